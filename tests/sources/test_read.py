@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bwlint.model.findings import Region
-from bwlint.sources.read import LIMIT, SourceText, Unread, decode, read_bytes
+from bwlint.sources.read import LIMIT, WIDE, SourceText, Unread, decode, read_bytes
 
 
 def test_bytes_of_a_file(tmp_path: Path) -> None:
@@ -83,8 +83,12 @@ def test_decode(data: bytes, text: str | None) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"x = '\xe4'", "not utf-8 and no encoding is declared: byte 0xe4 at offset 5"),
-        ("x = 1".encode("utf-16"), "not utf-8 and no encoding is declared: byte 0xff at offset 0"),
+        (b"\x7fELF\0\0\xb7", "not utf-8 and no encoding is declared: byte 0xb7 at offset 6"),
+        ("x = 1".encode("utf-16"), WIDE),
+        ("x = 1".encode("utf-16-le"), WIDE),
+        ("x = 1".encode("utf-16-be"), WIDE),
+        ("x = 1".encode("utf-32"), WIDE),
+        ("x = 1".encode("utf-32-be"), WIDE),
         (b"# coding: ascii\n'\xe4'", "not ascii which is the encoding declared: byte 0xe4 at offset 17"),
         (b"# coding: klingon\n", "unknown encoding declared: klingon"),
         (b"# coding: ../../x\n", "unknown encoding declared: .."),
@@ -99,6 +103,19 @@ def test_decode(data: bytes, text: str | None) -> None:
 )
 def test_what_cannot_be_decoded_has_a_reason(data: bytes, reason: str) -> None:
     assert decode(data) == Unread(reason)
+
+
+@given(st.binary(max_size=60))
+def test_what_is_not_utf8_can_be_made_bytes_again(data: bytes) -> None:
+    text = decode(b"//" + data)
+    assert isinstance(text, Unread) or text.encode("utf-8", "surrogateescape") == b"//" + data
+
+
+def test_columns_count_a_byte_that_is_no_utf8_as_one() -> None:
+    text = SourceText("/* \udce9\udce8 */ x = 1")
+    start = len("/* \udce9\udce8 */ ".encode("utf-8", "surrogatepass"))
+    assert text.column(1, start) == text.column_of_character(1, 9) == 10
+    assert text.offset(1, 10) == 9
 
 
 @given(

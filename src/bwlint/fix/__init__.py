@@ -49,6 +49,9 @@ class Job:
         return next(found, None)
 
 
+MOST_PROVED = 8 * 1024 * 1024
+"""Characters of one file that its proofs read: each reads all of it, and a generated file may have thousands."""
+
 _FIXERS: dict[tuple[Mending, str], str] = {
     ("test", "python"): "python",
     ("order", "python"): "python.order",
@@ -66,6 +69,10 @@ _FIXERS: dict[tuple[Mending, str], str] = {
 
 def propose(job: Job) -> Fix | NoFix:
     """The fix that brings about what the remedy of a finding asks for, or why there is none."""
+    proved, path = job.context.proved, job.module.path
+    if proved[path] > MOST_PROVED:
+        return NoFix("there is more in the file than can be proved at a time: mend what has a fix, and ask again")
+    proved[path] += len(job.source)
     fix = mended(job)
     if isinstance(fix, NoFix) or fix.applicability == "unsafe":
         return fix

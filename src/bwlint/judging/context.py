@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,11 @@ class Context:
     """What comes of a predicate that says too much, by module path and name; None: nothing."""
     places: dict[str, str] = field(default_factory=dict)
     """The path within its project of each module, by module path."""
+    proved: Counter[str] = field(default_factory=Counter)
+    """How many characters of a file the proofs of its fixes have read, by module path."""
     _near: dict[str, bool] = field(default_factory=dict)
+    _within: dict[str, dict[str, list[Judged]]] = field(default_factory=dict)
+    """By module path and function."""
     _emitted: Emitted | None = None
 
     def in_test(self, module: Module) -> bool:
@@ -54,6 +59,16 @@ class Context:
     def beside(self, module: Module) -> Sequence[Judged]:
         """The gates of a file, in its order; none of one that the run only looks into."""
         return self.judged.get(module.path, ())
+
+    def within(self, judged: Judged) -> Sequence[Judged]:
+        """The gates of its function, itself among them, in their order."""
+        path = judged.module.path
+        if path not in self._within:
+            found: dict[str, list[Judged]] = {}
+            for one in self.beside(judged.module):
+                found.setdefault(one.gate.qualname, []).append(one)
+            self._within[path] = found
+        return self._within[path].get(judged.gate.qualname, ())
 
     def around(self, judged: Judged, at: Span) -> Iterator[tuple[Judged, Side]]:
         """Other gates of the file of which one side holds `at`, outermost first."""

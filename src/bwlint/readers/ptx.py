@@ -267,7 +267,7 @@ class _Scan:
 
     def _place(self, offset: int) -> tuple[int, int]:
         line = bisect.bisect_right(self._lines, offset) - 1
-        return line + 1, len(self._source[self._lines[line] : offset].encode(errors="replace"))
+        return line + 1, len(self._source[self._lines[line] : offset].encode("utf-8", "surrogatepass"))
 
 
 def _number(digits: str) -> int:

@@ -56,7 +56,7 @@ class EditedFile:
     def after(self) -> bytes | Unread:
         """The content after all changes, in the encoding that the file has."""
         try:
-            return self.current.encode(self.codec)
+            return self.current.encode(self.codec, "surrogateescape")
         except UnicodeError:
             return Unread(f"the new text cannot be written in {self.codec}")
 
@@ -101,6 +101,6 @@ def _codec(data: bytes, text: str) -> str | None:
     declared: list[bytes] = _COOKIE.findall(head)
     for codec in (*(name.decode() for name in declared), "utf-8", "utf-8-sig"):
         with contextlib.suppress(LookupError, UnicodeError):
-            if text.encode(codec) == data:
+            if text.encode(codec, "surrogateescape") == data:
                 return codec
     return None

@@ -41,8 +41,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 def _taking(context: Context, judged: Judged, meant: ChipSet) -> Iterator[Gate]:
     """The arms above that take chips which this one is for."""
-    for other in context.beside(judged.module):
+    for other in context.within(judged):
         gate = other.gate
         above = gate.chain == judged.gate.chain and gate.position < judged.gate.position
-        if above and gate.qualname == judged.gate.qualname and other.sets.must & meant:
+        if above and other.sets.must & meant:
             yield gate

@@ -287,8 +287,9 @@ def _as_built(native: Native, module: Module, drafts: Sequence[Draft]) -> Sequen
 
 def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> list[Draft]:
     """Report a flag or predicate once where all its uses are wrong, and each wrong use where only some are."""
-    judged = context.judged[module.path]
-    origins = {id(entry.gate): origin for entry in judged if (origin := _origin(module, judged, entry)) is not None}
+    judged = context.judged[module.path] if any(draft.gate is not None for draft in drafts) else ()
+    flags = frozenset(one.gate.name for one in judged if one.gate.kind == "flag")
+    origins = {id(one.gate): origin for one in judged if (origin := _origin(judged, flags, one)) is not None}
     uses: dict[Span, int] = defaultdict(int)
     for origin in origins.values():
         uses[origin.at] += 1
@@ -321,13 +322,13 @@ def _weight(draft: Draft) -> tuple[int, int]:
     return SEVERITIES.index(draft.severity), CONFIDENCES.index(draft.confidence)
 
 
-def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | None:
+def _origin(judged: Sequence[Judged], flag_names: frozenset[str], entry: Judged) -> Gate | None:
     """The flag or predicate of the same file whose value a gate uses."""
     leaf = entry.gate.leaf
     names = entry.mentioned
     if entry.gate.kind != "lookup":  # what a table lacks may be an error where it is read
         names |= {node.args[1] for node in walk(entry.gate.test) if node.op == "var"}
-    flags = {other.gate.name for other in judged if other.gate.kind == "flag"} & names
+    flags = flag_names & names
     for other in judged:
         if entry.gate.kind in ANSWERS and other.gate.kind not in LISTED:
             continue

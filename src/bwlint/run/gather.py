@@ -14,7 +14,6 @@ from bwlint.evaluate.sources import Sources
 from bwlint.model.escape import visible
 from bwlint.model.findings import Finding, Skipped
 from bwlint.model.progress import Advance, quiet
-from bwlint.readers import ReadError, reader
 from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 from bwlint.settings.config import Config, Configs, UsageError, chosen_rules, rule_names
@@ -23,12 +22,12 @@ from bwlint.sources import disk
 from bwlint.sources.ignore import BadPattern
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_package
-from bwlint.sources.read import Unread, decode, given
+from bwlint.sources.read import given
 from bwlint.sources.scratch import scratch_folder
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.tree import package_root
 from bwlint.sources.walk import Mount, SourceFile, discover
-from bwlint.world.collect import Collected, brought_to, collect, forget, module_of
+from bwlint.world.collect import Collected, collect, forget, of_content
 from bwlint.world.libraries import Libraries, own_row
 
 DEFAULT_TARGETS = ("12.0", "12.1")
@@ -55,6 +54,7 @@ def gather(
     """
     disk.forget()
     settings = Settings(request)
+    targets = settings.targets()
     if request.stdin is not None:
         stack.enter_context(given({disk.real(request.paths[0]): request.stdin}))
         found, collected = _from_stdin(request, request.stdin, settings)
@@ -64,10 +64,6 @@ def gather(
         texts_of = tuple(file for file in found.files if file.kind != BINARY and (not kinds or file.kind in kinds))
         collected = collect(texts_of, jobs_of(request.jobs), _counted(advance, len(texts_of)), own)
     settings.mounts = found.mounts
-    try:
-        targets, _ = parse_targets(settings.run.target or DEFAULT_TARGETS)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
     return Gathered(found, collected, Texts(), settings, targets, advance)
 
 
@@ -126,6 +122,14 @@ class Settings:
     def rules_of_run(self) -> frozenset[str]:
         """The names of the rules that run on what has no configuration of its own."""
         return self._rules(self.run)
+
+    def targets(self) -> ChipSet:
+        """The chips that the run is asked about. Raises UsageError."""
+        try:
+            return parse_targets(self.run.target or DEFAULT_TARGETS)[0]
+        except ValueError as error:
+            file = "" if self.request.target else f"{self.run.file}: "
+            raise UsageError(f"{file}{error}") from None
 
     def own_words(self) -> frozenset[str]:
         """Names that the configuration adds: of architecture lists, and of functions that read the device."""
@@ -235,20 +239,11 @@ def _from_stdin(request: CheckRequest, data: bytes, settings: Settings) -> tuple
     if file.kind == BINARY:
         raise UsageError(f"{visible(name)}: a binary is not read from standard input")
     found = Found((file,))
-    source = decode(data)
-    if isinstance(source, Unread):
-        return found, Collected((), (Skipped(name, source.reason),), ())
-    marked = (file,) if MARK in source else ()
-    own = settings.own_words()
+    marked = (file,) if MARK.encode() in data else ()
     forget()
-    brought = brought_to(file.kind, real, data)
-    if not reader(file.kind).may_matter(data, own | brought):
-        return found, Collected((), (), marked)
-    try:
-        module = module_of(file.kind, real, file.root, source, own, brought)
-    except ReadError as error:
-        return found, Collected((), (Skipped(name, str(error)),), ())
-    return found, Collected(((file, module),), (), marked)
+    module, reason = of_content(file, data, settings.own_words())
+    skipped = (Skipped(name, reason),) if reason else ()
+    return found, Collected(() if module is None else ((file, module),), skipped, marked)
 
 
 def jobs_of(asked: int | None) -> int:

@@ -54,7 +54,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @dataclass(slots=True)
 class Watch:
-    """What a run has looked at since `began` (nanoseconds); `is_steady` until a second look shows something else."""
+    """What a run has looked at since `began` (nanoseconds).
+
+    It is no longer steady when a second look shows something else, and when it rests on more than what it looks at.
+    """
 
     began: int
     looks: Looks = field(default_factory=dict)
@@ -98,6 +101,12 @@ def watching() -> Iterator[Watch]:
 def watch() -> Watch | None:
     """What notes looks now."""
     return _watch
+
+
+def rests_on_more() -> None:
+    """What this run says rests on more than what it has looked at: the next one may say something else."""
+    if _watch is not None:
+        _watch.is_steady = False
 
 
 def watch_for(began: int | None) -> None:

@@ -25,6 +25,8 @@ _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK_OR_COMMENT = re.compile(rb"[ \t\f]*(?:#|$)")
 # `punycode` and `idna` need time that grows with the square of the input; nobody writes source in them.
 _REFUSED = frozenset({"punycode", "idna", "undefined"})
+WIDE = "UTF-16 or UTF-32, which is not read"
+_WIDE = re.compile(rb"[^\0]\0[^\0]\0|\0[^\0]\0[^\0]|[^\0]\0{3}|\0{3}[^\0]")
 _SPECIAL = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a FIFO"),
@@ -81,13 +83,27 @@ def read_from_disk(real: str, limit: int = LIMIT) -> bytes | Unread:
         os.close(handle)
 
 
+def is_wide(data: bytes) -> bool:
+    """Whether text has units of two or four bytes, by its byte order mark or by its first two characters."""
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
+    return marked or _WIDE.match(data) is not None
+
+
 def decode(data: bytes) -> str | Unread:
-    """Python source as text: by its BOM, its PEP 263 cookie, or as UTF-8. The BOM is not part of the text."""
+    """Source as text: by its BOM, its PEP 263 cookie, or as UTF-8. The BOM is not part of the text.
+
+    A byte that is no UTF-8 becomes a lone surrogate, as in names of files, so that the text can be made bytes again:
+    a comment in Latin-1 hides no kernel.
+    """
+    if is_wide(data):
+        return Unread(WIDE)
     cookie = _cookie(data)
     if data.startswith(codecs.BOM_UTF8):
         return _decode_after_bom(data[len(codecs.BOM_UTF8) :], cookie)
     if cookie is None:
-        return _decode(data, "utf-8", "and no encoding is declared")
+        if b"\0" in data:  # no text that somebody typed in Latin-1
+            return _decode(data, "utf-8", "and no encoding is declared")
+        return data.decode("utf-8", "surrogateescape")
     try:
         codec = codecs.lookup(cookie).name
     except (LookupError, ValueError):
@@ -138,7 +154,7 @@ class SourceText:
         text = self.line(line)
         if text.isascii():
             return byte + 1
-        return _utf16(text.encode("utf-8", "surrogatepass")[:byte].decode("utf-8", "ignore")) + 1
+        return _utf16(_begun(text.encode("utf-8", "surrogatepass")[:byte], "utf-8")) + 1
 
     def column_of_character(self, line: int, index: int) -> int:
         """The column of the 0-based code point `index` in `line`, as in tokenize and libcst."""
@@ -156,11 +172,19 @@ class SourceText:
         if text.isascii():
             return start + column - 1
         before = text.encode("utf-16-le", "surrogatepass")[: 2 * (column - 1)]
-        return start + len(before.decode("utf-16-le", "ignore"))
+        return start + len(_begun(before, "utf-16-le"))
 
     @cached_property
     def _starts(self) -> list[int]:
         return [0, *(match.end() for match in _NEWLINE.finditer(self.source))]
+
+
+def _begun(data: bytes, codec: str) -> str:
+    """Text up to a place, without a character that is cut in two there."""
+    try:
+        return data.decode(codec, "surrogatepass")
+    except UnicodeDecodeError as error:
+        return data[: error.start].decode(codec, "surrogatepass")
 
 
 def _utf16(text: str) -> int:

@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from bwlint.evaluate.sources import asking_names
@@ -81,8 +81,7 @@ class _Source:
         package = module_name(self.real, package_root(self.real))
         if os.path.basename(self.real) != "__init__.py":
             package = package.rpartition(".")[0]
-        tops = frozenset[str]().union(*map(entries, self.roots))
-        return tuple(_imports(self.text, package, tops))
+        return tuple(_imports(self.text, package, _tops(self.roots)))
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
@@ -242,6 +241,7 @@ def forget() -> None:
     """Begin a run: files may have changed since the last one."""
     global _known
     _known = _Carried()
+    _tops.cache_clear()
 
 
 def carried(real: str, data: bytes) -> frozenset[str]:
@@ -265,6 +265,11 @@ def _offers(blocks: Iterable[_Block], given: frozenset[str]) -> dict[str, frozen
 def _is_made(text: str, name: str) -> bool:
     """Whether a file makes objects of a class, asks it, or has a class below it."""
     return any(form in text for form in (f"{name}(", f"{name}.", f"({name}", f", {name})"))
+
+
+@cache
+def _tops(roots: tuple[str, ...]) -> frozenset[str]:
+    return _NOTHING.union(*map(entries, roots))
 
 
 def _imports(text: str, package: str, tops: frozenset[str]) -> Iterator[_Import]:

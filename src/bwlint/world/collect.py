@@ -21,7 +21,8 @@ from bwlint.readers import KINDS, ReadError, python, reader
 from bwlint.settings.suppress import MARK
 from bwlint.sources import disk
 from bwlint.sources.kinds import kind_of
-from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.limits import bounded, is_nested_too_deep
+from bwlint.sources.read import WIDE, Unread, decode, is_wide, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world import carried, included
@@ -113,9 +114,10 @@ def _loaded(
 
         return cuda.read_includes(real, source)
     try:
-        if kind == "python":
-            return python.read(real, source, dotted, is_package, carried=brought, handed=handed)
-        return reader(kind).read(real, source, dotted, is_package, brought)
+        with bounded():
+            if kind == "python":
+                return python.read(real, source, dotted, is_package, carried=brought, handed=handed)
+            return reader(kind).read(real, source, dotted, is_package, brought)
     except ReadError:
         return None
 
@@ -198,12 +200,28 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     data = read_bytes(real)
     if isinstance(data, Unread):
         return (None, data.reason), False
-    has_comment = _MARK in data
-    brought = brought_to(kind, real, data)
-    if not reader(kind).may_matter(data, own | brought):
-        return _NO_FACTS, has_comment
-    key = kept.key("facts", data, kind, real, root, own, brought)
-    return kept.in_bytes(key, lambda: _facts(real, root, kind, data, own, brought)), has_comment
+    return _of_content(real, root, kind, data, own), _MARK in data
+
+
+def of_content(file: SourceFile, data: bytes, own: frozenset[str]) -> Facts:
+    """What is read of a file with that content."""
+    return _unpacked(_of_content(file.real, file.root, file.kind, data, own), file, own)
+
+
+def _of_content(real: str, root: str, kind: str, data: bytes, own: frozenset[str]) -> Facts | bytes:
+    if is_wide(data):
+        return None, WIDE
+    if os.path.basename(real) == "pyproject.toml" and is_nested_too_deep(data):
+        return None, "nested too deep to read"  # what the project requires stands there, whatever else does
+    try:
+        with bounded():
+            brought = brought_to(kind, real, data)
+            if not reader(kind).may_matter(data, own | brought):
+                return _NO_FACTS
+            key = kept.key("facts", data, kind, real, root, own, brought)
+            return kept.in_bytes(key, lambda: _facts(real, root, kind, data, own, brought))
+    except ReadError as error:
+        return None, str(error)
 
 
 def _facts(real: str, root: str, kind: str, data: bytes, own: frozenset[str], brought: frozenset[str]) -> Facts:

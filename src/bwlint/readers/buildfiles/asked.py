@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import ALL_TARGETS
+from bwlint.readers.buildfiles.cmake_calls import expanded
 from bwlint.readers.buildfiles.conditions import Leaf, Truth, compared, truth
 from bwlint.readers.buildfiles.patterns import BadRegex, Regex
 
@@ -105,7 +106,7 @@ def _leaf(world: _World, texts: Texts) -> Leaf:
             return held.upper() not in _FALSE
         if len(words) != 3:
             return None
-        left, test, right = words[0], words[1], _expanded(words[2], texts)
+        left, test, right = words[0], words[1], _as_held(words[2], texts)
         if test == "IN_LIST":
             held, sought = world.of(words[2]), world.of(left) if _WHOLE.fullmatch(left) else left
             return None if held is None or sought is None or not sought[:1].isdigit() else held == sought
@@ -122,8 +123,8 @@ def _leaf(world: _World, texts: Texts) -> Leaf:
     return leaf
 
 
-def _expanded(text: str, texts: Texts) -> str:
-    return re.sub(r"\$\{(\w+)\}", lambda match: ";".join(texts.get(match[1], (match[0],))), text)
+def _as_held(text: str, texts: Texts) -> str:
+    return expanded(text, lambda name: ";".join(texts[name]) if name in texts else None)
 
 
 def _regex(pattern: str) -> Regex | None:

@@ -13,7 +13,7 @@ from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, AskedTargets
-from bwlint.readers.buildfiles.cmake_calls import Bound, CmakeFunction, block_end, items, parsed, run
+from bwlint.readers.buildfiles.cmake_calls import Bound, CmakeFunction, block_end, expanded, items, parsed, run
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
 from bwlint.readers.buildfiles.conditions import on_toolkit, truth
 from bwlint.readers.buildfiles.intersect import loose_intersection
@@ -35,6 +35,8 @@ _BLOCKS = frozenset({"if", "foreach", "while", "function", "macro", "block"})
 _BUILT_IN = _BLOCKS | frozenset({"set", "list", "message", "string", "elseif", "set_property", "option"})
 _MOST = 2000
 _MOST_COMMANDS = 50_000
+_MOST_TEXT = 16_000_000
+"""Characters that the variables of a file hold besides what is written there."""
 """Those of a file, with what its loops and calls repeat."""
 _DEEPEST_CALL = 4
 
@@ -130,6 +132,7 @@ class _CmakeFile:
     calls: int = 0
     """Those that are open."""
     left: int = _MOST_COMMANDS
+    room: int = _MOST_TEXT
     known: dict[tuple[CarryKind, str, Span], int] = field(default_factory=dict)
 
     def read(self) -> tuple[Carry, ...]:
@@ -236,8 +239,13 @@ class _CmakeFile:
             self.refusing |= entry.lists
         return entry
 
-    def _expanded(self, text: str) -> str:
-        return _REFERENCE.sub(lambda match: ";".join(self.texts.get(match[1], (match[0],))), text)
+    def _expanded(self, value: Argument) -> str:
+        """A value with what variables hold, while the file has room for it: forty lines may double one forty times."""
+        if self.room < 0:
+            return value.text
+        text = expanded(value.text, lambda name: ";".join(self.texts[name]) if name in self.texts else None)
+        self.room -= len(text) - len(value.text)
+        return text
 
     def _plain(self, command: Command) -> None:
         self._count(command)
@@ -273,7 +281,7 @@ class _CmakeFile:
         ends = [place for place, argument in enumerate(values) if argument.text in _END_OF_SET]
         values = values[: ends[0]] if ends else values
         self.lists[name.text] = tuple(values)
-        self.texts[name.text] = tuple(self._expanded(value.text) for value in values)
+        self.texts[name.text] = tuple(map(self._expanded, values))
         known = len(self.carries)
         self._assigned(name.text, values, "list", replaces=True)
         if name.text == _OWN_LIST:
@@ -306,7 +314,7 @@ class _CmakeFile:
         if name.text == _OWN_LIST:
             self.default = None
         self.lists[name.text] = (*self.lists.get(name.text, ()), *values)
-        added = tuple(self._expanded(value.text) for value in values)
+        added = tuple(map(self._expanded, values))
         self.texts[name.text] = (*self.texts.get(name.text, ()), *added)
         self._assigned(name.text, values, "piece", replaces=False)
 

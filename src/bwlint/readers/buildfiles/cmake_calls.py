@@ -6,7 +6,7 @@ In: a command of a body, and what its variables stand for. Out: the command as i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -16,6 +16,8 @@ _REFERENCE = re.compile(r"\$\{(\w+)\}")
 _IN_A_FLAG = re.compile(r"(?:compute|sm)_\$\{(\w+)\}")
 _LOOP_WORDS = frozenset({"IN", "LISTS", "ITEMS"})
 MAX_ITEMS = 50
+_LONGEST = 100_000
+"""Characters that references may put into one text, and members of a command: each may double what it refers to."""
 
 Bound = Mapping[str, Sequence[Argument]]
 """What the parameters of a function, or the variable of a loop, stand for."""
@@ -36,12 +38,27 @@ class CmakeFunction:
         return {**named, "ARGN": given[len(self.parameters) :], "ARGV": given}
 
 
+def expanded(text: str, held: Callable[[str], str | None], references: re.Pattern[str] = _REFERENCE) -> str:
+    """A text with what its references stand for; one stays that is not known, or for which there is no room left."""
+    left = _LONGEST
+
+    def value(match: re.Match[str]) -> str:
+        nonlocal left
+        made = held(match[1]) if left else None
+        if made is None or len(made) > left:
+            return match[0]
+        left -= len(made)
+        return made
+
+    return references.sub(value, text) if "$" in text else text
+
+
 def run(command: Command, bound: Bound) -> Command:
     """A command with what its variables stand for."""
     if not any(name in bound for argument in command.arguments for name in _REFERENCE.findall(argument.text)):
         return command
-    arguments = [one for argument in command.arguments for one in _replaced(argument, bound)]
-    return replace(command, arguments=tuple(arguments))
+    arguments = (one for argument in command.arguments for one in _replaced(argument, bound))
+    return replace(command, arguments=tuple(islice(arguments, _LONGEST)))
 
 
 def _replaced(argument: Argument, bound: Bound) -> Sequence[Argument]:
@@ -55,9 +72,7 @@ def _replaced(argument: Argument, bound: Bound) -> Sequence[Argument]:
     names = [name for name in _REFERENCE.findall(argument.text) if bound.get(name)]
     if not names:
         return [argument]
-    text = _REFERENCE.sub(
-        lambda match: ";".join(one.text for one in bound.get(match[1], ())) or match[0], argument.text
-    )
+    text = expanded(argument.text, lambda name: ";".join(one.text for one in bound.get(name, ())) or None)
     first = bound[names[0]]
     return [replace(argument, text=text, start=first[0].start, end=first[-1].end, pasted=True)]
 

@@ -11,10 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bwlint.readers.buildfiles.cmake_calls import expanded
+
 _NAMES = frozenset({"Makefile", "makefile", "GNUmakefile"})
 _ASSIGNED = re.compile(r"[ \t]*(?:export[ \t]+|override[ \t]+)?(\w{1,60})[ \t]*(?:[:?+]{0,2}=)")
 _RULE = re.compile(r"([^\s#:=][^:=#\n]{0,2000}):{1,2}(?![:=])([^=\n;]*)")
 _REFERENCE = re.compile(r"\$[({](\w{1,60})")
+_WHOLE = re.compile(r"\$[({](\w{1,60})[)}]")
 _SOURCE = re.compile(r"[\w./*%-]*[\w*%]\.cu(?![\w*])")
 _COMPILER = re.compile(r"nvcc|\$[({]\w*NVCC", re.I)
 _DEEPEST = 8
@@ -95,7 +98,5 @@ def _sources(rule: _Rule, texts: Mapping[str, str]) -> Iterator[str]:
 
 def _expanded(text: str, texts: Mapping[str, str]) -> str:
     for _ in range(_DEEPEST):
-        if "$" not in text or len(text) > 100_000:
-            break
-        text = re.sub(r"\$[({](\w{1,60})[)}]", lambda match: texts.get(match[1], "").strip(), text)
+        text = expanded(text, lambda name: texts.get(name, "").strip(), _WHOLE)
     return text

@@ -20,6 +20,8 @@ from bwlint.readers.cuda.scopes import CodeScope, Scopes
 
 MAX_NAMES = 400
 """How many definitions one file may follow."""
+MAX_DEPTH = 50
+"""How many of them may stand in one another's values."""
 MAX_USES = 32
 """How many instantiations of a template may agree on an argument."""
 _SET = re.compile(r"=(?!=)")  # begins with a plain character: the engine skips to it
@@ -79,10 +81,14 @@ class Constants:
     _definitions: dict[str, list[ConstantDefinition]] = field(default_factory=dict)
     _arguments: dict[str, list[list[tuple[int, int]]] | None] = field(default_factory=dict)
     _bound: TemplateArguments = field(default_factory=lambda: TemplateArguments())
+    _depth: int = 0
 
     def value(self, start: int, end: int) -> Expr:
         """What stands between two offsets as an expression over numbers."""
-        return _numeric(lower(self.code, start, end, lambda name, at: self._name(name, start, at)), self, start)
+        self._depth += 1
+        found = _numeric(lower(self.code, start, end, lambda name, at: self._name(name, start, at)), self, start)
+        self._depth -= 1
+        return found
 
     def definitions(self, name: str, offset: int) -> list[ConstantDefinition]:
         """Where the function around an offset sets one of its names."""
@@ -161,7 +167,7 @@ class Constants:
         return Expr("name", (written,), at)
 
     def _meant(self, written: str, last: str, offset: int) -> Expr | None:
-        if len(self.names) >= MAX_NAMES:
+        if len(self.names) >= MAX_NAMES or self._depth > MAX_DEPTH:
             return None
         scope = self.scopes.function(offset)
         known = self._known(last)

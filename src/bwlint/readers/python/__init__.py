@@ -29,6 +29,9 @@ _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OPERATION_BYTES = tuple(word.encode() for word in _OPERATION_WORDS)
+MOST_TOKENS = 1_000_000
+"""Of a file: Python's own tree takes half a kilobyte for each."""
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 MAX_TARGETS = 4
 MAX_HELPER = 15
 """Lines of a function that may only turn one value into another."""
@@ -148,6 +151,8 @@ def _helpers(tree: ast.Module, lines: Sequence[str], hits: set[int]) -> set[int]
 
 def parse(source: str) -> ast.Module:
     """The syntax tree of a file. Raises `ReadError`."""
+    if len(source) > MOST_TOKENS and sum(1 for _ in _TOKEN.finditer(source)) > MOST_TOKENS:
+        raise ReadError(f"more than {MOST_TOKENS:,} tokens")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -157,6 +162,10 @@ def parse(source: str) -> ast.Module:
         raise ReadError(f"syntax error: {error.msg}{where}") from error
     except (RecursionError, MemoryError) as error:
         raise ReadError("nested too deep for Python's own parser") from error
+    except UnicodeEncodeError as error:
+        before, byte = (source[part].encode("utf-8", "surrogateescape") for part in (slice(error.start), error.start))
+        where = f"byte 0x{byte[0]:02x} at offset {len(before)}"
+        raise ReadError(f"not utf-8 and no encoding is declared: {where}") from error
     except ValueError as error:
         raise ReadError(f"not Python: {error}") from error
 

@@ -63,6 +63,8 @@ _MAPPINGS = frozenset({"var", "import", "dict", "name", "attr"})
 
 MIN_CHOICES = 2
 """One string alone may mean anything."""
+MOST_BEHIND = 400
+"""Statements of a block that are looked at from one of them."""
 
 
 def _is_digits(text: ast.expr) -> bool:
@@ -180,8 +182,8 @@ class Flow:
         """What the loop around here runs over, the names that it binds, and how many tests stand above its body."""
         self._caught = self._trying = 0
         """How many `try` around here catch an error of a lookup, and how many there are."""
-        self._before: Sequence[ast.stmt] = ()
-        """The statements of the block in front of the one that is walked."""
+        self._tried: list[ast.stmt] = []
+        """The imports and attempts of the block in front of the statement that is walked."""
         self._shared: dict[str, list[Expr]] = {name: [] for name in sorted(_written_globals(lines))}
         self.lowerer.late = frozenset(self._shared)
         self._globals: set[tuple[str, str]] = set()
@@ -365,14 +367,16 @@ class Flow:
 
     def block(self, body: Sequence[ast.stmt], siblings: Sequence[ast.stmt]) -> bool:
         """Walk a block; True when it never falls through."""
-        around, left = self._before, False
-        for index, node in enumerate(body):
-            self._before = body[:index]
+        around, left = self._tried, False
+        self._tried = []
+        for index, node in enumerate(body, 1):
             handler = _STATEMENTS.get(type(node))
-            left = handler is not None and handler(self, node, body[index + 1 :])
+            left = handler is not None and handler(self, node, body[index : index + MOST_BEHIND])
             if left:
                 break
-        self._before = around
+            if isinstance(node, ast.Import | ast.ImportFrom | ast.Try):
+                self._tried.append(node)
+        self._tried = around
         return left
 
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
@@ -479,8 +483,7 @@ class Flow:
         """What follows a refusal, with what is imported in front of it where it is used: both are one attempt."""
         if not (self._trying or self.qualname != "<module>") or other.ends not in REFUSING or side.ends in REFUSING:
             return side
-        tried = [one for one in self._before if isinstance(one, ast.Import | ast.ImportFrom | ast.Try)]
-        imported = sides.block(tried, self.imports, self.quietly).uses if tried else ()
+        imported = sides.block(self._tried, self.imports, self.quietly).uses if self._tried else ()
         return replace(side, uses=(*side.uses, *(use for use in imported if use.how == "import")))
 
     def _with_chosen(self, side: Side, chosen: Iterable[tuple[str, str]], line: int) -> Side:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
 from bwlint.chips import (
@@ -70,7 +70,7 @@ _NOWHERE = Span(0, 0, 0, 0)
 _OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Built:
     """A carry with its targets, as far as they are known."""
 
@@ -89,6 +89,10 @@ class _Built:
         return tuple(dict.fromkeys((*self.sass, *self.ptx)))
 
     @cached_property
+    def named(self) -> ChipSet:
+        return _own_chips(self.every)
+
+    @cached_property
     def loads(self) -> ChipSet:
         return _union(target.loads_on() for target in self.sass)
 
@@ -99,6 +103,47 @@ class _Built:
     @cached_property
     def toolkits(self) -> Toolkits:
         return within(self.carry.toolkit)
+
+
+@dataclass(frozen=True, eq=False)
+class _Together:
+    """Carries that add up under some toolkits."""
+
+    members: tuple[_Built, ...]
+    toolkits: Toolkits
+
+    @cached_property
+    def every(self) -> tuple[Target, ...]:
+        return tuple(dict.fromkeys(target for one in self.members for target in one.every))
+
+    @cached_property
+    def loads(self) -> ChipSet:
+        return _union(one.loads for one in self.members)
+
+    @cached_property
+    def jits(self) -> ChipSet:
+        return _union(one.jits for one in self.members)
+
+    @cached_property
+    def named(self) -> ChipSet:
+        return _own_chips(self.every)
+
+    @cached_property
+    def pairs(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(pair for one in self.members for pair in pairs_of(one.carry)))
+
+    @cached_property
+    def pairs_without_ptx(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(pair for one in self.members for pair in pairs_of(one.carry, ptx=False)))
+
+    @cached_property
+    def moments(self) -> tuple[_Together, ...]:
+        """What is compiled at a time, each with the toolkits under which just that is."""
+        found: dict[tuple[_Built, ...], Toolkits] = {}
+        for release in sorted(self.toolkits, key=version):
+            active = tuple(one for one in self.members if release in one.toolkits)
+            found[active] = found.get(active, frozenset()) | {release}
+        return tuple(_Together(active, toolkits) for active, toolkits in found.items())
 
 
 @dataclass(frozen=True)
@@ -135,6 +180,7 @@ class _BuildFile:
     context: Context
     module: Module
     built: tuple[_Built, ...]
+    _sums: dict[tuple[tuple[str, str], Toolkits], _Together] = field(default_factory=dict)
 
     @property
     def _place(self) -> str:
@@ -214,7 +260,7 @@ class _BuildFile:
 
     def _twice(self, built: _Built) -> Iterator[Draft]:
         """Two targets of one number that nvcc does not make together, in a list or in the flags of one line."""
-        earlier = list(self._beside(built))
+        earlier = list(dict.fromkeys(self._beside(built)))
         for one in built.sass:
             for other in earlier:
                 if same_cubin(one, other):
@@ -241,11 +287,19 @@ class _BuildFile:
 
     def _beside(self, built: _Built) -> Iterator[Target]:
         """The targets of the flags in front of one on its line: they go to one nvcc."""
-        for one in self.built if built.carry.kind == "gencode" else ():
+        for one in self._flags_by_line.get(built.carry.at[0], ()) if built.carry.kind == "gencode" else ():
             if one is built:
                 return
-            if one.carry.kind == "gencode" and one.carry.at[0] == built.carry.at[0] and one.toolkits & built.toolkits:
+            if one.toolkits & built.toolkits:
                 yield from one.sass
+
+    @cached_property
+    def _flags_by_line(self) -> Mapping[int, list[_Built]]:
+        found: dict[int, list[_Built]] = {}
+        for one in self.built:
+            if one.carry.kind == "gencode":
+                found.setdefault(one.carry.at[0], []).append(one)
+        return found
 
     def _too_early(self, built: _Built) -> Iterator[Draft]:
         """Targets of Blackwell and newer in front of their first toolkit; what older ones need is nothing of ours."""
@@ -286,7 +340,7 @@ class _BuildFile:
     def refused(self, built: _Built) -> Iterator[Draft]:
         """A list of accepted names, or a condition over names, that knows one chip of a family and not the other."""
         group_of = self._together(built)
-        named = _union(ChipSet.of(target.chip.name) for one in group_of for target in one.every)
+        named = group_of.named
         yield from self._unfinished(built, group_of)
         if built.carry.kind == "filter":
             yield from self._nothing(built, group_of)
@@ -296,7 +350,7 @@ class _BuildFile:
                 continue
             if built.carry.kind == "match" and self._asked_apart(built, present, missing):
                 continue
-            exact = any(target.suffix for one in group_of for target in one.every if target.chip in present)
+            exact = any(target.suffix for target in group_of.every if target.chip in present)
             sure = exact or built.carry.refuses or self._offered(built, missing, exact=True)
             verb = "holds for" if built.carry.kind == "match" else "accepts"
             message = (
@@ -315,17 +369,16 @@ class _BuildFile:
                 remedy=self._accepting(built, exact, present, missing),
             )
 
-    def _unfinished(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
+    def _unfinished(self, built: _Built, together: _Together) -> Iterator[Draft]:
         """A list of accepted names with both chips of a family, and not with all suffixes for both."""
         if built.carry.kind == "match":
             yield from self._without_family(built)
             return
         for family in dict.fromkeys(siblings(chip) for chip in self.context.targets):
-            here = [one for one in together if any(target.chip in family for target in one.every)]
-            if not here or built is not here[-1]:
+            last = next((one for one in reversed(together.members) if one.named & family), None)
+            if built is not last:
                 continue
-            names = tuple(dict.fromkeys(target for one in here for target in one.every))
-            mine = [target for target in names if target.chip in family & self.context.targets]
+            mine = [target for target in together.every if target.chip in family & self.context.targets]
             suffixed = {target.chip for target in mine if target.suffix}
             wanted = [
                 Target(chip.joined, target.suffix)
@@ -339,8 +392,7 @@ class _BuildFile:
             message = f"accepts {_listed(mine)}, and not {_listed(lacking)}: a build for that is left out"
             advice = f"accept {_listed(lacking)} too"
             evidence = "a list of names that a build may ask for makes nothing by itself"
-            covered = ChipSet.joining(target.chip for target in names)
-            remedy = Remedy("carry", ChipSet.joining(target.chip for target in built.every), evidence=evidence)
+            remedy = Remedy("carry", built.named, evidence=evidence)
             label = f"no {_listed(lacking)} here"
             claim = claims.other(f"no name that is accepted is {_listed(lacking)}", _own_chips(lacking))
             yield self._draft(
@@ -351,7 +403,7 @@ class _BuildFile:
                 label=label,
                 advice=advice,
                 claim=claim,
-                covered=covered & family,
+                covered=together.named & family,
                 remedy=remedy,
             )
 
@@ -385,7 +437,6 @@ class _BuildFile:
 
     def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | NoFix:
         """A list of names makes nothing by itself; a condition does, and tests and examples are there to be run."""
-        own = _union(ChipSet.of(target.chip.name) for target in built.every)
         evidence, unsafe = "a list of names that a build may ask for makes nothing by itself", None
         if built.carry.kind == "match" and self._to_be_tried():
             evidence = "tests and examples are built for the chip that they are tried on"
@@ -398,7 +449,7 @@ class _BuildFile:
             if not (unsafe or self._offered(built, missing)):
                 return NoFix(enough)
             unsafe = unsafe or enough
-        return Remedy("carry", own | missing, evidence=evidence, unsafe=unsafe)
+        return Remedy("carry", built.named | missing, evidence=evidence, unsafe=unsafe)
 
     def _offered(self, built: _Built, missing: ChipSet, *, exact: bool = False) -> bool:
         """Whether a kernel of the file is offered for just these chips under the toolkits of a list of names.
@@ -417,18 +468,16 @@ class _BuildFile:
     def _asked_apart(self, built: _Built, present: ChipSet, missing: ChipSet) -> bool:
         """Whether another condition of the file holds for the others, so that each has one of its own."""
         for one in self.built:
-            named = _union(ChipSet.of(target.chip.name) for target in one.every)
             same = one.carry.kind == "match" and _NUMBERS.sub("#", one.carry.name) == _NUMBERS.sub(
                 "#", built.carry.name
             )
-            if same and missing <= named and not present & named:
+            if same and missing <= one.named and not present & one.named:
                 return True
         return False
 
-    def _earlier(self, built: _Built, together: Sequence[_Built], present: ChipSet) -> bool:
+    def _earlier(self, built: _Built, together: _Together, present: ChipSet) -> bool:
         """Whether a piece above has been reported for the same list."""
-        first = next(one for one in together if any(target.chip in present for target in one.every))
-        return first is not built
+        return next(one for one in together.members if one.named & present) is not built
 
     def compiled(self, built: _Built) -> Iterator[Draft]:
         """A file of PTX, which a driver compiles."""
@@ -470,29 +519,27 @@ class _BuildFile:
     def covered(self, built: _Built) -> Iterator[Draft]:
         """What a build makes, against what the chips load."""
         together = self._together(built)
-        halves = (self._halves(built, active, toolkits) for active, toolkits in _moments(built, together).items())
+        halves = (self._halves(built, active) for active in together.moments)
         found = next((drafts for drafts in map(list, halves) if drafts), [])
         found = found or list(self._nothing(built, together))
         found += self._plain_among_suffixed(built)
         found += self._wrong_sources(built)
         yield from found
 
-    def _halves(self, built: _Built, active: Sequence[_Built], toolkits: Toolkits) -> Iterator[Draft]:
+    def _halves(self, built: _Built, active: _Together) -> Iterator[Draft]:
         """One chip of a family is served and the other not, by what is compiled together under some toolkits."""
-        loads = _union(one.loads for one in active)
-        jits = _union(one.jits for one in active)
-        for _, present, missing in _split(self._asked(built), loads):
+        for _, present, missing in _split(self._asked(built), active.loads):
             mine = [target for target in built.sass if target.loads_on() & present]
-            if not mine or not _possible(missing, toolkits) or _of_its_host(built.carry, present, missing):
+            if not mine or not _possible(missing, active.toolkits) or _of_its_host(built.carry, present, missing):
                 continue
             asked = self.context.let_in(self.module, built.carry.at) if built.carry.kind in FLAGS else NONE
             if asked and not asked & missing:
                 continue  # the test in front is the fault
             alone = built.carry.kind == "request" and len(built.every) == 1
-            compiled = missing & jits
+            compiled = missing & active.jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
             left = f"{plain(missing)} is left to the JIT" if compiled else f"{plain(missing)} loads nothing of this"
-            left += "" if toolkits == built.toolkits else f" under CUDA {_named(toolkits)}"
+            left += "" if active.toolkits == built.toolkits else f" under CUDA {_named(active.toolkits)}"
             yield self._draft(
                 built,
                 severity="warning" if sure else "note",
@@ -500,8 +547,8 @@ class _BuildFile:
                 message=f"{_listed(mine)} is loaded by {plain(present)} only: {left}",
                 label=f"for {plain(present)} only",
                 advice=self._wider(built, mine, missing),
-                claim=claims.build((pair for one in active for pair in pairs_of(one.carry, ptx=not compiled)), missing),
-                covered=loads | jits,
+                claim=claims.build(active.pairs_without_ptx if compiled else active.pairs, missing),
+                covered=active.loads | active.jits,
                 remedy=self._completing(built, missing, alone=alone),
             )
 
@@ -531,17 +578,17 @@ class _BuildFile:
             )
         return Remedy("carry", wanted, evidence=shown)
 
-    def _nothing(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
+    def _nothing(self, built: _Built, together: _Together) -> Iterator[Draft]:
         """A list for everybody that has nothing for the asked chips, or only PTX."""
         asked = self._asked(built)
-        loads = _union(one.loads for one in together)
-        jits = _union(one.jits for one in together)
-        if not asked or loads & asked or built is not together[-1] or not _possible_plain(asked, built.toolkits):
+        loads, jits, every = together.loads, together.jits, together.every
+        if not asked or loads & asked or built is not together.members[-1]:
             return
-        every = tuple(dict.fromkeys(target for one in together for target in one.every))
+        if not _possible_plain(asked, built.toolkits):
+            return
         if jits & asked == asked:
-            names = _listed([target for one in together for target in one.ptx if target.jits_on() & asked])
-            last = _last_step(together)
+            names = _listed([target for one in together.members for target in one.ptx if target.jits_on() & asked])
+            last = _last_step(together.members)
             if not last:
                 return  # who ships PTX asks for what its driver does
             message = f"nothing here is built for {plain(asked)}; its driver compiles the PTX of {names} at first use"
@@ -563,7 +610,7 @@ class _BuildFile:
         if beside is None and (not _for_everybody(built.carry, every) or self._older(built) or self._served(built)):
             return
         decided = self._decided_by_flags(built)
-        expected = None if decided else beside or self._expected(built, together, every)
+        expected = None if decided else beside or self._expected(built, together)
         if expected is None and built.carry.is_a("kernel", "filter"):
             return  # who offers a kernel knows what it needs
         highest = max(every, key=lambda target: target.number)
@@ -579,15 +626,15 @@ class _BuildFile:
             message=f"{message}; {expected.why}" if expected and expected.why else message,
             label=f"nothing for {plain(asked)}",
             advice=self._native(built, asked),
-            claim=claims.build((pair for one in together for pair in pairs_of(one.carry)), asked - jits),
+            claim=claims.build(together.pairs, asked - jits),
             covered=loads | jits,
             remedy=_OF_ITS_MAKER,
             related=self._kernels_without(asked) if accepts else self._flags_like(built, together),
         )
 
-    def _flags_like(self, built: _Built, together: Sequence[_Built]) -> tuple[RelatedSpan, ...]:
+    def _flags_like(self, built: _Built, together: _Together) -> tuple[RelatedSpan, ...]:
         """Where the file has the same flag again, for another step of the build: whoever adds to one adds to all."""
-        again = (one.carry for one in together if one is not built and one.carry.is_a("gencode"))
+        again = (one.carry for one in together.members if one is not built and one.carry.is_a("gencode"))
         return tuple(RelatedSpan(self.module, one.at, "the same flag") for one in again if one.sass == built.carry.sass)
 
     def _served(self, built: _Built) -> bool:
@@ -609,9 +656,9 @@ class _BuildFile:
         words = f"offered for nothing on {plain(asked)} either"
         return tuple(RelatedSpan(self.module, one.carry.at, words) for one in kernels)
 
-    def _expected(self, built: _Built, together: Sequence[_Built], every: Sequence[Target]) -> _AskedList | None:
+    def _expected(self, built: _Built, together: _Together) -> _AskedList | None:
         """Why something for the asked chips is expected in a list, and the place where it is to be said."""
-        carry = built.carry
+        carry, every = built.carry, together.every
         same = [one for one in self.built if one.carry.kind == carry.kind and one.carry.name == carry.name != ""]
         here = next((one for one in same if one.loads & self.context.targets), None)
         if here is not None and here.carry.at > carry.at and self._comes_back(built):
@@ -623,7 +670,7 @@ class _BuildFile:
         if named := self._under_its_name(carry):
             return _AskedList(built, f"`{carry.name}` has it in {named}")
         recent = [target for target in every if target.number >= _HOPPER]
-        whole = any(_is_whole(one.carry, every) for one in together)
+        whole = any(_is_whole(one.carry, every) for one in together.members)
         if whole and recent and _of_nobody_alone(every):
             why = f"what compiles for plain {_listed(recent)} has no instruction of that chip alone"
             return _AskedList(built, why if self._compiles_as_it_stands(built) else "")
@@ -725,8 +772,10 @@ class _BuildFile:
         """A kernel named for the data-centre part, offered to a chip that has no tensor memory."""
         here = built.loads & self.context.targets
         lacking = ChipSet.where(lambda chip: chip.tmem_per_sm == 0)
+        if not here & lacking or built.carry.is_a("gencode", "request"):
+            return
         meant, sources = named_for(built.carry), built.carry.sources
-        if not here & lacking or not meant or built.carry.is_a("gencode", "request"):
+        if not meant:
             return
         wrong = [target for target in built.sass if target.loads_on() & here]
         message = f"offers {_listed(wrong)} to a source that is named for {plain(meant)}: {sources[0]}"
@@ -782,18 +831,36 @@ class _BuildFile:
             return f"{target} has no `{short(operation)}`, which {file}:{operation.at[0]} needs"
         return ""
 
-    def _together(self, built: _Built) -> tuple[_Built, ...]:
+    def _together(self, built: _Built) -> _Together:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
-        kind = built.carry.kind
-        if kind in FLAGS:
-            flags = (one for one in self.built if one.carry.kind in FLAGS and one.carry.group == built.carry.group)
-            return tuple(one for one in flags if one.toolkits & built.toolkits)
-        same = [one for one in self.built if one.carry.name == built.carry.name and one.carry.kind != "match"]
-        if kind == "filter" or any(one.carry.kind == "piece" for one in same):
-            return tuple(one for one in same if one.toolkits & built.toolkits)
-        if kind == "kernel" and built.carry.text:
-            return tuple(one for one in same if one.carry.text and one.toolkits & built.toolkits)
-        return (built,)
+        key = self._sum_of(built.carry)
+        if key is None:
+            return _Together((built,), built.toolkits)
+        if (key, built.toolkits) not in self._sums:
+            members = tuple(one for one in self._adding_up[key] if one.toolkits & built.toolkits)
+            self._sums[key, built.toolkits] = _Together(members, built.toolkits)
+        return self._sums[key, built.toolkits]
+
+    def _sum_of(self, carry: Carry) -> tuple[str, str] | None:
+        if carry.kind in FLAGS:
+            return "flags", carry.group
+        if carry.kind == "filter" or ("piece", carry.name) in self._adding_up:
+            return "name", carry.name
+        return ("text", carry.name) if carry.kind == "kernel" and carry.text else None
+
+    @cached_property
+    def _adding_up(self) -> Mapping[tuple[str, str], list[_Built]]:
+        """The flags of a group, the pieces and all else of a name, and what of that has a text."""
+        found: dict[tuple[str, str], list[_Built]] = {}
+        for one in self.built:
+            carry = one.carry
+            flags = [("flags", carry.group)] if carry.kind in FLAGS else []
+            named = [("name", carry.name)] if carry.kind != "match" else []
+            pieces = [("piece", carry.name)] if carry.kind == "piece" else []
+            texts = [("text", carry.name)] if carry.text and named else []
+            for key in (*flags, *named, *pieces, *texts):
+                found.setdefault(key, []).append(one)
+        return found
 
     def _draft(
         self,
@@ -832,17 +899,17 @@ def _is_too_old(said: str, target: Target) -> bool:
     return bool(_ISA.fullmatch(said)) and first is not None and tuple(map(int, said.split("."))) < first
 
 
-def _left_out(verb: str, together: Sequence[_Built], present: ChipSet, missing: ChipSet) -> Claim:
+def _left_out(verb: str, together: _Together, present: ChipSet, missing: ChipSet) -> Claim:
     """That what may be built for one chip does not load on the other: a target without a suffix does."""
-    mine = list(dict.fromkeys(target for one in together for target in one.every if target.chip in present))
+    mine = [target for target in together.every if target.chip in present]
     if missing & _union(target.loads_on() for target in mine):
         return claims.other(f"this {verb} {_listed(mine)} and no target of {plain(missing)}", missing)
     return claims.build((pair_of(target, target) for target in mine), missing)
 
 
-def _without_cubins(together: Sequence[_Built], asked: ChipSet) -> Claim:
+def _without_cubins(together: _Together, asked: ChipSet) -> Claim:
     """That cubins alone do not load, whatever the PTX beside them."""
-    pairs = [pair for one in together for pair in pairs_of(one.carry, ptx=False)]
+    pairs = together.pairs_without_ptx
     return claims.build(pairs, asked) if pairs else claims.other(f"there is no cubin for {plain(asked)}", asked)
 
 
@@ -875,15 +942,6 @@ def _union(sets: Iterable[ChipSet]) -> ChipSet:
     found = NONE
     for one in sets:
         found |= one
-    return found
-
-
-def _moments(built: _Built, together: Sequence[_Built]) -> dict[tuple[_Built, ...], Toolkits]:
-    """What is compiled together with a carry, and the toolkits under which just that is."""
-    found: dict[tuple[_Built, ...], Toolkits] = {}
-    for release in sorted(built.toolkits, key=version):
-        active = tuple(one for one in together if release in one.toolkits)
-        found[active] = found.get(active, frozenset()) | {release}
     return found
 
 

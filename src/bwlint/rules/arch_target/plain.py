@@ -5,7 +5,8 @@ instruction that others of the list have.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import PurePath
@@ -43,23 +44,23 @@ class _Compiled:
     carry: Carry
     home: Module
     listed: Carry
+    beside: Mapping[tuple[str, ...], tuple[Target, ...]]
+    """The targets of the flags in `home` for some of the same sources, by the sources."""
 
     @property
     def targets(self) -> tuple[Target, ...]:
         return tuple(known_targets(self.listed.sass))
 
-    def together(self) -> Iterator[Target]:
+    @property
+    def together(self) -> tuple[Target, ...]:
         """The targets of the list, and those of other flags for the same sources."""
-        flags = (one for one in self.home.carries if one.kind == self.carry.kind == "gencode")
-        yield from self.targets
-        for one in flags:
-            if set(one.sources) & set(self.carry.sources) and one != self.carry:
-                yield from known_targets(one.sass)
+        flags = self.beside.get(self.carry.sources, ()) if self.carry.kind == "gencode" else ()
+        return tuple(dict.fromkeys((*self.targets, *flags)))
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for one in (*_own(context, module), *_handed(context, module)):
-        every = tuple(dict.fromkeys(one.together()))
+        every = one.together
         if not any(target.chip in context.targets for target in every):
             continue
         code = behind(context, one.build, one.carry)
@@ -83,11 +84,25 @@ def _by_kept(
 
 def _own(context: Context, module: Module) -> Iterator[_Compiled]:
     """The sources that a file names, with their lists: that of a file above is told where the sources are named."""
+    beside = _flags_by_sources(module)
     for carry in module.carries:
         if carry.sources:
             path, listed = context.builds.list_of(module, carry)
             here = listed if path == module.path else replace(listed, at=carry.at)
-            yield _Compiled(module, carry, module, here)
+            yield _Compiled(module, carry, module, here, beside)
+
+
+def _flags_by_sources(module: Module) -> dict[tuple[str, ...], tuple[Target, ...]]:
+    flags = [carry for carry in module.carries if carry.kind == "gencode"]
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, flag in enumerate(flags):
+        for source in flag.sources:
+            places[source].append(place)
+    found: dict[tuple[str, ...], tuple[Target, ...]] = {}
+    for sources in dict.fromkeys(flag.sources for flag in flags):
+        own = sorted({place for source in sources for place in places[source]})
+        found[sources] = tuple(dict.fromkeys(target for place in own for target in known_targets(flags[place].sass)))
+    return found
 
 
 def _handed(context: Context, module: Module) -> Iterator[_Compiled]:
@@ -100,7 +115,7 @@ def _handed(context: Context, module: Module) -> Iterator[_Compiled]:
     build = next(filter(None, (context.builds.read(str(folder / "setup.py")) for folder in folders)), None)
     for carry in build.carries if build is not None else ():
         if build is not None and carry.is_a("inherited") and context.builds.list_of(build, carry)[1] is carry:
-            yield from (_Compiled(build, carry, module, listed) for listed in lists)
+            yield from (_Compiled(build, carry, module, listed, {}) for listed in lists)
 
 
 def _runs_setup(module: Module) -> bool:

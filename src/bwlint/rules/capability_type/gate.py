@@ -92,9 +92,9 @@ def _beside_others(context: Context, judged: Judged, remedy: Remedy | NoFix) -> 
         return replace(remedy, unsafe="the same chips pass today, and a plain target would not any more")
     if not judged.gate.chain:
         return remedy
-    for other in context.beside(judged.module):
-        same = other is not judged and other.gate.qualname == judged.gate.qualname
-        if same and other.gate.chain == judged.gate.chain and any(_is_bound(node) for node in walk(other.gate.test)):
+    for other in context.within(judged):
+        same = other is not judged and other.gate.chain == judged.gate.chain
+        if same and any(_is_bound(node) for node in walk(other.gate.test)):
             return replace(remedy, unsafe="the arms beside it ask by the order of the names too")
     return remedy
 

@@ -240,9 +240,8 @@ def _of_arms_below(context: Context, judged: Judged, out: ChipSet) -> Kept | Non
     """The function itself has an arm for these chips, further down, to which its own check lets none of them."""
     if not _on_every_way(judged):
         return None  # it is about one way through the function, and the arm may be about another
-    for other in context.beside(judged.module):
-        below = other.gate.qualname == judged.gate.qualname and other.gate.at > judged.gate.at
-        if not below or not _is_row(other) or other.gate.kind in LISTED:
+    for other in context.within(judged):
+        if other.gate.at <= judged.gate.at or not _is_row(other) or other.gate.kind in LISTED:
             continue
         if out <= context.tree.must(judged.module, other.gate.test):
             related = RelatedSpan(judged.module, other.gate.at, f"this arm is for {plain(out)} too")
@@ -428,18 +427,18 @@ def _plain_hopper(judged: Judged) -> bool:
 def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
     """A later arm of the chain, or a gate close by in the function, is there for the chips."""
     gate = judged.gate
-    for other in context.beside(judged.module):
-        if other is judged or other.gate.qualname != gate.qualname or "list" in (gate.kind, other.gate.kind):
+    for other in context.within(judged):
+        near = other.gate.chain == gate.chain != 0 or abs(other.gate.at[0] - gate.at[0]) <= _NEAR
+        if not near or other is judged or "list" in (gate.kind, other.gate.kind):
             continue
         if other.gate.kind == "flag" and not other.gate.name:
             continue  # an answer that is handed on is no way of its own
         if gate.kind == "flag" and gate.leaf is not None and other.gate.leaf == gate.leaf:
             continue  # it is the flag that is asked there
-        flag = gate.kind == "flag" and gate.qualname == other.gate.qualname == "<module>"
+        flag = gate.kind == "flag" and gate.qualname == "<module>"
         if flag and (other.gate.kind not in ANSWERS or other.core & judged.core):
             continue  # the answer to another question
-        near = other.gate.chain == gate.chain != 0 or abs(other.gate.at[0] - gate.at[0]) <= _NEAR
-        if near and other.admitted & out and other.admitted != other.sets.live and not refuses(other.working):
+        if other.admitted & out and other.admitted != other.sets.live and not refuses(other.working):
             return True
     return False
 

@@ -189,8 +189,7 @@ def _on_both_sides(context: Context, judged: Judged, need: Need) -> bool:
 
 def _refuses_itself(context: Context, judged: Judged) -> bool:
     """Whether the function of a gate refuses chips by another gate, whatever else it is asked for."""
-    own = (one for one in context.beside(judged.module) if one.gate.qualname == judged.gate.qualname)
-    others = (one for one in own if one.gate is not judged.gate and not _partial_guard(one))
+    others = (one for one in context.within(judged) if one.gate is not judged.gate and not _partial_guard(one))
     return any(refuses(side) and one.on(side) for one in others for side in (one.gate.yes, one.gate.no))
 
 

@@ -24,7 +24,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     """The first arm of a chain of which each sets limits for kernels, and no `else` does."""
     if judged.gate.position or not judged.gate.chain or not judged.gate.is_a("condition"):
         return
-    arms = [other for other in context.beside(judged.module) if _same(judged, other)]
+    arms = [other for other in context.within(judged) if _same(judged, other)]
     called = {_limits(arm) for arm in arms}
     if len(arms) < 2 or len(called) != 1 or "" in called or not arms[-1].gate.no.empty:
         return
@@ -52,8 +52,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def _same(judged: Judged, other: Judged) -> bool:
-    ours, theirs = judged.gate, other.gate
-    return theirs.is_a("condition") and (ours.chain, ours.qualname) == (theirs.chain, theirs.qualname)
+    return other.gate.chain == judged.gate.chain and other.gate.is_a("condition")
 
 
 def _limits(arm: Judged) -> str:
