@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import sys
@@ -17,6 +18,9 @@ os.environ["BWLINT_CACHE_DIR"] = os.devnull
 # No test ends what a repair of whoever runs it has begun.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="bwlint-state-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
+
+# Runs make objects by the million, and most of them stay until the end of their test.
+gc.set_threshold(100_000, 10, 10)
 
 # The same draws every time: what one run finds, the next must find too. `--hypothesis-seed` draws anew.
 settings.register_profile("same", derandomize=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -31,6 +32,13 @@ def checked(folder: str) -> Outcome:
     """What `bwlint check --severity note` finds in a folder below the current one, with fixes."""
     with ExitStack() as stack:
         return check(CheckRequest((folder,), target=TARGETS, severity="note", jobs=1, fixes=True), stack)
+
+
+@cache
+def unrepaired(folder: Path) -> Report:
+    """What is found in a folder of fixtures, without fixes; several modules of tests look at it."""
+    with ExitStack() as stack:
+        return check(CheckRequest((str(folder),), jobs=1, severity="note"), stack).report
 
 
 def rendered(outcome: Outcome, form: str, report: Report | None = None) -> str:

@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from snapshots import unrepaired
 
+from bwlint.model.findings import Report
 from bwlint.rules import binary_checks, checks, file_checks, guard_checks
-from bwlint.run.check import check
-from bwlint.run.outcome import Outcome
+from bwlint.run.gather import gather
 from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 from bwlint.sources.kinds import kind_of
@@ -28,15 +29,10 @@ Mark = tuple[int, str, str]
 """Line, severity, rule."""
 
 
-def run(folder: Path) -> Outcome:
-    with ExitStack() as stack:
-        return check(CheckRequest((str(folder),), jobs=1), stack)
-
-
-def reported(outcome: Outcome, folder: Path) -> dict[str, set[Mark]]:
+def reported(report: Report, folder: Path) -> dict[str, set[Mark]]:
     """What a run found, by file below `folder`."""
     found: dict[str, set[Mark]] = {}
-    for finding in outcome.report.findings:
+    for finding in report.findings:
         path = Path(finding.path).relative_to(folder).as_posix()
         found.setdefault(path, set()).add((finding.region.line, finding.severity, finding.name))
     return found
@@ -44,7 +40,7 @@ def reported(outcome: Outcome, folder: Path) -> dict[str, set[Mark]]:
 
 @cache
 def of_folder(name: str) -> dict[str, set[Mark]]:
-    return reported(run(FIXTURES / name), FIXTURES / name)
+    return reported(unrepaired(FIXTURES / name), FIXTURES / name)
 
 
 def marks(path: Path) -> set[Mark]:
@@ -76,9 +72,10 @@ def test_findings_are_those_that_are_marked(name: str) -> None:
 
 
 def test_every_file_is_read() -> None:
-    outcome = run(FIXTURES)
-    assert outcome.scanned == len(FILES)
-    assert not outcome.report.skipped
+    with ExitStack() as stack:
+        gathered = gather(CheckRequest((str(FIXTURES),), jobs=1), stack)
+    assert len(gathered.found.files) == len(FILES)
+    assert not (gathered.found.skipped or gathered.collected.skipped)
 
 
 @pytest.mark.parametrize("folder", [name for name in FOLDERS if name != "suppression"])
@@ -87,7 +84,7 @@ def test_markers_change_nothing(folder: str, tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / folder, copy)
     for path in filter(Path.is_file, copy.rglob("*")):
         path.write_text(MARKER.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
-    assert reported(run(copy), copy) == of_folder(folder)
+    assert reported(unrepaired(copy), copy) == of_folder(folder)
 
 
 def test_every_rule_has_a_fixture_that_fires() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import struct
 from contextlib import ExitStack
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -15,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from libraries import arm
 from small_binaries import Kernel, container, cubin, entry, ptx, shared_object, static_library
+from snapshots import unrepaired
 
 import bwlint.report
 from bwlint.chips import NONE, ChipSet, TargetSet
@@ -45,10 +45,8 @@ OF_A_NAME = frozenset({"named_after_instructions.py", "named_after_one.py"})
 """Files of flags that hold on more than their names say: a claim on the gate, and on nothing behind it."""
 
 
-@cache
 def of_folder(name: str) -> tuple[Finding, ...]:
-    with ExitStack() as stack:
-        report = check(CheckRequest((str(FIXTURES / name),), jobs=1, severity="note"), stack).report
+    report = unrepaired(FIXTURES / name)
     return (*report.findings, *(entry.finding for entry in report.suppressed))
 
 

@@ -24,7 +24,7 @@ VERDICTS = ("confirmed", "refuted", "inconclusive")
 @pytest.fixture(scope="module")
 def report() -> Report:
     with ExitStack() as stack:
-        folders = tuple(str(FIXTURES / name) for name in ("family-split", "smem", "suppression", "tcgen05"))
+        folders = tuple(str(FIXTURES / name) for name in ("arch-target", "smem", "suppression", "tcgen05"))
         return check(CheckRequest(folders, fixes=True, jobs=1), stack).report
 
 

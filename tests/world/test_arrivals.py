@@ -379,7 +379,7 @@ def test_where_the_budget_ends_nobody_is_known(tmp_path: Path) -> None:
 
 
 def test_everybody_calls_everybody(tmp_path: Path) -> None:
-    names = [f"_f{number}" for number in range(30)]
+    names = [f"_f{number}" for number in range(18)]
     calls = "\n".join(f"    if torch.cuda.get_device_capability() != (12, 1):\n        {name}(q)" for name in names)
     text = "import torch\n" + IMPORT + "\n".join(f"def {name}(q):\n    _attend(q)\n{calls}" for name in names)
     folder = project(tmp_path, {"pkg/kernel.py": KERNEL, "pkg/user.py": text})
