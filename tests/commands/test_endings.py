@@ -19,12 +19,12 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 SPLIT = "import torch\n\nif torch.cuda.get_device_capability() == (12, 0):\n    raise RuntimeError('no')\n"
 SLOW = """
-import sys, time
+import os, sys, time
 from bwlint import cli
 from bwlint.world import collect
 
 def endless(_):
-    print("reading", flush=True)
+    os.write(1, b"reading\\n")  # in one piece, whoever else writes
     time.sleep(3600)
 
 collect._read_chunk = endless
