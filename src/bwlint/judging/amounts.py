@@ -100,11 +100,13 @@ def meant(context: Context, module: Module, *names: str) -> str:
     needs = [found for word in words if (found := instruction(word, Span(0, 0, 0, 0))) is not None]
     if needs and not any(found.legal & context.targets for found in needs):
         return BUILT
-    if chips or theirs:
+    if theirs:
         return THEIRS
-    if any(_lets_in(context, module, (guard.test,)) for guard in module.guards) or _is_built(context, module):
+    if _is_built(context, module):
         return OURS
-    return OPEN
+    if chips:
+        return THEIRS
+    return OURS if any(_lets_in(context, module, (guard.test,)) for guard in module.guards) else OPEN
 
 
 def _is_built(context: Context, module: Module) -> bool:

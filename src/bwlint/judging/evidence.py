@@ -237,8 +237,13 @@ class Evidence:
         found = self.libraries.of_user(use) or self.libraries.need(module.path, self._last_if_ours(module, use))
         if found is None or use.how != "call" or (found.strength == PROOF and module.language != "cuda"):
             return found
-        shown = self._of_cpp(module, use) if module.language == "cuda" else self.proofs(module, use)
-        return None if admits(shown, self._targets) else found
+        return None if self.is_made_for_all(module, use) else found
+
+    def is_made_for_all(self, module: Module, use: Use) -> bool:
+        """Whether what a name stands for admits all targets, whatever it is called."""
+        return admits(
+            self._of_cpp(module, use) if module.language == "cuda" else self.proofs(module, use), self._targets
+        )
 
     def _last_if_ours(self, module: Module, use: Use) -> Use:
         """Only the last name of a path through the tree's own modules: a module's name is no library."""

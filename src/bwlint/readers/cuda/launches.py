@@ -83,6 +83,7 @@ _SEVERAL = re.compile(
 """Two blocks at once and more: `2 * smem_bytes >`."""
 _LAUNCH_ATTRIBUTE = re.compile(r"cudaLaunchAttribute|CU_LAUNCH_ATTRIBUTE_")
 _LEAVES = re.compile(r"\b(?:return|throw|goto|abort|exit)\b")
+_SPACE = " \t\r\n\\"
 _LONGEST_BODY = 4000
 _CAPACITY = re.compile(
     r"(?i)(?:sh?mem|shared)\w*(?:capa|limit|max|budget|per_?block|optin)|(?:capa|limit|max|optin)\w*(?:sh?mem|shared)"
@@ -383,6 +384,7 @@ def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    """Without the space around it, which in a macro goes on behind a line's last backslash."""
     body = text[start:end]
-    low = start + len(body) - len(body.lstrip())
-    return low, max(low, start + len(body.rstrip()))
+    low = start + len(body) - len(body.lstrip(_SPACE))
+    return low, max(low, start + len(body.rstrip(_SPACE)))

@@ -59,9 +59,15 @@ _WORDS = frozenset(
 _REGISTERED = re.compile(rf"\b(?:\w+\s*\.\s*(?:def|impl)|def|impl|(?P<typed>{frameworks.registers_typed()}))\s*\(")
 _FIRST = re.compile(r"\s*(?:[\w:]+\s*\(\s*)?")
 _SYMBOL = re.compile(rf"&\s*(?P<name>[A-Za-z_][\w:]*)|\b{frameworks.boxes()}\s*\(\s*&?\s*(?P<boxed>[A-Za-z_][\w:]*)")
+_BARE = re.compile(
+    r"\"\s*,\s*(?:(?:torch|c10|at)::k[A-Z]\w*\s*,\s*)?(?P<name>(?!(?:torch|c10|at)::)[A-Za-z_][\w:]*)(?P<boxed>)\s*"
+    r"(?:<[^;()]*>\s*)?[,)]"
+)
+"""A function by its name alone: `m.impl("op", torch::kCUDA, fwd)`."""
 _TYPED = re.compile(r"\s*(?P<op>[A-Za-z_]\w*)\s*,\s*(?P<name>[A-Za-z_][\w:]*)\s*\)")
 _LIBRARY = re.compile(rf"\b{frameworks.registers()}\s*\(\s*(?P<name>\w+)")
 _LONGEST_BINDING = 4000
+_MOST_LAMBDAS = 50
 _FARTHEST_TAG = 20_000
 
 
@@ -198,11 +204,15 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
 def _called_lambdas(text: str, runs: list[Stretch]) -> Iterator[Stretch]:
     """What surely runs in the lambdas with a name that are called in some stretches."""
     known = held(text)
-    for start, end in runs if known.lambdas else ():
-        for called in _CALLS.finditer(text, start, end):
+    waiting, seen = list(runs) if known.lambdas else [], set[Stretch]()
+    while waiting:
+        for called in _CALLS.finditer(text, *waiting.pop()):
             body = known.body(called["name"], called.start())
-            if body is not None:
-                yield from sure(text, statements(text, *body))
+            if body is not None and body not in seen and len(seen) < _MOST_LAMBDAS:
+                seen.add(body)
+                within = list(sure(text, statements(text, *body)))
+                yield from within
+                waiting += within
 
 
 def _names(
@@ -307,8 +317,11 @@ def _bindings(code: Code) -> Iterator[tuple[str, str]]:
         at = opening.end() if opening else match.end()
         literal = code.literal_at(at) if text[at : at + 1] == '"' else None
         stop = text.find(";", at, at + _LONGEST_BINDING)
-        symbol = _SYMBOL.search(text, literal.end, stop if stop >= 0 else at) if literal else None
-        if literal is None or symbol is None:
+        if literal is None:
+            continue
+        end = stop if stop >= 0 else at
+        symbol = _BARE.match(text, literal.end, end) or _SYMBOL.search(text, literal.end, end)
+        if symbol is None:
             continue
         op = re.split(r"[(\s]", code.content(literal).strip())[0].rpartition("::")[2]
         target = (symbol["name"] or symbol["boxed"]).replace("::", ".")

@@ -21,6 +21,9 @@ _STATUS = re.compile(r"\)\s*(?P<op>[!=]=)\s*(?:\w+::)*\w*(?:[Ss]uccess|SUCCESS|O
 _CHOICE = re.compile(r"\?|&&|\|\|")
 _DEVICE = re.compile(r"[Ss][Mm]|[Aa]rch|[Cc]apab|[Mm]ajor|[Mm]inor|version|[Cc][Cc]\b|[Dd]evice")
 _NAMES_A_LAMBDA = re.compile(r"\s*(?:const\s+)?auto\s*&{0,2}\s*\w+\s*=\s*\[")
+_MOST_FORKS = 6
+"""Tests in what follows an early exit: each of them doubles the ways."""
+_MOST_ARMS = 20
 _EXITS = frozenset({"return", "break", "continue", "goto", "co_return"})
 
 
@@ -37,8 +40,7 @@ def sure(text: str, body: tuple[Statement, ...]) -> Iterator[Stretch]:
                 yield statement.test
             yield from _branches(text, statement)
             if _may_leave(text, statement):
-                if not statement.orelse and leaves(statement.body):
-                    yield from _common(text, statement.body, body[place + 1 :])
+                yield from _on_every_way(text, statement, body[place + 1 :])
                 return
         elif statement.kind == "switch":
             yield from _every_case(text, statement)
@@ -128,8 +130,7 @@ def _every_case(text: str, switch: Statement) -> Iterator[Stretch]:
     if len(cases) == 1 and any(_refuses(text, case) for case in found):
         yield from sure(text, cases[0])
     elif len(cases) > 1:
-        shared = [{text[slice(*one)] for one in _common(text, case, cases[0])} for case in cases[1:]]
-        yield from (one for one in _common(text, cases[0], cases[1]) if all(text[slice(*one)] in s for s in shared))
+        yield from _common(text, *cases)
 
 
 def _cases(switch: Statement) -> Iterator[tuple[Statement, ...]]:
@@ -147,13 +148,37 @@ def _only_returns(text: str, body: tuple[Statement, ...]) -> bool:
     return _CALL.search(_STD.sub("", text[body[0].start : body[0].end])) is None
 
 
-def _common(text: str, one: tuple[Statement, ...], other: tuple[Statement, ...]) -> Iterator[Stretch]:
-    """The calls that both sides make."""
-    there = {match["name"] for start, end in sure(text, other) for match in _NAMED.finditer(text, start, end)}
+def _on_every_way(text: str, statement: Statement, rest: tuple[Statement, ...]) -> Iterator[Stretch]:
+    """The calls that every way through an `if` and what follows it makes, ways that end in an error left out; not
+    those that an answer of the device leaves out.
+    """
+    if sum(one.kind == "if" for one in rest) > _MOST_FORKS:
+        return
+    ways, asks_device = [], False
+    last: tuple[Statement, ...] = (statement,)
+    while len(last) == 1 and last[0].kind == "if" and last[0].test is not None and len(ways) < _MOST_ARMS:
+        asks_device = asks_device or _DEVICE.search(text, *last[0].test) is not None
+        ways.append(last[0].body if leaves(last[0].body) else (*last[0].body, *rest))
+        last = last[0].orelse
+    ways.append(last if last and leaves(last) else (*last, *rest))
+    working = ways if asks_device else [way for way in ways if not _refuses(text, way)]
+    if len(working) == 1:
+        yield from sure(text, working[0])
+    elif working:
+        yield from _common(text, *working)
+
+
+def _names(text: str, body: tuple[Statement, ...]) -> set[str]:
+    return {call["name"] for start, end in sure(text, body) for call in _NAMED.finditer(text, start, end)}
+
+
+def _common(text: str, one: tuple[Statement, ...], *others: tuple[Statement, ...]) -> Iterator[Stretch]:
+    """The calls that all sides make."""
+    named = [_names(text, other) for other in others]
     for start, end in sure(text, one):
-        for match in _NAMED.finditer(text, start, end):
-            if match["name"] in there:
-                yield match.span("name")
+        for call in _NAMED.finditer(text, start, end):
+            if all(call["name"] in names for names in named):
+                yield call.span()
 
 
 def _expression(text: str, statement: Statement) -> Iterator[Stretch]:

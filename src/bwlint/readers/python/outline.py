@@ -55,7 +55,8 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
     bound = Imports(dict(imports.names), imports.package, texts=imports.texts)
     written = dict(_written(tree.body, "", bound, _made(tree.body)))
     imports.names.update(_attributes(tree.body, imports))
-    for alias, target in (*_aliases(tree.body, imports), *_held(tree.body, imports)):
+    lookups = dict(_lookups(tree.body, imports))
+    for alias, target in (*_aliases(tree.body, imports, lookups), *_held(tree.body, imports, lookups)):
         imports.names.setdefault(alias, target)
     for local, target in _lazy_names(tree.body, imports):
         if local not in written:
@@ -232,13 +233,13 @@ def _absolute(name: str, imports: Imports) -> str:
     return imports.names.get(root, root) + dot + rest
 
 
-def _aliases(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:
-    """`f = g`, `f = partial(g, ...)` and `f = lru_cache(g)` at module level: other names of g."""
+def _aliases(body: Sequence[ast.stmt], imports: Imports, lookups: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """`f = g`, `f = partial(g, ...)`, `f = lru_cache(g)` and `f = lookup("g")`: other names of g."""
     for node in body:
         if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             continue
         value: ast.expr = node.value
-        name = _operation(value)
+        name = _looked_up(value, lookups)
         while isinstance(value, ast.Call) and value.args:
             value = value.args[0]
         name = name or (dotted(value) if isinstance(value, ast.Name | ast.Attribute) else "")
@@ -246,19 +247,43 @@ def _aliases(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, 
             yield node.targets[0].id, _absolute(name, imports)
 
 
-def _operation(node: ast.expr) -> str:
-    """`get_operator("ns", "op")` as the operation of torch that it looks up."""
-    if not isinstance(node, ast.Call) or not _LOOKS_UP.search(dotted(node.func)):
+def _looked_up(node: ast.expr, lookups: Mapping[str, str]) -> str:
+    """What a call finds by a text: `getattr(torch.ops.ns, "op")`, `get_operator("ns", "op")`; "" of anything else."""
+    if not isinstance(node, ast.Call):
         return ""
+    called = dotted(node.func)
     texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-    return f"torch.ops.{'.'.join(texts)}" if len(texts) == len(node.args) == 2 else ""
+    if called == "getattr" and len(node.args) > 1 and len(texts) == 1 and texts[0].isidentifier():
+        owner = dotted(node.args[0])
+        return f"{owner}.{texts[0]}" if owner else ""
+    if len(texts) != len(node.args):
+        return ""
+    if len(texts) == 1 and called in lookups and texts[0].isidentifier():
+        return f"{lookups[called]}.{texts[0]}"
+    return f"torch.ops.{'.'.join(texts)}" if len(texts) == 2 and _LOOKS_UP.search(called) else ""
 
 
-def _held(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:
+def _lookups(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:
+    """Functions that look their one parameter up in a module, and that module: `return getattr(torch.ops.ns, name)`."""
+    for function in body:
+        if not isinstance(function, ast.FunctionDef) or len(function.args.args) != 1:
+            continue
+        within = Imports(dict(imports.names), imports.package)
+        for node in _outside_definitions(function.body):
+            _bind(within, [], node)
+            found = node.value if isinstance(node, ast.Return) else None
+            if isinstance(found, ast.Call) and dotted(found.func) == "getattr" and len(found.args) > 1:
+                owner, name = dotted(found.args[0]), found.args[1]
+                if owner and isinstance(name, ast.Name) and name.id == function.args.args[0].arg:
+                    yield function.name, _absolute(owner, within)
+                    break
+
+
+def _held(body: Sequence[ast.stmt], imports: Imports, lookups: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """`Class.name` for what the body of a class gives another name, and that: `kernel = staticmethod(_launch)`."""
     for node in statements(body):
         if isinstance(node, ast.ClassDef):
-            for name, target in _aliases(node.body, imports):
+            for name, target in _aliases(node.body, imports, lookups):
                 yield f"{node.name}.{name}", target
 
 

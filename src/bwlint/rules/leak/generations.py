@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import NONE, ChipSet, group, spelling
+from bwlint.chips import NONE, ChipSet, group, spelling, words
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -17,11 +17,13 @@ from bwlint.rules.leak import RULE
 from bwlint.world.gates import Judged, refuses
 
 _HOPPER = group("hopper")
+_DATACENTER = ChipSet.where(lambda chip: chip.major == 10)
+_OPEN = re.compile(rf"{words.said('open-ended')}|\bplus\b", re.I)
 _TUNED = re.compile(r"config|tun(?:e|ing)|tile", re.I)
 
 
 def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
-    """`gemm_sm90` taken from 9.0 on, beside a `gemm_sm80` that runs everywhere; or by all that is not 10.x."""
+    """`gemm_sm90` taken from 9.0 on, beside a `gemm_sm80` that runs everywhere; `gemm_sm100` from 10.0 on."""
     if judged.sets.guessed or not judged.sets.decided or judged.in_test:
         return
     for side, beside in ((judged.gate.yes, judged.gate.no), (judged.gate.no, judged.gate.yes)):
@@ -32,9 +34,23 @@ def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
                 continue
             wrong = judged.on(side) & context.targets & context.reach(judged, use.at)
             other = _partner(use, beside)
-            if wrong and other is not None and _of(use) == _HOPPER and not _of(other) & wrong:
+            meant = _of(use)
+            if not wrong or meant not in (_HOPPER, _DATACENTER):
+                continue
+            if meant == _DATACENTER and not _says_all(context, judged, use, beside):
+                continue
+            if other is None and meant == _HOPPER:
+                continue
+            if other is None or not _of(other) & wrong:
                 yield _draft(judged, side, wrong, use, other)
                 return
+
+
+def _says_all(context: Context, judged: Judged, use: Use, beside: Side) -> bool:
+    """Whether a function does what its name says, and nobody comes to it on the other side too."""
+    if use.how == "text" or context.evidence.is_made_for_all(judged.module, use):
+        return False  # a library called sm100 may have more in it
+    return all(other.name != use.name for other in handed_out(beside))
 
 
 def _named(side: Side) -> Iterator[Use]:
@@ -49,8 +65,9 @@ def _only_tunes(judged: Judged, use: Use) -> bool:
 
 
 def _of(use: Use) -> ChipSet:
-    """The chips of the one generation that the last part of a name says."""
-    numbers = spelling.numbers(use.name.rpartition(".")[2])
+    """The chips of the one generation that the last part of a name says; `sm100_or_later` says none."""
+    name = use.name.rpartition(".")[2]
+    numbers = spelling.numbers(name) if not _OPEN.search(name.replace("_", " ")) else ()
     majors = {number // 10 for number in numbers}
     return ChipSet.where(lambda chip: chip.major in majors) if len(majors) == 1 else NONE
 
@@ -64,20 +81,22 @@ def _partner(use: Use, beside: Side) -> Use | None:
     return None
 
 
-def _draft(judged: Judged, side: Side, wrong: ChipSet, use: Use, other: Use) -> Draft:
-    name, others = use.name.rpartition(".")[2], other.name.rpartition(".")[2]
+def _draft(judged: Judged, side: Side, wrong: ChipSet, use: Use, other: Use | None) -> Draft:
+    name = use.name.rpartition(".")[2]
+    beside = f"; beside it is `{other.name.rpartition('.')[2]}`" if other is not None else ""
+    own = "wgmma" if _of(use) == _HOPPER else "tcgen05"
     return Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="note" if use.role == NUMBER else "warning",  # sizes go with the dispatch that launches
         confidence="medium",
-        message=f"lets {plain(wrong)} take `{name}`, which is named for {_of(use)}; beside it is `{others}`",
+        message=f"lets {plain(wrong)} take `{name}`, which is named for {_of(use)}{beside}",
         label=f"admits {judged.on(side)}",
-        advice=f"end the arm for SM90 at 9.0: its wgmma runs nowhere else; give {plain(wrong)} what runs there",
+        advice=f"keep the arm to {_of(use)}: its {own} runs nowhere else; give {plain(wrong)} what runs there",
         legal=_of(use),
         related=(
             RelatedSpan(judged.module, use.at, f"taken on {judged.on(side)}"),
-            RelatedSpan(judged.module, other.at, "the other arm"),
+            *((RelatedSpan(judged.module, other.at, "the other arm"),) if other is not None else ()),
         ),
         cause=(judged.module.path, f"{judged.gate.qualname} {judged.gate.text}"),
         claims=(

@@ -216,7 +216,19 @@ def _beyond(context: Context, judged: Judged) -> ChipSet:
     owns = judged.owns_comparison or judged.gate.kind == "helper-call"
     if judged.gate.kind == "list" or not owns or bound not in (_THRESHOLD, EVERY - _THRESHOLD - _OLD_NAMES):
         return NONE
-    return NONE if judged.core == ~_THRESHOLD and not judged.denies else judged.admitted & context.targets
+    if judged.core == ~_THRESHOLD and not judged.denies:
+        return NONE
+    return judged.admitted & context.targets & _by_other_bounds(context, judged)
+
+
+def _by_other_bounds(context: Context, judged: Judged) -> ChipSet:
+    """What the other bounds leave that a class declares beside one: `MAX_CAPABILITY = (10, 3)` below the oldest."""
+    admitted = EVERY
+    if judged.gate.qualname in judged.module.classes:
+        for other in context.beside(judged.module):
+            if other.gate.kind == "predicate" and other.gate.qualname == judged.gate.qualname and other is not judged:
+                admitted &= other.core
+    return admitted
 
 
 def _texts(judged: Judged) -> Iterator[_WordsBeside]:
