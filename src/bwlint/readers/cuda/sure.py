@@ -154,7 +154,8 @@ def _on_every_way(text: str, statement: Statement, rest: tuple[Statement, ...]) 
     """
     if sum(one.kind == "if" for one in rest) > _MOST_FORKS:
         return
-    ways, asks_device = [], False
+    ways: list[tuple[Statement, ...]] = []
+    asks_device = False
     last: tuple[Statement, ...] = (statement,)
     while len(last) == 1 and last[0].kind == "if" and last[0].test is not None and len(ways) < _MOST_ARMS:
         asks_device = asks_device or _DEVICE.search(text, *last[0].test) is not None
