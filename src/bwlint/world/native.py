@@ -348,8 +348,11 @@ class Native:
         return (*compiled, *self._refusal(node), *self._build(node))
 
     def leads(self, node: Node) -> tuple[Edge, ...]:
-        """The definitions that one surely calls, and of a class one of its methods that do anything."""
+        """The definitions that one surely calls, and of a class what it is called for, else one of its methods that do
+        anything.
+        """
         methods = tuple(self._methods(node))
+        methods = tuple(one for one in methods if one.definition.qualname.endswith(".operator()")) or methods
         return (*self._calls(node), Edge(methods)) if methods else tuple(self._calls(node))
 
     def _calls(self, node: Node) -> Iterator[Edge]:

@@ -66,6 +66,7 @@ _BARE = re.compile(
 """A function by its name alone: `m.impl("op", torch::kCUDA, fwd)`."""
 _TYPED = re.compile(r"\s*(?P<op>[A-Za-z_]\w*)\s*,\s*(?P<name>[A-Za-z_][\w:]*)\s*\)")
 _LIBRARY = re.compile(rf"\b{frameworks.registers()}\s*\(\s*(?P<name>\w+)")
+_RENAMES = re.compile(r"\s*(?:(?:public|private|protected)\s*:\s*)?using\s+(?P<name>[A-Za-z_]\w*)\s*=")
 _LONGEST_BINDING = 4000
 _MOST_LAMBDAS = 50
 _FARTHEST_TAG = 20_000
@@ -154,6 +155,20 @@ class _CutText:
     def needs(self) -> tuple[Operation, ...]:
         return assembly.operations(self.code, self.text, self.found, self.places)
 
+    @cached_property
+    def renamed(self) -> tuple[tuple[str, Stretch, Operation], ...]:
+        """What a class or the file calls by a name of its own, and where it does: `using Memory = TMEM::Allocator;`."""
+        found: list[tuple[str, Stretch, Operation]] = []
+        for need in self.needs:
+            start = self.code.offset(*need.at[:2])
+            alias = _RENAMES.match(self.text, assembly.statement_start(self.text, start), start)
+            if need.kind not in NAMED or need.path or alias is None or self.places.function(start) is not None:
+                continue
+            around = [one for one in self.places.all if one.open < start < one.close]
+            stretch = (around[-1].open, around[-1].close) if around else (0, len(self.text))
+            found.append((alias["name"], stretch, need))
+        return tuple(found)
+
 
 def _qualname(scope: CodeScope) -> str:
     name = last(scope.name) if scope.kind == "function" else scope.name
@@ -189,6 +204,7 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
         if device or found.path(start) == around  # which targets have it, the guards in device code say
     )
     used = [*_names(file, scope, certain, bound, device), *_operations(code, certain, file.needs, at)]
+    used += _renamed(file, scope, certain)
     if scope.test:
         # what it is about may be an argument or a member
         used += ways.uses(code, text, scope.open, scope.close, certain)
@@ -288,6 +304,16 @@ def _operations(code: Code, certain: list[Stretch], needs: tuple[Operation, ...]
             start = code.offset(*need.at[:2])
             is_sure = not need.path and any(begin <= start < end for begin, end in certain)
             yield Use(need.name, need.kind, need.at, sure=is_sure)
+
+
+def _renamed(file: _CutText, scope: CodeScope, certain: list[Stretch]) -> Iterator[Use]:
+    """What a body surely makes use of by the name that its class or file gives it."""
+    for name, (begin, end), need in file.renamed:
+        known = re.compile(rf"\b{name}\b(?=\s+\w|\s*[({{:<])")
+        within = certain if begin < scope.open < end else []
+        found = next((one for stretch in within if (one := known.search(file.text, *stretch))), None)
+        if need.kind in ("instruction", "atom") and found is not None:
+            yield Use(need.name, need.kind, file.code.span(*found.span()), sure=True)
 
 
 def _bases(text: str, scope: CodeScope) -> tuple[str, ...]:

@@ -22,6 +22,8 @@ _TAIL = re.compile(
     r"\)\s*(?:(?:const|noexcept|override|final|mutable|volatile|&&?)\s*)*(?:->\s*[^{;()]+)?(?::(?!:)[^;{}]*)?$"
 )
 _CONTROL = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignas", "defined"})
+_NOTHING = re.compile(r"(?:\s+|\#\s*(?:pragma|line|ident|warning)\b(?:[^\\\n]+|\\.)*)*", re.DOTALL)
+"""What may stand in front of a declaration: `#pragma once` is no part of it, though guards of the file may follow."""
 _KERNEL = re.compile(r"\b__global__\b")
 _TEST = re.compile(rf"(?:^|\s){frameworks.tests()}\s*\(\s*(?P<suite>\w+)\s*,\s*(?P<name>\w+)\s*\)\s*$")
 _ALIAS = re.compile(r"using(?<!\wusing)\s+(?P<name>[A-Za-z_]\w*)\s*=")
@@ -187,8 +189,10 @@ def _opened(text: str, start: int, brace: int, outer: _Open | None) -> _Open:
     if outer is not None and (outer.in_function or outer.kind == "function"):
         return _Open(outer, "block", "", brace, brace, in_function=True)
     classes = _classes(outer)
-    header = text[max(start, brace - _LONGEST_HEADER) : brace]
-    begin = brace - len(header.lstrip())
+    low = max(start, brace - _LONGEST_HEADER)
+    first = _NOTHING.match(text, low, brace)
+    begin = first.end() if first is not None else low
+    header = text[begin:brace]
     if re.search(r"\bnamespace\b", header) or not header.strip():
         return _Open(outer, "block", "", begin, brace, classes)
     declared = _declared_type(header)

@@ -527,6 +527,8 @@ def _filled(node: ast.If) -> list[ast.stmt] | None:
 
 def _is_for_some(test: ast.expr) -> bool:
     """`x.numel() > 0`: who has nothing to work on has no other way."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return all(map(_is_for_some, test.values))
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Gt | ast.NotEq):
         return False
     zero = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value == 0
