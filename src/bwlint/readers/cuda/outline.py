@@ -12,7 +12,7 @@ from itertools import islice
 from bwlint.chips import frameworks
 from bwlint.chips.atoms import is_builder, runs_everywhere
 from bwlint.model.expr import Span
-from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
+from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Path, Use
 from bwlint.readers.cuda import assembly, ways
 from bwlint.readers.cuda.constants import arguments
 from bwlint.readers.cuda.given import parameters
@@ -162,7 +162,7 @@ class _CutText:
         for need in self.needs:
             start = self.code.offset(*need.at[:2])
             alias = _RENAMES.match(self.text, assembly.statement_start(self.text, start), start)
-            if need.kind not in NAMED or need.path or alias is None or self.places.function(start) is not None:
+            if need.kind not in NAMED or alias is None or self.places.function(start) is not None:
                 continue
             around = [one for one in self.places.all if one.open < start < one.close]
             stretch = (around[-1].open, around[-1].close) if around else (0, len(self.text))
@@ -203,7 +203,7 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
         for start, end in (*runs, *_called_lambdas(text, runs))
         if device or found.path(start) == around  # which targets have it, the guards in device code say
     )
-    used = [*_names(file, scope, certain, bound, device), *_operations(code, certain, file.needs, at)]
+    used = [*_names(file, scope, certain, bound, device), *_operations(code, certain, file.needs, at, around)]
     used += _renamed(file, scope, certain)
     if scope.test:
         # what it is about may be an argument or a member
@@ -298,11 +298,14 @@ def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool, chosen:
     return Use(last(meant), "builder", at, sure=is_sure)
 
 
-def _operations(code: Code, certain: list[Stretch], needs: tuple[Operation, ...], around: Span) -> Iterator[Use]:
+def _operations(
+    code: Code, certain: list[Stretch], needs: tuple[Operation, ...], body: Span, path: Path
+) -> Iterator[Use]:
+    """The operations of a body, surely where no test of the preprocessor stands between it and them."""
     for need in needs:
-        if need.kind in NAMED and around.holds(need.at):
+        if need.kind in NAMED and body.holds(need.at):
             start = code.offset(*need.at[:2])
-            is_sure = not need.path and any(begin <= start < end for begin, end in certain)
+            is_sure = need.path in ((), path) and any(begin <= start < end for begin, end in certain)
             yield Use(need.name, need.kind, need.at, sure=is_sure)
 
 
@@ -310,7 +313,7 @@ def _renamed(file: _CutText, scope: CodeScope, certain: list[Stretch]) -> Iterat
     """What a body surely makes use of by the name that its class or file gives it."""
     for name, (begin, end), need in file.renamed:
         known = re.compile(rf"\b{name}\b(?=\s+\w|\s*[({{:<])")
-        within = certain if begin < scope.open < end else []
+        within = certain if begin < scope.open < end and need.path in ((), file.found.path(scope.open)) else []
         found = next((one for stretch in within if (one := known.search(file.text, *stretch))), None)
         if need.kind in ("instruction", "atom") and found is not None:
             yield Use(need.name, need.kind, file.code.span(*found.span()), sure=True)
