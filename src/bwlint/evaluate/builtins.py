@@ -15,6 +15,7 @@ from bwlint.evaluate.values import (
     ArchMember,
     Capability,
     DeviceProperties,
+    DriverTarget,
     EnumMember,
     Guess,
     Method,
@@ -115,6 +116,8 @@ def attribute(value: Any, name: str) -> Any:
         if name == "minor":
             return value[1]
         return Method(value, name)
+    if isinstance(value, DriverTarget):
+        return getattr(value, name, Unknown())
     if isinstance(value, DeviceProperties):
         return _property(value, name)
     if isinstance(value, ArchMember):

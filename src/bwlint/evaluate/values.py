@@ -176,6 +176,15 @@ class DeviceProperties:
 
 
 @dataclass(frozen=True, slots=True)
+class DriverTarget:
+    """What Triton's driver for NVIDIA says that it compiles for; its fields are those of `GPUTarget`."""
+
+    arch: int
+    backend: str = "cuda"
+    warp_size: int = 32
+
+
+@dataclass(frozen=True, slots=True)
 class ProductName:
     """What the cards of one chip call themselves. A question holds for the chip where it does for one of them."""
 
@@ -293,7 +302,7 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_OPAQUE = (Ref, Method, DeviceProperties)
+_OPAQUE = (Ref, Method, DeviceProperties, DriverTarget)
 
 
 def compare(op: str, left: object, right: object) -> object:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, negate, unknown
-from bwlint.model.facts import Class, Function, FunctionKind, Path, Side
+from bwlint.model.facts import HANDLER, Class, Function, FunctionKind, Path, Side
 from bwlint.readers.nodes import below
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import LoweringScope
@@ -87,7 +87,7 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
         kind,
         tuple(params),
         tuple(defaults),
-        tuple(flow.returns),
+        tuple(sorted(flow.returns, key=_is_of_a_handler)),
         span(node),
         doc=(ast.get_docstring(node) or "")[:_MAX_DOC],
         spread=len(positional) if arguments.vararg is not None else None,
@@ -345,3 +345,9 @@ def _parts(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr,
     for index, leaf in enumerate(target.elts):
         part = None if value is None or spread else ast.Subscript(value, ast.Constant(index), ast.Load())
         yield leaf, part if part is None or value is None else ast.fix_missing_locations(ast.copy_location(part, value))
+
+
+def _is_of_a_handler(returned: tuple[Path, Expr]) -> bool:
+    """Whether a value is returned where an attempt fails: what is tried is taken to succeed."""
+    path, _ = returned
+    return any(test.op == "unknown" and str(test.args[0]).startswith(HANDLER) for test in path)

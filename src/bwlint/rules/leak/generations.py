@@ -37,13 +37,21 @@ def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
             meant = _of(use)
             if not wrong or meant not in (_HOPPER, _DATACENTER):
                 continue
-            if meant == _DATACENTER and not _says_all(context, judged, use, beside):
+            if meant == _DATACENTER and not (_asks_for(judged, side) and _says_all(context, judged, use, beside)):
                 continue
             if other is None and meant == _HOPPER:
                 continue
             if other is None or not _of(other) & wrong:
                 yield _draft(judged, side, wrong, use, other)
                 return
+
+
+def _asks_for(judged: Judged, side: Side) -> bool:
+    """Whether a gate tells the chips of 10.x from older ones, and not one of them from the others; who sends 9.0 there,
+    too, does not go by the name.
+    """
+    here = judged.on(side)
+    return not here & _HOPPER and bool(judged.sets.live - here - _DATACENTER)
 
 
 def _says_all(context: Context, judged: Judged, use: Use, beside: Side) -> bool:
