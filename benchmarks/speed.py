@@ -107,7 +107,7 @@ def of_tree(session: Session, copy: Copy, *, is_first: bool) -> Iterator[Group]:
 
 
 def portioned(session: Session, copy: Copy) -> list[Copy]:
-    return [portion(copy, parts, session.scratch / f"{copy.name}-{parts}") for parts in EIGHTHS]
+    return [portion(copy, parts, session.scratch / f"parts-{parts}" / copy.folder.name) for parts in EIGHTHS]
 
 
 def of_hook(session: Session, copy: Copy) -> Group:
@@ -149,7 +149,9 @@ def measured(
 ) -> Iterator[Group]:
     for place, (name, tree) in enumerate(trees):
         try:
-            yield from of_tree(session, copied(name, tree, session.scratch / name), is_first=not place)
+            # With the name that it had, and nothing beside it: bwlint looks at both.
+            copy = copied(name, tree, session.scratch / f"tree-{place}" / tree.name.removesuffix(".whl"))
+            yield from of_tree(session, copy, is_first=not place)
         except Failed as reason:
             tell(f"{name}: bwlint {reason}")
             raise SystemExit(1) from None

@@ -101,7 +101,7 @@ def others(tools: Sequence[Tool | Absent], copy: Copy, scratch: Path) -> Iterato
         "ruff": ["check", "--no-cache", "--exit-zero", "--quiet", "."],
         "semgrep": [
             *("scan", "--config", str(RULES), "--metrics=off", "--disable-version-check"),
-            *("--no-git-ignore", "--quiet", "--json", "."),
+            *("--no-git-ignore", "--json", "."),
         ],
         "ripgrep": ["--files-with-matches", "--hidden", f"--file={patterns}", *globs, "."],
     }

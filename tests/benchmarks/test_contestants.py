@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+import yaml
 from timing import words
 from timing.contestants import RULES, Contestant, in_turns, others
 from timing.figures import Timing
@@ -51,10 +52,14 @@ def test_who_is_not_there_is_a_row_with_a_reason(tmp_path: Path) -> None:
     assert in_turns([absent], 2, lambda _: None) == (absent,)
 
 
-def test_the_three_rules_are_named_as_ours() -> None:
-    found = {path.stem: re.findall(r"- id: (\S+)", path.read_text()) for path in RULES.glob("*.yaml")}
-    assert found == {name: [name] for name in ("arch-target", "family-split", "leak")}
-    assert found.keys() <= {rule.name for rule in rules()}
+def test_the_three_rules_are_rules_and_named_as_ours() -> None:
+    found = {path.stem: yaml.safe_load(path.read_text("utf-8"))["rules"] for path in RULES.glob("*.yaml")}
+    assert found.keys() == {"arch-target", "family-split", "leak"} <= {rule.name for rule in rules()}
+    for name, (rule,) in found.items():
+        assert rule.keys() - {"paths"} == {"id", "languages", "severity", "message", "patterns"}
+        assert rule["id"] == name
+        for given in re.findall(r"regex: '(.*)'", (RULES / f"{name}.yaml").read_text("utf-8")):
+            re.compile(given)
 
 
 FILES = [path for path in sorted(FIXTURES.rglob("*")) if path.is_file() and kind_of(path.name) in KINDS]
