@@ -87,7 +87,7 @@ def of_tree(session: Session, copy: Copy, *, is_first: bool) -> Iterator[Group]:
     here = session.bwlint()
     parts = portioned(session, copy) if is_first and "growth" not in session.without else []
     tell(f"{copy.name}: {len(copy.files)} files; an index is filled")
-    run(here.checking("."), copy.folder, here.environment)
+    run(programs.checking("."), copy.folder, here.environment)
     entries = [
         *(programs.cold(here, part, part.name) for part in parts),
         programs.cold(here, copy),
@@ -144,17 +144,14 @@ def present(found: Iterable[Ratio | None]) -> tuple[Ratio, ...]:
     return tuple(one for one in found if one is not None)
 
 
-def measured(
-    session: Session, trees: Iterable[tuple[str, Path]], binaries: Iterable[tuple[str, Path]]
-) -> Iterator[Group]:
+def measured(session: Session, trees: Iterable[Named], binaries: Iterable[Named]) -> Iterator[Group]:
     for place, (name, tree) in enumerate(trees):
+        # With the name that it had, and nothing beside it: bwlint looks at both.
+        folder = session.scratch / f"tree-{place}" / tree.name.removesuffix(".whl")
         try:
-            # With the name that it had, and nothing beside it: bwlint looks at both.
-            copy = copied(name, tree, session.scratch / f"tree-{place}" / tree.name.removesuffix(".whl"))
-            yield from of_tree(session, copy, is_first=not place)
+            yield from of_tree(session, copied(name, tree, folder), is_first=not place)
         except Failed as reason:
-            tell(f"{name}: bwlint {reason}")
-            raise SystemExit(1) from None
+            tell(f"{name}: an index is not filled: {reason}")
     for name, file in binaries:
         yield of_binary(session, name, file)
 
@@ -178,7 +175,8 @@ def main() -> int:
     for folder in checkouts.values():
         compileall.compile_dir(folder / "src", quiet=2)
     versions = {name: checkout(folder) for name, folder in checkouts.items()}
-    versions |= {t.name: t.version if isinstance(t, Tool) else t.reason for t in (*others, cuobjdump)}
+    versions |= {t.name: t.version if isinstance(t, Tool) else "not installed" for t in (*others, cuobjdump)}
+    results = Results(datetime.now(timezone.utc).isoformat(timespec="minutes"), machine(), versions, ())
     with tempfile.TemporaryDirectory(prefix="speed-") as scratch:
         session = Session(
             given.runs,
@@ -189,11 +187,11 @@ def main() -> int:
             tuple(others),
             cuobjdump,
         )
-        when, on = datetime.now(timezone.utc).isoformat(timespec="minutes"), machine()
-        groups = tuple(measured(session, given.trees, given.binary))
-    written(Results(when, on, versions, groups), given.out)
-    print(table(groups))
-    return 0
+        for group in measured(session, given.trees, given.binary):
+            results = replace(results, groups=(*results.groups, group))
+            written(results, given.out)
+    print(table(results.groups))
+    return 0 if results.groups else 1
 
 
 if __name__ == "__main__":

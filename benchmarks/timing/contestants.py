@@ -48,19 +48,23 @@ class Bwlint:
     checkout: Path
     index: Path
 
-    def command(self, *arguments: str) -> tuple[str, ...]:
-        return (sys.executable, "-m", "bwlint", *arguments)
-
     @property
     def environment(self) -> dict[str, str]:
-        return {"PYTHONPATH": str(self.checkout / "src"), "BWLINT_CACHE_DIR": str(self.index)}
+        # Nothing is imported from the tree in which it runs.
+        own = {"PYTHONPATH": str(self.checkout / "src"), "PYTHONSAFEPATH": "1"}
+        return {**own, "BWLINT_CACHE_DIR": str(self.index)}
 
-    def checking(self, *more: str) -> tuple[str, ...]:
-        return self.command("check", "--exit-zero", "--format", "concise", *more)
+
+def checking(*more: str) -> tuple[str, ...]:
+    return _bwlint("check", "--exit-zero", "--format", "concise", *more)
+
+
+def _bwlint(*arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "bwlint", *arguments)
 
 
 def cold(bwlint: Bwlint, copy: Copy, name: str = COLD, rounds: int | None = None) -> Contestant:
-    command = bwlint.checking("--no-cache", ".")
+    command = checking("--no-cache", ".")
     return Contestant(name, command, copy.folder, bwlint.environment, _nothing, rounds, len(copy.files), copy.mebibytes)
 
 
@@ -71,7 +75,7 @@ def warm(bwlint: Bwlint, copy: Copy, edited: Sequence[SourceFile]) -> Iterator[C
         if edited:
             change(edited[round_number % len(edited)], round_number)
 
-    command = bwlint.checking(".")
+    command = checking(".")
     yield Contestant(UNCHANGED, command, copy.folder, bwlint.environment)
     if edited:
         yield Contestant(CHANGED, command, copy.folder, bwlint.environment, edit)
@@ -80,14 +84,14 @@ def warm(bwlint: Bwlint, copy: Copy, edited: Sequence[SourceFile]) -> Iterator[C
 def hook(bwlint: Bwlint, copy: Copy, edited: Sequence[SourceFile]) -> Iterator[Contestant]:
     """What pre-commit runs. Where all five are changed, the index knows the rest of the tree."""
     names = tuple(str(Path(file.real).relative_to(copy.folder)) for file in edited)
-    indexed = bwlint.checking("--force-exclude", *names)
+    indexed = checking("--force-exclude", *names)
 
     def edit(round_number: int) -> None:
         for file in edited:
             change(file, round_number)
 
     yield Contestant(PYTHON, (sys.executable, "-c", "pass"), copy.folder)
-    yield Contestant(HOOK, bwlint.checking("--no-cache", "--force-exclude", *names), copy.folder, bwlint.environment)
+    yield Contestant(HOOK, checking("--no-cache", "--force-exclude", *names), copy.folder, bwlint.environment)
     yield Contestant(HOOK_CHANGED, indexed, copy.folder, bwlint.environment, edit)
     yield Contestant(HOOK_AGAIN, indexed, copy.folder, bwlint.environment)
 
@@ -114,7 +118,7 @@ def others(tools: Sequence[Tool | Absent], copy: Copy, scratch: Path) -> Iterato
 
 
 def inspecting(bwlint: Bwlint, file: Path, name: str = INSPECT, rounds: int | None = None) -> Contestant:
-    command = bwlint.command("inspect", "--exit-zero", str(file))
+    command = _bwlint("inspect", "--exit-zero", str(file))
     return Contestant(name, command, file.parent, bwlint.environment, _nothing, rounds)
 
 
