@@ -50,6 +50,11 @@ class Timing:
         return spread(run.seconds for run in self.runs) if self.runs else None
 
     @property
+    def work(self) -> Spread | None:
+        """Seconds of the processor: what others do on the machine counts less."""
+        return spread(run.work for run in self.runs) if self.runs else None
+
+    @property
     def memory(self) -> float | None:
         """MiB at the highest look of all runs."""
         return max((run.memory for run in self.runs if run.memory is not None), default=None)
@@ -112,8 +117,9 @@ def as_json(results: Results) -> str:
 
 
 def _with_figures(timing: Timing) -> dict[str, Any]:
-    seconds = timing.seconds
-    return {**asdict(timing), "seconds": None if seconds is None else asdict(seconds), "memory": timing.memory}
+    figures = {"seconds": timing.seconds, "work": timing.work}
+    told = {name: None if found is None else asdict(found) for name, found in figures.items()}
+    return {**asdict(timing), **told, "memory": timing.memory}
 
 
 def from_json(text: str) -> Results:
@@ -130,7 +136,7 @@ def _group(data: dict[str, Any]) -> Group:
 
 
 def _timing(data: dict[str, Any]) -> Timing:
-    given = {key: value for key, value in data.items() if key not in ("seconds", "memory")}
+    given = {key: value for key, value in data.items() if key not in ("seconds", "work", "memory")}
     runs = tuple(Run(**run) for run in data["runs"])
     return Timing(**{**given, "command": tuple(data["command"]), "runs": runs})
 
@@ -148,11 +154,12 @@ def table(groups: Sequence[Group]) -> str:
 
 
 def _told(timing: Timing) -> str:
-    seconds, memory = timing.seconds, timing.memory
-    if seconds is None:
+    seconds, work, memory = timing.seconds, timing.work, timing.memory
+    if seconds is None or work is None:
         return timing.reason
-    held = "" if memory is None else f"{memory:7.0f} MiB"
-    return f"{seconds.median:8.2f} s  ({seconds.low:.2f} to {seconds.high:.2f}){held}  {timing.reason}".rstrip()
+    held = "" if memory is None else f"{memory:.0f} MiB"
+    spent = f"({seconds.low:.2f} to {seconds.high:.2f})"
+    return f"{seconds.median:8.2f} s  {spent:20}  {work.median:8.2f} s of work  {held:>9}  {timing.reason}".rstrip()
 
 
 def _named(one: Ratio) -> str:
@@ -160,5 +167,5 @@ def _named(one: Ratio) -> str:
 
 
 def _shown(one: Ratio) -> str:
-    unit = " s" if one.is_difference else ""
-    return f"{one.spread.median:.2f}{unit}  ({one.spread.low:.2f} to {one.spread.high:.2f})"
+    found = one.spread
+    return f"{found.median:.3g}{' s' if one.is_difference else ''}  ({found.low:.3g} to {found.high:.3g})"

@@ -44,9 +44,10 @@ def plot(results: Results) -> str:
 
 def _caption(results: Results) -> list[str]:
     on = results.machine
-    runs = max((len(one.runs) for group in results.groups for one in group.timings), default=0)
+    most = max((len(one.runs) for group in results.groups for one in group.timings), default=0)
+    runs = "1 run" if most == 1 else f"{most} runs"
     return [
-        f"Median of {runs} runs in turns, from least to greatest; MiB: PSS of all processes, at the highest look.",
+        f"Median of {runs} in turns, from least to greatest; MiB: PSS of all processes, at the highest look.",
         f"{on['processor']}, {on['cores']} cores, {on['memory']}, {on['system']}, load before it {on['load']};"
         f" {results.when[:10]}",
         "; ".join(f"{name} {version}" for name, version in results.tools.items()),
@@ -174,8 +175,8 @@ class _Drawing:
         for tick in scale.ticks():
             x = left + _AXIS * scale.at(tick)
             self._line((x, top), (x, top + height), "line")
-            unit = " s" if tick == scale.ticks()[-1] else ""
-            self._write(f"{tick:g}{unit}", x, top + height + 12, "more", "middle")
+            self._write(f"{tick:g}", x, top + height + 12, "more", "middle")
+        self._write("s", left + _AXIS + 18, top + height + 12, "more")
 
     def _row(self, timing: Timing, scale: _Scale, left: float, y: float) -> None:
         seconds = timing.seconds
@@ -187,8 +188,8 @@ class _Drawing:
         self._line((low, y), (high, y), kind)
         self._dot((middle, y), kind)
         held = "" if timing.memory is None else f"{timing.memory:.0f} MiB"
-        self._write(_seconds(seconds.median), left + _AXIS + 50, y + 4, "text", "end")
-        self._write(held, left + _AXIS + 106, y + 4, "more", "end")
+        self._write(_seconds(seconds.median), left + _AXIS + 48, y + 4, "text", "end")
+        self._write(held, left + _AXIS + 107, y + 4, "more", "end")
 
     def _dot(self, place: tuple[float, float], kind: str) -> None:
         self._add("circle", {"class": kind, "cx": place[0], "cy": place[1], "r": 3.5})

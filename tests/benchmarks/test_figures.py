@@ -63,7 +63,7 @@ def test_results_of_another_version_are_refused() -> None:
 
 def test_people_see_medians_ratios_and_why_something_is_missing() -> None:
     shown = " ".join(table(SMALL.groups).split())
-    assert "bwlint, no index 9.00 s (8.00 to 10.00) 300 MiB" in shown
+    assert "bwlint, no index 9.00 s (8.00 to 10.00) 4.50 s of work 300 MiB" in shown
     assert "semgrep not installed (semgrep is neither on PATH" in shown
-    assert "bwlint, no index / ruff 3.00 (3.00 to 4.00)" in shown
+    assert "bwlint, no index / ruff 3 (3 to 4)" in shown
     assert "hook, no index over python -c pass 0.45 s" in shown
