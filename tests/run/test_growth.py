@@ -1,24 +1,33 @@
-"""Twice as much of the same in a file takes twice the work: counted in calls, whatever the machine does besides."""
+"""Twice as much of the same takes twice the work: counted in calls, and in a tree by what is dear, whatever the machine
+does besides.
+"""
 
 from __future__ import annotations
 
 import ast
 import cProfile
 import json
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bwlint.readers.cuda import lexer
 from bwlint.readers.python import flow
 from bwlint.readers.python import read as read_python
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
+from bwlint.sources import read
 from bwlint.sources.tree import entries
 from bwlint.sources.walk import discover
 from bwlint.world import carried
 from bwlint.world.collect import collect
+from bwlint.world.definitions import Definitions
+from bwlint.world.native import Native
+from bwlint.world.tree import Tree
 
 _FEW = 60
 _MOST = 2.7
@@ -81,6 +90,106 @@ def test_work_grows_with_what_is_there(tmp_path: Path, name: str, text: Callable
     calls(1)  # what is loaded and computed once
     first, second, fourth = map(calls, (_FEW, 2 * _FEW, 4 * _FEW))
     assert fourth - second <= _MOST * (second - first)
+
+
+OPERATION = """
+from kit.device import capability
+from kit.op_# import run as below
+
+
+def supported():
+    return capability() >= (10, 0)
+
+
+def run(x):
+    if not supported():
+        raise RuntimeError("needs sm_100")
+    if capability()[0] == 12:
+        return torch.ops.kit.run_@(x)
+    return below(x)
+"""
+KERNEL = """#include "common.cuh"
+__global__ void kernel_@(int *x) {
+#if __CUDA_ARCH__ >= 1000
+  asm volatile("tcgen05.wait::ld.sync.aligned;");
+#endif
+}
+void run_@(at::Tensor x) {
+  if (getSMVersion() >= 100) { kernel_@<<<1, 1>>>(nullptr); }
+}
+TORCH_LIBRARY_FRAGMENT(kit, m) { m.def("run_@", &run_@); }
+"""
+HEADER = """#pragma once
+inline int getSMVersion() {
+  int major; cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0); return 10 * major;
+}
+"""
+BUILD = """add_library(kit {})
+set_target_properties(kit PROPERTIES CUDA_ARCHITECTURES "100a;120a")
+"""
+DOORS: dict[str, tuple[tuple[object, str], ...]] = {
+    "files read": ((read, "_read_open"),),
+    "parses": ((ast, "parse"), (lexer, "Code")),
+    "gates evaluated": ((Tree, "_evaluated"),),
+    "nodes joined": ((Definitions, "shown"), (Native, "shown")),
+}
+"""Who does what is dear, each time that it is done."""
+PRICE = {"files read": 12, "parses": 8, "gates evaluated": 4, "nodes joined": 3}
+"""What one operation more may take: a file of Python with three gates, a file of CUDA with one. Where work is saved,
+lower it.
+"""
+
+
+def library(folder: Path, number: int) -> Path:
+    """A package of so many operations in Python, each with a kernel of its own; three of four call the next one."""
+    files = {
+        "pyproject.toml": '[project]\nname = "kit"\n',
+        "kit/__init__.py": "",
+        "kit/device.py": "import torch\n\n\ndef capability():\n    return torch.cuda.get_device_capability()\n",
+        "csrc/common.cuh": HEADER,
+        "CMakeLists.txt": BUILD.format(" ".join(f"csrc/k{each}.cu" for each in range(number))),
+    }
+    for each in range(number):
+        after = each if each % 4 == 3 else each + 1
+        files[f"kit/op_{each}.py"] = OPERATION.replace("@", str(each)).replace("#", str(after))
+        files[f"csrc/k{each}.cu"] = KERNEL.replace("@", str(each))
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def work_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], Counter[str]]:
+    """Counts what is dear in a run on a folder."""
+    done: Counter[str] = Counter()
+
+    def counted(kind: str, door: Callable[..., Any]) -> Callable[..., Any]:
+        def through(*given: Any, **named: Any) -> Any:
+            done[kind] += 1
+            return door(*given, **named)
+
+        return through
+
+    for kind, doors in DOORS.items():
+        for owner, name in doors:
+            monkeypatch.setattr(owner, name, counted(kind, getattr(owner, name)))
+
+    def work(folder: Path) -> Counter[str]:
+        done.clear()
+        with ExitStack() as stack:
+            found = check(CheckRequest((str(folder),), severity="note", jobs=1), stack).report.findings
+        assert {"leak", "tcgen05"} <= {finding.name for finding in found}
+        return done.copy()
+
+    return work
+
+
+def test_work_grows_with_the_tree(tmp_path: Path, work_of: Callable[[Path], Counter[str]]) -> None:
+    first, second, fourth = (work_of(library(tmp_path / str(number), number)) for number in (8, 16, 32))
+    for more, number in ((second - first, 8), (fourth - second, 16)):
+        assert more.keys() == DOORS.keys()
+        assert {kind: count / number for kind, count in more.items() if count > number * PRICE[kind]} == {}
 
 
 def test_a_statement_is_handed_no_more_than_what_may_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

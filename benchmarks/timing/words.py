@@ -1,0 +1,47 @@
+"""The words by which bwlint's readers tell the files that matter, for a search that does nothing else."""
+
+from __future__ import annotations
+
+import re
+
+from bwlint.chips.interfaces import optional_modules
+from bwlint.readers import buildfiles, cuda, python
+from bwlint.readers.python import budgets, embedded, peers, tiles, vocabulary
+from bwlint.sources.kinds import BINARY, KINDS
+
+_OF_CODE = (
+    *vocabulary._LITERALS,
+    *cuda._PLAIN_WORDS,
+    *python._BUILD_WORDS,
+    *python._OPERATION_BYTES,
+    *embedded._WORDS,
+    *peers._HINTS,
+    *optional_modules(),
+    tiles._ALLOCATES,
+    b".target",
+)
+_MEANT = re.compile(r"[.^$*+?{}()|\[\]\\]")
+_IN_ANY_CASE = (*buildfiles._WORDS, *budgets._STEMS, *peers._STEMS)
+
+
+def expressions() -> list[str]:
+    """One a word, of those in which letters of either case are meant too."""
+    plain = {_escaped(word) for word in _OF_CODE}
+    either = {f"(?i:{_escaped(word)})" for word in _IN_ANY_CASE}
+    return sorted(plain | either)
+
+
+def _escaped(word: bytes) -> str:
+    """As ripgrep takes it, which knows fewer escapes than Python writes and looks at single lines."""
+    text = _MEANT.sub(r"\\\g<0>", word.decode().rstrip("\n"))
+    return text + "$" * word.endswith(b"\n")
+
+
+def globs() -> list[str]:
+    """The names of the files that bwlint reads as text."""
+    text = [kind for kind in KINDS if kind.name != BINARY]
+    return [
+        *(f"*{suffix}" for kind in text for suffix in kind.suffixes),
+        *(name for kind in text for name in kind.names),
+        *(f"{stem}*" for kind in text for stem in kind.stems),
+    ]
