@@ -86,28 +86,33 @@ def test_one_report(here: Path) -> None:
     assert sum(kept[name] != again[name] for name in kept) == 1, "a folder is asked again: the index knows it"
 
 
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
-def test_no_process_outlives_a_run(name: str, here: Path) -> None:
-    four_sources(here)
-    path = git_that(here, waits(here))
-    process = begin(here, "state", path)
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [("SIGTERM", 143, "bwlint: ended by SIGTERM\n"), ("SIGINT", 130, "bwlint: interrupted\n")],
+)
+def test_no_process_outlives_a_run(name: str, code: int, said: str, here: Path) -> None:
+    commit(here / "slow", {"a.py": SPLIT})
+    (here / "list.txt").write_text(f"file://{here}/slow\n")
+    process = begin(here, "state", git_that(here, waits(here)))
     shim, child = began(here)
     process.send_signal(getattr(signal, name))
-    out, _ = process.communicate(timeout=SECONDS)
-    assert out == b""
-    assert is_gone(shim), "git outlives the run"
-    assert is_gone(child), "the source's process outlives the run"
-    assert len(written(here / "state")) == 2
+    out, errors = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out, errors.decode()) == (code, b"", said)
+    assert is_gone(shim)
+    assert is_gone(child)
 
 
 def test_a_killed_run_goes_on_where_it_was(here: Path) -> None:
     four_sources(here)
     path = git_that(here, waits(here))
     process = begin(here, "state", path)
-    began(here)
+    shim, child = began(here)
     process.kill()
-    process.communicate(timeout=SECONDS)
+    assert process.communicate(timeout=SECONDS)[0] == b""
+    assert is_gone(shim), "git outlives the run"
+    assert is_gone(child), "the source's process outlives the run"
     kept = written(here / "state")
+    assert len(kept) == 2
     (here / "go").touch()
     again, _ = begin(here, "state", path).communicate(timeout=SECONDS)
     left = written(here / "state")
@@ -118,17 +123,18 @@ def test_a_killed_run_goes_on_where_it_was(here: Path) -> None:
 
 
 def test_a_killed_source_is_one_row(here: Path) -> None:
-    four_sources(here)
+    commit(here / "slow", {"a.py": SPLIT})
+    tree(here / "kit", {"a.py": SPLIT})
+    (here / "list.txt").write_text(f"file://{here}/slow\nkit\n")
     process = begin(here, "state", git_that(here, "kill -KILL $PPID; exit 1"))
     out, _ = process.communicate(timeout=SECONDS)
-    rows = json.loads(out)["sources"]
-    assert process.returncode == 2
-    assert [row["status"] for row in rows].count("checked") == 3
-    assert rows[2]["reason"] == "its process was ended by SIGKILL"
+    slow, kit = json.loads(out)["sources"]
+    assert (process.returncode, slow["status"], kit["status"]) == (2, "failed", "checked")
+    assert slow["reason"] == "its process was ended by SIGKILL"
 
 
 def test_a_source_without_end(here: Path) -> None:
-    four_sources(here)
+    commit(here / "slow", {"a.py": SPLIT})
     (here / "list.txt").write_text(f"file://{here}/slow\n")
     process = begin(here, "state", git_that(here, waits(here)), "--time-limit", "3")
     out, _ = process.communicate(timeout=SECONDS)
@@ -188,7 +194,7 @@ LINES = {
     "clean": "clean\n",
     "split": "kit\n",
     "empty": "nothing\n",
-    "all": "clean\nkit\nnothing\nnowhere\n",
+    "all": "kit\nnowhere\n",
 }
 
 

@@ -13,8 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fleets import began, four_sources, git_that, is_gone, parent_of, waits
+from fleets import CLEAN, SPLIT, began, commit, git_that, is_gone, parent_of, tree, waits
 from processes import SECONDS, begun
+
+from bwlint import __version__
+from bwlint.fleet.job import AskedOfAll, FleetJob, NotChecked
+from bwlint.fleet.listing import FleetSource
+from bwlint.fleet.processes import answered
 
 pytest.importorskip("distributed", reason="takes bwlint[fleet]")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
@@ -69,7 +74,10 @@ def run(folder: Path, state: str, *more: str) -> subprocess.Popen[bytes]:
 
 
 def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path, cluster: str) -> None:
-    four_sources(tmp_path)
+    commit(tmp_path / "slow", {"vendor/a.py": SPLIT})
+    tree(tmp_path / "kit", {"kit/a.py": SPLIT})
+    tree(tmp_path / "clean", {"a.py": CLEAN})
+    (tmp_path / "list.txt").write_text(f"file://{tmp_path}/slow\nkit\nclean\n")
     process = run(tmp_path, "dask", "--scheduler", cluster)
     shim, child = began(tmp_path)
     os.kill(parent_of(child), signal.SIGKILL)
@@ -79,9 +87,14 @@ def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path, cluster: str) -> 
     by_dask, _ = process.communicate(timeout=SECONDS)
     by_processes, _ = run(tmp_path, "processes").communicate(timeout=SECONDS)
     told: dict[str, Any] = json.loads(by_dask)
-    assert [row["status"] for row in told["sources"]] == ["checked"] * 4
-    assert told["hazards"]
+    assert [row["status"] for row in told["sources"]] == ["checked"] * 3
+    assert [hazard["sources"] for hazard in told["hazards"]] == [[f"file://{tmp_path}/slow", "kit"]]
     assert by_dask == by_processes
+
+
+def test_a_worker_with_another_bwlint(tmp_path: Path) -> None:
+    job = FleetJob(FleetSource("kit", "path", str(tmp_path)), AskedOfAll(("12.0",)), tool="0.0.1")
+    assert answered(job).answer == NotChecked(f"bwlint is {__version__} there, and 0.0.1 here")
 
 
 def test_nobody_at_an_address(tmp_path: Path) -> None:

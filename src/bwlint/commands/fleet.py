@@ -89,12 +89,12 @@ def _settings(options: dict[str, Any]) -> Settings:
 
 
 def _state(settings: Settings, options: dict[str, Any], lists: tuple[str, ...]) -> FleetState:
-    from bwlint.fleet.job import Asked
+    from bwlint.fleet.job import AskedOfAll
     from bwlint.fleet.state import FleetState, usual_folder
 
     names = settings.targets().names
     is_indexed = not options["no_cache"]
-    asked = Asked(names, options["select"], options["ignore"], is_indexed, options["time_limit"])
+    asked = AskedOfAll(names, options["select"], options["ignore"], is_indexed, options["time_limit"])
     state = FleetState(Path(options["state"] or usual_folder()), asked, lists)
     try:
         state.begin()

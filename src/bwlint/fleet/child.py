@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from bwlint import __version__
 from bwlint.fleet.job import Answer, AsBefore, Checked, FleetJob, NotChecked, job_of, packed_answer
 from bwlint.model.findings import WHOLE_FILE, Finding, Report
 from bwlint.sources.pypi import SourceError, parse_spec, version_of
@@ -60,6 +61,8 @@ def _answer(job: FleetJob, stack: ExitStack) -> Answer:
 
 def _checked(job: FleetJob, stack: ExitStack) -> Answer:
     source = job.source
+    if job.tool != __version__:
+        return NotChecked(f"bwlint is {__version__} there, and {job.tool} here")
     if source.kind == "git":
         return _repository(job, stack)
     if source.kind == "pypi":

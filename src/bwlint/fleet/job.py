@@ -6,13 +6,14 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from bwlint import __version__
 from bwlint.fleet.listing import FleetSource
 from bwlint.index.packed import NotData, packed, unpacked
 from bwlint.model.findings import Report
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedOfAll:
     """What all sources are asked. `seconds` is how long each may take."""
 
     target: tuple[str, ...]
@@ -24,11 +25,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class FleetJob:
-    """`known` is the revision that an answer is kept of, or ""."""
+    """`known` is the revision that an answer is kept of, or ""; `tool` the bwlint that asks."""
 
     source: FleetSource
-    asked: Asked
+    asked: AskedOfAll
     known: str = ""
+    tool: str = __version__
 
     def told(self) -> str:
         """The job in a line."""
@@ -39,7 +41,7 @@ def job_of(line: str) -> FleetJob:
     """What was told."""
     told = json.loads(line)
     asked: Any = {key: tuple(value) if isinstance(value, list) else value for key, value in told["asked"].items()}
-    return FleetJob(FleetSource(**told["source"]), Asked(**asked), told["known"])
+    return FleetJob(FleetSource(**told["source"]), AskedOfAll(**asked), told["known"], told["tool"])
 
 
 @dataclass(frozen=True, slots=True)

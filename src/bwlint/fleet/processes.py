@@ -29,7 +29,7 @@ main()
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredJob:
     """An answer as bytes (`job.answer_of`), and what its process said on stderr."""
 
     data: bytes
@@ -40,16 +40,16 @@ class Answered:
         return answer_of(self.data)
 
 
-def failed(reason: str, said: str = "") -> Answered:
+def failed(reason: str, said: str = "") -> AnsweredJob:
     """The answer of a job that has none."""
-    return Answered(packed_answer(NotChecked(reason)), said)
+    return AnsweredJob(packed_answer(NotChecked(reason)), said)
 
 
-def by_processes(jobs: Sequence[FleetJob], at_once: int) -> Iterator[tuple[FleetJob, Answered]]:
+def by_processes(jobs: Sequence[FleetJob], at_once: int) -> Iterator[tuple[FleetJob, AnsweredJob]]:
     """The jobs as they are done, so many at once. Where an exception leaves it, nobody waits for the others."""
     pool = ThreadPoolExecutor(at_once)
     try:
-        begun: dict[Future[Answered], FleetJob] = {pool.submit(answered, job): job for job in jobs}
+        begun: dict[Future[AnsweredJob], FleetJob] = {pool.submit(answered, job): job for job in jobs}
         for future in as_completed(begun):
             yield begun[future], future.result()
     except BaseException:
@@ -58,7 +58,7 @@ def by_processes(jobs: Sequence[FleetJob], at_once: int) -> Iterator[tuple[Fleet
     pool.shutdown()
 
 
-def answered(job: FleetJob) -> Answered:
+def answered(job: FleetJob) -> AnsweredJob:
     """What a process of its own makes of a job."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(
@@ -100,7 +100,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.stdin.close()  # type: ignore[union-attr]
 
 
-def _judged(code: int | None, data: bytes, said: str, job: FleetJob) -> Answered:
+def _judged(code: int | None, data: bytes, said: str, job: FleetJob) -> AnsweredJob:
     if code is None:
         return failed(f"no end after {job.asked.seconds} s", said)
     if code < 0:
@@ -110,4 +110,4 @@ def _judged(code: int | None, data: bytes, said: str, job: FleetJob) -> Answered
     except NotData:
         last = said.strip().splitlines()[-1:] or ["it says nothing"]
         return failed(f"its process ended with code {code}: {last[0]}")
-    return Answered(data, said)
+    return AnsweredJob(data, said)

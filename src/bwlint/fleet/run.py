@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from bwlint.fleet.job import AsBefore, Checked, FleetJob, NotChecked
 from bwlint.fleet.listing import FleetSource
-from bwlint.fleet.processes import Answered
+from bwlint.fleet.processes import AnsweredJob
 from bwlint.fleet.state import FleetState
 
-Work = Callable[[Sequence[FleetJob]], Iterable[tuple[FleetJob, Answered]]]
+Work = Callable[[Sequence[FleetJob]], Iterable[tuple[FleetJob, AnsweredJob]]]
 """Who does the jobs: gives each with its answer, in any order."""
 
 
@@ -39,7 +39,7 @@ def checked(
         yield DoneSource(job.source, answer, said)
 
 
-def _keep(state: FleetState, job: FleetJob, answered: Answered) -> str:
+def _keep(state: FleetState, job: FleetJob, answered: AnsweredJob) -> str:
     """Keep an answer at once; a line about it where it cannot be."""
     try:
         state.keep(job, answered.data)

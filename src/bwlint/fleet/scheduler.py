@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bwlint.fleet.job import FleetJob
-from bwlint.fleet.processes import Answered, answered, failed
+from bwlint.fleet.processes import AnsweredJob, answered, failed
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -20,7 +20,7 @@ class NoScheduler(Exception):
     """There is nobody to do the work; the message says why."""
 
 
-def by_scheduler(jobs: Sequence[FleetJob], address: str) -> Iterator[tuple[FleetJob, Answered]]:
+def by_scheduler(jobs: Sequence[FleetJob], address: str) -> Iterator[tuple[FleetJob, AnsweredJob]]:
     """The jobs as they are done. What a worker was at when it went away, another does. Raises NoScheduler."""
     try:
         from distributed import as_completed

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from bwlint import __version__
-from bwlint.fleet.job import Asked, Checked, FleetJob, answer_of, packed_answer
+from bwlint.fleet.job import AskedOfAll, Checked, FleetJob, answer_of, packed_answer
 from bwlint.fleet.listing import FleetSource
 from bwlint.index.basis import basis
 from bwlint.index.packed import NotData, packed, unpacked
@@ -36,7 +36,7 @@ class FleetState:
     """A folder; everything in it is whole or not there, whenever a run is killed."""
 
     folder: Path
-    asked: Asked
+    asked: AskedOfAll
     lists: tuple[str, ...]
     """What the lists of this run are known by."""
 
