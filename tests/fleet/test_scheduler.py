@@ -10,18 +10,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from distributed import CancelledError
 from fleets import CLEAN, SPLIT, began, commit, git_that, is_gone, parent_of, tree, waits
 from processes import SECONDS, begun
 
 from bwlint import __version__
 from bwlint.fleet.job import AskedOfAll, FleetJob, NotChecked
 from bwlint.fleet.listing import FleetSource
-from bwlint.fleet.processes import answered
+from bwlint.fleet.processes import AnsweredJob, answered
+from bwlint.fleet.scheduler import outcome_of
 
-pytest.importorskip("distributed", reason="takes bwlint[fleet]")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 
 PROGRAM = "import sys; from bwlint import cli; sys.argv[0] = 'bwlint'; cli.main()"
@@ -95,6 +96,17 @@ def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path, cluster: str) -> 
 def test_a_worker_with_another_bwlint(tmp_path: Path) -> None:
     job = FleetJob(FleetSource("kit", "path", str(tmp_path)), AskedOfAll(("12.0",)), tool="0.0.1")
     assert answered(job).answer == NotChecked(f"bwlint is {__version__} there, and 0.0.1 here")
+
+
+class Lost:
+    """A future whose scheduler is gone; that is no Exception."""
+
+    def result(self) -> AnsweredJob:
+        raise CancelledError("connection lost")
+
+
+def test_a_scheduler_that_is_lost() -> None:
+    assert outcome_of(cast(Any, Lost())).answer == NotChecked("by Dask: CancelledError: connection lost")
 
 
 def test_nobody_at_an_address(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from bwlint.fleet.job import FleetJob
 from bwlint.fleet.processes import AnsweredJob, answered, failed
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
 
 _SECONDS = 30
 """How long a scheduler and its first worker may take to answer."""
@@ -26,12 +27,21 @@ def by_scheduler(jobs: Sequence[FleetJob], address: str) -> Iterator[tuple[Fleet
         from distributed import as_completed
     except ImportError:
         raise NoScheduler("--scheduler takes Dask: pip install 'bwlint[fleet]'") from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # each source that fails is told by its row
     with _client(address) as client:
         begun = {client.submit(answered, job, pure=False): job for job in jobs}
         for future in as_completed(list(begun)):
-            error = future.exception()
-            job = begun.pop(future)
-            yield job, failed(f"on its worker: {type(error).__name__}: {error}") if error else future.result()
+            yield begun.pop(future), outcome_of(future)
+
+
+def outcome_of(future: Future[AnsweredJob]) -> AnsweredJob:
+    """What has become of a job, also where its worker or the scheduler is lost."""
+    from distributed import CancelledError
+
+    try:
+        return future.result()
+    except (Exception, CancelledError) as error:
+        return failed(f"by Dask: {type(error).__name__}: {error}")
 
 
 def _client(address: str) -> Client:
