@@ -24,6 +24,7 @@ COMMIT = "0123456789" * 4
         ("git@host:o/r.git", "git@host:o/r.git", "HEAD", "ssh"),
         (f"git@host:o/r.git@{COMMIT}", "git@host:o/r.git", COMMIT, "ssh"),
         ("file:///a/b", "file:///a/b", "HEAD", "file"),
+        ("file:///a@b/c@HEAD", "file:///a@b/c", "HEAD", "file"),
         ("https://[::1]/r", "https://[::1]/r", "HEAD", "https"),
     ],
 )
@@ -43,6 +44,7 @@ def test_an_address(text: str, url: str, ref: str, scheme: str) -> None:
         ("https://host/r@--upload-pack=x", "is not the name of a branch"),
         ("https://host/r@a..b", "is not the name of a branch"),
         ("https://host/r@", "'' is not the name of a branch"),
+        ("https://host/@x", "'x' is not the name of a branch"),
         ("https://host/r@*", "is not the name of a branch"),
         ("ssh://-oProxyCommand=x/r", "is not the name of a host"),
         ("https:///r", "'' is not the name of a host"),

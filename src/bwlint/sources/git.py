@@ -44,7 +44,10 @@ def is_repository(text: str) -> bool:
 
 
 def parse_repository(text: str) -> Repository:
-    """``https://host/path[@ref]``, also with ssh and file, or ``user@host:path[@ref]``; raises SourceError."""
+    """``https://host/path[@ref]``, also with ssh and file, or ``user@host:path[@ref]``; raises SourceError.
+
+    The last @ of a path counts: after one that has others stands ``@HEAD``.
+    """
     text = text.removeprefix("git+")
     if not text.isprintable() or " " in text:
         raise SourceError(f"{plain(text)!r} has an unusual character")
@@ -56,9 +59,9 @@ def parse_repository(text: str) -> Repository:
     if not short and not re.fullmatch(_AUTHORITIES[scheme], authority):
         raise SourceError(_why_not(scheme, authority))
     before, at, ref = path.rpartition("@")
-    if at and (not _REF.fullmatch(ref) or ".." in ref):
+    if at and (not before or not _REF.fullmatch(ref) or ".." in ref):
         raise SourceError(f"{ref!r} is not the name of a branch, tag or commit")
-    return Repository(text.removesuffix(f"@{ref}") if at and before else text, ref if at else "HEAD", scheme)
+    return Repository(text.removesuffix(f"@{ref}") if at else text, ref if at else "HEAD", scheme)
 
 
 def _why_not(scheme: str, authority: str) -> str:
