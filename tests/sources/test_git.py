@@ -153,6 +153,20 @@ def test_what_does_not_come(text: str, words: str, origin: Path, tmp_path: Path)
     assert words in str(raised.value)
 
 
+def test_what_both_ends_say_at_once_is_told_in_one_order(origin: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged"
+    git(tmp_path, "clone", "--quiet", "--bare", str(origin), str(damaged))
+    for name in (git(damaged, "rev-parse", "HEAD:a.py"), git(damaged, "rev-parse", "v1:a.py")):
+        (damaged / "objects" / name[:2] / name[2:]).unlink()
+    with pytest.raises(SourceError) as raised:
+        check_out(parse_repository(f"file://{damaged}"), tmp_path / "tree")
+    told = str(raised.value).removeprefix("git fetch: ").split("; ")
+    assert len(told) > 1
+    fatal = [line for line in told if line.startswith("fatal: ")]
+    assert fatal
+    assert told[: len(fatal)] == sorted(fatal)
+
+
 def test_an_address_turned_into_a_forbidden_one(origin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     configuration = tmp_path / "configuration"
     configuration.write_text(f'[url "file://{origin}"]\n\tinsteadOf = https://host/r\n')

@@ -128,7 +128,13 @@ def _git(repository: Repository, end: float, *arguments: str, is_bare: bool = Fa
     except OSError as error:
         raise SourceError(f"git cannot be run: {error.strerror}") from None
     if done.returncode:
-        said = [line for line in os.fsdecode(done.stderr).splitlines() if line.strip()]
-        fatal = next((line for line in said if line.startswith("fatal: ")), said[-1] if said else "it says nothing")
-        raise SourceError(f"git {arguments[2] if arguments[0] == '-C' else arguments[0]}: {plain(fatal)}")
+        raise SourceError(f"git {arguments[2] if arguments[0] == '-C' else arguments[0]}: {_fault(done.stderr)}")
     return os.fsdecode(done.stdout)
+
+
+def _fault(said: bytes) -> str:
+    """Why git ended. Both ends say so at once, in any order."""
+    lines = {line.strip() for line in os.fsdecode(said).splitlines()} - {""}
+    own = (line for line in lines if not line.startswith(("remote: ", "error: ")))
+    told = sorted(own, key=lambda line: (not line.startswith("fatal: "), line))
+    return plain("; ".join(told) or "it does not say why")
