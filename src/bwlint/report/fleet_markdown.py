@@ -10,7 +10,8 @@ from bwlint.model.escape import visible
 from bwlint.model.findings import Finding
 from bwlint.report.fleet_text import in_line, place, rules, severities, summary
 
-_MARKS = re.compile(r"[\\`*_\[\]<>|~&#!$@]")
+# Code stays code; an underscore within a word is no mark.
+_MARKS = re.compile(r"`[^`|]+`|[\\`*\[\]<>|~&#!$@]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def pages(fleet: Fleet) -> dict[str, str]:
@@ -26,9 +27,9 @@ def _text(lines: Iterator[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text that stands for itself, in a table too."""
-    return _MARKS.sub(r"\\\g<0>", visible(text))
+    return _MARKS.sub(lambda mark: mark[0] if len(mark[0]) > 1 else f"\\{mark[0]}", visible(text))
 
 
 def _table(*rows: Sequence[str]) -> Iterator[str]:
@@ -39,7 +40,7 @@ def _table(*rows: Sequence[str]) -> Iterator[str]:
 
 
 def _index(fleet: Fleet) -> Iterator[str]:
-    yield from ("# bwlint fleet", "", f"{_plain(summary(fleet))}.", "")
+    yield from ("# bwlint fleet", "", f"{plain(summary(fleet))}.", "")
     yield from (f"- [{page.target}]({page.target}.md): {_of_page(page)}" for page in fleet.pages)
     yield from (f"- [in several sources](shared.md): {len(fleet.shared)}", "", "## Sources", "")
     yield from _table(("source", "revision", "result"), *(_source(row) for row in fleet.rows))
@@ -53,9 +54,9 @@ def _of_page(page: TargetPage) -> str:
 def _source(row: FleetRow) -> tuple[str, str, str]:
     checked = row.checked
     if checked is None:
-        return _plain(row.source.name), "", f"failed: {_plain(in_line(row.failed))}"
+        return plain(row.source.name), "", f"failed: {plain(in_line(row.failed))}"
     result = "nothing was scanned" if row.is_empty else severities(checked.report.findings)
-    return _plain(row.source.name), _plain(checked.version or checked.revision[:12]), result
+    return plain(row.source.name), plain(checked.version or checked.revision[:12]), result
 
 
 def _page(page: TargetPage) -> Iterator[str]:
@@ -64,17 +65,17 @@ def _page(page: TargetPage) -> Iterator[str]:
         heads = ("source", "errors", "warnings", "notes", "rules")
         yield from _table(heads, *(_counts(row) for row in page.rows))
     for row in page.rows:
-        yield from (f"## {_plain(row.source)}", "")
+        yield from (f"## {plain(row.source)}", "")
         yield from _table(("rule", "place", "finding"), *(_finding(finding) for finding in row.findings))
 
 
 def _counts(row: PageRow) -> tuple[str, ...]:
-    return (_plain(row.source), *(str(row.of(one)) for one in ("error", "warning", "note")), _plain(rules(row)))
+    return (plain(row.source), *(str(row.of(one)) for one in ("error", "warning", "note")), plain(rules(row)))
 
 
 def _finding(finding: Finding) -> tuple[str, str, str]:
-    where = _plain(place(finding.path, finding.region))
-    return f"{finding.severity} {_plain(finding.name)}", where, _plain(finding.message)
+    where = plain(place(finding.path, finding.region))
+    return f"{finding.severity} {plain(finding.name)}", where, plain(finding.message)
 
 
 def _shared(fleet: Fleet) -> Iterator[str]:
@@ -85,10 +86,10 @@ def _shared(fleet: Fleet) -> Iterator[str]:
 
 def _hazard(hazard: Hazard) -> Iterator[str]:
     finding = hazard.finding
-    yield f"## {finding.severity} {_plain(finding.name)}: {_plain(finding.message)}"
+    yield f"## {finding.severity} {plain(finding.name)}: {plain(finding.message)}"
     yield from ("", f"On {', '.join(hazard.targets)}, in {len(hazard.sources)} sources.", "")
     yield from _table(
-        ("source", "place"), *((_plain(at.source), _plain(place(at.path, at.region))) for at in hazard.places)
+        ("source", "place"), *((plain(at.source), plain(place(at.path, at.region))) for at in hazard.places)
     )
 
 
@@ -101,7 +102,7 @@ def _changes(fleet: Fleet) -> Iterator[str]:
 
 
 def _of_change(change: SourceChange) -> Iterator[tuple[str, ...]]:
-    name = _plain(change.source)
+    name = plain(change.source)
     if change.status != "changed":
         word = "new in the list" if change.status == "new" else "no longer in the list"
         yield name, word, "", severities((*change.new, *change.gone))
