@@ -49,6 +49,13 @@ def test_checking_one_file_loads_nothing_slow(tmp_path: Path) -> None:
     assert not names & set(SLOW)
 
 
+def test_a_fleet_without_a_scheduler_loads_nothing_of_dask(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("nowhere\n")
+    code, names = loaded("fleet", str(tmp_path / "list.txt"), "--state", str(tmp_path / "state"))
+    assert code == 2
+    assert not names & {"distributed", "dask"}
+
+
 def test_a_hook_on_five_files_loads_nothing_of_confirm(tmp_path: Path) -> None:
     paths = []
     for number in range(5):

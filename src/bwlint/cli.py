@@ -29,6 +29,7 @@ from bwlint.world.budget import LINK_FILES
 _LEVELS = click.Choice(["note", "warning", "error"])
 _FORMATS = click.Choice(["text", "concise", "json", "sarif"])
 _TABLES = click.Choice(["text", "json"])
+_FLEETS = click.Choice(["text", "json", "markdown"])
 _INSPECTIONS = click.Choice(["text", "json", "sarif"])
 
 Command = Callable[..., Any]
@@ -287,6 +288,49 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
 
     with ExitStack() as stack:
         ctx.exit(run(options, stack))
+
+
+@app.command()
+@click.argument("lists", metavar="LIST...", nargs=-1, required=True)
+@_judging
+@click.option(
+    "--format",
+    "form",
+    type=_FLEETS,
+    default="text",
+    show_default=True,
+    help="Form of the report; markdown is a folder.",
+)
+@click.option("--output", type=click.Path(), help="Write the report to this file (markdown: folder) instead of stdout.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Sources at once. Default: one a CPU, 8 at most.")
+@click.option("--scheduler", metavar="ADDRESS", help="Have the workers of this scheduler of Dask do it; bwlint[fleet].")
+@click.option("--state", type=click.Path(file_okay=False), help="Folder for what is kept of each source.")
+@click.option("--fresh", is_flag=True, help="Check every source again, whatever is kept of it.")
+@click.option(
+    "--time-limit",
+    type=click.IntRange(min=1),
+    default=3600,
+    show_default=True,
+    metavar="S",
+    help="Seconds after which a source is given up.",
+)
+@click.option("--no-cache", is_flag=True, help="Neither take from the index of earlier runs nor keep anything there.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
+@click.option("--verbose", "-v", is_flag=True, help="Tell of each source when it is done.")
+@click.pass_context
+def fleet(ctx: click.Context, /, **options: Any) -> None:
+    """Check the sources that LISTs name, one a line: folders, files, wheels, pypi:NAME[==VERSION], and git
+    repositories (https://, ssh://, file:// or git@host:path, with @REF for a branch, tag or commit).
+
+    One report: what failed, a page for each target, what several sources have in common, and what has changed since
+    the last run. Each source has a process of its own; what is done stays done when a run is killed. Nothing of a
+    source is installed, built or run. A LIST of - is standard input; # begins a comment.
+
+    Exit codes: those of check; 2 also where a source failed.
+    """
+    from bwlint.commands.fleet import run
+
+    ctx.exit(run(options))
 
 
 _LONGEST_TEST = 24 * 3600

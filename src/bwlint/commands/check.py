@@ -26,6 +26,8 @@ _WITH_FIXES = frozenset({"json", "sarif"})
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
     """Check what the options name; the exit code."""
+    from bwlint.run.unchanged import known_or_new
+
     start = time.monotonic()
     _consistent(options)
     request = _request(options)
@@ -40,27 +42,10 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         return _as_patches(request, options, stack, start)
     if options["fix"]:
         return _fix(request, options, stack, start)
-    outcome = _known_or_new(request, stack)
+    outcome = known_or_new(request, lambda: _outcome(request, stack))
     write(_rendered(outcome, options), options)
     _close(outcome, options, start)
     return _code(outcome, options)
-
-
-def _known_or_new(request: CheckRequest, stack: ExitStack) -> Outcome:
-    """The outcome of an earlier run, where nothing has changed that it saw; else of a new one, which is kept."""
-    from bwlint.index import kept
-    from bwlint.run import unchanged
-    from bwlint.sources.disk import watching
-
-    if kept.store() is None:
-        return _outcome(request, stack)
-    found = unchanged.known(request)
-    if found is not None:
-        return found
-    with watching() as watch:
-        outcome = _outcome(request, stack)
-    unchanged.keep(request, outcome, watch)
-    return outcome
 
 
 def _consistent(options: dict[str, Any]) -> None:

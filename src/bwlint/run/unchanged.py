@@ -12,6 +12,7 @@ import os
 import sys
 import time
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -23,6 +24,19 @@ from bwlint.run.request import CheckRequest
 from bwlint.sources import disk
 from bwlint.sources.pypi import is_package
 from bwlint.sources.texts import Names, Texts
+
+
+def known_or_new(request: CheckRequest, make: Callable[[], Outcome]) -> Outcome:
+    """The outcome of an earlier run, where nothing has changed that it saw; else what is made now, which is kept."""
+    if kept.store() is None:
+        return make()
+    found = known(request)
+    if found is not None:
+        return found
+    with disk.watching() as watch:
+        outcome = make()
+    keep(request, outcome, watch)
+    return outcome
 
 
 def known(request: CheckRequest) -> Outcome | None:

@@ -15,10 +15,11 @@ from collections.abc import Iterable
 from functools import cache
 
 SECONDS = 10
-_SAFE = (
+SAFE = (
     *("--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"),
     *("-c", "protocol.allow=never", "-c", "core.untrackedCache=false"),
 )
+"""Options with which git runs nothing that a repository names, and reaches no other machine."""
 
 
 @cache
@@ -102,9 +103,9 @@ def _run(top: str, *arguments: str) -> tuple[int, str]:
         return -1, ""
     try:
         done = subprocess.run(
-            [program, *_SAFE, *arguments],
+            [program, *SAFE, *arguments],
             cwd=top,
-            env=_environment(),
+            env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -116,7 +117,7 @@ def _run(top: str, *arguments: str) -> tuple[int, str]:
     return done.returncode, os.fsdecode(done.stdout)
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """That of the program, without what makes git look elsewhere or ask somebody."""
     kept = {key: value for key, value in os.environ.items() if not _steers(key)}
     return {**kept, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}

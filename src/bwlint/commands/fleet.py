@@ -1,0 +1,184 @@
+"""`bwlint fleet`: many sources, one report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, say, setting, write
+from bwlint.model.escape import visible
+
+if TYPE_CHECKING:
+    from bwlint.fleet.job import Checked, NotChecked
+    from bwlint.fleet.listing import FleetSource, SourceList
+    from bwlint.fleet.run import Work
+    from bwlint.fleet.state import FleetState, LastRun
+    from bwlint.fleet.table import Fleet
+    from bwlint.run.gather import Settings
+
+    Answers = Sequence[tuple[FleetSource, Checked | NotChecked]]
+
+
+def run(options: dict[str, Any]) -> int:
+    """Check what the lists name and report it; the exit code."""
+    from bwlint.fleet.listing import BadList, identity, sources_of
+    from bwlint.fleet.table import fleet_of
+
+    _check_output(options)
+    lists = [_list(name) for name in options["lists"]]
+    try:
+        sources = sources_of(lists)
+    except BadList as error:
+        raise failure(error) from None
+    settings = _settings(options)
+    state = _state(settings, options, identity(lists, sources))
+    last = state.last()
+    answers = _answers(sources, state, options)
+    fleet = fleet_of(answers, state.asked.target, settings.run.severity or "warning", last)
+    _write(fleet, options)
+    _end(state, answers, last)
+    return _code(fleet, answers, settings, options)
+
+
+def _check_output(options: dict[str, Any]) -> None:
+    """Raises where no report could be written."""
+    from bwlint.report.write import check_writable
+
+    output, is_folder = options["output"], options["form"] == "markdown"
+    if output is None:
+        if is_folder:
+            raise click.UsageError("--format markdown writes a folder: name it with --output")
+        return
+    try:
+        if is_folder:
+            Path(output).mkdir(parents=True, exist_ok=True)
+        check_writable(Path(output) / "index.md" if is_folder else Path(output))
+    except OSError as error:
+        raise failure(OSError(f"cannot write {output}: {error.strerror}")) from None
+
+
+def _list(name: str) -> SourceList:
+    from bwlint.fleet.listing import SourceList
+
+    if name == "-":
+        return SourceList(name, os.fsdecode(sys.stdin.buffer.read()), os.curdir)
+    try:
+        return SourceList(name, os.fsdecode(Path(name).read_bytes()), str(Path(name).parent))
+    except OSError as error:
+        raise failure(OSError(f"{name}: {error.strerror}")) from None
+
+
+def _settings(options: dict[str, Any]) -> Settings:
+    """What the command line says, and the configuration of the folder that one is in."""
+    from bwlint.run.gather import Settings
+    from bwlint.run.request import CheckRequest
+    from bwlint.settings.config import ConfigError, UsageError
+
+    asked = (options[name] for name in ("target", "select", "ignore", "severity", "fail_on"))
+    try:
+        settings = Settings(CheckRequest((), *asked))
+        settings.targets()
+    except (UsageError, ConfigError) as error:
+        raise failure(error) from None
+    return settings
+
+
+def _state(settings: Settings, options: dict[str, Any], lists: tuple[str, ...]) -> FleetState:
+    from bwlint.fleet.job import AskedOfAll
+    from bwlint.fleet.state import FleetState, usual_folder
+
+    names = settings.targets().names
+    is_indexed = not options["no_cache"]
+    asked = AskedOfAll(names, options["select"], options["ignore"], is_indexed, options["time_limit"])
+    state = FleetState(Path(options["state"] or usual_folder()), asked, lists)
+    try:
+        state.begin()
+    except OSError as error:
+        raise failure(OSError(f"cannot keep anything in {state.folder}: {error.strerror}")) from None
+    return state
+
+
+def _answers(sources: Sequence[FleetSource], state: FleetState, options: dict[str, Any]) -> Answers:
+    """The answer of each source, in order."""
+    from bwlint.commands.progress import progress
+    from bwlint.fleet.run import checked
+    from bwlint.fleet.scheduler import NoScheduler
+
+    found: dict[FleetSource, Checked | NotChecked] = {}
+    try:
+        with progress() as advance:
+            advance("checking", 0, len(sources))
+            for done in checked(sources, state, _work(options), is_fresh=options["fresh"]):
+                found[done.source] = done.answer
+                advance("checking", len(found), len(sources))
+                said = [*done.said.splitlines(), *([_how(done.answer)] if options["verbose"] else [])]
+                say("".join(f"bwlint: {visible(done.source.name)}: {visible(line)}\n" for line in said))
+    except NoScheduler as error:
+        raise failure(error) from None
+    return [(source, found[source]) for source in sources]
+
+
+def _how(answer: Checked | NotChecked) -> str:
+    from bwlint.fleet.job import NotChecked
+    from bwlint.report.summary import summary
+
+    return f"failed: {answer.reason}" if isinstance(answer, NotChecked) else summary(answer.report)
+
+
+def _work(options: dict[str, Any]) -> Work:
+    """Who does the jobs."""
+    if options["scheduler"]:
+        from bwlint.fleet.scheduler import by_scheduler
+
+        return lambda jobs: by_scheduler(jobs, options["scheduler"])
+    from bwlint.fleet.processes import by_processes
+    from bwlint.run.gather import jobs_of
+
+    return lambda jobs: by_processes(jobs, jobs_of(options["jobs"]))
+
+
+def _write(fleet: Fleet, options: dict[str, Any]) -> None:
+    from bwlint.report import fleet_text
+
+    if options["form"] == "markdown":
+        from bwlint.report.fleet_markdown import pages
+
+        for name, text in pages(fleet).items():
+            write(text, {"output": str(Path(options["output"]) / name)})
+    elif options["form"] == "json":
+        from bwlint.report import fleet_json
+
+        write(fleet_json.render(fleet, setting(options)), options)
+    else:
+        write(fleet_text.render(fleet, setting(options)), options)
+    say(f"bwlint: {fleet_text.summary(fleet)}\n")
+
+
+def _end(state: FleetState, answers: Answers, last: LastRun | None) -> None:
+    """Keep what the next run is held against: of a source that failed, what was known before."""
+    from bwlint.fleet.job import Checked
+
+    before = last.checked if last else {}
+    known = {
+        source.name: answer if isinstance(answer, Checked) else before.get(source.name) for source, answer in answers
+    }
+    try:
+        state.end({name: one for name, one in known.items() if one is not None})
+    except OSError as error:
+        say(f"bwlint: warning: the next run will not know of this one: {error.strerror}\n")
+
+
+def _code(fleet: Fleet, answers: Answers, settings: Settings, options: dict[str, Any]) -> int:
+    from bwlint.fleet.table import fails
+
+    if any(row.checked is None for row in fleet.rows):
+        return WRONG
+    if all(row.is_empty for row in fleet.rows):
+        return nothing()
+    is_failing = fails([answer for _, answer in answers], settings.run.fail_on or "warning")
+    return FOUND if is_failing and not options["exit_zero"] else CLEAN

@@ -1,0 +1,90 @@
+"""What is kept of a fleet from run to run: the answer of each source, and what the last whole run came to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from bwlint import __version__
+from bwlint.fleet.job import AskedOfAll, Checked, FleetJob, answer_of, packed_answer
+from bwlint.fleet.listing import FleetSource
+from bwlint.index.basis import basis
+from bwlint.index.packed import NotData, packed, unpacked
+
+
+def usual_folder() -> Path:
+    """Where programs of this user keep what outlives them."""
+    from platformdirs import user_state_path
+
+    return user_state_path("bwlint", appauthor=False) / "fleet"
+
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """The answers of a run that came to its end, by the names of sources, and the bwlint that gave them."""
+
+    tool: str
+    checked: Mapping[str, Checked]
+
+
+@dataclass(frozen=True, slots=True)
+class FleetState:
+    """A folder; everything in it is whole or not there, whenever a run is killed."""
+
+    folder: Path
+    asked: AskedOfAll
+    lists: tuple[str, ...]
+    """What the lists of this run are known by."""
+
+    def begin(self) -> None:
+        """Make the folder; raises OSError where nothing can be kept in it."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._put("begun", b"")
+
+    def kept(self, source: FleetSource) -> Checked | None:
+        """The last answer of a source, if this bwlint gave it."""
+        found = self._get(self._key("source", source.kind, source.where))
+        if found is None or not found.startswith(basis()):
+            return None
+        with suppress(NotData):
+            answer = answer_of(found[len(basis()) :])
+            return answer if isinstance(answer, Checked) else None
+        return None
+
+    def keep(self, job: FleetJob, answer: bytes) -> None:
+        """Keep an answer; raises OSError."""
+        self._put(self._key("source", job.source.kind, job.source.where), basis() + answer)
+
+    def last(self) -> LastRun | None:
+        """What the last whole run with these lists and options came to."""
+        found = self._get(self._key("last", *self.lists))
+        if found is None:
+            return None
+        with suppress(NotData, TypeError, ValueError):
+            tool, answers = unpacked(found)
+            checked = {name: answer_of(bytes.fromhex(data)) for name, data in answers.items()}
+            return LastRun(tool, {name: one for name, one in checked.items() if isinstance(one, Checked)})
+        return None
+
+    def end(self, checked: Mapping[str, Checked]) -> None:
+        """The run has come to its end; raises OSError."""
+        answers = {name: packed_answer(one).hex() for name, one in checked.items()}
+        self._put(self._key("last", *self.lists), packed((__version__, answers)))
+
+    def _key(self, kind: str, *parts: str) -> str:
+        told: Sequence[object] = [*parts, self.asked.target, self.asked.select, self.asked.ignore]
+        return f"{kind}-{blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()}"
+
+    def _get(self, name: str) -> bytes | None:
+        with suppress(OSError):
+            return (self.folder / name).read_bytes()
+        return None
+
+    def _put(self, name: str, data: bytes) -> None:
+        temporary = self.folder / f"{name}.tmp"
+        temporary.write_bytes(data)
+        temporary.replace(self.folder / name)
