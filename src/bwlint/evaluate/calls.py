@@ -235,14 +235,23 @@ def _function(run: Interpreter, target: FunctionValue, args: list[Vec], keywords
     target = _overload(target, len(args))
     function = target.function
     value = _inline(run, target, args, keywords)
-    if not isinstance(value.lanes[0], Unknown) or not all(isinstance(lane, Unknown) for lane in value.lanes):
+    if not any(isinstance(lane, Unknown) for lane in value.lanes):
         return value
     row = run.sources.find(f"{target.module.name}.{function.qualname}")
     if row is None:
         return value
-    run.toolkit = run.toolkit or row.assumed
     said = sources.call(row, args, keywords)
+    if not all(isinstance(lane, Unknown) for lane in value.lanes):
+        return said if _goes_on(value, said) else value
+    run.toolkit = run.toolkit or row.assumed
     return said if _may_return(run, target, said.lanes[0], args, keywords) else sources.read("guess")
+
+
+def _goes_on(value: Vec, said: Vec) -> bool:
+    """Whether what is known by name of all chips is what a body gives on those on which it is known itself."""
+    if len(value.lanes) != len(said.lanes) or any(isinstance(lane, Unknown) for lane in said.lanes):
+        return False
+    return all(isinstance(own, Unknown) or own == other for own, other in zip(value.lanes, said.lanes, strict=True))
 
 
 def _overload(target: FunctionValue, given: int) -> FunctionValue:

@@ -268,6 +268,8 @@ def _said(cut: Cut) -> str:
     gate = cut.judged.gate
     taken, left_out = plain(cut.taken), called(cut.left_out)
     if gate.is_a("table", "lookup"):
+        both = cut.test | cut.missing
+        taken, left_out = plain(both & cut.judged.core), called(both - cut.judged.core)
         return f"this table has a row for {taken} and none for {left_out}"
     if gate.kind == "list":
         return f"this list names {taken} and leaves out {left_out}"
