@@ -29,12 +29,13 @@ from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
 from bwlint.world.builds import Builds
 from bwlint.world.collect import Collected, load
-from bwlint.world.definitions import Definitions, Outlines
+from bwlint.world.definitions import Definitions
 from bwlint.world.gates import TEST_FILE, Judged
 from bwlint.world.graph import Graph
 from bwlint.world.handed import Handed, Parameter
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
+from bwlint.world.outlines import Outlines
 from bwlint.world.prepared import Preparations
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
@@ -130,6 +131,7 @@ def analyse(
         )
     judging = _Judging(context, world, frozenset(rules), Unreached(tree, native, targets, budget, source))
     found = list(_found(judging, collected.modules, budget, jobs, advance))
+    world.outlines.keep()
     stats = {
         "modules": len(collected.modules),
         "gates": sum(len(module.gates) for _, module in collected.modules),
@@ -182,7 +184,7 @@ def _found(
 
     (start, stop), *later = stretches(weights, parts)
     kept.let_go()
-    copies = [begin(*stretch, _watched(part), known) for stretch in later]
+    copies = [begin(*stretch, _watched(part, judging.outlines), known) for stretch in later]
     own = part(start, stop, advance)
     others = [_noted(ended(copy, known)) for copy in copies]
     yield from own.found
@@ -194,13 +196,16 @@ def _found(
     yield from (judging.of(file, module) for file, module in modules[stop:])
 
 
-def _watched(part: Callable[[int, int], _Part]) -> Callable[[int, int], tuple[_Part, disk.Looks, bool]]:
+def _watched(
+    part: Callable[[int, int], _Part], outlines: Outlines
+) -> Callable[[int, int], tuple[_Part, disk.Looks, bool]]:
     """A part for a copy of this process, with what that has looked at for it."""
 
     def work(start: int, stop: int) -> tuple[_Part, disk.Looks, bool]:
         watch, store = disk.watch(), kept.store()
         disk.watch_for(None if watch is None else watch.began)
         found, own = part(start, stop), disk.watch()
+        outlines.keep()
         if store is not None:
             store.flush()
         return found, *(own.take() if own is not None else ({}, True))
@@ -223,6 +228,7 @@ class _Judging:
 
     def __init__(self, context: Context, world: Linked, wanted: frozenset[str], unreached: Unreached) -> None:
         self._context = context
+        self.outlines = world.outlines
         self._native = world.native
         self._handed = world.handed
         self._unreached = unreached

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import BytesIO
 from itertools import islice
 
 from bwlint.sources import disk
@@ -167,20 +168,19 @@ class Search:
 
 def _read(files: tuple[SourceFile, ...]) -> _Pool:
     kept: list[SourceFile] = []
-    parts: list[bytes] = [_BORDER]
     starts: list[int] = []
-    size = len(_BORDER)
+    joined = BytesIO()  # unlike a list of bytes, it is never there twice
+    size = joined.write(_BORDER)
     for file in files:
         data = read_bytes(file.real)
         if isinstance(data, Unread):
             continue  # told by the run itself
         if size + len(data) > MAX_BYTES:
-            return _Pool(tuple(kept), tuple(starts), b"".join(parts), complete=False)
+            return _Pool(tuple(kept), tuple(starts), joined.getvalue(), complete=False)
         kept.append(file)
         starts.append(size)
-        parts += (data, _BORDER)
-        size += len(data) + len(_BORDER)
-    return _Pool(tuple(kept), tuple(starts), b"".join(parts), complete=True)
+        size += joined.write(data) + joined.write(_BORDER)
+    return _Pool(tuple(kept), tuple(starts), joined.getvalue(), complete=True)
 
 
 def search_of(root: str, known: dict[str, Search]) -> Search:
