@@ -11,6 +11,7 @@ from functools import cache
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
 from bwlint.index import kept
+from bwlint.index.searched import searched
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
@@ -24,6 +25,7 @@ from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.search import remember_by
 from bwlint.sources.tree import checkout_folder, project_folder
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
@@ -112,6 +114,7 @@ def analyse(
     `libraries` is the table with the user's rows, `jobs` a number of processes.
     """
     budget = Budget() if budget is None else budget
+    remember_by(searched)
     world = linked(collected, sources, budget, libraries)
     tree, builds, native = world.tree, world.builds, world.native
     evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
@@ -132,6 +135,8 @@ def analyse(
     judging = _Judging(context, world, frozenset(rules), Unreached(tree, native, targets, budget, source))
     found = list(_found(judging, collected.modules, budget, jobs, advance))
     world.outlines.keep()
+    for search in tree.searches.values():
+        search.keep()
     stats = {
         "modules": len(collected.modules),
         "gates": sum(len(module.gates) for _, module in collected.modules),
