@@ -96,10 +96,13 @@ def test_what_has_not_changed_is_not_read_again(tmp_path: Path, monkeypatch: pyt
         """The files that are opened for it."""
         opened: list[str] = []
         real = read._read_open
+
+        def counted(path: str, handle: int, limit: int) -> bytes | read.Unread:
+            opened.append(Path(path).name)
+            return real(path, handle, limit)
+
         with remembered(), monkeypatch.context() as patch:
-            patch.setattr(
-                read, "_read_open", lambda path, *rest: (opened.append(Path(path).name), real(path, *rest))[1]
-            )
+            patch.setattr(read, "_read_open", counted)
             one = Search(str(folder))
             assert all(len(one.word("python", name)) == 1 for name in names)
             assert one.complete("python")
