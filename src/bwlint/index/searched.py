@@ -26,8 +26,8 @@ _MOST_WANTED = 20_000
 class Searched:
     """What is known of `files`, all of one kind in one folder.
 
-    `looks` are at those that are as they were, by real path; `found` are the real paths of those that have what was
-    looked for, with the others left out that have changed since.
+    `looks` are at those that are as they were, by real path; `found` has the real paths of those of them that may have
+    what was looked for.
     """
 
     key: bytes
