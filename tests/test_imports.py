@@ -68,6 +68,32 @@ def test_a_hook_on_five_files_loads_nothing_of_confirm(tmp_path: Path) -> None:
     assert not [name for name in names if name.startswith(("bwlint.confirm", "bwlint.commands.confirm"))]
 
 
+def test_files_without_facts_load_no_rule_and_no_world(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    code, names = loaded("check", str(tmp_path / "a.py"))
+    assert code == 0
+    assert not names & {"bwlint.rules", "bwlint.judging", "bwlint.run.engine", "bwlint.world.graph"}
+
+
+def test_python_loads_no_reader_of_anything_else(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("import torch\nif torch.cuda.get_device_capability() == (12, 0):\n    raise OSError\n")
+    _, names = loaded("check", str(path))
+    assert "bwlint.readers.python" in names
+    assert not names & {"bwlint.readers.cuda", "bwlint.readers.buildfiles.cmake", "bwlint.readers.buildfiles.text"}
+
+
+def test_what_leads_to_what_is_put_in_order_without_networkx(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(
+        "import torch\nfrom cutlass.cute.nvgpu import tcgen05\ndef g():\n    return tcgen05.MmaOp()\n"
+        "def f():\n    return g()\nif torch.cuda.get_device_capability()[0] >= 10:\n    f()\n"
+    )
+    code, names = loaded("check", "--severity", "note", str(path))
+    assert code == 1
+    assert "networkx" not in names
+
+
 @pytest.mark.parametrize(
     ("module", "own"),
     [

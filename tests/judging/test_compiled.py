@@ -14,10 +14,11 @@ from bwlint.judging.evidence import Evidence
 from bwlint.model.facts import Module
 from bwlint.world.builds import Builds
 from bwlint.world.collect import load
-from bwlint.world.definitions import Definitions, Outlines
+from bwlint.world.definitions import Definitions
 from bwlint.world.graph import Graph
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
+from bwlint.world.outlines import Outlines
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -265,3 +266,13 @@ def test_standard_input_stands_in_for_a_file(here: Path) -> None:
     (found,) = findings("pkg/a.py", stdin=SPLIT.encode())
     assert found.path == "pkg/a.py"
     assert (here / "pkg/a.py").read_text() == "raise SystemExit\n"
+
+
+def test_garbage_of_proofs_is_collected_once_a_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = "".join(SPLIT.partition("\n\n")[2].replace("fast", f"fast{number}") for number in range(4))
+    for name in ("a.py", "b.py"):
+        write(here, name, SPLIT + more)
+    collected: list[int] = []
+    monkeypatch.setattr(gc, "collect", lambda: collected.append(1))
+    assert sum(finding.fix is not None for finding in findings(".", fixes=True)) > 2
+    assert len(collected) == 2

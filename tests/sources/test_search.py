@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,14 @@ def test_a_project_without_files_of_a_kind(tmp_path: Path) -> None:
     pool = Search(str(tmp_path))
     words = [f"name{number}" for number in range(40)]  # after a few, an index of all words is made
     assert not any(list(pool.word("cuda", word)) for word in words)
+
+
+def test_what_is_searched_is_in_memory_once(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"a{number}.py").write_bytes(b"x = 1\n" * 300_000)
+    tracemalloc.start()
+    try:
+        assert Search(str(tmp_path)).complete("python")
+        assert tracemalloc.get_traced_memory()[1] < 1.5 * 20 * 1_800_000
+    finally:
+        tracemalloc.stop()

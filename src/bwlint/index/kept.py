@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from bwlint.index.basis import basis
 from bwlint.index.packed import NotData as NotData
-from bwlint.index.packed import packed
+from bwlint.index.packed import packed as packed
 from bwlint.index.packed import unpacked as unpacked
 from bwlint.index.store import Store
 

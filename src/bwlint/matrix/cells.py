@@ -23,8 +23,8 @@ from bwlint.readers.python.calls import Call, Option
 from bwlint.readers.python.interface import Offer
 from bwlint.run.engine import Linked
 from bwlint.world import proofs
-from bwlint.world.definitions import Outlines
 from bwlint.world.graph import Graph
+from bwlint.world.outlines import Outlines
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 

@@ -4,17 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 
-from bwlint.model.findings import Finding, Report, Skipped
+from bwlint.model.findings import Finding, Report, Skipped, Suppressed
 from bwlint.model.progress import Advance, quiet
-from bwlint.run.engine import Analysis, analyse
-from bwlint.run.findings_of_drafts import finish
 from bwlint.run.gather import Gathered, gather, jobs_of
 from bwlint.run.outcome import GateSets, Outcome
 from bwlint.run.request import CheckRequest
 from bwlint.sources.kinds import BINARY
 from bwlint.sources.texts import Names
+from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
 
 
@@ -28,35 +29,55 @@ def check(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> 
 
 def judge(gathered: Gathered) -> Outcome:
     """What there is to say of what was gathered."""
-    request, found, collected, texts = gathered.settings.request, gathered.found, gathered.collected, gathered.texts
-    settings, targets, sources = gathered.settings, gathered.targets, gathered.sources
-    budget = Budget.of(request.link_budget, (file.real for file in found.files))
-    rules, libraries = settings.all_rules(found.files), settings.libraries()
-    jobs = jobs_of(request.jobs)
-    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, gathered.advance, jobs)
-    names = gathered.names
+    found, collected, settings, names = gathered.found, gathered.collected, gathered.settings, gathered.names
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]
-    severity = settings.run.severity or "warning"
-    mended = severity if request.fixes else None
-    finished = finish(analysis, marked, texts, names, settings.enabled, gathered.advance, mended=mended)
+    rules = settings.all_rules(found.files)  # whatever there is to judge: an unknown one is an error
+    told = _told(gathered, marked, rules, names) if collected.modules or marked else _Told()
     carried, unread_binaries = _carried(gathered, names)
-    skipped = (*found.skipped, *collected.skipped, *finished.skipped, *unread_binaries)
+    skipped = (*found.skipped, *collected.skipped, *told.skipped, *unread_binaries)
     scanned = len(found.files) - len(collected.skipped)
     report = Report(
-        targets.names,
-        (*finished.findings, *carried),
+        gathered.targets.names,
+        (*told.findings, *carried),
         tuple(sorted(set(skipped), key=lambda skip: (skip.path, skip.reason))),
-        finished.suppressed,
-        {"files": scanned, **analysis.stats, **({"unlinked": len(budget.refused)} if budget.ended else {})},
+        told.suppressed,
+        {"files": scanned, **told.stats},
     )
-    fail_on = settings.run.fail_on or "warning"
-    return Outcome(report, scanned, severity, fail_on, texts, names, _sets(analysis), found.wheels)
+    severity, fail_on = settings.run.severity or "warning", settings.run.fail_on or "warning"
+    return Outcome(report, scanned, severity, fail_on, gathered.texts, names, told.sets, found.wheels)
 
 
-def _sets(analysis: Analysis) -> GateSets:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is said of the text of a run; without facts and comments of bwlint it is nothing."""
+
+    findings: tuple[Finding, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    stats: Mapping[str, int] = field(
+        default_factory=lambda: dict.fromkeys(("modules", "gates", "gates_evaluated", "unreached"), 0)
+    )
+    sets: GateSets = field(default_factory=dict)
+
+
+def _told(gathered: Gathered, marked: list[SourceFile], rules: frozenset[str], names: Names) -> _Told:
+    from bwlint.run.engine import analyse  # half of what a hook loads, and most files have nothing to judge
+    from bwlint.run.findings_of_drafts import finish
+
+    settings, files, texts, advance = gathered.settings, gathered.found.files, gathered.texts, gathered.advance
+    request = settings.request
+    budget = Budget.of(request.link_budget, (file.real for file in files))
+    libraries, jobs = settings.libraries(), jobs_of(request.jobs)
+    analysis = analyse(
+        gathered.collected, gathered.sources, gathered.targets, rules, budget, texts.source, libraries, advance, jobs
+    )
+    mended = (settings.run.severity or "warning") if request.fixes else None
+    finished = finish(analysis, marked, texts, names, settings.enabled, advance, mended=mended)
+    stats = {**analysis.stats, **({"unlinked": len(budget.refused)} if budget.ended else {})}
     judged = analysis.context.judged
-    return {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
+    sets = {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
+    return _Told(finished.findings, finished.suppressed, finished.skipped, stats, sets)
 
 
 def _carried(gathered: Gathered, names: Names) -> tuple[list[Finding], list[Skipped]]:

@@ -11,6 +11,7 @@ from functools import cache
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
 from bwlint.index import kept
+from bwlint.index.searched import searched
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
@@ -24,17 +25,19 @@ from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.search import remember_by
 from bwlint.sources.tree import checkout_folder, project_folder
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
 from bwlint.world.builds import Builds
 from bwlint.world.collect import Collected, load
-from bwlint.world.definitions import Definitions, Outlines
+from bwlint.world.definitions import Definitions
 from bwlint.world.gates import TEST_FILE, Judged
 from bwlint.world.graph import Graph
 from bwlint.world.handed import Handed, Parameter
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
+from bwlint.world.outlines import Outlines
 from bwlint.world.prepared import Preparations
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
@@ -111,6 +114,7 @@ def analyse(
     `libraries` is the table with the user's rows, `jobs` a number of processes.
     """
     budget = Budget() if budget is None else budget
+    remember_by(searched)
     world = linked(collected, sources, budget, libraries)
     tree, builds, native = world.tree, world.builds, world.native
     evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
@@ -130,6 +134,9 @@ def analyse(
         )
     judging = _Judging(context, world, frozenset(rules), Unreached(tree, native, targets, budget, source))
     found = list(_found(judging, collected.modules, budget, jobs, advance))
+    world.outlines.keep()
+    for search in tree.searches.values():
+        search.keep()
     stats = {
         "modules": len(collected.modules),
         "gates": sum(len(module.gates) for _, module in collected.modules),
@@ -182,7 +189,7 @@ def _found(
 
     (start, stop), *later = stretches(weights, parts)
     kept.let_go()
-    copies = [begin(*stretch, _watched(part), known) for stretch in later]
+    copies = [begin(*stretch, _watched(part, judging.outlines), known) for stretch in later]
     own = part(start, stop, advance)
     others = [_noted(ended(copy, known)) for copy in copies]
     yield from own.found
@@ -194,13 +201,16 @@ def _found(
     yield from (judging.of(file, module) for file, module in modules[stop:])
 
 
-def _watched(part: Callable[[int, int], _Part]) -> Callable[[int, int], tuple[_Part, disk.Looks, bool]]:
+def _watched(
+    part: Callable[[int, int], _Part], outlines: Outlines
+) -> Callable[[int, int], tuple[_Part, disk.Looks, bool]]:
     """A part for a copy of this process, with what that has looked at for it."""
 
     def work(start: int, stop: int) -> tuple[_Part, disk.Looks, bool]:
         watch, store = disk.watch(), kept.store()
         disk.watch_for(None if watch is None else watch.began)
         found, own = part(start, stop), disk.watch()
+        outlines.keep()
         if store is not None:
             store.flush()
         return found, *(own.take() if own is not None else ({}, True))
@@ -223,6 +233,7 @@ class _Judging:
 
     def __init__(self, context: Context, world: Linked, wanted: frozenset[str], unreached: Unreached) -> None:
         self._context = context
+        self.outlines = world.outlines
         self._native = world.native
         self._handed = world.handed
         self._unreached = unreached

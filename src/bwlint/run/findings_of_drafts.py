@@ -64,7 +64,7 @@ def finish(
     mended: Severity | None,
 ) -> Finished:
     """The findings of a run. `marked` are the files with comments of bwlint, `mended` the lowest level with repairs."""
-    gc.freeze()  # the run itself stays: after each proof only what that has made is looked through
+    gc.freeze()  # the run itself stays: after the proofs of a file only what they have made is looked through
     try:
         return _finish(analysis, marked, texts, names, enabled, advance, mended)
     finally:
@@ -93,6 +93,8 @@ def _finish(
         names.reported(file.real, file)
         one = _ReportedFile(analysis, file, text, texts, names, enabled(file), mended)
         kept, silenced = one.finish(drafts.get(file.real, ()))
+        if mended and file.real in drafts:
+            gc.collect()
         findings += kept
         suppressed += silenced
     return Finished(
@@ -212,7 +214,6 @@ class _ReportedFile:
 
         job = Job(self.analysis.context, draft, remedy, judged, self.file.root, self.text.source)
         proposed = propose(job)
-        gc.collect()
         if isinstance(proposed, NoFix):
             return proposed
         own = [edit for edit in proposed.edits if edit.path == draft.module.path]

@@ -59,6 +59,11 @@ def given(files: Mapping[str, bytes]) -> Iterator[None]:
         _GIVEN.reset(token)
 
 
+def is_given(real: str) -> bool:
+    """Whether something else counts as the content of a file than what is on disk."""
+    return real in _GIVEN.get()
+
+
 def read_bytes(real: str, limit: int = LIMIT) -> bytes | Unread:
     """The content of the regular file at `real`, at most `limit` bytes. Never raises and never blocks."""
     data = _GIVEN.get().get(real)

@@ -8,10 +8,12 @@ import os
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import BytesIO
 from itertools import islice
+from typing import Protocol
 
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
@@ -106,15 +108,44 @@ class _Pool:
         return bisect_right(self.starts, place) - 1
 
 
+class Memory(Protocol):
+    """What is known of the files of one kind in a folder without reading them."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that all of them have at most."""
+
+    def where(self, wanted: str) -> tuple[SourceFile, ...] | None:
+        """Those that may have something, in order; None where nobody knows."""
+
+    def tell(self, wanted: str, files: Iterable[SourceFile]) -> None:
+        """These have it, and no other."""
+
+    def keep(self) -> None:
+        """Keep what is known for the runs to come."""
+
+
+Remember = Callable[[str, str, tuple[SourceFile, ...]], Memory | None]
+"""Gives what is known of the files of a kind in a folder; None where nothing is to be."""
+_remember: Remember | None = None
+
+
+def remember_by(remember: Remember) -> None:
+    """From now on searches ask this one before they read."""
+    global _remember
+    _remember = remember
+
+
 @dataclass(slots=True)
 class Search:
-    """The files of one project folder (a real path), read once for each kind that is asked for."""
+    """The files of one project folder (a real path). Those that nobody remembers are read once for each kind."""
 
     folder: str
     _found: Discovery | None = None
     _pools: dict[str, _Pool] = field(default_factory=dict)
     _hits: defaultdict[str, dict[str, tuple[Hit, ...]]] = field(default_factory=lambda: defaultdict(dict))
     _tops: frozenset[str] | None = None
+    _memories: dict[str, Memory | None] = field(default_factory=dict)
 
     def files(self, kind: str) -> tuple[SourceFile, ...]:
         """The files of a kind, by path; ignore files count."""
@@ -131,16 +162,41 @@ class Search:
 
     def complete(self, kind: str) -> bool:
         """Whether every file of a kind was within the limits."""
-        return self._discovery().complete and self._pool(kind).complete
+        memory = self._memory(kind)
+        is_small = memory is not None and memory.size < MAX_BYTES // 2
+        return self._discovery().complete and (is_small or self._pool(kind).complete)
 
     def word(self, kind: str, name: str) -> tuple[Hit, ...]:
         """Where a whole word stands in the files of a kind, in order; none where it stands in too many places."""
         known = self._hits[kind]
         if name not in known:
-            pool = self._pool(kind)
-            found = list(islice(pool.places(name.encode(), indexed=len(known) > _FEW), MAX_HITS + 1))
-            known[name] = tuple(pool.hits(found)) if len(found) <= MAX_HITS else ()
+            known[name] = self._word(kind, name)
         return known[name]
+
+    def keep(self) -> None:
+        """Keep where something was found for the runs to come."""
+        for memory in self._memories.values():
+            if memory is not None:
+                memory.keep()
+
+    def _word(self, kind: str, name: str) -> tuple[Hit, ...]:
+        found: list[int] = []
+        for pool, least in self._pools_with(kind, name):
+            indexed = pool is self._pools.get(kind) and len(self._hits[kind]) > _FEW
+            found = list(islice(pool.places(name.encode(), indexed), MAX_HITS + 1))
+            if len(found) >= least:
+                break
+        is_often = len(found) > MAX_HITS
+        self._tell(kind, _word_of(name, is_often=is_often), {pool.files[pool.file_at(at)] for at in found})
+        return () if is_often else tuple(pool.hits(found))
+
+    def _pools_with(self, kind: str, name: str) -> Iterator[tuple[_Pool, int]]:
+        """Files that have all places of a word, where there are at least so many in them; the last ones always do."""
+        for is_often in (True, False):
+            pool = self._remembered(kind, _word_of(name, is_often=is_often))
+            if pool is not None:
+                yield pool, MAX_HITS + 1 if is_often else 0
+        yield self._pool(kind), 0
 
     def matches(
         self, kind: str, pattern: re.Pattern[bytes], texts: Sequence[bytes] = ()
@@ -148,13 +204,34 @@ class Search:
         """Where an expression matches in the files of a kind, in order. Each match has one of `texts`, if there are
         some: files without one are not looked at.
         """
-        pool = self._pool(kind)
+        wanted = f"{sorted(texts)}" if texts else f"{pattern.pattern!r} {pattern.flags}"
+        pool = self._remembered(kind, wanted) or self._pool(kind)
         if not texts:
-            for match in pattern.finditer(pool.data):
-                yield pool.files[pool.file_at(match.start())], match
-        for index in pool.holding(texts):
+            found = [(pool.files[pool.file_at(match.start())], match) for match in pattern.finditer(pool.data)]
+            self._tell(kind, wanted, dict.fromkeys(file for file, _ in found))
+            yield from found
+            return
+        holding = pool.holding(texts)
+        self._tell(kind, wanted, [pool.files[index] for index in holding])
+        for index in holding:
             for match in pattern.finditer(pool.data, *pool.stretches[index]):
                 yield pool.files[index], match
+
+    def _memory(self, kind: str) -> Memory | None:
+        if kind not in self._memories:
+            self._memories[kind] = _remember(self.folder, kind, self.files(kind)) if _remember else None
+        return self._memories[kind]
+
+    def _remembered(self, kind: str, wanted: str) -> _Pool | None:
+        """The files that may have something; None where nobody knows."""
+        memory = self._memory(kind)
+        files = memory.where(wanted) if memory is not None else None
+        return None if files is None else _read(files)
+
+    def _tell(self, kind: str, wanted: str, files: Iterable[SourceFile]) -> None:
+        memory = self._memory(kind)
+        if memory is not None:
+            memory.tell(wanted, files)
 
     def _discovery(self) -> Discovery:
         if self._found is None:
@@ -167,22 +244,25 @@ class Search:
         return self._pools[kind]
 
 
+def _word_of(name: str, *, is_often: bool) -> str:
+    return f"{'often' if is_often else 'word'} {name}"
+
+
 def _read(files: tuple[SourceFile, ...]) -> _Pool:
     kept: list[SourceFile] = []
-    parts: list[bytes] = [_BORDER]
     starts: list[int] = []
-    size = len(_BORDER)
+    joined = BytesIO()  # unlike a list of bytes, it is never there twice
+    size = joined.write(_BORDER)
     for file in files:
         data = read_bytes(file.real)
         if isinstance(data, Unread):
             continue  # told by the run itself
         if size + len(data) > MAX_BYTES:
-            return _Pool(tuple(kept), tuple(starts), b"".join(parts), complete=False)
+            return _Pool(tuple(kept), tuple(starts), joined.getvalue(), complete=False)
         kept.append(file)
         starts.append(size)
-        parts += (data, _BORDER)
-        size += len(data) + len(_BORDER)
-    return _Pool(tuple(kept), tuple(starts), b"".join(parts), complete=True)
+        size += joined.write(data) + joined.write(_BORDER)
+    return _Pool(tuple(kept), tuple(starts), joined.getvalue(), complete=True)
 
 
 def search_of(root: str, known: dict[str, Search]) -> Search:

@@ -14,10 +14,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from bwlint.evaluate.sources import asking_names
+from bwlint.index import kept
 from bwlint.readers import ReadError
 from bwlint.readers.python import parse
 from bwlint.readers.python.carriers import SHORT, offered, trace
@@ -41,6 +42,8 @@ _DEFINED_WITHIN = re.compile(r"^[ \t]+(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?
 _WITHIN = re.compile(r"(?:if|try|with)\b")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NOTHING = frozenset[str]()
+_Importing = tuple[str | None, str | None, str | None]
+"""The parts of a statement by `_IMPORT`."""
 
 
 class _Import(NamedTuple):
@@ -74,6 +77,8 @@ class _Source:
 
     real: str
     text: str
+    asking: tuple[str, ...]
+    importing: tuple[_Importing, ...]
     reached: dict[str, tuple[frozenset[str], frozenset[str], bool]] = field(default_factory=dict)
 
     @cached_property
@@ -81,16 +86,12 @@ class _Source:
         package = module_name(self.real, package_root(self.real))
         if os.path.basename(self.real) != "__init__.py":
             package = package.rpartition(".")[0]
-        return tuple(_imports(self.text, package, _tops(self.roots)))
+        return tuple(_imports(self.importing, package, _tops(self.roots)))
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
         root = package_root(self.real)
         return (root, *import_roots(root))
-
-    @cached_property
-    def asking(self) -> tuple[str, ...]:
-        return tuple(name for name in asking_names() if name in self.text)
 
     @cached_property
     def blocks(self) -> dict[str, list[_Block]]:
@@ -237,9 +238,23 @@ class _Carried:
 
     def source(self, real: str, data: bytes | Unread) -> _Source | None:
         if real not in self.sources:
-            text = data if isinstance(data, Unread) else decode(data)
-            self.sources[real] = None if isinstance(text, Unread) else _Source(real, text)
+            self.sources[real] = None if isinstance(data, Unread) else _cut(real, data)
         return self.sources[real]
+
+
+def _cut(real: str, data: bytes) -> _Source | None:
+    text = decode(data)
+    if isinstance(text, Unread):
+        return None
+    said = partial(_said, text)
+    asking, importing = said() if kept.store() is None else kept.answered(kept.key("imports", data), said)
+    return _Source(real, text, asking, importing)
+
+
+def _said(text: str) -> tuple[tuple[str, ...], tuple[_Importing, ...]]:
+    """The names in a file by which code asks for the device, and its imports."""
+    asking = tuple(name for name in asking_names() if name in text)
+    return asking, tuple((match[1], match[2], match[3]) for match in _IMPORT.finditer(text))
 
 
 _known = _Carried()
@@ -280,10 +295,9 @@ def _tops(roots: tuple[str, ...]) -> frozenset[str]:
     return _NOTHING.union(*map(entries, roots))
 
 
-def _imports(text: str, package: str, tops: frozenset[str]) -> Iterator[_Import]:
+def _imports(importing: Iterable[_Importing], package: str, tops: frozenset[str]) -> Iterator[_Import]:
     """The imports of a file that may be of the tree, whose modules begin with one of `tops`."""
-    for match in _IMPORT.finditer(text):
-        origin, names, modules = match.groups()
+    for origin, names, modules in importing:
         if origin and origin[0] != "." and origin.partition(".")[0] not in tops:
             continue
         listed = re.sub(r"#[^\n]*", "", names or modules or "").strip("()")

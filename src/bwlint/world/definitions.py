@@ -5,7 +5,6 @@ whole tree. Names that do not resolve, and dynamic ones, end a path; they are ne
 """
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH119
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ import builtins
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,14 +20,13 @@ from bwlint.chips import EVERY, ChipSet, instructions
 from bwlint.chips.wording import kib, plain, refused_but
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Outline, Use
-from bwlint.sources.errors import ReadError
-from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Libraries, operation
 from bwlint.world.operations import Behind, registered
+from bwlint.world.outlines import Outlines
 from bwlint.world.proofs import Edge, Key, NeedProof, Node, one_of
 from bwlint.world.tree import Tree
 
@@ -49,38 +47,6 @@ _WORDS = {
     "build": "a module that is built for {}",
     "gate": "code that refuses {}",
 }
-
-
-class Outlines:
-    """The outlines of the files of a run, by real path, each read once."""
-
-    def __init__(self, tree: Tree, read: Callable[[str], bytes | Unread] = read_bytes) -> None:
-        self._tree = tree
-        self._read = read
-        self._known: dict[str, Outline | None] = {}
-
-    def of(self, path: str, name: str) -> Outline | None:
-        """The outline of a Python file; None where it cannot be read."""
-        if path not in self._known:
-            self._known[path] = self._outline(path, name)
-        return self._known[path]
-
-    def named(self, dotted: str) -> Outline | None:
-        """The outline of a module of the tree by its dotted name."""
-        path = self._tree.file(dotted)
-        return self.of(path, dotted) if path else None
-
-    def _outline(self, path: str, name: str) -> Outline | None:
-        data = self._read(path)
-        source = data if isinstance(data, Unread) else decode(data)
-        if isinstance(source, Unread):
-            return None
-        from bwlint.readers.python.outline import outline
-
-        try:
-            return outline(path, source, name, os.path.basename(path) == "__init__.py")
-        except ReadError:
-            return None
 
 
 class Definitions:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
-from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.sources.read import Unread, decode
 from bwlint.world.native import Native
+
+if TYPE_CHECKING:
+    from bwlint.readers.cuda.lexer import Code
 
 _WORD = re.compile(r"[A-Za-z_]\w+")
 _MACRO = re.compile(r"#[ \t]*define\b(?:[^\\\n]|\\.|\\\n){1,4000}")
@@ -56,6 +59,8 @@ class Emitted:
     def _parts(self, path: str) -> _Parts:
         """The words of a header's macros, and those of each of its functions and classes by their last names."""
         if path not in self._headers:
+            from bwlint.readers.cuda.lexer import clean
+
             outline, code = self.native.outline(path), clean(self._text(path))
             macros = frozenset(word for found in _MACRO.finditer(code.text) for word in _WORD.findall(found[0]))
             places = outline.places.items() if outline is not None else ()

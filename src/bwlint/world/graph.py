@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 from typing import Protocol
 
 from bwlint.chips import EVERY, NONE, ChipSet
@@ -153,12 +154,21 @@ class Graph:
 
 
 def _callees_first(fresh: Mapping[Key, _Known]) -> Iterator[list[Key]]:
-    import networkx
+    """What calls each other is one of them."""
+    callees = {
+        key: {node.key for edge in known.edges for node in edge.after if node.key in fresh and node.key != key}
+        for key, known in fresh.items()
+    }
+    try:
+        yield from ([key] for key in list(TopologicalSorter(callees).static_order()))
+    except CycleError:
+        yield from _components(callees)
 
-    graph: networkx.DiGraph[Key] = networkx.DiGraph()
-    graph.add_nodes_from(fresh)
-    for key, known in fresh.items():
-        graph.add_edges_from((key, node.key) for edge in known.edges for node in edge.after if node.key in fresh)
+
+def _components(callees: Mapping[Key, set[Key]]) -> Iterator[list[Key]]:
+    import networkx  # takes longer than a hook may
+
+    graph: networkx.DiGraph[Key] = networkx.DiGraph(callees)
     components = networkx.condensation(graph)
     for name in reversed(list(networkx.topological_sort(components))):
         yield list(components.nodes[name]["members"])

@@ -14,8 +14,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from bwlint.readers.cuda import may_matter
-from bwlint.readers.cuda.program import asks_device
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.world.headers import implementing, resolve
 
@@ -38,6 +36,8 @@ class _IncludedFile:
 
     @classmethod
     def of(cls, data: bytes) -> _IncludedFile:
+        from bwlint.readers.cuda import may_matter
+
         return cls(_includes(data), frozenset(_questions(data)) if may_matter(data) else _NOTHING)
 
 
@@ -94,6 +94,8 @@ def _includes(data: bytes) -> tuple[bytes, ...]:
 
 def _questions(data: bytes) -> Iterator[str]:
     """The short functions that answer yes or no by the device."""
+    from bwlint.readers.cuda.program import asks_device
+
     for match in _HEAD.finditer(data):
         body = _body(data[match.end() : match.end() + MAX_BODY])
         if b"return" in body and asks_device(body.decode("utf-8", "replace")):

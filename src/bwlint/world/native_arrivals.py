@@ -10,18 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.model.expr import Span
 from bwlint.model.facts import Definition, Outline
-from bwlint.readers.cuda.lexer import Code, clean
-from bwlint.readers.cuda.preprocessor import directives
-from bwlint.readers.cuda.scopes import without_directives
 from bwlint.sources.read import Unread, decode
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.arrivals import ANY, NOBODY, Arrival, Arrivals, Stop, both
 from bwlint.world.native import Native
+
+if TYPE_CHECKING:
+    from bwlint.readers.cuda.lexer import Code
 
 MAX_USES = 40
 """Mentions of one name; what has more is reached by every chip."""
@@ -156,6 +157,10 @@ class NativeArrivals:
         source = data if isinstance(data, Unread) else decode(data)
         if isinstance(source, Unread) or outline is None:
             return None
+        from bwlint.readers.cuda.lexer import clean
+        from bwlint.readers.cuda.preprocessor import directives
+        from bwlint.readers.cuda.scopes import without_directives
+
         code = clean(source)
         found = directives(code)
         said = "\n".join(code.text[start:end] for start, end in found.lines)

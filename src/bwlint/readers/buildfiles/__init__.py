@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from bwlint.model.facts import Module
-from bwlint.readers.buildfiles import cmake, text
 
 __all__ = ["is_cmake", "may_matter", "read"]
 
@@ -30,5 +29,7 @@ def is_cmake(path: str) -> bool:
 
 def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:
     """Facts of one build file; never raises."""
+    from bwlint.readers.buildfiles import cmake, text  # a run on Python alone needs the folder and not these
+
     carries = cmake.read(source) if is_cmake(path) else text.read(path, source)
     return Module(path=path, name=name, is_package=is_package, language="build", carries=carries)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from bwlint.chips import instructions
 from bwlint.model.expr import Span, unknown
 from bwlint.model.facts import Module, Operation
-from bwlint.readers import cuda, ptx
+from bwlint.readers import ptx
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.python.sides import dotted
 
@@ -102,6 +102,8 @@ def code_in_strings(
             operations += _fragment(string, literals)
     found = [ptx.read(path, _laid_out(pieces), "", False) for pieces in modules.values()]
     if cpp:
+        from bwlint.readers import cuda  # which most Python has no use for
+
         found.append(cuda.read(path, _laid_out(cpp)))
     return tuple(sorted(operations, key=lambda one: one.at)), tuple(filter(_says_something, found))
 
