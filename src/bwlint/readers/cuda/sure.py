@@ -9,6 +9,8 @@ from bwlint.readers.cuda.failures import fails
 from bwlint.readers.cuda.statements import Statement, leaves
 
 Stretch = tuple[int, int]
+_Known = dict[tuple[int, ...], tuple[Stretch, ...]]
+"""What surely runs of statements, by their identities: the ways through a body meet again and again."""
 _NAMED = re.compile(r"(?<!\w)(?P<name>[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)(?:<(?![<=\s])|\s*\()")
 _CALL = re.compile(r"[A-Za-z_]\w*\s*[(<]")
 _STD = re.compile(r"\breturn\b|std\s*::\s*\w+")
@@ -33,25 +35,36 @@ def sure(text: str, body: tuple[Statement, ...]) -> Iterator[Stretch]:
     Loops are taken to run, lambdas to be called unless they are given a name, and an `if` that ends in an error or only
     goes home with nothing done is no test. What stands after any other early exit is not sure.
     """
+    yield from _sure(text, body, {})
+
+
+def _sure(text: str, body: tuple[Statement, ...], known: _Known) -> tuple[Stretch, ...]:
+    key = tuple(map(id, body))
+    if key not in known:
+        known[key] = tuple(_stretches(text, body, known))
+    return known[key]
+
+
+def _stretches(text: str, body: tuple[Statement, ...], known: _Known) -> Iterator[Stretch]:
     for place, statement in enumerate(body):
         if statement.kind == "if":
             assert statement.test is not None
             if not _attempts(text, statement, body[place + 1 :]):
                 yield statement.test
-            yield from _branches(text, statement)
+            yield from _branches(text, statement, known)
             if _may_leave(text, statement):
-                yield from _on_every_way(text, statement, body[place + 1 :])
+                yield from _on_every_way(text, statement, body[place + 1 :], known)
                 return
         elif statement.kind == "switch":
-            yield from _every_case(text, statement)
+            yield from _every_case(text, statement, known)
             if _exits(statement):
                 return
         elif statement.kind in ("block", "loop"):
-            yield from sure(text, statement.body)
+            yield from _sure(text, statement.body, known)
             if statement.kind == "block" and leaves(statement.body):
                 return
         else:
-            yield from _expression(text, statement)
+            yield from _expression(text, statement, known)
             if statement.kind in _EXITS:
                 return
 
@@ -111,26 +124,26 @@ def _ends_of(text: str, last: Statement) -> list[Stretch] | None:
     return [last.test] if last.kind in ("return", "expression") and last.test is not None else None
 
 
-def _branches(text: str, statement: Statement) -> Iterator[Stretch]:
+def _branches(text: str, statement: Statement, known: _Known) -> Iterator[Stretch]:
     """What runs in an `if` whichever way it goes: a side, where the other ends in an error."""
     if _refuses(text, statement.body):
-        yield from sure(text, statement.orelse)
+        yield from _sure(text, statement.orelse, known)
     elif statement.orelse and _refuses(text, statement.orelse):
-        yield from sure(text, statement.body)
+        yield from _sure(text, statement.body, known)
     elif statement.orelse:
-        yield from _common(text, statement.body, statement.orelse)
+        yield from _common(text, known, statement.body, statement.orelse)
 
 
-def _every_case(text: str, switch: Statement) -> Iterator[Stretch]:
+def _every_case(text: str, switch: Statement, known: _Known) -> Iterator[Stretch]:
     """The calls that all cases make that neither refuse nor go home; what is picked by the device is not all one."""
     if switch.test is None or _DEVICE.search(text, *switch.test):
         return
     found = list(_cases(switch))
     cases = [case for case in found if not _refuses(text, case) and not _only_returns(text, case)]
     if len(cases) == 1 and any(_refuses(text, case) for case in found):
-        yield from sure(text, cases[0])
+        yield from _sure(text, cases[0], known)
     elif len(cases) > 1:
-        yield from _common(text, *cases)
+        yield from _common(text, known, *cases)
 
 
 def _cases(switch: Statement) -> Iterator[tuple[Statement, ...]]:
@@ -148,7 +161,7 @@ def _only_returns(text: str, body: tuple[Statement, ...]) -> bool:
     return _CALL.search(_STD.sub("", text[body[0].start : body[0].end])) is None
 
 
-def _on_every_way(text: str, statement: Statement, rest: tuple[Statement, ...]) -> Iterator[Stretch]:
+def _on_every_way(text: str, statement: Statement, rest: tuple[Statement, ...], known: _Known) -> Iterator[Stretch]:
     """The calls that every way through an `if` and what follows it makes, ways that end in an error left out; not
     those that an answer of the device leaves out.
     """
@@ -164,32 +177,32 @@ def _on_every_way(text: str, statement: Statement, rest: tuple[Statement, ...]) 
     ways.append(last if last and leaves(last) else (*last, *rest))
     working = ways if asks_device else [way for way in ways if not _refuses(text, way)]
     if len(working) == 1:
-        yield from sure(text, working[0])
+        yield from _sure(text, working[0], known)
     elif working:
-        yield from _common(text, *working)
+        yield from _common(text, known, *working)
 
 
-def _names(text: str, body: tuple[Statement, ...]) -> set[str]:
-    return {call["name"] for start, end in sure(text, body) for call in _NAMED.finditer(text, start, end)}
+def _names(text: str, body: tuple[Statement, ...], known: _Known) -> set[str]:
+    return {call["name"] for start, end in _sure(text, body, known) for call in _NAMED.finditer(text, start, end)}
 
 
-def _common(text: str, one: tuple[Statement, ...], *others: tuple[Statement, ...]) -> Iterator[Stretch]:
+def _common(text: str, known: _Known, one: tuple[Statement, ...], *others: tuple[Statement, ...]) -> Iterator[Stretch]:
     """The calls that all sides make."""
-    named = [_names(text, other) for other in others]
-    for start, end in sure(text, one):
+    named = [_names(text, other, known) for other in others]
+    for start, end in _sure(text, one, known):
         for call in _NAMED.finditer(text, start, end):
             if all(call["name"] in names for names in named):
                 yield call.span()
 
 
-def _expression(text: str, statement: Statement) -> Iterator[Stretch]:
+def _expression(text: str, statement: Statement, known: _Known) -> Iterator[Stretch]:
     """A statement up to what it may skip, and the lambdas in it."""
     first = min((inner[0].start for inner in statement.inner if inner), default=statement.end)
     choice = _CHOICE.search(text, statement.start, first)
     yield statement.start, choice.start() if choice else first
     if choice is None and _NAMES_A_LAMBDA.match(text, statement.start, first) is None:
         for inner in statement.inner:
-            yield from sure(text, inner)
+            yield from _sure(text, inner, known)
 
 
 def _may_leave(text: str, statement: Statement) -> bool:
