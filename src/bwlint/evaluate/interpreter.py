@@ -66,6 +66,10 @@ class Interpreter:
     circles: set[tuple[Any, ...]] = field(default_factory=set)
     """Parameters that were met again while they were asked for."""
     busy: set[tuple[Any, ...]] = field(default_factory=set)
+    _asked: set[tuple[Any, ...]] = field(default_factory=set)
+    """Members that are asked for."""
+    _again: set[tuple[Any, ...]] = field(default_factory=set)
+    """Those of them that were met again on the way."""
 
     def start(self, assumed: Mapping[str, bool] | None = None, neutral: bool = False) -> None:
         """Begin a new top-level evaluation with a fresh budget."""
@@ -85,8 +89,20 @@ class Interpreter:
 
     @property
     def final(self) -> bool:
-        """Whether a value found now may be remembered: the budget holds."""
-        return not self.exhausted
+        """Whether a value found now may be remembered: the budget holds, and it leads back to nothing unfinished."""
+        return not (self.exhausted or self._again)
+
+    def once(self, key: tuple[Any, ...], find: Callable[[], Vec]) -> Vec:
+        """What is found under a key; nothing is known of what is asked for again before it is found."""
+        if key in self._asked:
+            self._again.add(key)
+            return vectors.UNKNOWN
+        self._asked.add(key)
+        try:
+            return find()
+        finally:
+            self._asked.discard(key)
+            self._again.discard(key)
 
     def truth(self, node: Expr, frame: EvaluationFrame) -> Vec:
         """`node` as a condition: lanes are True, False, `Raises` or `Unknown`."""

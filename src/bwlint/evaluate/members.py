@@ -136,8 +136,11 @@ def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: in
         function = owner.module.functions[found.args[0]]
         method = FunctionValue(owner.module, function, owner)
         return calls.call(run, method, [], {}) if function.kind == "property" else Vec((method,))
-    bound = dict(owner.given) if isinstance(owner, Instance) else None
-    result = run.evaluate(found, EvaluationFrame(owner.module, bound))
+    bound = dict(owner.given) if isinstance(owner, Instance) else {}
+    result = run.once(
+        (id(owner.module), owner.body.qualname, name, vectors.signature(bound)),
+        lambda: run.evaluate(found, EvaluationFrame(owner.module, bound)),
+    )
     if isinstance(owner, ClassValue) and result.uniform and (kind := enums.kind_of(run, owner)):
         return Vec((enums.member(owner.body, kind, name, result.lanes[0]),))
     if isinstance(result.lanes[0], Unknown):
