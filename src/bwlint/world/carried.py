@@ -106,6 +106,15 @@ class _Source:
                 found.setdefault(name, []).append(block)
         return found
 
+    def taken_of(self, local: str) -> frozenset[str]:
+        """The attributes of an imported name that are used. The literal comes first: an expression that begins at a
+        border is tried at every character.
+        """
+        if f"{local}." not in self.text:
+            return _NOTHING
+        name = re.escape(local)
+        return frozenset(re.findall(rf"{name}(?<!\w{name})\.(\w+)", self.text))
+
     def reach(self, name: str) -> tuple[frozenset[str], frozenset[str], bool]:
         """The definitions that one is made of, what else they name, and whether any asks the device."""
         todo, seen, outside, asks = [name], {name}, set[str](), False
@@ -158,8 +167,7 @@ class _Carried:
         known = self._source(inner) if inner else None
         if known is None:
             return _NOTHING
-        wanted = frozenset(re.findall(rf"\b{re.escape(item.local)}\.(\w+)", source.text))
-        return self._of_names(known, wanted, steps - 1)
+        return self._of_names(known, source.taken_of(item.local), steps - 1)
 
     def _names(self, source: _Source, steps: int) -> frozenset[str]:
         """What a star import brings."""

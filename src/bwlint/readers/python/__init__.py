@@ -174,13 +174,18 @@ def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str
     """Hardware operations that each top-level function or class names, "" for the module itself."""
     if not any(word in source for word in _OPERATION_WORDS):
         return {}
-    prose = _docstring_lines(tree) | _annotated_lines(tree)
-    places = [
+    named = [
         (number, match)
         for number, line in enumerate(lines, 1)
-        if number not in prose and (match := _OPERATION.search(line)) and not line.lstrip().startswith("#")
+        if any(word in line for word in _OPERATION_WORDS)
+        and (match := _OPERATION.search(line))
+        and not line.lstrip().startswith("#")
     ]
-    if not places or not any(_imports_operation(line) or _CALLED.search(line) for line in lines):
+    if not named or not any(_imports_operation(line) or _CALLED.search(line) for line in lines):
+        return {}
+    prose = _docstring_lines(tree) | _annotated_lines(tree)
+    places = [(number, match) for number, match in named if number not in prose]
+    if not places:
         return {}
     found: dict[str, tuple[Use, ...]] = {}
     starts = [node.lineno for node in tree.body]

@@ -13,15 +13,12 @@ _GENERATION = re.compile(r"sm_?\d{2,3}", re.I)
 
 def numbers(tree: ast.Module) -> frozenset[str]:
     """The names of a module that are given numbers wherever they are given anything."""
-    given: set[str] = set()
-    others: set[str] = set()
-    for node in statements(tree.body):
-        single = _assigned(node)
-        if single is not None and _is_number(single[1]):
-            given.add(single[0])
-        else:
-            others.update(_bound(node))
-    return frozenset(name for name in given - others if _GENERATION.search(name))
+    known = list(statements(tree.body))
+    given = {id(node): single[0] for node in known if (single := _assigned(node)) is not None and _is_number(single[1])}
+    named = {name for name in given.values() if _GENERATION.search(name)}
+    if not named:
+        return frozenset()
+    return frozenset(named.difference(*(_bound(node) for node in known if id(node) not in given)))
 
 
 def _assigned(node: ast.stmt) -> tuple[str, ast.expr] | None:

@@ -46,17 +46,15 @@ class Sizes:
         """Note a literal that is assigned to `name`, or returned from a function of that name, under a test."""
         for tests, size in _cases(value, ()):
             here = (*path, *tests)
-            if (
-                len(self.found) < MAX_SIZES
-                and 0 < len(here) <= MAX_TESTS
-                and any(self._gates.reads(test) for test in here)
-            ):
-                at = size.at if tests and size.at is not None else span(node)
-                for label, number in _labelled(name, size):
-                    kind = _kind(label, number)
-                    if kind is not None:
-                        amounts = (Expr("const", (number,), size.at),)
-                        self.found.append(Operation(kind, label, at, amounts=amounts, path=here, qualname=qualname))
+            if len(self.found) >= MAX_SIZES or not 0 < len(here) <= MAX_TESTS:
+                continue
+            sizes = [(kind, label, number) for label, number in _labelled(name, size) if (kind := _kind(label, number))]
+            if not sizes or not any(self._gates.reads(test) for test in here):
+                continue
+            at = size.at if tests and size.at is not None else span(node)
+            for kind, label, number in sizes:
+                amounts = (Expr("const", (number,), size.at),)
+                self.found.append(Operation(kind, label, at, amounts=amounts, path=here, qualname=qualname))
 
     def default(self, name: str, value: ast.expr | None, qualname: str) -> None:
         """Note an amount of shared memory that is taken where nobody says another."""

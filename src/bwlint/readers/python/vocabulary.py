@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from bwlint.chips import EVERY
 from bwlint.chips.spelling import spelled
@@ -51,6 +51,9 @@ _LINE = re.compile(
 )
 
 
+_BORDER = re.compile(rb"\b")
+
+
 def may_read_device(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a file: literals first, since a clean file should cost no more than they do."""
     if own and any(name.encode() in data for name in own):
@@ -65,21 +68,39 @@ def device_lines(source: str) -> set[int]:
 
 def lines_with(words: Iterable[str], source: str) -> set[int]:
     """1-based numbers of the lines that name one of `words`."""
-    pattern = "|".join(re.escape(word) for word in sorted(words) if word in source)
-    if not pattern:
+    named = [word.encode() for word in words if word and word in source]
+    if not named:
         return set()
-    return _numbers(re.compile(rf"\b(?:{pattern})\b".encode()), source.encode("utf-8", "surrogatepass"))
+    data = _with_line_feeds(source.encode("utf-8", "surrogatepass"))
+    return _lines_of(sorted(place for word in named for place in _places(word, data)), data)
+
+
+def _places(word: bytes, data: bytes) -> Iterator[int]:
+    """Where a whole word stands: an expression that begins at any border is tried at every byte."""
+    at = data.find(word)
+    while at >= 0:
+        if _BORDER.match(data, at) and _BORDER.match(data, at + len(word)):
+            yield at
+        at = data.find(word, at + 1)
 
 
 def _numbers(pattern: re.Pattern[bytes], data: bytes) -> set[int]:
-    """Lines as `ast` counts them: a line feed, a carriage return or both end one."""
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    data = _with_line_feeds(data)
+    return _lines_of((match.start() for match in pattern.finditer(data)), data)
+
+
+def _with_line_feeds(data: bytes) -> bytes:
+    """With lines as `ast` counts them: a line feed, a carriage return or both end one."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _lines_of(places: Iterable[int], data: bytes) -> set[int]:
+    """The 1-based lines of some places, which are in order."""
     lines: set[int] = set()
     line, position = 1, 0
-    for match in pattern.finditer(data):
-        line += data.count(b"\n", position, match.start())
-        position = match.start()
+    for place in places:
+        line += data.count(b"\n", position, place)
+        position = place
         lines.add(line)
     return lines
 
