@@ -1,0 +1,59 @@
+"""Attributes of classes that are made of one another: what leads back to itself costs no more than a look."""
+
+from __future__ import annotations
+
+import pytest
+
+from bwlint.chips import ChipSet
+from bwlint.evaluate.sources import Sources
+from bwlint.readers.python import read
+from bwlint.world.tree import Tree
+
+STEPS = 200
+"""What a class of a few lines takes at most: one that leads back to itself took all that the budget has."""
+HOPPER = ChipSet.where(lambda chip: chip.major >= 9)
+
+
+def _class(*lines: str) -> str:
+    body = "".join(f"        {line}\n" for line in lines)
+    return f"class Kernel:\n    def setup(self, cap):\n{body}\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "may"),
+    [
+        (("self.tiler = (self.tiler[0], self.tiler[1] * 2)",), HOPPER),
+        (("self.tiler = self.stages * 2", "self.stages = self.tiler // 2"), HOPPER),
+        (("self.tiler = self.wide or self.tiler", "self.wide = torch.cuda.get_device_capability() >= (10, 0)"), HOPPER),
+        (("self.tiler = 3",), HOPPER),
+    ],
+)
+def test_an_attribute_that_leads_back_to_itself_is_unknown(lines: tuple[str, ...], may: ChipSet) -> None:
+    test = "        if torch.cuda.get_device_capability() >= (9, 0) and self.tiler: pass\n"
+    source = f"import torch\n{_class(*lines)}    def run(self):\n{test}"
+    module = read("/example.py", source, "example", False)
+    (gate,) = [gate for gate in module.gates if gate.kind == "condition"]
+    tree = Tree(Sources(), lambda path, name: None)
+    tree.add(module, "/")
+    found = tree.sets(module, gate)
+    assert found is not None
+    assert found.may == may
+    assert tree.interpreter.steps < STEPS
+    assert not tree.interpreter.exhausted
+
+
+def test_what_was_met_on_the_way_is_known_where_it_is_asked_by_itself() -> None:
+    """`stages` is unknown while `tiler` is asked for, and not afterwards."""
+    lines = ("self.tiler = self.stages and self.tiler", "self.stages = helper(self.tiler is None)")
+    helper = "def helper(lost):\n    return torch.cuda.get_device_capability() >= (9, 0)\n"
+    tests = "        if self.tiler: pass\n        if self.stages: pass\n"
+    source = f"import torch\n{helper}{_class(*lines)}    def run(self):\n{tests}"
+    module = read("/example.py", source, "example", False)
+    tree = Tree(Sources(), lambda path, name: None)
+    tree.add(module, "/")
+    *_, gate = [gate for gate in module.gates if gate.kind == "condition" and "stages" in gate.text]
+    for other in module.gates:
+        tree.sets(module, other)
+    found = tree.sets(module, gate)
+    assert found is not None
+    assert (found.may, found.must) == (HOPPER, HOPPER)
