@@ -137,10 +137,9 @@ def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: in
         method = FunctionValue(owner.module, function, owner)
         return calls.call(run, method, [], {}) if function.kind == "property" else Vec((method,))
     bound = dict(owner.given) if isinstance(owner, Instance) else {}
-    result = run.once(
-        (id(owner.module), owner.body.qualname, name, vectors.signature(bound)),
-        lambda: run.evaluate(found, EvaluationFrame(owner.module, bound)),
-    )
+    shape = vectors.signature(bound)
+    key = None if shape is None else (id(owner.module), owner.body.qualname, name, shape)
+    result = run.once(key, lambda: run.evaluate(found, EvaluationFrame(owner.module, bound)))
     if isinstance(owner, ClassValue) and result.uniform and (kind := enums.kind_of(run, owner)):
         return Vec((enums.member(owner.body, kind, name, result.lanes[0]),))
     if isinstance(result.lanes[0], Unknown):
