@@ -92,14 +92,14 @@ class Interpreter:
         """Whether a value found now may be remembered: the budget holds, and it leads back to nothing unfinished."""
         return not (self.exhausted or self._again)
 
-    def once(self, key: tuple[Any, ...] | None, find: Callable[[], Vec]) -> Vec:
-        """What is found under a key; nothing is known of what is asked for again before it is found. Without a key it
-        cannot be told from others, and the budget ends what leads back to itself.
+    def once(self, key: tuple[Any, ...], find: Callable[[], Vec]) -> Vec:
+        """What is found under a key; nothing is known of what is asked for again before it is found.
+
+        From there on little is left of the budget, as nothing is remembered until that is known.
         """
-        if key is None:
-            return find()
         if key in self._asked:
             self._again.add(key)
+            self.steps = max(self.steps, MAX_STEPS - LAST_STEPS)
             return vectors.UNKNOWN
         self._asked.add(key)
         try:
