@@ -136,16 +136,20 @@ def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: in
         function = owner.module.functions[found.args[0]]
         method = FunctionValue(owner.module, function, owner)
         return calls.call(run, method, [], {}) if function.kind == "property" else Vec((method,))
-    bound = dict(owner.given) if isinstance(owner, Instance) else {}
-    result = run.once(
-        (id(owner.module), owner.body.qualname, name, vectors.signature(bound)),
-        lambda: run.evaluate(found, EvaluationFrame(owner.module, bound)),
-    )
+    result = _kept(run, owner, name, found)
     if isinstance(owner, ClassValue) and result.uniform and (kind := enums.kind_of(run, owner)):
         return Vec((enums.member(owner.body, kind, name, result.lanes[0]),))
     if isinstance(result.lanes[0], Unknown):
         return guess(name) or result
     return result
+
+
+def _kept(run: Interpreter, owner: Instance | ClassValue, name: str, value: Expr) -> Vec:
+    """What an object or a class keeps under a name, which may be made of itself."""
+    if isinstance(owner, Instance) and owner.given:
+        return run.evaluate(value, EvaluationFrame(owner.module, dict(owner.given)))
+    key = (id(owner.module), owner.body.qualname, name)
+    return run.once(key, lambda: run.evaluate(value, EvaluationFrame(owner.module)))
 
 
 def constructor(run: Interpreter, owner: ClassValue, depth: int = 0) -> FunctionValue | None:

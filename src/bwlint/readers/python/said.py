@@ -17,12 +17,15 @@ from bwlint.readers.spans import span
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _KIB = 1024
+_UNITS = (b"KB", b"KiB", b"KIB")
 _SIZED = re.compile(rb"\d{3}[ -]?K[iI]?B")
 _SHARED = re.compile(rb"shared mem|smem", re.I)
 
 
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file may say how much shared memory there is."""
+    if not any(unit in data for unit in _UNITS):
+        return False
     return _SIZED.search(data) is not None and _SHARED.search(data) is not None
 
 
