@@ -47,6 +47,15 @@ def test_the_timer_goes_with_the_file() -> None:
     assert signal.getsignal(signal.SIGVTALRM) == before
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such timer")
+def test_a_limit_around_another_goes_on_behind_it() -> None:
+    with bounded(100):
+        with bounded(50):
+            pass
+        left, _ = signal.getitimer(signal.ITIMER_VIRTUAL)
+        assert left > 50
+
+
 @pytest.mark.parametrize(
     ("data", "too_deep"),
     [

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from bwlint.cli import app
+from bwlint.index import kept
 from bwlint.readers import ReadError, python
 from bwlint.readers.buildfiles import cmake
 from bwlint.readers.buildfiles.cmake_calls import expanded
@@ -17,7 +18,7 @@ from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError
 from bwlint.sources.walk import discover
-from bwlint.world.collect import collect
+from bwlint.world.collect import collect, load
 
 GUARD = b"#if __CUDA_ARCH__ == 1200 /* \xe9 */\n__global__ void k() { }\n#endif\n"
 ASKS = b"import torch\nx = torch.cuda.get_device_capability() == (12, 0)\n"
@@ -56,6 +57,23 @@ def test_a_file_for_which_there_is_no_memory_is_one_file(tmp_path: Path, monkeyp
     found = collect(discover([str(tmp_path)]).files, 1)
     assert [skip.reason for skip in found.skipped] == ["takes more memory than there is"]
     assert len(found.modules) == 1
+
+
+def test_what_there_was_no_memory_for_is_read_the_next_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BWLINT_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "a.py").write_bytes(ASKS)
+    real = str(tmp_path / "a.py")
+
+    def greedy(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    with kept.using(), monkeypatch.context() as once:
+        once.setattr(python, "read", greedy)
+        assert load(real, "a") is None
+    with kept.using():
+        found = load(real, "a")
+    assert found is not None
+    assert found.gates
 
 
 def test_more_tokens_than_a_tree_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,13 +28,12 @@ def bounded(seconds: float = SECONDS) -> Iterator[None]:
     """Read one file within its limits.
 
     Raises `ReadError` where that takes more memory or stack than there is, or more than `seconds`; there is no limit
-    on time in a thread, nor where the system has no such timer.
+    on time in a thread, nor where the system has no such timer. A limit around this one goes on behind it.
     """
     has_timer = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGVTALRM, _stop) if has_timer else None
+    around, _ = signal.setitimer(signal.ITIMER_VIRTUAL, seconds) if has_timer else (0.0, 0.0)
     try:
-        if has_timer:
-            signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
         yield
     except _TooSlow:
         disk.rests_on_more()
@@ -46,7 +45,7 @@ def bounded(seconds: float = SECONDS) -> Iterator[None]:
         raise ReadError("nested too deep to analyse") from None
     finally:
         if has_timer:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            signal.setitimer(signal.ITIMER_VIRTUAL, around)
             signal.signal(signal.SIGVTALRM, before)
 
 

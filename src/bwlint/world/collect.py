@@ -92,7 +92,12 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
     if not (matters or brought or is_package or kind == "cuda" or _NUMBERED.search(data)):
         return None  # only a facade and a table by numbers hand on what matters without a device word
     key = kept.key("loaded", data, kind, real, dotted, sorted(handed), brought, matters)
-    return kept.answered(key, lambda: _loaded(kind, real, dotted, data, handed, brought, matters=matters))
+    try:
+        # Around the index: what takes too much here and now is not kept as what the file says.
+        with bounded():
+            return kept.answered(key, lambda: _loaded(kind, real, dotted, data, handed, brought, matters=matters))
+    except ReadError:
+        return None
 
 
 def _loaded(
@@ -114,10 +119,9 @@ def _loaded(
 
         return cuda.read_includes(real, source)
     try:
-        with bounded():
-            if kind == "python":
-                return python.read(real, source, dotted, is_package, carried=brought, handed=handed)
-            return reader(kind).read(real, source, dotted, is_package, brought)
+        if kind == "python":
+            return python.read(real, source, dotted, is_package, carried=brought, handed=handed)
+        return reader(kind).read(real, source, dotted, is_package, brought)
     except ReadError:
         return None
 

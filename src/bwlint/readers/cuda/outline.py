@@ -156,9 +156,9 @@ class _CutText:
         return assembly.operations(self.code, self.text, self.found, self.places)
 
     @cached_property
-    def renamed(self) -> tuple[tuple[str, Stretch, Operation], ...]:
+    def renamed(self) -> tuple[_Renamed, ...]:
         """What a class or the file calls by a name of its own, and where it does: `using Memory = TMEM::Allocator;`."""
-        found: list[tuple[str, Stretch, Operation]] = []
+        found: list[_Renamed] = []
         for need in self.needs:
             start = self.code.offset(*need.at[:2])
             alias = _RENAMES.match(self.text, assembly.statement_start(self.text, start), start)
@@ -166,8 +166,18 @@ class _CutText:
                 continue
             around = [one for one in self.places.all if one.open < start < one.close]
             stretch = (around[-1].open, around[-1].close) if around else (0, len(self.text))
-            found.append((alias["name"], stretch, need))
+            found.append(_Renamed(alias["name"], stretch, need.path, Use(need.name, need.kind, need.at)))
         return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Renamed:
+    """An operation under a name of its own: the stretch in which it has it, and the guards that it stands under."""
+
+    name: str
+    within: Stretch
+    path: Path
+    use: Use
 
 
 def _qualname(scope: CodeScope) -> str:
@@ -311,12 +321,15 @@ def _operations(
 
 def _renamed(file: _CutText, scope: CodeScope, certain: list[Stretch]) -> Iterator[Use]:
     """What a body surely makes use of by the name that its class or file gives it."""
-    for name, (begin, end), need in file.renamed:
-        known = re.compile(rf"\b{name}\b(?=\s+\w|\s*[({{:<])")
-        within = certain if begin < scope.open < end and need.path in ((), file.found.path(scope.open)) else []
-        found = next((one for stretch in within if (one := known.search(file.text, *stretch))), None)
-        if need.kind in ("instruction", "atom") and found is not None:
-            yield Use(need.name, need.kind, file.code.span(*found.span()), sure=True)
+    path = file.found.path(scope.open)
+    for one in file.renamed:
+        begin, end = one.within
+        if not begin < scope.open < end or one.path not in ((), path):
+            continue
+        known = re.compile(rf"\b{one.name}\b(?=\s+\w|\s*[({{:<])")
+        found = next((use for stretch in certain if (use := known.search(file.text, *stretch))), None)
+        if found is not None:
+            yield replace(one.use, at=file.code.span(*found.span()))
 
 
 def _bases(text: str, scope: CodeScope) -> tuple[str, ...]:

@@ -30,18 +30,14 @@ def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
         if refuses(beside) or judged.on(side) >= judged.sets.live:
             continue
         for use in _named(side):
-            if _only_tunes(judged, use):
-                continue
             wrong = judged.on(side) & context.targets & context.reach(judged, use.at)
             other = _partner(use, beside)
-            meant = _of(use)
-            if not wrong or meant not in (_HOPPER, _DATACENTER):
+            if not wrong or _only_tunes(judged, use) or (other is not None and _of(other) & wrong):
                 continue
-            if meant == _DATACENTER and not (_asks_for(judged, side) and _says_all(context, judged, use, beside)):
-                continue
-            if other is None and meant == _HOPPER:
-                continue
-            if other is None or not _of(other) & wrong:
+            if _of(use) == _HOPPER and other is not None:
+                yield _draft(judged, side, wrong, use, other)
+                return
+            if _of(use) == _DATACENTER and _asks_for(judged, side) and _says_all(context, judged, use, beside):
                 yield _draft(judged, side, wrong, use, other)
                 return
 
