@@ -58,3 +58,20 @@ def test_what_was_met_on_the_way_is_known_where_it_is_asked_by_itself() -> None:
     found = tree.sets(module, gate)
     assert found is not None
     assert (found.may, found.must) == (HOPPER, HOPPER)
+
+
+def test_an_attribute_is_evaluated_once_and_what_is_free_in_it_is_met_each_time() -> None:
+    """Twelve attributes, each made of the one before it twice, are twelve evaluations and not four thousand."""
+    chain = [f"self.at_{n} = (self.at_{n - 1}, self.at_{n - 1})" for n in range(1, 13)]
+    first = "self.at_0 = os.environ.get('WIDE') and torch.cuda.get_device_capability() >= (9, 0)"
+    tests = "        if self.at_12 and self.at_0: pass\n        if self.at_0: pass\n"
+    source = f"import os\nimport torch\n{_class(first, *chain)}    def run(self):\n{tests}"
+    module = read("/example.py", source, "example", False)
+    tree = Tree(Sources(), lambda path, name: None)
+    tree.add(module, "/")
+    asked = [gate for gate in module.gates if gate.kind == "condition"]
+    found = [sets for gate in asked if (sets := tree.sets(module, gate)) is not None]
+    assert tree.interpreter.steps < len(chain) * 10
+    assert [sets.may for sets in found] == [HOPPER] * len(found)
+    assert len({sets.atoms[0] for sets in found}) == 1
+    assert [len(sets.atoms) for sets in found] == [2, 2]

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from bwlint.evaluate.interpreter import Interpreter
 from bwlint.readers.cuda import lexer
 from bwlint.readers.python import flow
 from bwlint.readers.python import read as read_python
@@ -131,10 +132,11 @@ DOORS: dict[str, tuple[tuple[object, str], ...]] = {
     "files read": ((read, "_read_open"),),
     "parses": ((ast, "parse"), (lexer, "Code")),
     "gates evaluated": ((Tree, "_evaluated"),),
+    "conditions run": ((Interpreter, "truth"),),
     "nodes joined": ((Definitions, "shown"), (Native, "shown")),
 }
 """Who does what is dear, each time that it is done."""
-PRICE = {"files read": 12, "parses": 8, "gates evaluated": 4, "nodes joined": 3}
+PRICE = {"files read": 12, "parses": 8, "gates evaluated": 4, "conditions run": 10, "nodes joined": 3}
 """What one operation more may take: a file of Python with three gates, a file of CUDA with one. Where work is saved,
 lower it.
 """

@@ -45,6 +45,16 @@ LAST_STEPS = 2000
 """What is left of the budget where something is nested too deeply: nothing is remembered from there on."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """What an object keeps under a name, and what was met while it was evaluated."""
+
+    value: Vec
+    atoms: dict[str, None]
+    clashes: list[Clash]
+    toolkit: bool
+
+
 @dataclass(slots=True)
 class Interpreter:
     world: OutsideNames
@@ -63,6 +73,7 @@ class Interpreter:
     globals: dict[tuple[int, str], Vec] = field(default_factory=dict)
     calls: dict[tuple[Any, ...], Vec] = field(default_factory=dict)
     passed: dict[tuple[int, str, str], Vec | None] = field(default_factory=dict)
+    members: dict[tuple[Any, ...], _Member] = field(default_factory=dict)
     circles: set[tuple[Any, ...]] = field(default_factory=set)
     """Parameters that were met again while they were asked for."""
     busy: set[tuple[Any, ...]] = field(default_factory=set)
@@ -80,6 +91,7 @@ class Interpreter:
         self.globals = mode.setdefault("globals", {})
         self.calls = mode.setdefault("calls", {})
         self.passed = mode.setdefault("passed", {})
+        self.members = mode.setdefault("members", {})
         self.steps = 0
         self.depth = 0
         self.exhausted = False
@@ -101,12 +113,26 @@ class Interpreter:
             self._again.add(key)
             self.steps = max(self.steps, MAX_STEPS - LAST_STEPS)
             return vectors.UNKNOWN
+        known = self.members.get(key) or self._found(key, find)
+        self.atoms |= known.atoms
+        self.clashes += known.clashes
+        self.toolkit = self.toolkit or known.toolkit
+        return known.value
+
+    def _found(self, key: tuple[Any, ...], find: Callable[[], Vec]) -> _Member:
+        """What is found with all that was met on the way, so that it is met again where it is remembered."""
+        around = self.atoms, self.clashes, self.toolkit
+        self.atoms, self.clashes, self.toolkit = {}, [], False
         self._asked.add(key)
         try:
-            return find()
+            found = _Member(find(), self.atoms, self.clashes, self.toolkit)
         finally:
             self._asked.discard(key)
             self._again.discard(key)
+            self.atoms, self.clashes, self.toolkit = around
+        if self.final and not self.circles:
+            self.members[key] = found
+        return found
 
     def truth(self, node: Expr, frame: EvaluationFrame) -> Vec:
         """`node` as a condition: lanes are True, False, `Raises` or `Unknown`."""

@@ -13,7 +13,7 @@ from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.objects import Clash, EvaluationFrame, FunctionValue
 from bwlint.evaluate.sources import Sources
-from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec
+from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec, lift
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Class, Gate, Module, Path
 from bwlint.model.naming import spoken
@@ -79,6 +79,7 @@ class Tree:
         self._elsewhere: dict[tuple[str, str], Module | None] = {}
         self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
         self._sets: dict[tuple[int, int], tuple[Gate, Sets | None]] = {}
+        self._truths: dict[tuple[int, int], tuple[Expr, Vec]] = {}
         self._afresh: tuple[Module, Tree] | None = None
         self.interpreter = Interpreter(self, sources)
         self.compiler = Interpreter(self, sources, compile_time=True)
@@ -316,14 +317,25 @@ class Tree:
 
     def may(self, module: Module, test: Expr, frame: EvaluationFrame | None = None) -> ChipSet:
         """The chips on which a test may hold, in a frame of its own or in that of the module."""
-        self.interpreter.start()
-        outcome = self.interpreter.truth(test, frame or self.frame(module))
+        outcome = self._truth(module, test, frame)
         return _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
 
     def must(self, module: Module, test: Expr, frame: EvaluationFrame | None = None) -> ChipSet:
         """The chips on which a test holds whatever is not known."""
-        self.interpreter.start()
-        return _where(self.interpreter.truth(test, frame or self.frame(module)), lambda lane: lane is True)
+        return _where(self._truth(module, test, frame), lambda lane: lane is True)
+
+    def _truth(self, module: Module, test: Expr, frame: EvaluationFrame | None) -> Vec:
+        """A test on every chip; one that stands on several ways is evaluated once, negated or not."""
+        if frame is not None:
+            self.interpreter.start()
+            return self.interpreter.truth(test, frame)
+        if test.op == "not":
+            return lift(lambda value: not value, self._truth(module, test.args[0], None))
+        key = (id(module), id(test))
+        if key not in self._truths:
+            self.interpreter.start()
+            self._truths[key] = (test, self.interpreter.truth(test, self.frame(module)))
+        return self._truths[key][1]
 
     def passing(self, module: Module, test: Expr) -> ChipSet:
         """The chips on which a test of a module may hold."""
