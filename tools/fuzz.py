@@ -3,10 +3,10 @@
     python tools/fuzz.py READER... [--minutes N] [--seed N] [--out FOLDER] [--corpus FOLDER] [--processes N]
 
 READER is a name in `READERS`, or `all`. Its inputs (fixtures, tests/fuzz_corpus, samples, FOLDER) are changed at
-random; what takes a branch in a direction that nothing took before is kept and changed further, and goes through a whole check
-with proposed fixes. A crash is an exception that nobody documents, or a process that dies; a hang is `SECONDS` of a
-processor's time; more memory than `MEBIBYTES` is a crash. Each is made smaller and lies, with its reason, under --out.
-The minutes are those of the whole command. Exit code 1 when something was found.
+random; what takes a branch in a direction that nothing took before is kept and changed further, and goes through a
+whole check with proposed fixes. A crash is an exception that nobody documents, or a process that dies; a hang is
+`SECONDS` of a processor's time; more memory than `MEBIBYTES` is a crash. Each is made smaller and lies, with its
+reason, under --out. The minutes are those of the whole command. Exit code 1 when something was found.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ BINARY = {
 }
 READERS = {**text_fuzz.READERS, **BINARY}
 """By name, the patterns of the names of its files."""
+
+Change = Callable[[random.Random, bytes, bytes], bytes]
 
 
 class Slow(BaseException):
