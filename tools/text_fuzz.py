@@ -1,34 +1,51 @@
-"""Coverage-guided fuzzing of the readers of text and of all behind them, for outside CI (needs `pip install atheris`).
-
-    python tools/text_fuzz.py NAME FOLDER [--seconds N] [--found FOLDER] [--seed N]
-
-NAME says by its form what the inputs are (a.py, a.cu, a.ptx, CMakeLists.txt, Makefile, setup.py, pyproject.toml,
-a.json); FOLDER holds real ones. They are changed at random, and what reaches new code is kept and changed further. Each
-goes through a whole check with proposed fixes; what raises, takes longer than `SECONDS` or makes a report that is no
-JSON ends the run, and lies under --found.
-"""
+"""Reading an input that somebody changed, and changing it: text, by tokens and lines (`fuzz.py` has the loop)."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
-import signal
-import sys
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from bwlint.readers import reader
+from bwlint.readers.comments import comments_of
 from bwlint.report import Setting, json_report
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
-from bwlint.settings.config import UsageError
+from bwlint.settings import catalog, config, suppress
+from bwlint.settings.config import ConfigError, UsageError
+from bwlint.sources.errors import ReadError
+from bwlint.sources.kinds import kind_of
+from bwlint.sources.limits import bounded
+from bwlint.sources.read import Unread, decode, given
 
-SECONDS = 60
 LARGEST = 16 * 1024
-_MEBIBYTES = 2048
+CONFIGURATION, SUPPRESSION = "configuration", "suppression"
+_LANGUAGES: Mapping[str, tuple[str, ...]] = {
+    "python": ("*.py", "*.pyi"),
+    "cuda": ("*.cu", "*.cuh", "*.h", "*.hpp", "*.cpp", "*.jinja"),
+    "ptx": ("*.ptx",),
+    "cmake": ("CMakeLists.txt", "*.cmake"),
+    "make": ("Makefile*", "GNUmakefile", "*.mk"),
+    "shell": ("*.sh", "*.bash"),
+    "dockerfile": ("Dockerfile*", "*.dockerfile"),
+    "yaml": ("*.yml", "*.yaml"),
+    "json": ("*.json",),
+    "toml": ("*.toml",),
+    "hcl": ("*.hcl",),
+    "meson": ("meson.build", "meson.options", "meson_options.txt"),
+    "bazel": ("BUILD", "*.bazel", "*.bzl", "*.bazelrc"),
+    "setup": ("setup.py", "setup.cfg"),
+}
+READERS: Mapping[str, tuple[str, ...]] = {
+    **_LANGUAGES,
+    CONFIGURATION: ("bwlint.toml", "pyproject.toml"),
+    SUPPRESSION: tuple(pattern for patterns in _LANGUAGES.values() for pattern in patterns),
+}
+"""The readers of text, with the patterns of the names of their files."""
+_EXHAUSTED = ("takes more memory", "takes more than")
 _TOKEN = re.compile(rb"\w+|\s+|[^\w\s]")
 WORDS = tuple(
     rb"""( ) [ ] { } < > , ; : = == != >= < not and or ! && || if( elseif( else() endif() #if #elif #else #endif #define
@@ -37,24 +54,60 @@ WORDS = tuple(
 )
 _NESTING = (b"(", b"[", b"{", b"-", b"not ", b"if(1)\n", b"#if 1\n", b"a.", b"a<", b"x=", b"f(", b"a+", b"${", b"$(")
 
-if sys.platform != "win32":
 
-    def _alarm(*_: object) -> None:
-        raise TimeoutError(f"more than {SECONDS} seconds")
+class Exhausted(Exception):
+    """A small file took all that one file may take."""
+
+
+def read(name: str, path: str, data: bytes, folder: Path) -> None:
+    """What the reader `name` of `READERS` makes of a file called `path`; raises what it must not raise."""
+    if name == CONFIGURATION:
+        _configured(folder / path, data)
+        return
+    try:
+        with bounded():
+            source = decode(data)
+            if isinstance(source, Unread):
+                return
+            kind = kind_of(path)
+            if kind is None:
+                return
+            if name == SUPPRESSION:
+                suppress.scan(source, catalog.known_ids(), comments_of(kind, path))
+                return
+            reader(kind).may_matter(data, frozenset())
+            reader(kind).read(path, source, "a", False, frozenset())
+    except ReadError as error:
+        _not_exhausted(str(error))
 
 
 def take(name: str, data: bytes, folder: Path) -> None:
     """Check one input as standard input under a name in an empty folder; raises what it must not raise."""
-    signal.signal(signal.SIGALRM, _alarm)
-    signal.alarm(SECONDS)
     try:
         with ExitStack() as stack:
             outcome = check(CheckRequest((str(folder / name),), stdin=data, severity="note", fixes=True), stack)
-        json.loads(json_report.render(outcome.report, Setting()))
-    except UsageError:
+    except (UsageError, ConfigError):
         return
-    finally:
-        signal.alarm(0)
+    json.loads(json_report.render(outcome.report, Setting()))
+    for skipped in outcome.report.skipped:
+        _not_exhausted(skipped.reason)
+
+
+def _configured(path: Path, data: bytes) -> None:
+    try:
+        with given({str(path): data}):
+            loaded = config.load(str(path))
+        if loaded is not None:
+            config.chosen_rules(loaded)
+            loaded.is_excluded(str(path))
+            loaded.ignored_rules(str(path))
+    except ConfigError:
+        return
+
+
+def _not_exhausted(reason: str) -> None:
+    if any(words in reason for words in _EXHAUSTED):
+        raise Exhausted(reason)
 
 
 def changed(source: random.Random, data: bytes, other: bytes) -> bytes:
@@ -111,37 +164,3 @@ def _cut(source: random.Random, made: list[bytes], _: bytes) -> None:
 CHANGES: Sequence[Callable[[random.Random, list[bytes], bytes], None]] = (
     *(_delete, _swap, _repeat, _word, _word, _nest, _byte, _splice, _splice, _cut),
 )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--seconds", type=int, default=600)
-    parser.add_argument("--seed", type=int, default=120)
-    parser.add_argument("--found", type=Path, help="a folder for what goes wrong")
-    options = parser.parse_args()
-    import atheris
-
-    found = options.found or Path(tempfile.mkdtemp(prefix="text-fuzz-"))
-    scratch = Path(tempfile.mkdtemp(prefix="text-fuzz-empty-"))
-    samples = [path.read_bytes() for path in sorted(options.folder.iterdir())]
-
-    def mutator(data: bytes, most: int, seed: int) -> bytes:
-        source = random.Random(seed)
-        made = atheris.Mutate(data, most) if source.random() < 0.2 else changed(source, data, source.choice(samples))
-        return bytes(made[:most])
-
-    for one in samples:  # much is loaded when it is first asked for, and only what is loaded gets instrumented
-        take(options.name, one, scratch)
-    atheris.instrument_all()
-    limits = [f"-max_total_time={options.seconds}", f"-max_len={LARGEST}", f"-seed={options.seed}"]
-    limits += [f"-rss_limit_mb={_MEBIBYTES}", f"-timeout={2 * SECONDS}", f"-artifact_prefix={found}/"]
-    kept = Path(tempfile.mkdtemp(prefix="text-fuzz-kept-"))
-    arguments = [sys.argv[0], *limits, str(kept), str(options.folder)]
-    atheris.Setup(arguments, lambda data: take(options.name, data, scratch), custom_mutator=mutator)
-    atheris.Fuzz()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint import cli
+from bwlint.fleet import state
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 
@@ -276,6 +279,31 @@ def test_what_is_told_before_anything_is_done(
     result = invoke(*arguments)
     assert (result.exit_code, words in result.stderr, result.stdout) == (2, True, "")
     assert not written(here / "state")
+
+
+def test_what_no_run_uses_is_not_kept_for_ever(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [wheel(here, name, {f"{name}/a.py": SPLIT}).name for name in ("one", "two", "three", "four")]
+    folder = here / "state"
+    last: set[str] = set()
+    kept: dict[str, set[str]] = {}
+    for name in names[:3]:
+        invoke("-", stdin=name)
+        now = {path.name for path in folder.iterdir()}
+        kept[name], last = now - last - {"begun"}, now
+    for name, days in zip(names, (100, 50, 40), strict=False):
+        for each in kept[name]:
+            os.utime(folder / each, (time.time() - days * 86400,) * 2)
+    (folder / "source-mine").mkdir()
+    (folder / "mine").touch()
+    assert invoke("-", stdin=names[2]).exit_code == 1
+    there = {path.name for path in folder.iterdir()}
+    assert not kept["one-1.0-py3-none-any.whl"] & there, "used longest ago"
+    assert kept[names[1]] | kept[names[2]] < there
+    monkeypatch.setattr(state, "LIMIT", 0)
+    invoke("-", stdin=names[3])
+    assert not (kept[names[1]] | kept[names[2]]) & {path.name for path in folder.iterdir()}, "others, beyond the limit"
+    assert len(written(folder)) == 2, "what this run used, and what is no file"
+    assert (folder / "mine").exists()
 
 
 def test_a_damaged_state_is_as_good_as_none(here: Path) -> None:

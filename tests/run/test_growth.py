@@ -67,6 +67,9 @@ def guards(number: int) -> str:
     return lines("#if __CUDA_ARCH__ >= 1000\n__device__ void f@() { }\n#else\n__trap();\n#endif\n")(number)
 
 
+GATED = gates(1)
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -83,14 +86,29 @@ def guards(number: int) -> str:
 def test_work_grows_with_what_is_there(tmp_path: Path, name: str, text: Callable[[int], str]) -> None:
     def calls(number: int) -> int:
         (tmp_path / name).write_text(text(number), encoding="utf-8")
-        profile = cProfile.Profile()
-        with ExitStack() as stack, profile:
-            check(CheckRequest((str(tmp_path),), severity="note", jobs=1), stack)
-        return sum(entry.callcount for entry in profile.getstats())
+        return calls_of_a_check(tmp_path)
 
     calls(1)  # what is loaded and computed once
     first, second, fourth = map(calls, (_FEW, 2 * _FEW, 4 * _FEW))
     assert fourth - second <= _MOST * (second - first)
+
+
+def test_work_grows_with_the_files_of_one_folder(tmp_path: Path) -> None:
+    def calls(number: int) -> int:
+        for each in range(number):
+            (tmp_path / f"m {each}\n.py").write_text(GATED, encoding="utf-8")
+        return calls_of_a_check(tmp_path)
+
+    calls(1)
+    first, second, fourth = map(calls, (_FEW, 2 * _FEW, 4 * _FEW))
+    assert fourth - second <= _MOST * (second - first)
+
+
+def calls_of_a_check(folder: Path) -> int:
+    profile = cProfile.Profile()
+    with ExitStack() as stack, profile:
+        check(CheckRequest((str(folder),), severity="note", jobs=1), stack)
+    return sum(entry.callcount for entry in profile.getstats())
 
 
 OPERATION = """

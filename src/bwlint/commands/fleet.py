@@ -171,6 +171,7 @@ def _end(state: FleetState, answers: Answers, last: LastRun | None) -> None:
         state.end({name: one for name, one in known.items() if one is not None})
     except OSError as error:
         say(f"bwlint: warning: the next run will not know of this one: {error.strerror}\n")
+    state.prune()
 
 
 def _code(fleet: Fleet, answers: Answers, settings: Settings, options: dict[str, Any]) -> int:

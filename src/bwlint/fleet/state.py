@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +16,12 @@ from bwlint.fleet.job import AskedOfAll, Checked, FleetJob, answer_of, packed_an
 from bwlint.fleet.listing import FleetSource
 from bwlint.index.basis import basis
 from bwlint.index.packed import NotData, packed, unpacked
+
+LIMIT = 512 * 1024**2
+"""Bytes that all of it may have; what was used least lately goes first."""
+LONGEST = 90 * 24 * 3600
+"""Seconds after which what no run has used goes."""
+_OWN = ("source-", "last-")
 
 
 def usual_folder() -> Path:
@@ -75,12 +83,23 @@ class FleetState:
         answers = {name: packed_answer(one).hex() for name, one in checked.items()}
         self._put(self._key("last", *self.lists), packed((__version__, answers)))
 
+    def prune(self) -> None:
+        """Remove what no run has used for `LONGEST`, and what is beyond `LIMIT`; never what this run has used."""
+        with suppress(OSError):
+            began, now, left = (self.folder / "begun").stat().st_mtime, time.time(), LIMIT
+            files = [path for path in self.folder.iterdir() if path.name.startswith(_OWN) and path.is_file()]
+            for status, path in sorted(((path.stat(), path) for path in files), key=lambda one: -one[0].st_mtime):
+                left -= status.st_size
+                if status.st_mtime < began and (left < 0 or now - status.st_mtime > LONGEST):
+                    path.unlink(missing_ok=True)
+
     def _key(self, kind: str, *parts: str) -> str:
         told: Sequence[object] = [*parts, self.asked.target, self.asked.select, self.asked.ignore]
         return f"{kind}-{blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()}"
 
     def _get(self, name: str) -> bytes | None:
         with suppress(OSError):
+            os.utime(self.folder / name)
             return (self.folder / name).read_bytes()
         return None
 

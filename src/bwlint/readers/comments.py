@@ -41,7 +41,7 @@ def python(source: str) -> Iterator[Span]:
             if token.type == tokenize.COMMENT:
                 start = starts[line - 1] + token.start[1]
                 yield start, start + len(token.string)
-    except (tokenize.TokenError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (tokenize.TokenError, SyntaxError, SystemError, ValueError, RecursionError, MemoryError) as error:
         raise Unreadable(line, error.args[0] if error.args else type(error).__name__) from error
 
 
