@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, negate, unknown
-from bwlint.model.facts import HANDLER, Class, Function, FunctionKind, Path, Side
+from bwlint.model.facts import HANDLER, Class, Function, FunctionKind, GateKind, Path, Side
 from bwlint.readers.nodes import below
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import LoweringScope
@@ -141,18 +141,18 @@ def _skips(flow: Flow, decorator: ast.expr, node: Decorated) -> Expr | None:
 def _decorator(flow: Flow, decorator: ast.expr, node: Decorated) -> None:
     if not isinstance(decorator, ast.Call):
         return
-    name = dotted(decorator.func)
-    behind = sides.block(node.body, flow.imports, flow.quietly)
-    if name.endswith(SKIPPING_MARKS):
-        mark(flow, decorator, node.name, behind)
+    if dotted(decorator.func).endswith(SKIPPING_MARKS):
+        mark(flow, decorator, node.name, lambda: sides.block(node.body, flow.imports, flow.quietly))
         return
-    bounds = lists.bounds(decorator, flow.quietly)
-    if bounds is not None:
-        flow.add("assert", bounds, decorator, behind, Side(ends="raise"), node.name)
+    said: list[tuple[GateKind, Expr | None, ast.expr]] = [("assert", lists.bounds(decorator, flow.quietly), decorator)]
     for label, value in lists.arguments(decorator, flow.own):
-        test = lists.declared(label, value, flow.lowerer.lower(value), flow.own)
-        if test is not None:
-            flow.add("list", test, value, behind, Side(ends="raise"), node.name)
+        said.append(("list", lists.declared(label, value, flow.lowerer.lower(value), flow.own), value))
+    tests = [(kind, test, at) for kind, test, at in said if test is not None]
+    if not tests:
+        return  # most decorators say nothing of a device, and a body is long
+    behind = sides.block(node.body, flow.imports, flow.quietly)
+    for kind, test, at in tests:
+        flow.add(kind, test, at, behind, Side(ends="raise"), node.name)
 
 
 def _handed(decorator: ast.expr) -> Iterator[ast.expr]:
@@ -205,11 +205,14 @@ def _holds_tests(node: ast.ClassDef) -> bool:
     return node.name.startswith("Test") or any(dotted(base).endswith("TestCase") for base in node.bases)
 
 
-def mark(flow: Flow, call: ast.Call, name: str, behind: Side) -> None:
+def mark(flow: Flow, call: ast.Call, name: str, look_behind: Callable[[], Side]) -> None:
     """`pytest.mark.skipif(condition, reason=...)` and unittest's forms."""
     if not call.args:
         return
     test = flow.lowerer.lower(call.args[0])
+    if not flow.gates.reads(test):
+        return  # of most marks the device is no reason, and a body is long
+    behind = look_behind()
     reason = next(
         (k.value for k in call.keywords if k.arg == "reason"),
         call.args[1] if len(call.args) > 1 else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -146,6 +147,7 @@ class Flow:
     ) -> None:
         self.own = own
         self.hits = hits
+        self._hit_lines = sorted(hits)
         self.slots: list[Expr] = []
         self.lowerer = Lowerer(self.slots)
         self.lowerer.on_conditional = self._conditional
@@ -216,7 +218,8 @@ class Flow:
 
     def hit(self, node: ast.AST) -> bool:
         first = min([d.lineno for d in getattr(node, "decorator_list", [])] + [node.lineno])  # type: ignore[attr-defined]
-        return any(line in self.hits for line in range(first, node.end_lineno + 1))  # type: ignore[attr-defined]
+        after = bisect_left(self._hit_lines, first)
+        return after < len(self._hit_lines) and self._hit_lines[after] <= node.end_lineno  # type: ignore[attr-defined]
 
     def _conditional(self, node: ast.IfExp, test: Expr, then: Expr, otherwise: Expr) -> None:
         if self.gates.reads(test):
@@ -410,13 +413,14 @@ class Flow:
         ways = {ast.dump(one): one for one in node.test.values if one not in asking}
         if len(asking) != 1 or not ways or sides.ending(node.body) not in REFUSING:
             return
-        later = [one for one in rest if isinstance(one, ast.If) and ast.dump(one.test) in ways]
+        one = next((one for one in rest if isinstance(one, ast.If) and ast.dump(one.test) in ways), None)
+        if one is None:
+            return
         refusing = sides.block(node.body, self.imports, self.quietly)
-        for one in later[:1]:
-            self.path.append(self.quietly(one.test))
-            behind = replace(sides.block(one.body, self.imports, self.quietly), rest=False)
-            self.add("condition", self.quietly(asking[0]), asking[0], refusing, behind)
-            self.path.pop()
+        self.path.append(self.quietly(one.test))
+        behind = replace(sides.block(one.body, self.imports, self.quietly), rest=False)
+        self.add("condition", self.quietly(asking[0]), asking[0], refusing, behind)
+        self.path.pop()
 
     def _arms(self, test: Expr, then: Callable[[], bool], otherwise: Callable[[], bool]) -> bool:
         """Walk the two ways that a test parts; True when neither falls through."""
@@ -615,7 +619,7 @@ class Flow:
         if _is_question(node) and self.gates.reads(value):
             self.add("flag", value, node, Side(ends="fall"), Side(ends="fall"), last)
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(SKIPPING_MARKS):
-            definitions.mark(self, node, last, self._marked(last))
+            definitions.mark(self, node, last, lambda: self._marked(last))
         elif last == "pytestmark" and isinstance(node, ast.List | ast.Tuple):
             for mark in node.elts:
                 if isinstance(mark, ast.Call):

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import below
+from bwlint.readers.python.vocabulary import numbers_of_lines
 from bwlint.readers.spans import span
 
 _HINTS = tuple(hint.encode() for hint in hints())
@@ -29,7 +30,10 @@ _WORDS = re.compile(
     rb"p2p|peer_?(?:check|test|access)|ipcopenmemhandle|enablepeeraccess|cumulticastcreate|type_fabric"
     rb"|gpudirectrdmacapable|multimem_all|multimem_one|check_nvlink|nvlink_conn|enable_multicast"
 )
-_IN_FUNCTION = re.compile("|".join(("p2p|peer|ipcopenmem|multi|fabric|rdma|nvl|nvml|pci", *hints())))
+_IN_FUNCTION = re.compile(
+    "|".join((r"p2p|peer|ipcopenmem|multi(?:mem|cast)|fabric|rdma|nvl|nvml|pci-?e", *hints())).encode()
+)
+"""Of small letters: what stands on a line of a function in which something can be found."""
 _OPEN = re.compile(r"(?:cuda|cu)IpcOpenMemHandle\w*$")
 _ENABLE = re.compile(r"(?:cudaDevice|cuCtx)EnablePeerAccess$")
 _CAPABILITY = re.compile(
@@ -45,6 +49,7 @@ _SIZE = re.compile(r"(?i)world_size|(?:tp|ep|dp|tensor_parallel|expert_parallel)
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+$")
 _NEAR = 48
 """How many callers are within reach of a function."""
+_SIGNS = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
 _ON = frozenset({"1", "true", "yes", "on"})
 _OFF = frozenset({"0", "false", "no", "off", ""})
 
@@ -67,13 +72,6 @@ class _PeerFunction:
     def name(self) -> str:
         return self.qualname.rpartition(".")[2]
 
-    def has_one_of(self, lines: list[int]) -> bool:
-        """Whether one of some lines, in order, is of this function."""
-        if isinstance(self.node, ast.Module):
-            return True
-        after = bisect_left(lines, self.node.lineno)
-        return after < len(lines) and lines[after] <= (self.node.end_lineno or self.node.lineno)
-
     @cached_property
     def words(self) -> frozenset[str]:
         return frozenset(_words(self.node))
@@ -94,12 +92,11 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """The switches of a parsed file, in order of place."""
     if not may_enter(source.encode("utf-8", "surrogatepass")):
         return ()
-    functions = list(_functions(tree.body, "", ""))
-    functions.append(_PeerFunction(tree, "<module>", ""))
-    lines = [at for at, line in enumerate(re.split("\r\n|\r|\n", source.lower()), 1) if _IN_FUNCTION.search(line)]
+    functions = [*_functions(tree.body, "", ""), _PeerFunction(tree, "<module>", "")]
+    lines = sorted(numbers_of_lines(_IN_FUNCTION, source.lower().encode("utf-8", "surrogatepass")))
     result: list[Operation] = []
-    for function in functions:
-        found = list(_found(function)) if function.has_one_of(lines) else []
+    for function in _with_a_line(functions, lines):
+        found = list(_found(function))
         if not found:
             continue
         near = _within_reach(function, functions)
@@ -111,6 +108,18 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
             amounts = (Expr("tuple", ((),)), Expr("tuple", (shown,)), *map(const, one.more))
             result.append(Operation("peer-switch", one.name, span(one.at), amounts=amounts, qualname=function.qualname))
     return tuple(sorted(result, key=lambda operation: operation.at))
+
+
+def _with_a_line(functions: Sequence[_PeerFunction], lines: Sequence[int]) -> Iterator[_PeerFunction]:
+    """Those that hold one of some lines, as they are written; the module, the last, has what no other holds."""
+    firsts = [one.node.lineno for one in functions if not isinstance(one.node, ast.Module)]
+    holding = set[int]()
+    for line in lines:
+        at = bisect_right(firsts, line) - 1
+        node = functions[at].node
+        inside = not isinstance(node, ast.Module) and line <= (node.end_lineno or node.lineno)
+        holding.add(at if inside else len(firsts))
+    return (function for number, function in enumerate(functions) if number in holding)
 
 
 def _functions(body: list[ast.stmt], prefix: str, owner: str) -> Iterator[_PeerFunction]:
@@ -138,8 +147,10 @@ def _found(function: _PeerFunction) -> Iterator[_Found]:
 
 
 def _statements(node: ast.AST, tests: tuple[ast.expr, ...]) -> Iterator[tuple[ast.AST, tuple[ast.expr, ...]]]:
-    """Nodes below one, each with the tests around it; functions of a module and methods are not entered."""
-    stack = [(child, tests) for child in reversed(list(ast.iter_child_nodes(node)))]
+    """Nodes below one, each with the tests around it; functions of a module and methods are not entered, and signs
+    (`+`, `<`, `and`) are left out.
+    """
+    stack = [(child, tests) for child in _inner(node)]
     in_module = isinstance(node, ast.Module)
     while stack:
         item, around = stack.pop()
@@ -149,10 +160,16 @@ def _statements(node: ast.AST, tests: tuple[ast.expr, ...]) -> Iterator[tuple[as
         inner = around
         if isinstance(item, ast.If | ast.IfExp | ast.While):
             inner = (*around, item.test)
-        stack += [
-            (child, around if child is getattr(item, "test", None) else inner)
-            for child in reversed(list(ast.iter_child_nodes(item)))
-        ]
+            stack += [(child, around if child is item.test else inner) for child in _inner(item)]
+        else:
+            stack += [(child, around) for child in _inner(item)]
+
+
+def _inner(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly below one, the last first."""
+    found = [child for child in ast.iter_child_nodes(node) if not isinstance(child, _SIGNS)]
+    found.reverse()
+    return found
 
 
 def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> Iterator[_Found]:

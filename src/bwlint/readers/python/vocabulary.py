@@ -63,7 +63,7 @@ def may_read_device(data: bytes, own: frozenset[str] = frozenset()) -> bool:
 
 def device_lines(source: str) -> set[int]:
     """1-based numbers of the lines with a device word."""
-    return _numbers(_LINE, source.encode("utf-8", "surrogatepass"))
+    return numbers_of_lines(_LINE, source.encode("utf-8", "surrogatepass"))
 
 
 def lines_with(words: Iterable[str], source: str) -> set[int]:
@@ -84,7 +84,8 @@ def _places(word: bytes, data: bytes) -> Iterator[int]:
         at = data.find(word, at + 1)
 
 
-def _numbers(pattern: re.Pattern[bytes], data: bytes) -> set[int]:
+def numbers_of_lines(pattern: re.Pattern[bytes], data: bytes) -> set[int]:
+    """1-based numbers of the lines in which an expression begins to match."""
     data = _with_line_feeds(data)
     return _lines_of((match.start() for match in pattern.finditer(data)), data)
 
