@@ -15,6 +15,8 @@ from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.beside import stale, touched
 from bwlint.fix.buildfiles.consumers import unaware
+from bwlint.fix.edited import MOST_KEPT
+from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python import origin
 from bwlint.fix.python.proof import reached
 from bwlint.fix.together import changed, together
@@ -25,7 +27,7 @@ from bwlint.judging.guards import guards_of
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.findings import SEVERITIES, Fix, NoFix
-from bwlint.readers import ReadError, again
+from bwlint.readers import ReadError
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.world.gates import Judged
 
@@ -137,12 +139,12 @@ def _again(job: Job, fix: Fix) -> str | None:
         return None
     text = apply(job.source, (edit for edit in fix.edits if edit.path == module.path))
     try:
-        edited = again(module, text)
+        edited = edited_module(module, text)
     except ReadError as error:
         return f"the edited file does not parse: {error}"
     least = SEVERITIES.index(job.draft.severity)
-    before = Counter(_key(one) for one in _drafts(context, module))
-    drafts = (one for one in _drafts(_with(context, edited), edited) if SEVERITIES.index(one.severity) >= least)
+    before = Counter(map(_key, _said(context, module, is_edited=False)))
+    drafts = (one for one in _said(context, edited, is_edited=True) if SEVERITIES.index(one.severity) >= least)
     # what else there is to say of a guard was there before, behind the graver fault
     after = Counter(_key(one) for one in drafts if one.rule == job.draft.rule or not _is_guard(job, one))
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
@@ -150,6 +152,18 @@ def _again(job: Job, fix: Fix) -> str | None:
     new = next(iter(after - before), None)
     same = job.remedy.how == "order" and fix.proof.before_may == fix.proof.after_may
     return None if new is None or same else f"the edited file would have another finding: {new[2]}"
+
+
+def _said(context: Context, module: Module, *, is_edited: bool) -> tuple[Draft, ...]:
+    """What the rules say of a file: asked once for all fixes that come to the same text."""
+    known = context.said.pop(id(module), None)
+    if known is None:
+        world = _with(context, module) if is_edited else context
+        known = module, tuple(_drafts(world, module))
+    context.said[id(module)] = known  # the last one now
+    if len(context.said) > MOST_KEPT:
+        del context.said[next(iter(context.said))]
+    return known[1]
 
 
 def _is_guard(job: Job, draft: Draft) -> bool:

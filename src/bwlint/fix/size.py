@@ -9,10 +9,10 @@ from bwlint.chips import ALL_TARGETS, TargetSet
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.cuda.proof import in_a_string
+from bwlint.fix.edited import edited as edited_module
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
-from bwlint.readers import again
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.sources.read import SourceText
 from bwlint.world.tree import Tree
@@ -80,7 +80,7 @@ def _edit(job: Job, code: Code, node: Expr) -> Edit | None:
 def _prove(job: Job, index: int, text: str) -> Proof | NoFix:
     """The proof that one operation asks for the wanted bytes and that every other fact is as it was."""
     module, remedy = job.module, job.remedy
-    edited = again(module, text)
+    edited = edited_module(module, text)
     before, after = job.context.tree.edited(module), job.context.tree.edited(edited)
     if [_need(one) for one in edited.operations] != [_need(one) for one in module.operations]:
         return NoFix("the edited file asks for other things than before")

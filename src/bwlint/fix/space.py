@@ -6,10 +6,10 @@ from bwlint.chips import TargetSet
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.cuda.proof import in_a_string
+from bwlint.fix.edited import edited as edited_module
 from bwlint.judging.legality import legal, slow
 from bwlint.model.facts import Operation
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
-from bwlint.readers import again
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.sources.read import SourceText
 
@@ -71,7 +71,7 @@ def _edit(job: Job, code: Code, operation: Operation) -> Edit | NoFix:
 def _prove(job: Job, same: list[int], text: str) -> Proof | NoFix:
     """The proof that the instructions are fast where they were slow, and that every other fact is as it was."""
     module, remedy = job.module, job.remedy
-    edited = again(module, text)
+    edited = edited_module(module, text)
     if len(edited.operations) != len(module.operations):
         return NoFix("the edited file has other instructions than before")
     native, tree = TargetSet.native(remedy.chips), job.context.tree.edited(edited)

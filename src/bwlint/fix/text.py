@@ -16,11 +16,11 @@ from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
+from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python.syntax import Syntax, between, parse
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
-from bwlint.readers import again
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 
@@ -43,7 +43,7 @@ def mend(job: Job) -> Fix | NoFix:
     edits = wording(job.source, module.path, remedy.at or job.draft.at, remedy.chips)
     if isinstance(edits, NoFix):
         return edits
-    if _tests(module) != _tests(again(module, apply(job.source, edits))):
+    if _tests(module) != _tests(edited_module(module, apply(job.source, edits))):
         return NoFix("the edit would change a test")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     evidence = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence

@@ -18,6 +18,7 @@ from bwlint.world.libraries import Need
 from bwlint.world.tree import Tree
 
 if TYPE_CHECKING:
+    from bwlint.judging.drafts import Draft
     from bwlint.judging.guards import Guarded
     from bwlint.world.native import Native
     from bwlint.world.prepared import Preparations
@@ -47,6 +48,8 @@ class Context:
     """The path within its project of each module, by module path."""
     proved: Counter[str] = field(default_factory=Counter)
     """How many characters of a file the proofs of its fixes have read, by module path."""
+    said: dict[int, tuple[Module, tuple[Draft, ...]]] = field(default_factory=dict)
+    """What the rules say of the files last asked about for proofs, as they are or edited, by the module's identity."""
     _near: dict[str, bool] = field(default_factory=dict)
     _within: dict[str, dict[str, list[Judged]]] = field(default_factory=dict)
     """By module path and function."""

@@ -13,10 +13,11 @@ from bwlint.chips.toolkits import within
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.fix.edited import edited as edited_module
 from bwlint.model.expr import Span
 from bwlint.model.facts import ACCEPTING, FLAGS, Carry, Module
 from bwlint.model.findings import Edit, NoFix, Proof
-from bwlint.readers import ReadError, again
+from bwlint.readers import ReadError
 from bwlint.rules.arch_target import builds
 
 MOST_RELATED = 60
@@ -61,7 +62,7 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
     """The proof that edits do what a proposal says and nothing else; `NoFix` says what is wrong."""
     text = apply(job.source, edits)
     try:
-        edited = again(job.module, text)
+        edited = edited_module(job.module, text)
     except ReadError as error:
         return NoFix(f"the edited file does not parse: {error}")
     before, after = stated(job.module), stated(edited)

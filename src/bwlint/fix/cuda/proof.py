@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.fix.change import WantedChange
+from bwlint.fix.edited import edited as edited_module
 from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Gate, Module, Operation
 from bwlint.model.findings import NoFix, Proof
-from bwlint.readers.cuda import read
 from bwlint.world.tree import Sets, TargetSets, Tree
 
 
@@ -33,12 +33,12 @@ class FileChecker:
     @property
     def readable(self) -> bool:
         """Whether the text alone gives the facts: code in the strings of another language does not."""
-        again = read(self.module.path, self.source, self.module.name)
+        again = edited_module(self.module, self.source)
         return again.guards == self.module.guards and again.gates == self.module.gates
 
     def guard(self, text: str, guard: Gate, wanted: TargetSet, evidence: str) -> Proof | NoFix:
         """The proof that `guard` lets exactly `wanted` of the targets that get there through, nothing else moved."""
-        edited = read(self.module.path, text, self.module.name)
+        edited = edited_module(self.module, text)
         here = _index(self.module.guards, guard)
         if here is None or not self._same_outline(edited, here):
             return NoFix("the edited file has other guards than before")
@@ -80,7 +80,7 @@ class FileChecker:
 
     def gate(self, text: str, gate: Gate, sets: Sets, change: WantedChange, evidence: str) -> Proof | NoFix:
         """The proof that the test of `gate` holds on exactly the chips of `change`, and that nothing else moves."""
-        edited = read(self.module.path, text, self.module.name)
+        edited = edited_module(self.module, text)
         here = _index(self.module.gates, gate)
         if here is None or not self._same_outline(edited, None):
             return NoFix("the edited file has other gates than before")

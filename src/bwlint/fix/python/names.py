@@ -12,6 +12,7 @@ from bwlint.chips import NONE, spelling
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.change import WantedChange
+from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.items import behind
 from bwlint.fix.python.place import Candidate, ConditionPlace
@@ -20,7 +21,6 @@ from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import walk
 from bwlint.model.facts import Gate
 from bwlint.model.findings import Fix, NoFix
-from bwlint.readers import again
 
 
 def mend(job: Job) -> Fix | NoFix:
@@ -41,7 +41,7 @@ def mend(job: Job) -> Fix | NoFix:
     proof = GateChecker(place).prove(candidate, words)
     if isinstance(proof, NoFix):
         return proof
-    edited = again(module, apply(job.source, candidate))
+    edited = edited_module(module, apply(job.source, candidate))
     after = next((other for other in edited.gates if other.at[:2] == gate.at[:2] and other.kind == gate.kind), gate)
     old, new = _names(gate), _names(after)
     added = [name for name in new if name not in old]

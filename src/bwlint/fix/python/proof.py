@@ -10,11 +10,12 @@ from typing import Any
 from bwlint.chips import ChipSet, spelling
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.fix.apply import apply
+from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import NoFix, Proof
-from bwlint.readers import ReadError, again
+from bwlint.readers import ReadError
 from bwlint.sources.read import SourceText
 from bwlint.world.tree import Sets
 
@@ -31,7 +32,7 @@ class GateChecker:
         if self.place.gate not in module.gates:
             return NoFix("the gate is not found again in the file")
         try:
-            edited = again(module, apply(self.place.source, candidate))
+            edited = edited_module(module, apply(self.place.source, candidate))
         except ReadError as error:
             return NoFix(f"the edited file does not parse: {error}")
         pairs = self._paired(edited, candidate)
