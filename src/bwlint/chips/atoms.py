@@ -27,7 +27,7 @@ class Atom:
 
 
 _LONGEST = 100
-"""Characters of a name in front of what gives it away."""
+"""Characters of a name on each side of what gives it away."""
 
 
 @cache
@@ -92,7 +92,8 @@ def find(text: str) -> Iterator[tuple[str, int, int]]:
         start, least = match.start(), max(done, match.start() - _LONGEST)
         while start > least and (text[start - 1].isalnum() or text[start - 1] in "_:"):
             start -= 1
-        found = name.match(text, start)
-        if found is not None and found.end() > done:
+        end = match.end() + _LONGEST
+        found = name.match(text, start, end + 1)
+        if found is not None and done < found.end() <= end:
             done = found.end()
             yield found[1], found.start(1), done
