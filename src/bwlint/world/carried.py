@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from bwlint.evaluate.sources import asking_names
 from bwlint.index import kept
 from bwlint.readers import ReadError
-from bwlint.readers.python import parse
+from bwlint.readers.python import may_matter, parse
 from bwlint.readers.python.carriers import SHORT, offered, trace
 from bwlint.readers.python.vocabulary import lines_with
 from bwlint.sources.read import Unread, decode, read_bytes
@@ -79,6 +79,7 @@ class _Source:
     text: str
     asking: tuple[str, ...]
     importing: tuple[_Importing, ...]
+    matters: bool
     reached: dict[str, tuple[frozenset[str], frozenset[str], bool]] = field(default_factory=dict)
 
     @cached_property
@@ -246,15 +247,16 @@ def _cut(real: str, data: bytes) -> _Source | None:
     text = decode(data)
     if isinstance(text, Unread):
         return None
-    said = partial(_said, text)
-    asking, importing = said() if kept.store() is None else kept.answered(kept.key("imports", data), said)
-    return _Source(real, text, asking, importing)
+    said = partial(_said, data, text)
+    asking, importing, matters = said() if kept.store() is None else kept.answered(kept.key("imports", data), said)
+    return _Source(real, text, asking, importing, matters)
 
 
-def _said(text: str) -> tuple[tuple[str, ...], tuple[_Importing, ...]]:
-    """The names in a file by which code asks for the device, and its imports."""
+def _said(data: bytes, text: str) -> tuple[tuple[str, ...], tuple[_Importing, ...], bool]:
+    """The names in a file by which code asks for the device, its imports, and whether it may matter by itself."""
     asking = tuple(name for name in asking_names() if name in text)
-    return asking, tuple((match[1], match[2], match[3]) for match in _IMPORT.finditer(text))
+    importing = tuple((match[1], match[2], match[3]) for match in _IMPORT.finditer(text))
+    return asking, importing, may_matter(data)
 
 
 _known = _Carried()
@@ -273,9 +275,24 @@ def carried(real: str, data: bytes) -> frozenset[str]:
     return _known.of_imports(source, None, MAX_STEPS) if source is not None else _NOTHING
 
 
+def matters(real: str, data: bytes) -> bool:
+    """Whether a Python file may matter whatever its imports bring and the configuration names."""
+    source = _known.source(real, data)
+    return source.matters if source is not None else may_matter(data)
+
+
 def _offers(blocks: Iterable[_Block], given: frozenset[str]) -> dict[str, frozenset[str]]:
-    """What definitions bring to who imports them; words of a docstring look like one at times, and are left out."""
+    """What definitions bring to who imports them, which takes parsing them."""
     parts = sorted({block.above: block for block in blocks}.values(), key=lambda block: block.above)
+    if kept.store() is None:
+        return _offered(parts, given)
+    text = "\0".join(f"{block.above} {block.text}" for block in parts)
+    key = kept.key("offers", text.encode("utf-8", "surrogatepass"), given)
+    return kept.answered(key, lambda: _offered(parts, given))
+
+
+def _offered(parts: Sequence[_Block], given: frozenset[str]) -> dict[str, frozenset[str]]:
+    """The same of blocks in order; words of a docstring look like one at times, and are left out."""
     tree = ast.Module([node for block in parts for node in block.body], [])
 
     def lines(words: Iterable[str]) -> set[int]:

@@ -88,7 +88,7 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
         return None
     is_package = os.path.basename(real) == "__init__.py"
     brought = brought_to(kind, real, data)
-    matters = bool(handed) or reader(kind).may_matter(data, brought)
+    matters = bool(handed) or may_matter(kind, real, data, brought)
     if not (matters or brought or is_package or kind == "cuda" or _NUMBERED.search(data)):
         return None  # only a facade and a table by numbers hand on what matters without a device word
     key = kept.key("loaded", data, kind, real, dotted, sorted(handed), brought, matters)
@@ -131,6 +131,13 @@ def brought_to(kind: str, real: str, data: bytes) -> frozenset[str]:
     if kind == "cuda":
         return included.included(real, data)
     return carried.carried(real, data) if kind == "python" else frozenset()
+
+
+def may_matter(kind: str, real: str, data: bytes, words: frozenset[str]) -> bool:
+    """The prefilter of a file; what holds whatever the words are is known by content."""
+    if kind == "python":
+        return carried.matters(real, data) or any(word.encode() in data for word in words)
+    return reader(kind).may_matter(data, words)
 
 
 def forget() -> None:
@@ -220,7 +227,7 @@ def _of_content(real: str, root: str, kind: str, data: bytes, own: frozenset[str
     try:
         with bounded():
             brought = brought_to(kind, real, data)
-            if not reader(kind).may_matter(data, own | brought):
+            if not may_matter(kind, real, data, own | brought):
                 return _NO_FACTS
             key = kept.key("facts", data, kind, real, root, own, brought)
             return kept.in_bytes(key, lambda: _facts(real, root, kind, data, own, brought))
