@@ -266,7 +266,8 @@ def fuzz(reader: str, seconds: float, seed: int, out: Path, corpus: Path | None)
             died = _followed(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True), outcome)
         if died:
             said = (folder / "stderr").read_text("utf-8", "replace")
-            name, _, data = (folder / "current").read_bytes().partition(b"\n")
+            current = folder / "current"
+            name, _, data = (current.read_bytes() if current.exists() else b"before-the-first").partition(b"\n")
             outcome.add(f"{said}\n{died}", Input(name.decode(), data).write(folder))
         seed += 1
     return outcome
