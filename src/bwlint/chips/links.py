@@ -115,7 +115,7 @@ def link(name: str) -> Link:
 
 
 _Row = TypeVar("_Row")
-_Named = TypeVar("_Named", Product, Link)
+_Named = TypeVar("_Named", bound="Product | Link")
 
 
 def _made(kind: type[_Row], row: Mapping[str, Any]) -> _Row:
@@ -126,7 +126,9 @@ def _made(kind: type[_Row], row: Mapping[str, Any]) -> _Row:
 
 
 def _named(name: str, rows: Sequence[_Named], what: str) -> _Named:
-    keys = {_key(each): row for row in rows for each in (row.name, *row.aliases)}
+    keys: dict[str, _Named] = {}
+    for row in rows:
+        keys |= dict.fromkeys(map(_key, (row.name, *row.aliases)), row)
     found = keys.get(_key(name))
     if found is not None:
         return found

@@ -25,7 +25,7 @@ _HEADS = (
     "link a step",
     "weights a step",
     "step",
-    "step/token",
+    "a token",
 )
 _LINK, _WEIGHTS = "#", "="
 _LINK_STYLE, _WEIGHTS_STYLE = "red", "blue"
@@ -172,4 +172,4 @@ def _launch(each: Suggestion, found: Comparison) -> Iterator[str]:
     if each.remark:
         yield f"  {each.remark}"
     if found.machine.product.per_host:
-        yield f"  {found.machine.product.name} is one GPU a machine: the launcher has to be told of every machine beside"
+        yield f"  {found.machine.product.name} is one GPU a machine: the launcher has to know of each machine, too"

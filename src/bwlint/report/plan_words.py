@@ -82,13 +82,13 @@ def assumptions(found: Comparison) -> list[str]:
         said.append(
             f"EP: attention by data, {how} ({reached:.2f} copies, {machine.gpus - 1} of {machine.gpus} parts of them "
             f"remote; --copies), out as {_form(load.dispatch)}, back as {_form(load.combine)} (--dispatch, --combine); "
-            f"each expert is as likely as another; {shape.expert_layers} of {counted(shape.layers, 'layer')} have experts"
+            f"experts are equally likely; {shape.expert_layers} of {counted(shape.layers, 'layer')} have experts"
         )
     if any(row.split.pipeline > 1 for row in found.rows):
         said.append("PP: as many parts of a step as stages, all stages busy; hidden state and residual are handed on")
     said.append(
-        f"weights: {_billions(found.parameters)} parameters counted from the shape, {found.weights.form}; each step reads "
-        f"those that it needs once, at {machine.product.memory_gb_per_s:g} GB/s of memory"
+        f"weights: {_billions(found.parameters)} parameters counted from the shape, {found.weights.form}; each step "
+        f"reads those that it needs once, at {machine.product.memory_gb_per_s:g} GB/s of memory"
     )
     said.append(
         f"memory: {machine.product.memory_gb:g} GB a GPU, of which weights may take {share_for_weights():.0%}; "
