@@ -13,9 +13,7 @@ HIDDEN, EXPERTS, CHOSEN, GPUS, LAYERS = 7168, 256, 8, 8, 58
 FP8, BF16 = wires()["fp8"], wires()["bf16"]
 WHOLE = costs.exchanged_bytes(HIDDEN, CHOSEN, FP8, BF16)
 REMOTE = costs.remote(WHOLE, GPUS)
-ONCE_A_GPU = costs.remote(
-    costs.exchanged_bytes(HIDDEN, costs.gpus_reached(EXPERTS, CHOSEN, GPUS), FP8, BF16), GPUS
-)
+ONCE_A_GPU = costs.remote(costs.exchanged_bytes(HIDDEN, costs.gpus_reached(EXPERTS, CHOSEN, GPUS), FP8, BF16), GPUS)
 
 
 def test_the_bytes_of_a_layer() -> None:

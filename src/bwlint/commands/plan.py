@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,17 +54,14 @@ def _compared(options: dict[str, Any]) -> Comparison:
 
 def _with_launches(found: Comparison, path: str) -> Comparison:
     from bwlint.chips.launchers import launchers
-    from bwlint.plan.launch import launches, suggestion
+    from bwlint.plan.launch import launches, with_suggestions
     from bwlint.settings.config import UsageError
 
     starts = launches(_read(path).decode("utf-8", "replace"), path.lower().endswith(_YAML))
     if not starts:
         known = " or ".join(launcher.name for launcher in launchers())
         raise UsageError(f"{path}: no command that starts {known}, and no option that splits a model")
-    if found.best is None or found.machine.gpus == 1:
-        return replace(found, config=path)
-    best, gpus = found.best, found.machine.gpus
-    return replace(found, config=path, suggestions=tuple(suggestion(start, best, gpus) for start in starts))
+    return with_suggestions(found, path, starts)
 
 
 def _load(options: dict[str, Any], is_fp8: bool) -> Load:

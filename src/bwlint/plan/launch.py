@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from bwlint.chips.launchers import Launcher, LaunchOption, Spelling, launchers
-from bwlint.plan.table import PlanCost, Split, Suggestion
+from bwlint.plan.table import Comparison, PlanCost, Split, Suggestion
 
 _MOST_LAUNCHES = 8
 _MOST_WORDS = 2000
@@ -51,7 +51,14 @@ class Launch:
 def launches(text: str, is_yaml: bool) -> list[Launch]:
     """What a file launches, in order."""
     found = _in_yaml(text) if is_yaml else []
-    return found or list(_in_shell(text))
+    return found or list(islice(_in_shell(text), _MOST_LAUNCHES))
+
+
+def with_suggestions(found: Comparison, path: str, starts: Sequence[Launch]) -> Comparison:
+    """The comparison with how each launch of the file at `path` is written for the best plan."""
+    best, gpus = found.best, found.machine.gpus
+    suggestions = tuple(suggestion(start, best, gpus) for start in starts) if best else ()
+    return replace(found, config=path, suggestions=suggestions)
 
 
 def suggestion(launch: Launch, best: PlanCost, gpus: int) -> Suggestion:
@@ -59,8 +66,7 @@ def suggestion(launch: Launch, best: PlanCost, gpus: int) -> Suggestion:
     present = _present(launch, gpus)
     name, why = (present[0].name, present[1].alike) if present else ("", "")
     wanted = _wanted(launch.launcher, best.split, gpus)
-    is_best = name == best.split.name and not why
-    written = () if is_best else (_as_file(launch, wanted) if launch.is_file else _as_command(launch, wanted))
+    written = () if name == best.split.name else (_as_file(launch, wanted) if launch.is_file else _as_command(launch, wanted))
     return Suggestion(
         launch.launcher.name,
         launch.launcher.version,
@@ -73,13 +79,10 @@ def suggestion(launch: Launch, best: PlanCost, gpus: int) -> Suggestion:
 
 
 def _in_shell(text: str) -> Iterator[Launch]:
-    found = 0
+    names = [launcher.name.lower() for launcher in launchers()]
     for line, command in _commands(text):
-        for launch in _in_command(line, tuple(islice(_words(command), _MOST_WORDS)), "\n" in command):
-            found += 1
-            yield launch
-        if found >= _MOST_LAUNCHES:
-            return
+        if any(name in command for name in names):
+            yield from _in_command(line, tuple(islice(_words(command), _MOST_WORDS)), "\n" in command)
 
 
 def _in_command(line: int, words: tuple[str, ...], has_lines: bool) -> Iterator[Launch]:
@@ -182,6 +185,8 @@ def _options(words: Sequence[str], launcher: Launcher) -> Iterator[tuple[LaunchO
 
 def _present(launch: Launch, gpus: int) -> tuple[Split, Spelling] | None:
     """The plan that a launch is, and how it is spelled."""
+    if gpus == 1:
+        return None if launch.split else (Split("one"), Spelling("one", {}))
     for split in _possible(gpus):
         for spelling in launch.launcher.spellings:
             if spelling.plan == split.kind and launch.split == _valued(spelling.options, split, gpus):
@@ -198,6 +203,8 @@ def _possible(gpus: int) -> Iterator[Split]:
 
 
 def _wanted(launcher: Launcher, split: Split, gpus: int) -> dict[str, str]:
+    if split.kind == "one":
+        return {}
     spelling = next(each for each in launcher.spellings if each.plan == split.kind and not each.alike)
     return _valued(spelling.options, split, gpus)
 
