@@ -89,6 +89,7 @@ def test_the_line_for_the_better_plan() -> None:
     place = next(number for number, line in enumerate(lines) if line.startswith("run.sh:1"))
     assert lines[place] == "run.sh:1: vLLM, TP4, 1.06 times as long a step as EP4"
     assert lines[place + 2] == "  vllm serve m --data-parallel-size 4 --enable-expert-parallel"
+    assert "the latency of a hop decides it: were there none, TP4 would be better (--latency)" in lines
     assert any("closer than the assumptions are good for" in line for line in lines)
 
 
@@ -148,3 +149,12 @@ def test_amounts(value: float, words: str) -> None:
 )
 def test_times(value: float, words: str) -> None:
     assert duration(value) == words
+
+
+def test_no_plan_at_all() -> None:
+    """11 GPUs divide neither experts nor heads, and there are fewer layers."""
+    found = compared({**MIXTRAL_8X7B, "num_hidden_layers": 8}, "11xB200", "vllm serve m")
+    assert (found.rows, found.best, found.suggestions) == ((), None, ())
+    assert "no plan applies" in plan_text.render(found, Setting(width=80))
+    log = json.loads(plan_json.render(found, Setting(version="1")))
+    assert [error.message for error in VALIDATOR.iter_errors(log)] == []

@@ -21,7 +21,7 @@ class LaunchOption:
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class PlanSpelling:
     """How a plan is written: the value of each role. With `alike` the line is none, and costs what one does."""
 
     plan: str
@@ -37,7 +37,7 @@ class Launcher:
     version: str
     command: re.Pattern[str]
     options: tuple[LaunchOption, ...]
-    spellings: tuple[Spelling, ...]
+    spellings: tuple[PlanSpelling, ...]
     remarks: Mapping[str, str]
     """What to know of a plan beside its spelling."""
 
@@ -54,7 +54,7 @@ def _launcher(row: Mapping[str, Any]) -> Launcher:
         row["version"],
         re.compile(row["command"]),
         tuple(LaunchOption(each["role"], tuple(each["names"]), each["kind"]) for each in _of(name, "option")),
-        tuple(Spelling(each["plan"], each["options"], each.get("alike", "")) for each in _of(name, "plan")),
+        tuple(PlanSpelling(each["plan"], each["options"], each.get("alike", "")) for each in _of(name, "plan")),
         {each["plan"]: each["says"] for each in _of(name, "remark")},
     )
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil
 
 from bwlint.chips.links import share_for_weights
 from bwlint.plan import costs
 from bwlint.plan.model_config import Config, Shape, parameters, shape
-from bwlint.plan.table import Comparison, Load, Machine, PlanCost, Refused, Split, Stretch
+from bwlint.plan.table import Comparison, JoinedGpus, Load, PlanCost, RefusedPlan, Split, TokenRange
 from bwlint.plan.weights import Weights, weigh
-
-MOST_TOKENS = 1 << 20
 
 _LOOKED_AT = tuple(1 << power for power in range(15))
 _STREAMS = 2
 """What a stage of a pipeline hands on of a token: the hidden state and the residual."""
 
 
-def compare(config: Config, file: str, machine: Machine, load: Load) -> Comparison:
+def compare(config: Config, file: str, machine: JoinedGpus, load: Load) -> Comparison:
     """The plans for a model, the best first; raises `UsageError` for a configuration that says too little."""
     model = shape(config, file)
     weights = weigh(config, model)
@@ -26,10 +25,23 @@ def compare(config: Config, file: str, machine: Machine, load: Load) -> Comparis
     rows = _ranked(splits, model, weights, machine, load)
     remarks = (*model.remarks, *weights.remarks, *_of_machine(machine))
     stretches = tuple(_stretches(splits, model, weights, machine, load))
-    return Comparison(model, weights, parameters(model), machine, load, rows, tuple(refused), stretches, remarks)
+    at_once = _ranked(splits, model, weights, replace(machine, latency_us=0), load)
+    without_latency = at_once[0].split.name if at_once and at_once[0].fits else ""
+    return Comparison(
+        model,
+        weights,
+        parameters(model),
+        machine,
+        load,
+        rows,
+        tuple(refused),
+        stretches,
+        without_latency,
+        remarks,
+    )
 
 
-def cost(split: Split, model: Shape, weights: Weights, machine: Machine, load: Load) -> PlanCost:
+def cost(split: Split, model: Shape, weights: Weights, machine: JoinedGpus, load: Load) -> PlanCost:
     """What one plan costs."""
     if split.kind == "EP":
         amount, hops = _exchanges(model, machine, load, split.expert)
@@ -58,14 +70,14 @@ def copies(model: Shape, load: Load, gpus: int) -> float:
     return costs.gpus_reached(model.experts, model.chosen, gpus) if load.copies == "gpu" else model.chosen
 
 
-def _exchanges(model: Shape, machine: Machine, load: Load, gpus: int) -> tuple[float, int]:
+def _exchanges(model: Shape, machine: JoinedGpus, load: Load, gpus: int) -> tuple[float, int]:
     """Bytes and hops of a token in all layers with experts."""
     whole = costs.exchanged_bytes(model.hidden, copies(model, load, gpus), load.dispatch, load.combine)
     hops = costs.exchange_hops(machine.link, gpus, load.copies == "all")
     return model.expert_layers * costs.remote(whole, gpus), model.expert_layers * hops
 
 
-def _reductions(split: Split, model: Shape, machine: Machine, load: Load) -> tuple[float, int]:
+def _reductions(split: Split, model: Shape, machine: JoinedGpus, load: Load) -> tuple[float, int]:
     """Bytes and hops of a token in the all-reduces of all layers, and from stage to stage."""
     calls = costs.REDUCTIONS_PER_LAYER * model.layers
     handed = (split.pipeline - 1) * _STREAMS * costs.token_bytes(model.hidden, load.activation)
@@ -94,23 +106,23 @@ def _read(split: Split, model: Shape, weights: Weights, tokens: int) -> float:
     return weights.head + weights.dense + max(part, whole_one) * weights.experts / split.expert
 
 
-def _splits(model: Shape, gpus: int) -> tuple[list[Split], list[Refused]]:
+def _splits(model: Shape, gpus: int) -> tuple[list[Split], list[RefusedPlan]]:
     """The plans that a model can have on so many GPUs, and those that it cannot."""
     if gpus == 1:
         return [Split("one")], []
     found: list[Split] = []
-    refused: list[Refused] = []
+    refused: list[RefusedPlan] = []
     reason = _no_experts(model, gpus)
     if reason:
-        refused.append(Refused(f"EP{gpus}", reason))
+        refused.append(RefusedPlan(f"EP{gpus}", reason))
     else:
         found.append(Split("EP", expert=gpus))
     for tensor in (size for size in range(gpus, 0, -1) if gpus % size == 0):
         split = Split("TP" if tensor == gpus else "TP+PP", tensor=tensor, pipeline=gpus // tensor)
         if model.heads % tensor:
-            refused.append(Refused(split.name, f"{model.heads} attention heads are not divisible by {tensor}"))
+            refused.append(RefusedPlan(split.name, f"{model.heads} attention heads are not divisible by {tensor}"))
         elif split.pipeline > model.layers:
-            refused.append(Refused(split.name, f"{model.layers} layers are fewer than {split.pipeline} stages"))
+            refused.append(RefusedPlan(split.name, f"{model.layers} layers are fewer than {split.pipeline} stages"))
         else:
             found.append(split)
     return found, refused
@@ -123,28 +135,31 @@ def _no_experts(model: Shape, gpus: int) -> str:
     return f"{model.experts} experts are not divisible by {gpus}" if model.experts % gpus else ""
 
 
-def _ranked(splits: list[Split], model: Shape, weights: Weights, machine: Machine, load: Load) -> tuple[PlanCost, ...]:
+def _ranked(
+    splits: list[Split], model: Shape, weights: Weights, machine: JoinedGpus, load: Load
+) -> tuple[PlanCost, ...]:
     rows = (cost(split, model, weights, machine, load) for split in splits)
     return tuple(sorted(rows, key=lambda row: (not row.fits, row.step_seconds, row.split.pipeline)))
 
 
-def _stretches(splits: list[Split], model: Shape, weights: Weights, machine: Machine, load: Load) -> Iterator[Stretch]:
+def _stretches(
+    splits: list[Split], model: Shape, weights: Weights, machine: JoinedGpus, load: Load
+) -> Iterator[TokenRange]:
     """Which plan is the best for which numbers of tokens, looked at in powers of two."""
-    from dataclasses import replace
-
-    found: list[Stretch] = []
+    found: list[TokenRange] = []
     for tokens in _LOOKED_AT:
-        best = _ranked(splits, model, weights, machine, replace(load, tokens=tokens))[0]
-        if not best.fits:
+        rows = _ranked(splits, model, weights, machine, replace(load, tokens=tokens))
+        if not rows or not rows[0].fits:
             return
+        best = rows[0]
         if found and found[-1].name == best.split.name:
             found[-1] = replace(found[-1], last=tokens)
         else:
-            found.append(Stretch(tokens, tokens, best.split.name))
+            found.append(TokenRange(tokens, tokens, best.split.name))
     yield from found
 
 
-def _of_machine(machine: Machine) -> Iterator[str]:
+def _of_machine(machine: JoinedGpus) -> Iterator[str]:
     sold, link = machine.product, machine.link
     if machine.gpus > 1 and sold.peer == "none" and not link.is_network:
         yield f"{sold.name}: the stock driver has no access to a peer's memory; copies through the host take longer"

@@ -1,4 +1,4 @@
-"""Launch lines of shell scripts and options in YAML: which plan they are, and how another is written."""
+"""LaunchLine lines of shell scripts and options in YAML: which plan they are, and how another is written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from bwlint.chips.launchers import Launcher, LaunchOption, Spelling, launchers
+from bwlint.chips.launchers import Launcher, LaunchOption, PlanSpelling, launchers
 from bwlint.plan.table import Comparison, PlanCost, Split, Suggestion
 
 _MOST_LAUNCHES = 8
@@ -20,7 +20,7 @@ _ON = frozenset({"true", "yes", "on", "1"})
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchLine:
     """A command that starts a server, or a file of its options."""
 
     launcher: Launcher
@@ -48,25 +48,27 @@ class Launch:
         return {role: value for role, value in self.values.items() if kinds[role] != "value" and value not in ("", "1")}
 
 
-def launches(text: str, is_yaml: bool) -> list[Launch]:
+def launches(text: str, is_yaml: bool) -> list[LaunchLine]:
     """What a file launches, in order."""
     found = _in_yaml(text) if is_yaml else []
     return found or list(islice(_in_shell(text), _MOST_LAUNCHES))
 
 
-def with_suggestions(found: Comparison, path: str, starts: Sequence[Launch]) -> Comparison:
+def with_suggestions(found: Comparison, path: str, starts: Sequence[LaunchLine]) -> Comparison:
     """The comparison with how each launch of the file at `path` is written for the best plan."""
     best, gpus = found.best, found.machine.gpus
     suggestions = tuple(suggestion(start, best, gpus) for start in starts) if best else ()
     return replace(found, config=path, suggestions=suggestions)
 
 
-def suggestion(launch: Launch, best: PlanCost, gpus: int) -> Suggestion:
+def suggestion(launch: LaunchLine, best: PlanCost, gpus: int) -> Suggestion:
     """How the launch is written for the best plan."""
     present = _present(launch, gpus)
     name, why = (present[0].name, present[1].alike) if present else ("", "")
     wanted = _wanted(launch.launcher, best.split, gpus)
-    written = () if name == best.split.name else (_as_file(launch, wanted) if launch.is_file else _as_command(launch, wanted))
+    written = (
+        () if name == best.split.name else (_as_file(launch, wanted) if launch.is_file else _as_command(launch, wanted))
+    )
     return Suggestion(
         launch.launcher.name,
         launch.launcher.version,
@@ -78,20 +80,20 @@ def suggestion(launch: Launch, best: PlanCost, gpus: int) -> Suggestion:
     )
 
 
-def _in_shell(text: str) -> Iterator[Launch]:
+def _in_shell(text: str) -> Iterator[LaunchLine]:
     names = [launcher.name.lower() for launcher in launchers()]
     for line, command in _commands(text):
         if any(name in command for name in names):
             yield from _in_command(line, tuple(islice(_words(command), _MOST_WORDS)), "\n" in command)
 
 
-def _in_command(line: int, words: tuple[str, ...], has_lines: bool) -> Iterator[Launch]:
+def _in_command(line: int, words: tuple[str, ...], has_lines: bool) -> Iterator[LaunchLine]:
     first = 0
     for end in [place for place, word in enumerate(words) if word in _ENDS] + [len(words)]:
         part = words[first:end]
         launcher = _launcher(part)
         if launcher is not None:
-            yield Launch(launcher, line, part, words[:first], words[end:], has_lines=has_lines)
+            yield LaunchLine(launcher, line, part, words[:first], words[end:], has_lines=has_lines)
         for inner in (word[1:-1] for word in part if word[0] in "\"'" and word[-1] == word[0]):
             inside = tuple(islice(_words(inner), _MOST_WORDS))
             if len(inside) > 1 and _launcher(inside) is not None:  # bash -c "..."
@@ -146,16 +148,16 @@ def _launcher(words: Sequence[str]) -> Launcher | None:
     return next((launcher for launcher in launchers() if launcher.command.search(line)), None)
 
 
-def _in_yaml(text: str) -> list[Launch]:
+def _in_yaml(text: str) -> list[LaunchLine]:
     """The options at the top of a file, for the launcher that knows most of them."""
     words = []
     for line in text.split("\n")[:_MOST_WORDS]:
         match = _ROW.match(line)
         if match is not None:
             words.append(f"--{match['key'].replace('_', '-')}={_unquoted((match['value'] or '').strip())}")
-    counts = [(len(Launch(launcher, 1, tuple(words)).values), launcher) for launcher in launchers()]
+    counts = [(len(LaunchLine(launcher, 1, tuple(words)).values), launcher) for launcher in launchers()]
     most, launcher = max(counts, key=lambda each: each[0])
-    return [Launch(launcher, 1, tuple(words), is_file=True)] if most else []
+    return [LaunchLine(launcher, 1, tuple(words), is_file=True)] if most else []
 
 
 def _unquoted(value: str) -> str:
@@ -183,10 +185,10 @@ def _options(words: Sequence[str], launcher: Launcher) -> Iterator[tuple[LaunchO
             place += 1
 
 
-def _present(launch: Launch, gpus: int) -> tuple[Split, Spelling] | None:
+def _present(launch: LaunchLine, gpus: int) -> tuple[Split, PlanSpelling] | None:
     """The plan that a launch is, and how it is spelled."""
     if gpus == 1:
-        return None if launch.split else (Split("one"), Spelling("one", {}))
+        return None if launch.split else (Split("one"), PlanSpelling("one", {}))
     for split in _possible(gpus):
         for spelling in launch.launcher.spellings:
             if spelling.plan == split.kind and launch.split == _valued(spelling.options, split, gpus):
@@ -216,7 +218,7 @@ def _valued(options: Mapping[str, str], split: Split, gpus: int) -> dict[str, st
     return {role: value for role, value in values.items() if value != "1"}
 
 
-def _as_command(launch: Launch, wanted: Mapping[str, str]) -> tuple[str, ...]:
+def _as_command(launch: LaunchLine, wanted: Mapping[str, str]) -> tuple[str, ...]:
     """The command with the plan's options in the place of those that it has, an option a line where it has lines."""
     left = dict(wanted)
     groups: list[list[str]] = [[*launch.before]]
@@ -243,7 +245,7 @@ def _as_command(launch: Launch, wanted: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def _as_file(launch: Launch, wanted: Mapping[str, str]) -> tuple[str, ...]:
+def _as_file(launch: LaunchLine, wanted: Mapping[str, str]) -> tuple[str, ...]:
     """The rows of a file that are to change, and those that are to go."""
     left = dict(wanted)
     rows = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bwlint.chips.links import Link, Product, UnknownNameError, link, product
-from bwlint.plan.table import Machine
+from bwlint.plan.table import JoinedGpus
 from bwlint.settings.config import UsageError
 
 MOST_GPUS = 1024
@@ -13,7 +13,7 @@ MOST_GPUS = 1024
 _GPUS = re.compile(r"\s*(?:(\d{1,9})\s*[xX*\u00d7]\s*)?(\S.*)")
 
 
-def machine(gpus: str, link_name: str | None, latency_us: float | None) -> Machine:
+def machine(gpus: str, link_name: str | None, latency_us: float | None) -> JoinedGpus:
     """The machine of these names; raises `UsageError`."""
     match = _GPUS.match(gpus)
     if match is None:
@@ -27,7 +27,7 @@ def machine(gpus: str, link_name: str | None, latency_us: float | None) -> Machi
     except UnknownNameError as error:
         raise UsageError(str(error)) from None
     _check(sold, joined)
-    return Machine(count, sold, joined, joined.latency_us if latency_us is None else latency_us)
+    return JoinedGpus(count, sold, joined, joined.latency_us if latency_us is None else latency_us)
 
 
 def _check(sold: Product, joined: Link) -> None:

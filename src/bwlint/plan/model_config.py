@@ -59,7 +59,7 @@ def load(data: bytes, name: str) -> Config:
 def shape(config: Config, file: str) -> Shape:
     """The shape of the language model of a configuration; raises `UsageError` where it has none."""
     inner = _language(config)
-    numbers = _Numbers(config if inner is None or "hidden_size" in config else inner, file)
+    numbers = _ConfigNumbers(config if inner is None or "hidden_size" in config else inner, file)
     hidden = numbers.need("hidden_size", _MOST["hidden"])
     layers = numbers.need("num_hidden_layers", _MOST["layers"])
     heads = numbers.need("num_attention_heads", _MOST["heads"])
@@ -116,7 +116,7 @@ def parameters(shape: Shape) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Numbers:
+class _ConfigNumbers:
     """Whole numbers of a configuration within bounds."""
 
     config: Config
@@ -144,7 +144,7 @@ class _Numbers:
         return self.config.get(key) is True
 
 
-def _expert_layers(numbers: _Numbers, layers: int) -> int:
+def _expert_layers(numbers: _ConfigNumbers, layers: int) -> int:
     """How many of the layers have experts."""
     config = numbers.config
     listed, every = config.get("moe_layers"), config.get("moe_layer_freq")
@@ -167,7 +167,7 @@ def _whole_numbers(value: object) -> frozenset[int]:
     return frozenset(each for each in value if isinstance(each, int)) if isinstance(value, list) else frozenset()
 
 
-def _attention(numbers: _Numbers, hidden: int, heads: int) -> int:
+def _attention(numbers: _ConfigNumbers, hidden: int, heads: int) -> int:
     """Parameters of a layer's attention: of multi-head latent attention where there is a rank, of plain heads else."""
     rank = numbers.may("kv_lora_rank", _MOST["hidden"])
     if not rank:
@@ -188,7 +188,7 @@ def _name(config: Config, file: str) -> str:
     return first[:_LONGEST_NAME] if isinstance(first, str) else file
 
 
-def _remarks(numbers: _Numbers, nested: bool) -> list[str]:
+def _remarks(numbers: _ConfigNumbers, nested: bool) -> list[str]:
     found = []
     if nested:
         found.append("only the language model is counted, not what reads images or sound")

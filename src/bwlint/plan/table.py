@@ -10,7 +10,7 @@ from bwlint.plan.weights import Weights
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class JoinedGpus:
     """GPUs of one kind and what joins them."""
 
     gpus: int
@@ -79,7 +79,7 @@ class PlanCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedPlan:
     """A plan that does not apply, and why."""
 
     name: str
@@ -87,7 +87,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TokenRange:
     """Numbers of tokens at a time for which one plan is the best."""
 
     first: int
@@ -121,13 +121,16 @@ class Comparison:
     shape: Shape
     weights: Weights
     parameters: int
-    machine: Machine
+    machine: JoinedGpus
     load: Load
     rows: tuple[PlanCost, ...]
     """The best first; what does not fit last."""
 
-    refused: tuple[Refused, ...]
-    stretches: tuple[Stretch, ...]
+    refused: tuple[RefusedPlan, ...]
+    stretches: tuple[TokenRange, ...]
+    without_latency: str
+    """What were the best if a hop took no time; "" where nothing fits."""
+
     remarks: tuple[str, ...]
     config: str = ""
     suggestions: tuple[Suggestion, ...] = ()

@@ -45,6 +45,7 @@ def render(found: Comparison, setting: Setting) -> str:
                 "copies": load.copies,
             },
             "best": found.best.split.name if found.best else None,
+            "best_without_latency": found.without_latency or None,
             "plans": [_row(row) for row in found.rows],
             "refused": [{"name": each.name, "reason": each.reason} for each in found.refused],
             "best_by_tokens": [{"first": each.first, "last": each.last, "name": each.name} for each in found.stretches],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bwlint.model.escape import visible
 from bwlint.plan.table import Comparison, PlanCost, Suggestion
 from bwlint.report import Setting
-from bwlint.report.plan_words import amount, assumptions, by_tokens, duration, ratio, verdict
+from bwlint.report.plan_words import amount, assumptions, by_tokens, duration, ratio, sensitivity, verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,14 +61,18 @@ def _print(found: Comparison, console: Console) -> None:
     for line in _heads(found):
         console.print(line, style="bold")
     console.print()
-    console.print(_table(found))
+    if found.rows:
+        console.print(_table(found))
     for each in found.refused:
         console.print(f"{each.name}: {each.reason}")
-    console.print()
+    if found.rows:
+        console.print()
     for bar in _chart(found, console.width):
         console.print(bar, no_wrap=True, overflow="crop")
     console.print()
     console.print(verdict(found), style="bold")
+    if turned := sensitivity(found):
+        console.print(turned)
     if len(found.rows) > 1 and found.stretches:
         console.print(f"by tokens at a time (powers of two): {by_tokens(found)}")
     console.print()
@@ -113,6 +117,8 @@ def _chart(found: Comparison, width: int) -> Iterator[Text]:
     """A bar for each plan: the time of a step on the link, then that of reading weights."""
     from rich.text import Text
 
+    if not found.rows:
+        return
     names = max(len(row.split.name) for row in found.rows)
     longest = max(row.step_seconds for row in found.rows)
     ends = {row.split.name: _end(row) for row in found.rows}

@@ -39,8 +39,10 @@ def duration(seconds: float) -> str:
 def verdict(found: Comparison) -> str:
     """Which plan is better, and by how much."""
     best = found.best
+    if not found.rows:
+        return f"no plan applies to {found.machine.gpus} GPUs"
     if best is None:
-        least = min((row.weight_bytes for row in found.rows), default=0.0)
+        least = min(row.weight_bytes for row in found.rows)
         limit = found.machine.product.memory_gb * 1e9 * share_for_weights()
         return f"no plan fits: at least {amount(least)} of weights for each GPU, {amount(limit)} can be had"
     second = next((row for row in found.rows[1:] if row.fits), None)
@@ -54,6 +56,13 @@ def verdict(found: Comparison) -> str:
         f"{duration(second.step_seconds)}, {ratio(second, best)} times as long"
         + (" (closer than the assumptions are good for: measure both)" if is_close else "")
     )
+
+
+def sensitivity(found: Comparison) -> str:
+    """What would turn the verdict; "" where the latency of a hop does not."""
+    if found.best is None or found.without_latency == found.best.split.name:
+        return ""
+    return f"the latency of a hop decides it: were there none, {found.without_latency} would be better (--latency)"
 
 
 def ratio(slow: PlanCost, fast: PlanCost) -> str:
