@@ -121,6 +121,35 @@ def test_what_a_shell_is_given() -> None:
     )
 
 
+def test_json_in_quotes_over_lines() -> None:
+    text = "vllm serve m \\\n  --kv-transfer-config '{\n    \"a\": 1\n  }' \\\n  -tp 4\necho 'it is'\n"
+    found = suggested(text, TP2_PP2)
+    assert found.present == "TP4"
+    assert "\n".join(found.written) == (
+        "vllm serve m \\\n    --kv-transfer-config '{\n    \"a\": 1\n  }' \\\n"
+        "    --tensor-parallel-size 2 \\\n    --pipeline-parallel-size 2"
+    )
+
+
+def test_what_belongs_to_experts_goes_with_them() -> None:
+    line = "vllm serve m -dp 4 -dpl 2 -ep --enable-eplb --num-redundant-experts 2 --port 1"
+    found = suggested(line, TP4)
+    assert (found.present, found.written) == ("EP4", (f"vllm serve m --port 1 {TP} 4",))
+
+
+@pytest.mark.parametrize(
+    ("line", "unseen"),
+    [
+        ('vllm serve "${ARGS[@]}"', True),
+        ("vllm serve m $EXTRA_ARGS", True),
+        ('vllm serve "$@"', True),
+        ('vllm serve "$MODEL" --port $PORT', False),
+    ],
+)
+def test_options_from_variables(line: str, unseen: bool) -> None:
+    assert ("variables" in suggested(line, TP4).remark) == unseen
+
+
 def test_folded_text_of_yaml() -> None:
     found = suggested(
         "services:\n  a:\n    command: >\n      vllm serve m\n      --tensor-parallel-size 4\n", PP4, True
@@ -151,7 +180,16 @@ def test_options_in_yaml_of_another() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "echo hello\n", "# vllm serve m\n", "pip install vllm\n", "a: b\n", "'vllm serve m -tp"]
+    "text",
+    [
+        "",
+        "echo hello\n",
+        "model: m\nport: 1\n",
+        "# vllm serve m\n",
+        "pip install vllm\n",
+        "a: b\n",
+        "'vllm serve m -tp",
+    ],
 )
 @pytest.mark.parametrize("yaml", [True, False])
 def test_what_launches_nothing(text: str, yaml: bool) -> None:
@@ -167,10 +205,12 @@ def test_what_launches_nothing(text: str, yaml: bool) -> None:
         "vllm serve m \\\n" * 60_000,
         "vllm serve m;" * 60_000,
         "a:" * 100_000,
+        "vllm '" * 60_000,
+        'vllm "\n' * 20_000,
         "a: 1\n" * 60_000,
         "\x00" * 100_000,
     ],
-    ids=range(8),
+    ids=range(10),
 )
 @pytest.mark.parametrize("yaml", [True, False])
 def test_hostile_text_ends_soon(text: str, yaml: bool) -> None:

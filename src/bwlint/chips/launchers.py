@@ -18,6 +18,8 @@ class LaunchOption:
     role: str
     names: tuple[str, ...]
     kind: str
+    needs: str = ""
+    """It splits nothing, and makes sense where a plan has this role alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +55,14 @@ def _launcher(row: Mapping[str, Any]) -> Launcher:
         name,
         row["version"],
         re.compile(row["command"]),
-        tuple(LaunchOption(each["role"], tuple(each["names"]), each["kind"]) for each in _of(name, "option")),
+        tuple(_option(each) for each in _of(name, "option")),
         tuple(PlanSpelling(each["plan"], each["options"], each.get("alike", "")) for each in _of(name, "plan")),
         {each["plan"]: each["says"] for each in _of(name, "remark")},
     )
+
+
+def _option(row: Mapping[str, Any]) -> LaunchOption:
+    return LaunchOption(row["role"], tuple(row["names"]), row["kind"], row.get("needs", ""))
 
 
 def _of(launcher: str, kind: str) -> list[Mapping[str, Any]]:

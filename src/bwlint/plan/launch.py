@@ -12,7 +12,13 @@ from bwlint.plan.table import Comparison, PlanCost, Split, Suggestion
 
 _MOST_LAUNCHES = 8
 _MOST_WORDS = 2000
+_MOST_LINES = 100
+"""Of a command."""
+
 _PIECE = re.compile(r"""\\.|["']|\s+|[;|]+|[^\s"'\\;|]+|\\""", re.DOTALL)
+_VARIABLE = re.compile(r"\$(?:@|\{?\w{0,40}(?:ARG|OPT|FLAG|EXTRA|\[[@*]\]))", re.IGNORECASE)
+_UNSEEN = "options that come from variables are not seen here"
+_QUOTES = frozenset({"'", '"'})
 _ENDS = frozenset({";", ";;", "|", "||", "&&", "&"})
 _REDIRECTION = re.compile(r"\d*[<>]|&>")
 _ROW = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>[^#\n]*))?")
@@ -37,15 +43,11 @@ class LaunchLine:
     """Whether the command goes over several lines."""
 
     @property
-    def values(self) -> dict[str, str]:
-        """What each role has; "on" for a switch."""
-        return {option.role: value for option, value, _ in _options(self.words, self.launcher) if option is not None}
-
-    @property
     def split(self) -> dict[str, str]:
-        """Those by which it splits the model; a size of 1 splits nothing."""
-        kinds = {option.role: option.kind for option in self.launcher.options}
-        return {role: value for role, value in self.values.items() if kinds[role] != "value" and value not in ("", "1")}
+        """What the roles have by which it splits the model, "on" for a switch; a size of 1 splits nothing."""
+        options = _options(self.words, self.launcher)
+        found = {option.role: value for option, value, _ in options if option is not None and not option.needs}
+        return {role: value for role, value in found.items() if value not in ("", "1")}
 
 
 def launches(text: str, is_yaml: bool) -> list[LaunchLine]:
@@ -66,25 +68,28 @@ def suggestion(launch: LaunchLine, best: PlanCost, gpus: int) -> Suggestion:
     present = _present(launch, gpus)
     name, why = (present[0].name, present[1].alike) if present else ("", "")
     wanted = _wanted(launch.launcher, best.split, gpus)
-    written = (
-        () if name == best.split.name else (_as_file(launch, wanted) if launch.is_file else _as_command(launch, wanted))
-    )
+    written = _as_file(launch, wanted) if launch.is_file else _as_command(launch, wanted)
+    remarks = (launch.launcher.remarks.get(best.split.kind, ""), _UNSEEN if _has_unseen(launch.words) else "")
     return Suggestion(
         launch.launcher.name,
         launch.launcher.version,
         launch.line,
         name,
         why,
-        written,
-        launch.launcher.remarks.get(best.split.kind, ""),
+        () if name == best.split.name else written,
+        "; ".join(filter(None, remarks)),
     )
 
 
+def _has_unseen(words: Sequence[str]) -> bool:
+    """Whether options may come from variables: arrays, and what is named for arguments."""
+    return any(_VARIABLE.search(word) for word in words)
+
+
 def _in_shell(text: str) -> Iterator[LaunchLine]:
-    names = [launcher.name.lower() for launcher in launchers()]
     for line, command in _commands(text):
-        if any(name in command for name in names):
-            yield from _in_command(line, tuple(islice(_words(command), _MOST_WORDS)), "\n" in command)
+        if _may_launch(command):
+            yield from _in_command(line, _words(command), "\n" in command)
 
 
 def _in_command(line: int, words: tuple[str, ...], has_lines: bool) -> Iterator[LaunchLine]:
@@ -95,7 +100,7 @@ def _in_command(line: int, words: tuple[str, ...], has_lines: bool) -> Iterator[
         if launcher is not None:
             yield LaunchLine(launcher, line, part, words[:first], words[end:], has_lines=has_lines)
         for inner in (word[1:-1] for word in part if word[0] in "\"'" and word[-1] == word[0]):
-            inside = tuple(islice(_words(inner), _MOST_WORDS))
+            inside = _words(inner)
             if len(inside) > 1 and _launcher(inside) is not None:  # bash -c "..."
                 yield from _in_command(line, inside, has_lines)
         first = end + 1
@@ -104,43 +109,67 @@ def _in_command(line: int, words: tuple[str, ...], has_lines: bool) -> Iterator[
 def _commands(text: str) -> Iterator[tuple[int, str]]:
     """The lines of a script, joined where they go on, with the number of the first.
 
-    A line that begins with an option belongs to the one above, which is how folded text of YAML has it.
+    A line that begins with an option belongs to the one above, which is how folded text of YAML has it; and a launch
+    goes on within quotes, as JSON of several lines does.
     """
     begun: list[str] = []
-    first, goes_on = 1, False
+    first, goes_on, quote = 1, False, ""
     for number, line in enumerate(text.split("\n"), start=1):
-        if not goes_on and begun and not line.lstrip().startswith("--"):
+        is_quoted = quote and len(begun) < _MOST_LINES
+        if begun and not (goes_on or is_quoted or line.lstrip().startswith("--")):
             yield first, "\n".join(begun)
-            begun = []
+            begun, quote = [], ""
         first = first if begun else number
         row = line.rstrip("\r")
         goes_on = row.endswith("\\")
         begun.append(row[:-1] if goes_on else row)
+        if len(begun) > 1 or _may_launch(row):
+            quote = _quote_after(begun[-1], quote)
     yield first, "\n".join(begun)
 
 
-def _words(command: str) -> Iterator[str]:
+def _quote_after(line: str, quote: str) -> str:
+    """The quote that is open behind a line, with the one that was before it."""
+    for match in _PIECE.finditer(line):
+        piece = match.group()
+        if quote:
+            quote = "" if _closes(piece, quote) else quote
+        elif piece[0] == "#" and match.start() and line[match.start() - 1].isspace():
+            break
+        elif piece in _QUOTES:
+            quote = piece
+    return quote
+
+
+def _closes(piece: str, quote: str) -> bool:
+    return piece == quote or (quote == "'" and piece[-1] == "'")
+
+
+def _may_launch(command: str) -> bool:
+    return any(launcher.name.lower() in command for launcher in launchers())
+
+
+def _words(command: str) -> tuple[str, ...]:
     """The words of a command up to its comment, with their quotes; what parts commands is a word too."""
+    words: list[str] = []
     begun: list[str] = []
     quote = ""
     for match in _PIECE.finditer(command):
         piece = match.group()
         if quote:
             begun.append(piece)
-            quote = "" if piece == quote or (quote == "'" and piece[-1] == "'") else quote
+            quote = "" if _closes(piece, quote) else quote
         elif piece.isspace() or piece[0] in ";|":
-            if begun:
-                yield "".join(begun)
+            words += ["".join(begun)] if begun else []
+            words += [] if piece.isspace() else [piece]
             begun = []
-            if piece[0] in ";|":
-                yield piece
         elif piece[0] == "#" and not begun:
-            return
+            break
         else:
             begun.append(piece)
-            quote = piece if piece in ("'", '"') else ""
-    if begun:
-        yield "".join(begun)
+            quote = piece if piece in _QUOTES else ""
+    words += ["".join(begun)] if begun else []
+    return tuple(words[:_MOST_WORDS])
 
 
 def _launcher(words: Sequence[str]) -> Launcher | None:
@@ -155,8 +184,8 @@ def _in_yaml(text: str) -> list[LaunchLine]:
         match = _ROW.match(line)
         if match is not None:
             words.append(f"--{match['key'].replace('_', '-')}={_unquoted((match['value'] or '').strip())}")
-    counts = [(len(LaunchLine(launcher, 1, tuple(words)).values), launcher) for launcher in launchers()]
-    most, launcher = max(counts, key=lambda each: each[0])
+    known = [(sum(option is not None for option, _, _ in _options(words, each)), each) for each in launchers()]
+    most, launcher = max(known, key=lambda each: each[0])
     return [LaunchLine(launcher, 1, tuple(words), is_file=True)] if most else []
 
 
@@ -230,7 +259,7 @@ def _as_command(launch: LaunchLine, wanted: Mapping[str, str]) -> tuple[str, ...
             groups.append([*words]) if words[0].startswith("-") else groups[-1].extend(words)
         elif option.role in left:
             groups.append(_spelled(option, left.pop(option.role)))
-        elif _stays(option, wanted):
+        elif option.needs in wanted:
             groups.append([*words])
         else:
             groups.append([])
@@ -250,17 +279,12 @@ def _as_file(launch: LaunchLine, wanted: Mapping[str, str]) -> tuple[str, ...]:
     left = dict(wanted)
     rows = []
     for option, _, words in _options(launch.words, launch.launcher):
-        if option is None or _stays(option, wanted):
+        if option is None or option.needs in wanted:
             continue
         key = words[0].partition("=")[0].removeprefix("--")
         rows.append(_row(key, left.pop(option.role)) if option.role in left else f"# without {key}")
     rows += [_row(_option(launch.launcher, role).names[0].removeprefix("--"), value) for role, value in left.items()]
     return tuple(rows)
-
-
-def _stays(option: LaunchOption, wanted: Mapping[str, str]) -> bool:
-    """Whether an option that splits nothing makes sense in the plan: an exchange of tokens does with experts alone."""
-    return option.kind == "value" and (option.role != "exchange" or "expert" in wanted)
 
 
 def _row(key: str, value: str) -> str:

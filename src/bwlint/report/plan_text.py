@@ -164,7 +164,7 @@ def _launch(each: Suggestion, found: Comparison) -> Iterator[str]:
     if best is None:
         return
     if present is None:
-        yield f"{place}: {each.launcher}, no plan for {found.machine.gpus} GPUs of those compared"
+        yield f"{place}: {each.launcher}, none of these plans"
     else:
         slower = "" if present is best else f", {ratio(present, best)} times as long a step as {best.split.name}"
         misfit = "" if present.fits else ", which does not fit"
@@ -174,7 +174,7 @@ def _launch(each: Suggestion, found: Comparison) -> Iterator[str]:
     if present is best:
         return
     yield f"suggested, as of {each.launcher} {each.version}; nothing is written:"
-    yield from (f"  {line}" for line in each.written)
+    yield from (f"  {line}" for line in "\n".join(each.written).split("\n"))
     if each.remark:
         yield f"  {each.remark}"
     if found.machine.product.per_host:
