@@ -181,5 +181,12 @@ def test_what_is_unverified_is_told() -> None:
     assert not [each for each in compared(LLAMA_70B, PRO).remarks if each.startswith("unverified")]
 
 
+def test_how_tokens_are_exchanged_is_told() -> None:
+    for gpus, words in ((PRO, "atomics"), (SPARK, "RDMA"), (B200, "")):
+        told = [each for each in compared(MIXTRAL_8X7B, gpus).remarks if each.startswith("EP over")]
+        assert bool(told) == bool(words) and all(words in each for each in told)
+    assert not [each for each in compared(LLAMA_70B, PRO).remarks if each.startswith("EP over")]
+
+
 def test_without_access_to_a_peer_copies_go_through_the_host() -> None:
     assert any("through the host" in each for each in compared(LLAMA_70B, "8x5090").remarks)

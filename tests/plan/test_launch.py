@@ -187,6 +187,8 @@ def test_options_in_yaml_of_another() -> None:
         "model: m\nport: 1\n",
         "# vllm serve m\n",
         "pip install vllm\n",
+        "docker pull vllm/vllm-openai:v1\n",
+        "docker run vllm/vllm-openai-cpu:v1\n",
         "a: b\n",
         "'vllm serve m -tp",
     ],

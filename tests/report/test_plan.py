@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +71,7 @@ def test_text() -> None:
     ]
     assert "TP4 is better: 26.8 ms a step of 32 tokens, TP2+PP2 takes 41.3 ms, 1.54 times as long" in lines
     assert "EP4: the model is dense: it has no experts to split" in lines
-    assert lines[-1] == "run.sh:1: vLLM, TP4"
+    assert lines[-1] == "run.sh:1: vLLM, TP4, the better plan already"
 
 
 def test_the_chart() -> None:
@@ -87,7 +86,7 @@ def test_the_chart() -> None:
 def test_the_line_for_the_better_plan() -> None:
     lines = plan_text.render(EVERY[4], Setting(width=200)).splitlines()
     place = next(number for number, line in enumerate(lines) if line.startswith("run.sh:1"))
-    assert lines[place] == "run.sh:1: vLLM, TP4, 1.06 times as long a step as EP4"
+    assert lines[place] == "run.sh:1: vLLM, TP4: 1.06 times as long a step as EP4"
     assert lines[place + 2] == "  vllm serve m --data-parallel-size 4 --enable-expert-parallel"
     assert "the latency of a hop decides it: were there none, TP4 would be better (--latency)" in lines
     assert any("closer than the assumptions are good for" in line for line in lines)

@@ -99,6 +99,12 @@ def weight_forms() -> Mapping[str, WeightForm]:
     return {row["name"]: _made(WeightForm, row) for row in table("links")["weight"]}
 
 
+@cache
+def exchange_remarks() -> Mapping[str, str]:
+    """What to know where tokens are exchanged, by the kind of link."""
+    return {row["kind"]: row["says"] for row in table("links")["exchange"]}
+
+
 def share_for_weights() -> float:
     """The part of a GPU's memory that weights may take."""
     return float(table("links")["memory"]["share"])

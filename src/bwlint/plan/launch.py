@@ -12,6 +12,7 @@ from bwlint.plan.table import Comparison, PlanCost, Split, Suggestion
 
 _MOST_LAUNCHES = 8
 _MOST_WORDS = 2000
+_LONGEST_NAME = 300
 _MOST_LINES = 100
 """Of a command."""
 
@@ -173,7 +174,7 @@ def _words(command: str) -> tuple[str, ...]:
 
 
 def _launcher(words: Sequence[str]) -> Launcher | None:
-    line = " ".join(word for word in words if " " not in word)
+    line = " ".join(word for word in words if " " not in word and len(word) < _LONGEST_NAME)
     return next((launcher for launcher in launchers() if launcher.command.search(line)), None)
 
 

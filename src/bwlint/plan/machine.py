@@ -33,4 +33,4 @@ def machine(gpus: str, link_name: str | None, latency_us: float | None) -> Joine
 def _check(sold: Product, joined: Link) -> None:
     """A network joins whatever has a host; all else the GPU has to have."""
     if not joined.is_network and joined.name not in sold.links:
-        raise UsageError(f"{sold.name} has no {joined.what}: its links are {', '.join(sold.links)}")
+        raise UsageError(f"no {joined.what} is known of {sold.name}: its links are {', '.join(sold.links)}")

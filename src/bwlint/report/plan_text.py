@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import StringIO
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from bwlint.model.escape import visible
@@ -49,7 +50,7 @@ def render(found: Comparison, setting: Setting) -> str:
     )
     _print(found, console)
     lines = [line.rstrip() for line in text.getvalue().split("\n")]
-    return "\n".join(lines) + "".join(f"{line}\n" for line in _launches(found))
+    return "\n".join(lines) + "".join(f"{line}\n" for line in _launches(found, setting.width))
 
 
 def summary(found: Comparison) -> str:
@@ -150,32 +151,38 @@ def _item(title: str, line: str) -> Table:
     return grid
 
 
-def _launches(found: Comparison) -> Iterator[str]:
+def _launches(found: Comparison, width: int) -> Iterator[str]:
     """The launch lines; they are to be copied, so no width cuts them."""
+    if found.best is None:
+        return
     for each in found.suggestions:
         yield ""
-        yield from (visible(line) for line in _launch(each, found))
+        yield from (visible(line) for line in _launch(each, found, found.best, width))
 
 
-def _launch(each: Suggestion, found: Comparison) -> Iterator[str]:
-    best = found.best
+def _launch(each: Suggestion, found: Comparison, best: PlanCost, width: int) -> Iterator[str]:
     present = next((row for row in found.rows if row.split.name == each.present), None)
-    place = f"{found.config}:{each.line}"
-    if best is None:
-        return
-    if present is None:
-        yield f"{place}: {each.launcher}, none of these plans"
-    else:
-        slower = "" if present is best else f", {ratio(present, best)} times as long a step as {best.split.name}"
-        misfit = "" if present.fits else ", which does not fit"
-        yield f"{place}: {each.launcher}, {present.split.name}{slower}{misfit}"
-    if each.why:
-        yield f"  {each.why}"
+    yield f"{found.config}:{each.line}: {each.launcher}, {_standing(present, best)}"
+    yield from _wrapped(each.why, width)
     if present is best:
         return
     yield f"suggested, as of {each.launcher} {each.version}; nothing is written:"
     yield from (f"  {line}" for line in "\n".join(each.written).split("\n"))
-    if each.remark:
-        yield f"  {each.remark}"
+    yield from _wrapped(each.remark, width)
     if found.machine.product.per_host:
-        yield f"  {found.machine.product.name} is one GPU a machine: the launcher has to know of each machine, too"
+        hosts = f"{found.machine.product.name} is one GPU a machine: the launcher has to know of each machine, too"
+        yield from _wrapped(hosts, width)
+
+
+def _standing(present: PlanCost | None, best: PlanCost) -> str:
+    """How the plan of a launch stands to the best."""
+    if present is None:
+        return "none of these plans"
+    if present is best:
+        return f"{best.split.name}, the better plan already"
+    misfit = "" if present.fits else ", which does not fit"
+    return f"{present.split.name}{misfit}: {ratio(present, best)} times as long a step as {best.split.name}"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return wrap(text, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
