@@ -30,6 +30,8 @@ _LEVELS = click.Choice(["note", "warning", "error"])
 _FORMATS = click.Choice(["text", "concise", "json", "sarif"])
 _TABLES = click.Choice(["text", "json"])
 _FLEETS = click.Choice(["text", "json", "markdown"])
+_WIRES = click.Choice(["fp8", "bf16"])
+_COPIES = click.Choice(["gpu", "expert", "all"])
 _INSPECTIONS = click.Choice(["text", "json", "sarif"])
 
 Command = Callable[..., Any]
@@ -341,6 +343,53 @@ def _number(_: click.Context, __: click.Parameter, value: float | None) -> float
     if value is not None and math.isnan(value):
         raise click.BadParameter("not a number")
     return value
+
+
+@app.command()
+@click.argument("config", required=False, type=click.Path())
+@click.option("--model", metavar="FILE", type=click.Path(), help="The model's config.json, as on Hugging Face.")
+@click.option("--gpus", required=True, metavar="NxGPU", help="Such as 4xRTX-PRO-6000, 8xB200, 2xSpark.")
+@click.option(
+    "--link", metavar="LINK", help="Such as pcie5x16, pcie4x16, pcie5x8, nvlink5, cx7-200. Default: the GPU's own."
+)
+@click.option(
+    "--tokens",
+    type=click.IntRange(1, 1 << 20),
+    default=32,
+    show_default=True,
+    metavar="N",
+    help="Tokens at a time on all GPUs together: sequences that decode.",
+)
+@click.option(
+    "--latency",
+    type=click.FloatRange(0, 1e6),
+    callback=_number,
+    metavar="US",
+    help="Microseconds of a hop. Default: the link's row.",
+)
+@click.option("--dispatch", type=_WIRES, help="Form of tokens on the way to experts. Default: fp8 for FP8 models.")
+@click.option("--combine", type=_WIRES, default="bf16", show_default=True, help="Form of what comes back from experts.")
+@click.option(
+    "--copies",
+    type=_COPIES,
+    default="gpu",
+    show_default=True,
+    help="Of a token: one to each GPU that has an expert for it, one to each expert, or one to all GPUs.",
+)
+@click.option("--format", "form", type=_TABLES, default="text", show_default=True, help="Form of the report.")
+@_output
+@click.pass_context
+def plan(ctx: click.Context, /, **options: Any) -> None:
+    """Say how to split a model over GPUs: experts, tensors or pipeline stages, by what their links let through.
+
+    CONFIG is a launch file, a shell script or a YAML of options: the line for the better plan is printed, nothing is
+    written. What is computed are bytes and times of links, in one direction, and of reading weights; nothing is run.
+
+    Exit codes: 0 a plan fits the memory, 1 none does, 2 wrong usage or a file that cannot be used.
+    """
+    from bwlint.commands.plan import run
+
+    ctx.exit(run(options))
 
 
 @app.command()

@@ -1,0 +1,150 @@
+"""GPUs as they are sold, the links between them, and the forms of numbers on the way (links.toml)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, TypeVar
+
+from bwlint.data import table
+
+_LONGEST_NAME = 64
+_NOISE = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A GPU by the name that it is sold under."""
+
+    name: str
+    chip: str
+    memory_gb: float
+    memory_gb_per_s: float
+    links: tuple[str, ...]
+    """Those that it can have, its own first."""
+
+    peer: str
+    aliases: tuple[str, ...] = ()
+    per_host: int = 0
+    shared_memory: bool = False
+    unverified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What joins two GPUs; `gb_per_s` is that of one direction."""
+
+    name: str
+    what: str
+    gb_per_s: float
+    kind: str
+    latency_us: float
+    all_reduce: str
+    aliases: tuple[str, ...] = ()
+    unverified: str = ""
+
+    @property
+    def is_network(self) -> bool:
+        return self.kind == "network"
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """How the values of an activation travel."""
+
+    name: str
+    bytes_per_value: int
+    block: int
+    scale_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeightForm:
+    """How the values of a weight lie in memory."""
+
+    name: str
+    bits: float
+    group: int = 1
+    scale_bits: int = 0
+    experts_only: bool = False
+
+    @property
+    def bytes_per_value(self) -> float:
+        return (self.bits + self.scale_bits / self.group) / 8
+
+
+class UnknownNameError(Exception):
+    """A name that is in no table; the message says which is nearest."""
+
+
+@cache
+def products() -> tuple[Product, ...]:
+    return tuple(_made(Product, row) for row in table("links")["product"])
+
+
+@cache
+def links() -> tuple[Link, ...]:
+    return tuple(_made(Link, row) for row in table("links")["link"])
+
+
+@cache
+def wires() -> Mapping[str, Wire]:
+    return {row["name"]: _made(Wire, row) for row in table("links")["wire"]}
+
+
+@cache
+def weight_forms() -> Mapping[str, WeightForm]:
+    return {row["name"]: _made(WeightForm, row) for row in table("links")["weight"]}
+
+
+@cache
+def exchange_remarks() -> Mapping[str, str]:
+    """What to know where tokens are exchanged, by the kind of link."""
+    return {row["kind"]: row["says"] for row in table("links")["exchange"]}
+
+
+def share_for_weights() -> float:
+    """The part of a GPU's memory that weights may take."""
+    return float(table("links")["memory"]["share"])
+
+
+def product(name: str) -> Product:
+    """The GPU of a name as people write it; raises `UnknownNameError`."""
+    return _named(name, products(), "GPU")
+
+
+def link(name: str) -> Link:
+    """The link of a name; raises `UnknownNameError`."""
+    return _named(name, links(), "link")
+
+
+_Row = TypeVar("_Row")
+_Named = TypeVar("_Named", bound="Product | Link")
+
+
+def _made(kind: type[_Row], row: Mapping[str, Any]) -> _Row:
+    """A row of a table as what it describes."""
+    own = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items() if key in own}
+    return kind(**values)
+
+
+def _named(name: str, rows: Sequence[_Named], what: str) -> _Named:
+    keys: dict[str, _Named] = {}
+    for row in rows:
+        keys |= dict.fromkeys(map(_key, (row.name, *row.aliases)), row)
+    found = keys.get(_key(name))
+    if found is not None:
+        return found
+    from difflib import get_close_matches
+
+    near = get_close_matches(_key(name[:_LONGEST_NAME]), keys, n=1, cutoff=0.5)
+    known = ", ".join(row.name for row in rows)
+    hint = f"did you mean {keys[near[0]].name}? " if near else ""
+    raise UnknownNameError(f"unknown {what} {name[:_LONGEST_NAME]!r}: {hint}known are {known}")
+
+
+def _key(name: str) -> str:
+    return _NOISE.sub("", name.lower())

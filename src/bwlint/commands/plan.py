@@ -1,0 +1,87 @@
+"""`bwlint plan`: what links and memories let through, for each way to split a model over GPUs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bwlint.commands.terminal import CLEAN, FOUND, failure, say, setting, write
+
+if TYPE_CHECKING:
+    from bwlint.plan.table import Comparison, Load
+
+_MOST_BYTES = 1 << 22
+_YAML = (".yaml", ".yml")
+
+
+def run(options: dict[str, Any]) -> int:
+    """Print the comparison that the options ask for; the exit code."""
+    from bwlint.report import plan_json, plan_text
+    from bwlint.settings.config import UsageError
+
+    try:
+        found = _compared(options)
+    except UsageError as error:
+        raise failure(error) from None
+    how = setting(options)
+    if options["form"] == "json":
+        write(plan_json.render(found, how), options)
+    else:
+        write(plan_text.render(found, how), options)
+    say(f"bwlint: {plan_text.summary(found)}\n")
+    return CLEAN if found.best else FOUND
+
+
+def _compared(options: dict[str, Any]) -> Comparison:
+    from bwlint.plan.compare import compare
+    from bwlint.plan.machine import machine
+    from bwlint.plan.model_config import load
+    from bwlint.plan.weights import is_fp8
+    from bwlint.settings.config import UsageError
+
+    launch_file, model_file = options["config"], options["model"]
+    if model_file is None and launch_file is not None and not _is_launch(launch_file):
+        launch_file, model_file = None, launch_file
+    if model_file is None:
+        raise UsageError("name the model's config.json with --model")
+    inside = Path(model_file) / "config.json"
+    model_file = str(inside) if Path(model_file).is_dir() else model_file
+    config = load(_read(model_file), model_file)
+    joined = machine(options["gpus"], options["link"], options["latency"])
+    found = compare(config, model_file, joined, _load(options, is_fp8(config)))
+    return found if launch_file is None else _with_launches(found, launch_file)
+
+
+def _with_launches(found: Comparison, path: str) -> Comparison:
+    from bwlint.chips.launchers import launchers
+    from bwlint.plan.launch import launches, with_suggestions
+    from bwlint.settings.config import UsageError
+
+    starts = launches(_read(path).decode("utf-8", "replace"), path.lower().endswith(_YAML))
+    if not starts:
+        known = " or ".join(launcher.name for launcher in launchers())
+        raise UsageError(f"{path}: no command that starts {known}, and no option that splits a model")
+    return with_suggestions(found, path, starts)
+
+
+def _load(options: dict[str, Any], is_fp8: bool) -> Load:
+    from bwlint.chips.links import wires
+    from bwlint.plan.table import Load
+
+    forms = wires()
+    dispatch = options["dispatch"] or ("fp8" if is_fp8 else "bf16")
+    return Load(options["tokens"], forms[dispatch], forms[options["combine"]], forms["bf16"], options["copies"])
+
+
+def _is_launch(path: str) -> bool:
+    return not path.lower().endswith(".json") and not Path(path).is_dir()
+
+
+def _read(path: str) -> bytes:
+    from bwlint.settings.config import UsageError
+    from bwlint.sources.read import Unread, read_from_disk
+
+    data = read_from_disk(path, _MOST_BYTES)
+    if isinstance(data, Unread):
+        raise UsageError(f"{path}: {data.reason}")
+    return data
