@@ -14,9 +14,9 @@ from bwlint.rules.constant_test import RULE
 def draft_of(found: Foregone, place: DraftPlace) -> Draft:
     what = _called(found)
     if found.holds:
-        message = f"always true: whatever {what} is, one of these comparisons holds, and every GPU passes"
+        message = f"always true: whatever {what} is, one of these comparisons holds"
     else:
-        message = f"never true: whatever {what} is, one of these comparisons fails, and no GPU passes"
+        message = f"never true: whatever {what} is, one of these comparisons fails"
     outcome = "true" if found.holds else "false"
     return Draft(
         rule=RULE,
