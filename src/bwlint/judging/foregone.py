@@ -15,15 +15,15 @@ from bwlint.evaluate.values import ArchMember, EnumMember, compare
 from bwlint.judging.path_conditions import bare
 from bwlint.model.expr import Expr, walk
 
-_CONSTANT = int | float | str | tuple | list | frozenset | range | EnumMember | ArchMember
-_CONTAINER = list | tuple | frozenset | range
+_CONTAINER = (list, tuple, frozenset, range)
+_CONSTANT = (int, float, str, *_CONTAINER, EnumMember, ArchMember)
 _MOST_CONSTANTS = 40
 _ANY_OTHER = "\0"
 
 
 @dataclass(frozen=True, slots=True)
 class Foregone:
-    """A chain whose outcome is `holds` whatever its subject is; `node` may have other operands, which decide nothing."""
+    """A chain whose outcome is `holds` whatever its subject is; other operands of `node` decide nothing."""
 
     node: Expr
     subject: Expr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.chips import ChipSet, TargetSet
+from bwlint.chips import EVERY, ChipSet, TargetSet
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.judging.guards import Guarded
@@ -76,9 +76,9 @@ def _above(gate: Gate, later: Gate) -> bool:
 
 
 def _leaves(judged: Judged, later: Gate) -> bool:
-    """Whether `later` is only come to where a test fails: behind a way out that does something, or as the other value."""
+    """Whether only who fails a test comes to `later`: behind a way out that does something, or as the other value."""
     gate = judged.gate
-    if negate(gate.test) not in later.path:
+    if judged.sets.must == EVERY or negate(gate.test) not in later.path:
         return False
     acts = gate.yes.ends in _LEAVING and not gate.yes.empty and not answers_no(gate.yes)
     return acts or gate.kind == "expression"

@@ -25,29 +25,29 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     if not pairs:
         return
     for node in whole(tree):
-        for text in _listed(node):
-            if text.value in pairs:
-                at = span(text)
-                yield Operation("glued", text.value, at, amounts=tuple(const(half, at) for half in pairs[text.value]))
+        for one, text in _listed(node):
+            if text in pairs:
+                at = span(one)
+                yield Operation("glued", text, at, amounts=tuple(const(half, at) for half in pairs[text]))
 
 
-def _listed(node: ast.AST) -> list[ast.Constant]:
-    """The texts of a list of targets: one of them spells one, or each was made of two that say themselves what they are.
+def _listed(node: ast.AST) -> list[tuple[ast.expr, str]]:
+    """The texts of a list of targets: one of them spells one, or each was made of two that say what they are.
 
     In `cap in ("8.9" "12.0")` nothing is left of the list.
     """
     if isinstance(node, ast.Compare) and isinstance(node.ops[-1], ast.In | ast.NotIn):
         found = _texts(node.comparators[-1:])
-        return found if all(_are_plain_names(one.value) for one in found) else []
+        return found if all(_are_plain_names(text) for _, text in found) else []
     if not isinstance(node, ast.Set | ast.List | ast.Tuple):
         return []
     found = _texts(node.elts)
-    is_one = any(spelled(one.value) for one in found) or all(_are_plain_names(one.value) for one in found)
+    is_one = any(spelled(text) for _, text in found) or all(_are_plain_names(text) for _, text in found)
     return found if is_one else []
 
 
-def _texts(nodes: list[ast.expr]) -> list[ast.Constant]:
-    return [one for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+def _texts(nodes: list[ast.expr]) -> list[tuple[ast.expr, str]]:
+    return [(one, one.value) for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)]
 
 
 def _are_plain_names(text: str) -> bool:

@@ -31,4 +31,4 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         at = found.node.at or gate.at
         if gate.at.holds(at) and tree.value(module, found.subject).device:
             sets = (EVERY, EVERY) if found.holds else (NONE, NONE)
-            yield draft_of(found, DraftPlace(module=module, at=at, admitted=sets[0], certain=sets[1], gate=gate))
+            yield draft_of(RULE, found, DraftPlace(module=module, at=at, admitted=sets[0], certain=sets[1], gate=gate))

@@ -21,8 +21,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
 
     for found in foregone(guarded.guard.test, Reading(_literal, on_chips)):
         if tree.asks_target(module, found.subject):
-            place = DraftPlace.of_guard(guarded)
-            yield draft_of(found, place)
+            yield draft_of(RULE, found, DraftPlace.of_guard(guarded))
 
 
 def _literal(node: Expr) -> object:

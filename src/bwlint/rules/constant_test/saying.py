@@ -8,10 +8,10 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.judging.foregone import Foregone
 from bwlint.model.facts import Language
-from bwlint.rules.constant_test import RULE
+from bwlint.model.rule import RuleTraits
 
 
-def draft_of(found: Foregone, place: DraftPlace) -> Draft:
+def draft_of(rule: RuleTraits, found: Foregone, place: DraftPlace) -> Draft:
     what = _called(found)
     if found.holds:
         message = f"always true: whatever {what} is, one of these comparisons holds"
@@ -19,7 +19,7 @@ def draft_of(found: Foregone, place: DraftPlace) -> Draft:
         message = f"never true: whatever {what} is, one of these comparisons fails"
     outcome = "true" if found.holds else "false"
     return Draft(
-        rule=RULE,
+        rule=rule,
         place=place,
         severity="warning",
         confidence="high",
