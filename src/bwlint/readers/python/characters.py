@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from bwlint.evaluate.names import guess
 from bwlint.evaluate.values import Guess
-from bwlint.model.expr import Expr, const, walk
+from bwlint.model.expr import Expr, walk
 from bwlint.readers.python.vocabulary import arch_text
 
 _ORDER = frozenset({"<", "<=", ">", ">="})
@@ -20,7 +20,6 @@ _FIRST, _AFTER_DOT = 0, 2
 OF_AMD = "gfx"
 """What names of architectures begin with that have no major and minor like these."""
 _PREFIX = len("sm_")
-_PAST_PREFIX = const(_PREFIX)
 _TEXTS = frozenset({"replace", "removeprefix", "removesuffix", "strip", "lstrip", "rstrip", "lower", "upper", "join"})
 _NUMBER_PLACES = frozenset(
     {(_PREFIX,), (_PREFIX + 1,), (_PREFIX, _PREFIX + 1, None), (_PREFIX, _PREFIX + 2, None), (-2, None, None)}
@@ -87,7 +86,7 @@ def _spread(value: Expr) -> Expr:
 
 def _is_text(value: Expr) -> bool:
     if value.op == "slice":
-        return value.args[1] == _PAST_PREFIX or _is_text(value.args[0])
+        return value.args[1].args == (_PREFIX,) or _is_text(value.args[0])
     if value.op != "call":
         return value.op == "fstr"
     function = value.args[0]
