@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.chips import EVERY, ChipSet, TargetSet
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.judging.guards import Guarded
@@ -42,7 +46,10 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     meant = tree.compiled(module, (guard.test,)) & tree.compiled(module, guard.path[: -len(above)])
     if not meant & TargetSet.native(context.targets):
         return
-    yield _draft(DraftPlace.of_guard(guarded), meant.chips, _ARM, ())
+    chips = meant.chips
+    claim = claims.other(f"no target of {plain(chips)} compiles this arm", chips)
+    draft = _draft(DraftPlace.of_guard(guarded), chips, _ARM, ())
+    yield replace(draft, claims=(Claimed(claim, guard.at, module),))
 
 
 def _draft(place: DraftPlace, meant: ChipSet, by: str, taking: tuple[Gate, ...]) -> Draft:
