@@ -1,22 +1,30 @@
-"""dead-arm: an earlier arm of the chain takes every chip that a later arm is there for."""
+"""dead-arm: an earlier arm, or a return above, takes every chip that a later arm is there for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from bwlint.chips import ChipSet
+from bwlint.chips import EVERY, ChipSet, TargetSet
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
-from bwlint.model.facts import Gate
+from bwlint.judging.guards import Guarded
+from bwlint.model.expr import negate
+from bwlint.model.facts import BRANCHES, REFUSING, Gate
 from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, answers_no
 
 RULE = RuleTraits("dead-arm")
+_LEAVING = frozenset({"return", "continue"})
+_ARM = "an earlier arm of the chain"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
-    if judged.gate.chain == 0 or judged.gate.position == 0 or judged.sets.guessed:
+    if judged.gate.kind not in BRANCHES or not judged.gate.path or judged.sets.guessed:
         return
     meant = judged.core & context.targets
     if not meant or judged.core & judged.sets.live or not judged.core - judged.sets.raises:
@@ -24,25 +32,60 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     taking = tuple(_taking(context, judged, meant))
     if not taking:
         return  # what is above the chain keeps them out
-    yield Draft(
+    place = DraftPlace(
+        module=judged.module, at=judged.at, admitted=judged.sets.may, certain=judged.sets.must, gate=judged.gate
+    )
+    yield _draft(place, judged.core, _called(taking, judged.gate), taking)
+
+
+def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
+    guard, module, tree = guarded.guard, guarded.module, context.tree
+    above = tuple(other for other in module.guards if _above(other, guard))
+    if not above or guarded.sets.may or guard.yes.empty or guard.yes.ends in REFUSING:
+        return
+    meant = tree.compiled(module, (guard.test,)) & tree.compiled(module, guard.path[: -len(above)])
+    if not meant & TargetSet.native(context.targets):
+        return
+    chips = meant.chips
+    claim = claims.other(f"no target of {plain(chips)} compiles this arm", chips)
+    draft = _draft(DraftPlace.of_guard(guarded), chips, _ARM, ())
+    yield replace(draft, claims=(Claimed(claim, guard.at, module),))
+
+
+def _draft(place: DraftPlace, meant: ChipSet, by: str, taking: tuple[Gate, ...]) -> Draft:
+    return Draft(
         rule=RULE,
-        place=DraftPlace(
-            module=judged.module, at=judged.at, admitted=judged.sets.may, certain=judged.sets.must, gate=judged.gate
-        ),
+        place=place,
         severity="warning",
         confidence="high",
-        message=f"this arm is for {judged.core}, and an earlier arm of the chain takes all of it",
+        message=f"this arm is for {meant}, and {by} takes all of it",
         label="never reached",
-        advice=f"test {judged.core} first",
+        advice=f"test {meant} first",
         remedy=NoFix("arms of a chain are not put in another order"),
         rests_on=taking,
     )
 
 
 def _taking(context: Context, judged: Judged, meant: ChipSet) -> Iterator[Gate]:
-    """The arms above that take chips which this one is for."""
+    """The arms and ways out above that take chips which this one is for."""
     for other in context.within(judged):
-        gate = other.gate
-        above = gate.chain == judged.gate.chain and gate.position < judged.gate.position
-        if above and other.sets.must & meant:
-            yield gate
+        if other.sets.must & meant and (_above(other.gate, judged.gate) or _leaves(other, judged.gate)):
+            yield other.gate
+
+
+def _called(taking: tuple[Gate, ...], later: Gate) -> str:
+    last = taking[-1]
+    return _ARM if last.kind == "expression" or _above(last, later) else f"the `{last.yes.ends}` above"
+
+
+def _above(gate: Gate, later: Gate) -> bool:
+    return later.chain != 0 and gate.chain == later.chain and gate.position < later.position
+
+
+def _leaves(judged: Judged, later: Gate) -> bool:
+    """Whether only who fails a test comes to `later`: behind a way out that does something, or as the other value."""
+    gate = judged.gate
+    if judged.sets.must == EVERY or negate(gate.test) not in later.path:
+        return False
+    acts = gate.yes.ends in _LEAVING and not gate.yes.empty and not answers_no(gate.yes)
+    return acts or gate.kind == "expression"

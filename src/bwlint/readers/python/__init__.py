@@ -15,7 +15,7 @@ from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.nodes import below, whole
-from bwlint.readers.python import budgets, clusters, embedded, glued, installed, peers, said, tiles
+from bwlint.readers.python import budgets, clusters, embedded, fixed_digits, glued, installed, peers, said, tiles
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import statements
@@ -98,6 +98,7 @@ def read(
         operations=(
             *peers.operations(tree, source),
             *glued.operations(tree, source),
+            *fixed_digits.operations(tree, source),
             *budgets.operations(tree, source),
             *clusters.operations(tree, source),
             *said.operations(tree, source),

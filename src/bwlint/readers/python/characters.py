@@ -1,20 +1,30 @@
 """Where a capability is handled as a text: ordered, or taken apart by the places of its characters.
 
 `cc[0] + cc[2]` of "8.6", `arch[:2]` of "86", `arch < "80"`: what fits numbers of one digit and no others. An expression
-comes out as it is, to be evaluated; a tuple of one value is a text of which each name takes one character.
+comes out as it is, to be evaluated; a tuple of one value is a text of which each name takes one character, a call of
+`int` one of which a part is a number.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from bwlint.evaluate.names import guess
 from bwlint.evaluate.values import Guess
-from bwlint.model.expr import Expr
+from bwlint.model.expr import Expr, walk
 from bwlint.readers.python.vocabulary import arch_text
 
 _ORDER = frozenset({"<", "<=", ">", ">="})
 _FIRST, _AFTER_DOT = 0, 2
+OF_AMD = "gfx"
+"""What names of architectures begin with that have no major and minor like these."""
+_PREFIX = len("sm_")
+_TEXTS = frozenset({"replace", "removeprefix", "removesuffix", "strip", "lstrip", "rstrip", "lower", "upper", "join"})
+_NUMBER_PLACES = frozenset(
+    {(_PREFIX,), (_PREFIX + 1,), (_PREFIX, _PREFIX + 1, None), (_PREFIX, _PREFIX + 2, None), (-2, None, None)}
+)
+"""Of "sm_90" its major, its minor, its number; as an index, and as a slice without a step."""
 
 
 def by_place(found: Expr) -> bool:
@@ -51,13 +61,57 @@ def _name(node: Expr) -> str:
     return str(node.args[1]) if node.op in ("param", "var", "attr") else str(node.args[0]) if node.op == "name" else ""
 
 
-def unpacked(target: ast.Tuple | ast.List, value: Expr) -> bool:
-    """`major, minor = arch.split("_")[1]`: one of the texts that a split leaves has as many characters as names."""
-    if len(target.elts) != 2 or not _is_piece(value):
-        return False
+def unpacked(target: ast.Tuple | ast.List, value: Expr) -> Expr | None:
+    """The text of which each name takes one character: `major, minor = str(sm)`, `[int(c) for c in arch[3:]]`."""
     parts = [guess(one.id) if isinstance(one, ast.Name) else None for one in target.elts]
     asked = [one.lanes[0].part for one in parts if one is not None and isinstance(one.lanes[0], Guess)]
-    return asked == ["major", "minor"]
+    if len(target.elts) != 2 or asked != ["major", "minor"]:
+        return None
+    text = _spread(value)
+    if _is_piece(text) or text.op == "var":
+        return text
+    return text if _is_text(text) and any(guess(_name(node)) is not None for node in walk(text)) else None
+
+
+def _spread(value: Expr) -> Expr:
+    """What is taken apart where each part is turned into something: of `map(int, text)` the text."""
+    if value.op == "comp" and len(value.args[2]) == 1 and not value.args[4]:
+        return _spread(value.args[3])
+    called = value.args[0] if value.op == "call" else None
+    name = called.args[0] if called is not None and called.op == "name" else ""
+    if name in ("map", "list", "tuple") and value.args[1]:
+        return _spread(value.args[1][-1])
+    return value
+
+
+def _is_text(value: Expr) -> bool:
+    if value.op == "slice":
+        return value.args[1].args == (_PREFIX,) or _is_text(value.args[0])
+    if value.op != "call":
+        return value.op == "fstr"
+    function = value.args[0]
+    return function.args[-1] == "str" if function.op == "name" else function.op == "attr" and function.args[1] in _TEXTS
+
+
+def number_of_part(call: Expr) -> bool:
+    """`int(arch[3:5])`, `int(sm[-2:])`: a number is made of characters of what is called like a capability.
+
+    Of a pair, or of a release that was split, nobody takes these.
+    """
+    function, arguments = call.args
+    if function.op != "name" or function.args[0] != "int" or len(arguments) != 1:
+        return False
+    part = arguments[0]
+    if part.op not in ("index", "slice") or guess(_name(part.args[0])) is None:
+        return False
+    places = tuple(one.args[0] if one.op == "const" else ... for one in part.args[1:])
+    return places in _NUMBER_PLACES
+
+
+def asks_length(tests: Iterable[Expr]) -> bool:
+    """Whether somebody has asked how long a text is."""
+    calls = (node.args[0] for node in walk(tuple(tests)) if node.op == "call")
+    return any(function.op == "name" and function.args[0] == "len" for function in calls)
 
 
 def _is_piece(value: Expr) -> bool:

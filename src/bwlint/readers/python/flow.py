@@ -269,6 +269,8 @@ class Flow:
         self._hand_on(node, arguments)
         if is_told_by_text(name):
             self._tell(node, name, arguments)
+        elif name == "int":
+            self._number_of_text(node, arguments)
 
     def _tell(self, node: ast.Call, name: str, arguments: tuple[Expr, ...]) -> None:
         """Note what tells a library which of its kernels to use, where it is not written down at the call."""
@@ -304,6 +306,13 @@ class Flow:
     def _as_text(self, node: ast.expr, found: Expr) -> None:
         known = node.lineno in self.hits and characters.by_place(found) and self.gates.reads(found)
         if known or characters.by_spelling(found):
+            self._note_text(node, found)
+
+    def _number_of_text(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
+        found = Expr("call", (Expr("name", (dotted(node.func),)), arguments), span(node))
+        if not characters.number_of_part(found) or characters.asks_length((*self.path, *self.lowerer.asked)):
+            return
+        if not any(characters.OF_AMD in ast.unparse(one) for one in self.body):
             self._note_text(node, found)
 
     def _note_text(self, node: ast.expr, found: Expr) -> None:
@@ -572,8 +581,9 @@ class Flow:
             self.gates.reads(found)  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
         elif isinstance(target, ast.Tuple | ast.List):
-            if node.value is not None and characters.unpacked(target, value):
-                self._note_text(node.value, Expr("tuple", ((value,),), value.at))
+            text = characters.unpacked(target, value)
+            if node.value is not None and text is not None and not characters.asks_length(self.path):
+                self._note_text(node.value, Expr("tuple", ((text,),), value.at))
             source = self.lowerer.define(value)
             for element, item in unpacked(target, source):
                 self._part(element, item)

@@ -44,8 +44,12 @@ def _misread(context: Context, module: Module, one: Operation) -> tuple[ChipSet,
     (found,) = one.amounts
     if found.op == "cmp":
         return _ordered(context, module, found)
+    if found.op == "const":
+        return _TWO_DIGITS, 'it looks for two digits, and of "sm_120" it finds the first two or nothing'
     if found.op == "tuple":
-        return _TWO_DIGITS, 'a text such as "120" has more characters than there are names: ValueError'
+        return _unpacked(context, module, found.args[0][0])
+    if found.op == "call":
+        return _number_cut(context, module, found.args[1][0])
     if found.op in ("bin", "fstr"):
         return _TWO_DIGITS, 'of "12.0" the first and the third character are "1."'
     return _cut(context, module, found)
@@ -90,6 +94,13 @@ def _cut(context: Context, module: Module, found: Expr) -> tuple[ChipSet, str]:
     """`"86"[:2]` is all of it and `"120"[:2]` is not."""
     texts = _texts(context.tree.value(module, found.args[0]))
     parts = {chip: part for chip, part in _texts(context.tree.value(module, found)).items() if chip in texts}
+    return _other_than_meant(context, module, texts, parts)
+
+
+def _other_than_meant(
+    context: Context, module: Module, texts: dict[Chip, str], parts: dict[Chip, str]
+) -> tuple[ChipSet, str]:
+    """What the parts of texts mean on chips with a major of one digit, and the chips on which they mean another."""
     old = [chip for chip in parts if chip not in _TWO_DIGITS]
     for meaning in _MEANINGS:
         if len(old) < _ENOUGH or any(parts[chip] != meaning(chip) for chip in old):
@@ -101,6 +112,28 @@ def _cut(context: Context, module: Module, found: Expr) -> tuple[ChipSet, str]:
         says = f'of "{texts[old[-1]]}" this is "{parts[old[-1]]}", and of "{texts[chip]}" "{part}"'
         return ChipSet.joining(wrong), says
     return NONE, ""
+
+
+def _unpacked(context: Context, module: Module, text: Expr) -> tuple[ChipSet, str]:
+    """`major, minor = "120"`; a pair of numbers has a part for each name."""
+    value = context.tree.value(module, text)
+    texts = {chip: lane for chip, lane in zip(CHIPS, value.spread(), strict=True) if isinstance(lane, str)}
+    wrong = _TWO_DIGITS if text.op != "var" else NONE
+    if texts or any(isinstance(lane, list | tuple) for lane in value.lanes):
+        fits = [chip for chip, lane in texts.items() if len(lane) == len("90")]
+        wrong = ChipSet.joining(chip for chip in texts if chip not in fits) if fits and value.device else NONE
+    return wrong, 'a text such as "120" has more characters than there are names: ValueError'
+
+
+def _number_cut(context: Context, module: Module, part: Expr) -> tuple[ChipSet, str]:
+    """`int(arch[3:5])` of what is called like a capability; what is known to be a text is told where it is cut."""
+    lanes = context.tree.value(module, part.args[0]).spread()
+    if not all(isinstance(lane, Guess) and not lane.part for lane in lanes):
+        return NONE, ""
+    places = [one.args[0] for one in part.args[1:]]
+    texts = {chip: f"sm_{chip.joined}" for chip in CHIPS}
+    parts = {chip: text[slice(*places)] if part.op == "slice" else text[places[0]] for chip, text in texts.items()}
+    return _other_than_meant(context, module, texts, parts)
 
 
 def _is_expected(context: Context, module: Module, parts: set[str]) -> bool:
