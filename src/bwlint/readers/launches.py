@@ -27,9 +27,9 @@ _LONGEST_SOURCE = 100_000
 _NESTED_WITHIN = 600
 _GAP = (
     r"[\"']?(?:[ \t]{1,8}#[^\n]{0,200}(?=\n))?"
-    r"(?:[ \t]{0,8}(?P<sign>[=:,])[ \t]{0,8}(?:\r?\n[ \t]{0,40}(?:-[ \t]{1,8})?)?"
+    r"(?:[ \t]{0,8},?\s{0,40}[\"']?value[\"']?[ \t]{0,8}:[ \t]{0,8}"
+    r"|[ \t]{0,8}(?P<sign>[=:,])[ \t]{0,8}(?:\r?\n[ \t]{0,40}(?:-[ \t]{1,8})?)?"
     r"|[ \t]{1,8}(?:\\\r?\n[ \t]{0,40})?"
-    r"|[ \t]{0,8},?\s{0,40}[\"']?value[\"']?[ \t]{0,8}:[ \t]{0,8}"
     r"|[ \t]{0,8}\r?\n[ \t]{0,40}-[ \t]{1,8})[\"']?"
 )
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -97,7 +97,7 @@ def operations(source: str) -> tuple[Operation, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _GivenOption:
     """An option as it is spelled, its value, and where the two begin and end."""
 
     option: str
@@ -110,7 +110,7 @@ class _Asked:
         return normal(self.option).rpartition(".")[2]
 
 
-def _goes_wrong(one: _Asked) -> bool:
+def _goes_wrong(one: _GivenOption) -> bool:
     return plan_of(one.option, one.value) is not None
 
 
@@ -138,7 +138,7 @@ def _declared(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _asked(source: str) -> Iterator[_Asked]:
+def _asked(source: str) -> Iterator[_GivenOption]:
     """Options with their values; one that takes none has an empty one."""
     for match in islice(_names().finditer(source), _MOST):
         option, flagged = match["name"], match["dashes"] is not None
@@ -148,14 +148,14 @@ def _asked(source: str) -> Iterator[_Asked]:
         )
         value = _resolved(source, given["value"]) if given else ""
         if flagged and normal(option) in lonely() and plan_of(option, value) is None:
-            yield _Asked(option, "", match.start(), match.end())
+            yield _GivenOption(option, "", match.start(), match.end())
         elif given is not None and is_set and value and normal(option) in options():
-            yield _Asked(option, value, match.start(), given.end("value"))
+            yield _GivenOption(option, value, match.start(), given.end("value"))
         else:
             yield from _nested(source, match)
 
 
-def _nested(source: str, outer: re.Match[str]) -> Iterator[_Asked]:
+def _nested(source: str, outer: re.Match[str]) -> Iterator[_GivenOption]:
     """`moe_config: {backend: X}`, over the lines below it too."""
     stop = outer.end() + _NESTED_WITHIN
     indent = outer.start() - source.rfind("\n", 0, outer.start()) - 1
@@ -163,7 +163,7 @@ def _nested(source: str, outer: re.Match[str]) -> Iterator[_Asked]:
     for inner in _INNER.finditer(source, outer.end(), below.start() if below else stop):
         option = f"{outer['name']}.{inner['name']}"
         if plan_of(option, inner["value"]) is not None:
-            yield _Asked(option, inner["value"], inner.start("name"), inner.end("value"))
+            yield _GivenOption(option, inner["value"], inner.start("name"), inner.end("value"))
             return
 
 

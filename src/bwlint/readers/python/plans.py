@@ -23,7 +23,9 @@ _SIZE = "ep_size"
 """How attributes end that hold the number of ranks that experts are spread over."""
 _MOST = 200
 _HOLDING = (ast.stmt, ast.ExceptHandler, ast.match_case)
-_ENVIRONMENT = frozenset({"environ", "getenv", "envs"})
+_ASKED = frozenset({"environ", "getenv", "envs"})
+_CHOICE = "backend"
+"""Where a test asks for one of these, somebody has chosen."""
 
 
 @cache
@@ -123,7 +125,7 @@ def _switched(node: ast.Assign, tests: tuple[ast.expr, ...]) -> tuple[str, str] 
     name, value = _last(node.targets[0]), _text(node.value)
     if not isinstance(node.targets[0], ast.Attribute) or not tests or not linked(name, value):
         return None
-    asked = any(value in word or word in _ENVIRONMENT for test in tests for word in _words(test))
+    asked = any(value in word or word in _ASKED or _CHOICE in word for test in tests for word in _words(test))
     return None if asked or _looked(tests) else (name, value)
 
 
