@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 
 from bwlint.chips.launches import card_words, cards, cluster_words, lonely, normal, options, plan_of
@@ -39,6 +39,7 @@ _INNER = re.compile(
     r"(?<![\w.-])[\"']?(?P<name>[\w-]{1,40})[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\"']?(?P<value>[\w.-]{1,80})"
 )
 _REFERENCE = re.compile(r"\$\{?(?P<name>\w+)(?::?-(?P<default>[\w.-]*))?")
+_ASSIGNED = re.compile(r"(?<![\w$])(?P<name>[A-Za-z_]\w{0,80})=[\"']?(?:\$\{\w{1,80}:?-)?(?P<value>[\w.-]{1,80})")
 _SAID = re.compile(r"\s*(?:#|//|echo\b|printf\b|[\"']?(?:description|note|summary|title|help|label)[\"']?\s*:)")
 _COMMENT = re.compile(r"\s*(?:#|//)")
 _CONDITION = re.compile(r"\s*(?:\}?\s*else\b|\)|\}|\])")
@@ -176,10 +177,21 @@ def _resolved(source: str, value: str) -> str:
     reference = _REFERENCE.match(value)
     if reference is None:
         return value
-    assigned = re.compile(
-        rf"(?<![\w$]){reference['name']}=[\"']?(?:\$\{{\w{{1,80}}:?-)?(?P<value>[\w.-]{{1,80}})"
-    ).search(source, 0, _LONGEST_SOURCE)
-    return assigned["value"] if assigned else reference["default"] or ""
+    return _assigned(source).get(reference["name"]) or reference["default"] or ""
+
+
+@lru_cache(maxsize=1)
+def _assigned(source: str) -> dict[str, str]:
+    """What the variables of a file are given first, or have as their default."""
+    found: dict[str, str] = {}
+    for match in _ASSIGNED.finditer(source, 0, _LONGEST_SOURCE):
+        found.setdefault(match["name"], match["value"])
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _words_of(line: str) -> tuple[str, ...]:
+    return card_words(line[:_LONGEST_LINE])
 
 
 def _near(lines: Sequence[str], number: int) -> tuple[str, ...]:
@@ -193,13 +205,14 @@ def _near(lines: Sequence[str], number: int) -> tuple[str, ...]:
     fences = 0
     for above in range(first - 1, max(-1, first - _MOST), -1):
         line = lines[above]
-        fences += line.lstrip().startswith(_FENCE)
-        if fences % 2 and (found := _lead(lines, above)):
-            return found
+        if line.lstrip().startswith(_FENCE):
+            fences += 1
+            if fences == 1 and (found := _lead(lines, above)):
+                return found
         if not line.strip() or _indent(line) >= indent or _CONDITION.match(line) or _COMMENT.match(line):
             continue
         indent = _indent(line)
-        if found := card_words(line[:_LONGEST_LINE]):
+        if found := _words_of(line):
             return found
         if not indent:
             break
@@ -211,7 +224,7 @@ def _lead(lines: Sequence[str], number: int) -> tuple[str, ...]:
     for above in range(number - 1, max(-1, number - _MOST), -1):
         line = lines[above]
         is_near = number - above <= _LEAD and not line.lstrip().startswith(_FENCE)
-        if (is_near or _HEADING.match(line)) and (found := card_words(line[:_LONGEST_LINE])):
+        if (is_near or _HEADING.match(line)) and (found := _words_of(line)):
             return found
         if _HEADING.match(line) or _KEY.match(line):
             break
@@ -231,7 +244,7 @@ def _last_before(lines: Sequence[str], number: int, whole: Sequence[str]) -> tup
     if len({cards([word]).chips for word in whole}) < 2:
         return ()
     for above in range(number - 1, max(-1, number - _MOST), -1):
-        if _COMMENT.match(lines[above]) and (found := card_words(lines[above])):
+        if _COMMENT.match(lines[above]) and (found := _words_of(lines[above])):
             return found
     return ()
 
