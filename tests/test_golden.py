@@ -37,6 +37,7 @@ REPRESENTATIVE = {rule.name: f"{rule.name}/fires.py" for rule in catalog.rules()
     "launch-bounds": "launch-bounds/minimums.cu",
     "leak": "reached/user.py",
     "message": "message/texts.py",
+    "moe-plan": "moe-plan/named/by_card.sh",
     "p2p-atomics": "p2p-atomics/remote_atomic/fires/backends.py",
     "relabelled": "binaries/edited/headers.so",
     "smem": "smem/requests.cu",

@@ -33,6 +33,7 @@ KINDS: tuple[Kind, ...] = (
         suffixes=(
             *(".cmake", ".mk", ".sh", ".bash", ".dockerfile"),
             *(".yml", ".yaml", ".hcl", ".json", ".toml", ".bzl", ".bazel", ".bazelrc"),
+            *(".service", ".sbatch", ".slurm", ".env"),
         ),
         names=("CMakeLists.txt", "setup.cfg", "BUILD", "meson.build", "meson_options.txt", "meson.options"),
         stems=("Dockerfile", "Containerfile", "Makefile", "makefile", "GNUmakefile"),

@@ -1,10 +1,13 @@
-"""Build files: what they compile for. CMake is parsed; the other kinds are read line by line."""
+"""Build files: what they compile for, and what launches in them ask for. CMake is parsed; the other kinds are read line
+by line.
+"""
 
 from __future__ import annotations
 
 import re
 
 from bwlint.model.facts import Module
+from bwlint.readers import launches
 
 __all__ = ["is_cmake", "may_matter", "read"]
 
@@ -19,7 +22,7 @@ _CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a build file: literals alone, since most files of these kinds are data without a target."""
     lowered = data.lower()
-    return any(word in lowered for word in _WORDS)
+    return any(word in lowered for word in _WORDS) or launches.may_hold(lowered)
 
 
 def is_cmake(path: str) -> bool:
@@ -31,5 +34,9 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     """Facts of one build file; never raises."""
     from bwlint.readers.buildfiles import cmake, text  # a run on Python alone needs the folder and not these
 
-    carries = cmake.read(source) if is_cmake(path) else text.read(path, source)
-    return Module(path=path, name=name, is_package=is_package, language="build", carries=carries)
+    if is_cmake(path):
+        return Module(path=path, name=name, is_package=is_package, language="build", carries=cmake.read(source))
+    lowered = source.lower().encode("utf-8", "surrogatepass")
+    carries = text.read(path, source) if any(word in lowered for word in _WORDS) else ()
+    asked = launches.operations(source) if launches.may_hold(lowered) else ()
+    return Module(path=path, name=name, is_package=is_package, language="build", carries=carries, operations=asked)

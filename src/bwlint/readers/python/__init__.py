@@ -15,7 +15,7 @@ from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.nodes import below, whole
-from bwlint.readers.python import budgets, clusters, embedded, fixed_digits, glued, installed, peers, said, tiles
+from bwlint.readers.python import budgets, clusters, embedded, fixed_digits, glued, installed, peers, plans, said, tiles
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import statements
@@ -46,12 +46,14 @@ _CALLED = re.compile(r"\b\w+\.tcgen05_\w+\(")
 
 
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
-    """The prefilter of a file: it may read the device, say what is compiled for it, enter another GPU's memory, or
-    hold code of another language.
+    """The prefilter of a file: it may read the device, say what is compiled for it, enter another GPU's memory, hold
+    code of another language, or launch a server.
     """
     if may_read_device(data, own) or any(word in data for word in (*_BUILD_WORDS, *_OPERATION_BYTES)):
         return True
-    return peers.may_enter(data) or any(reader.may_hold(data) for reader in (embedded, budgets, said, installed, tiles))
+    return peers.may_enter(data) or any(
+        reader.may_hold(data) for reader in (embedded, budgets, said, installed, tiles, plans)
+    )
 
 
 def read(
@@ -103,6 +105,7 @@ def read(
             *clusters.operations(tree, source),
             *said.operations(tree, source),
             *tiles.operations(tree, source),
+            *plans.operations(tree, source),
             *instructions,
             *flow.sizes.found,
             *flow.noted,

@@ -1,0 +1,117 @@
+"""moe-plan: what a launch asks for that 12.x cannot run, or links that it does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bwlint.chips import NONE, ChipSet
+from bwlint.chips.launches import Cards, Plan, card_words, cards, linked, plan_of
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.facts import Module, Operation
+from bwlint.model.findings import Severity
+from bwlint.model.rule import RuleTraits
+
+RULE = RuleTraits("moe-plan")
+_RELATED = 6
+_FOLDERS = 4
+"""How many names at the end of a path say what a file is for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """An option that goes wrong on `wrong`; `meant` says that the launch is for some of them by name."""
+
+    option: Operation
+    plan: Plan
+    wrong: ChipSet
+    meant: bool
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    choices = list(_choices(context, module))
+    meant = [one for one in choices if one.meant]
+    unsaid = [one for one in choices if not one.meant]
+    for one in meant:
+        yield _draft(module, one, "warning", ())
+    if unsaid and not meant and not context.in_test(module):
+        yield _draft(module, unsaid[0], "note", unsaid[1:])
+    for branch in module.operations:
+        if branch.kind == "plan-branch" and not context.in_test(module):
+            yield from _branch(context, module, branch)
+
+
+def _choices(context: Context, module: Module) -> Iterator[_Choice]:
+    asked = [one for one in module.operations if one.kind == "plan-option"]
+    path = cards(card_words(" ".join(module.path.rsplit("/", _FOLDERS)[-_FOLDERS:]))) if asked else Cards()
+    for option in asked:
+        plan = plan_of(option.name, option.amounts[0].args[0])
+        wrong = context.targets - plan.legal if plan else NONE
+        if plan is None or not wrong:
+            continue
+        near, whole, declared = (cards(_words(option, index)) for index in (1, 2, 3))
+        handled = cards(_words(option, 5)).chips
+        told = near or path or _in_common((declared.chips & wrong) - handled, whole, wrong)
+        if wrong & told.chips:
+            yield _Choice(option, plan, wrong & told.chips, meant=True)
+        elif not told and not _words(option, 4):
+            yield _Choice(option, plan, wrong, meant=False)
+
+
+def _in_common(declared: ChipSet, whole: Cards, wrong: ChipSet) -> Cards:
+    """For whom an option is that stands apart from every card of its file: of several, those listed as hardware."""
+    if declared or not whole or whole.chips <= wrong:
+        return Cards(declared) if declared else whole
+    return Cards(whole.chips - wrong, foreign=True)
+
+
+def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choice] | tuple[()]) -> Draft:
+    spelled = f"{one.option.name} {one.option.amounts[0].args[0]}".strip()
+    whom = plain(one.wrong)
+    says = f"`{spelled}` ({one.plan.launcher}): {one.plan.what} needs {_needs(one.plan)}; {whom} {one.plan.outcome}"
+    advice = one.plan.instead if one.meant else f"say for which GPU this launch is; on {whom}: {one.plan.instead}"
+    return Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=one.option.at, admitted=one.wrong, certain=NONE),
+        severity=severity,
+        confidence="medium" if one.meant else "low",
+        message=says,
+        label="the launch is for 12.x" if one.meant else "nothing says for which GPU this is",
+        advice=advice,
+        related=tuple(RelatedSpan(module, other.option.at, "and here") for other in others[:_RELATED]),
+        claims=(Claimed(claims.other(says, one.wrong), one.option.at),),
+    )
+
+
+def _needs(plan: Plan) -> str:
+    return "NVLink" if plan.by_links else f"a chip of {plain(plan.legal)}"
+
+
+def _branch(context: Context, module: Module, branch: Operation) -> Iterator[Draft]:
+    value = branch.amounts[0].args[0]
+    plan = linked(branch.name, value)
+    wrong = context.targets - plan.legal if plan else NONE
+    if plan is None or not wrong:
+        return
+    says = (
+        f"`{value}` is entered because {branch.name} says so, with no look at the chip or at what connects the GPUs: it"
+        f" needs {_needs(plan)}, and {plain(wrong)} has none"
+    )
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=branch.at, admitted=wrong, certain=NONE),
+        severity="note",
+        confidence="low",
+        message=says,
+        label="chosen by name alone",
+        advice="ask for NVLink between the GPUs (NVML) or for the chip, and refuse in a sentence or go over NCCL",
+        claims=(Claimed(claims.other(says, wrong), branch.at),),
+    )
+
+
+def _words(option: Operation, index: int) -> tuple[str, ...]:
+    return tuple(word.args[0] for word in option.amounts[index].args[0])
