@@ -113,6 +113,7 @@ OperationKind = Literal[
     "picked",
     "told",
     "tiled-shared",
+    "floor",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
 
@@ -134,6 +135,7 @@ glued           names of two targets that became one string
 as-text         a capability that is ordered as a text, or taken apart by the places of its characters
 picked          a call of what the device picks: `TABLE[major](x)`, `cls(x).run()`; its amount is what is called
 tiled-shared    bytes of shared memory that the buffers of a function's kernel take together, at least
+floor           a target and the release of CUDA that it is said to need
 told            a function of a library gets a text that is no literal; its amounts are the parameter and the text
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})

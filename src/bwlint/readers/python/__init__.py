@@ -15,7 +15,7 @@ from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.nodes import below, whole
-from bwlint.readers.python import budgets, clusters, embedded, glued, installed, peers, said, tiles
+from bwlint.readers.python import budgets, clusters, embedded, floors, glued, installed, peers, said, tiles
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import statements
@@ -51,7 +51,9 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """
     if may_read_device(data, own) or any(word in data for word in (*_BUILD_WORDS, *_OPERATION_BYTES)):
         return True
-    return peers.may_enter(data) or any(reader.may_hold(data) for reader in (embedded, budgets, said, installed, tiles))
+    return peers.may_enter(data) or any(
+        reader.may_hold(data) for reader in (embedded, budgets, said, installed, tiles, floors)
+    )
 
 
 def read(
@@ -102,6 +104,7 @@ def read(
             *clusters.operations(tree, source),
             *said.operations(tree, source),
             *tiles.operations(tree, source),
+            *floors.operations(tree, source),
             *instructions,
             *flow.sizes.found,
             *flow.noted,

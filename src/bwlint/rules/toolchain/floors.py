@@ -1,0 +1,205 @@
+"""toolchain: functions that ask for another release of CUDA than the first that knows a chip."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bwlint.chips import NONE, Chip, ChipSet, Target, all_chips
+from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
+from bwlint.chips.targets import known_targets
+from bwlint.chips.toolkits import first_toolkit, releases, version
+from bwlint.chips.wording import plain
+from bwlint.chips.words import said
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.model.expr import Span
+from bwlint.model.facts import Function, Module, Operation
+from bwlint.model.findings import Confidence, NoFix, Severity
+from bwlint.rules.toolchain import RULE
+from bwlint.rules.toolchain.asked import AskedFunction
+
+_TARGET = re.compile(rf"{IN_NAMES}({NUMBER}{SUFFIX})(?![0-9A-Za-z])")
+_FAMILY = re.compile(rf"{IN_NAMES}([0-9]{{1,2}})[xX]")
+_OTHER_NEED = re.compile(rf"(?i)\b{said('own-floor')}\b")
+_FOR_ITS_AUTHOR = NoFix("whether something besides the chip needs this release is for the author to say")
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """What is said of one version that a function asks for; `chips` are those that it is wrong for."""
+
+    at: Span
+    release: str
+    message: str
+    label: str
+    advice: str
+    severity: Severity = "warning"
+    confidence: Confidence = "medium"
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if module.language != "python" or context.in_test(module):
+        return
+    for one in module.operations:
+        target = next(known_targets([one.name]), None) if one.kind == "floor" else None
+        fault = _of_row(one, target) if target is not None and target.chip in context.targets else None
+        if target is not None and fault is not None:
+            yield _draft(module, fault, ChipSet.of(target.chip.name))
+    for function in module.functions.values():
+        asked = AskedFunction(context.tree, module, function)
+        if asked.asks and not _has_another_need(context, module, function):
+            yield from _judged(context, asked)
+
+
+def _judged(context: Context, asked: AskedFunction) -> Iterator[Draft]:
+    floors = {chip: asked.floor(chip) for chip in all_chips()}
+    told: dict[_Fault, ChipSet] = {}
+    for chip in context.targets:
+        late = _late_family(asked, chip)
+        by_chip = len(set(floors.values())) > 1  # else it asks all for the same, and what needs that is not the chip
+        fault = late or (_misplaced(asked, chip, floors[chip]) if by_chip else None)
+        if fault is not None:
+            told[fault] = told.get(fault, NONE) | ChipSet.of(chip.name)
+    for fault, chips in told.items():
+        yield _draft(asked.module, fault, chips)
+
+
+def _misplaced(asked: AskedFunction, chip: Chip, floor: str | None) -> _Fault | None:
+    """A function that takes a chip from a release on which is later, or earlier, than the first that knows it."""
+    need = _need(asked.function, chip)
+    if floor is None or need is None or floor in (need, releases()[0]):
+        return None
+    at = asked.decides(chip, _before(floor), floor)
+    if at is None:
+        return None
+    return (
+        _too_late(asked, chip, at, floor, need)
+        if version(floor) > version(need)
+        else _too_early(asked, chip, at, floor)
+    )
+
+
+def _too_late(asked: AskedFunction, chip: Chip, at: Span, floor: str, need: str) -> _Fault:
+    made = asked.target(chip, floor)
+    for_target = made is not None and first_toolkit(made) == floor
+    named = _is_named(asked.function, chip)
+    known = f"nvcc {need} knows {chip.name}"
+    message = f"{chip.name} is refused below CUDA {floor}, and {known}"
+    if for_target:
+        message += f"; {made} needs {floor}, and the plain target does not"
+    return _Fault(
+        at=at,
+        release=floor,
+        message=message,
+        label=f"{floor} is asked for",
+        advice=f"ask for {need} for {chip.name}"
+        if not for_target
+        else f"name a target below {floor} that {need} knows",
+        severity="warning" if named and not for_target else "note",
+        confidence="medium" if named else "low",
+    )
+
+
+def _too_early(asked: AskedFunction, chip: Chip, at: Span, floor: str) -> _Fault | None:
+    late = [one for one in _named_targets(asked.function) if chip in one.loads_on() and _after(one, floor)]
+    if not late or version(floor) < version(chip.min_cuda or floor)[:1]:
+        return None
+    return _Fault(
+        at=at,
+        release=floor,
+        message=f"this says yes to {late[0]} from CUDA {floor} on, whose nvcc does not know it: it came with"
+        f" {first_toolkit(late[0])}",
+        label=f"{floor} is taken for enough",
+        advice=f"ask for {first_toolkit(late[0])}",
+        severity="warning" if late[0].suffix else "note",
+    )
+
+
+def _late_family(asked: AskedFunction, chip: Chip) -> _Fault | None:
+    """A target that does not load on the chip under a release that knows the one that later releases are given."""
+    for release, after in zip(releases(), releases()[1:], strict=False):
+        old, new = asked.target(chip, release), asked.target(chip, after)
+        if old is None or new is None or chip in old.loads_on() or chip not in new.loads_on() or _after(new, release):
+            continue
+        at = asked.decides(chip, release, after)
+        if at is not None:
+            return _Fault(
+                at=at,
+                release=after,
+                message=f"below CUDA {after} this names {old}, which {chip.name} does not load, and {new} is known from"
+                f" {first_toolkit(new)} on",
+                label=f"{new} from {after} on",
+                advice=f"name {new} from {first_toolkit(new)} on",
+                confidence="high",
+            )
+    return None
+
+
+def _of_row(one: Operation, target: Target) -> _Fault | None:
+    """What is wrong with a release that is said to be the first for a target."""
+    floor, need = one.amounts[0].args[0], first_toolkit(target)
+    if need is None or version(floor)[:2] == version(need) or _speaks_of_another(one.qualname):
+        return None
+    if version(floor) > version(need):
+        message = f"{target} is left out below CUDA {floor}, and nvcc {need} knows it"
+    else:
+        message = f"{target} is offered from CUDA {floor} on, whose nvcc does not know it: it came with {need}"
+    return _Fault(
+        at=one.at, release=floor, message=message, label=f"{need} is enough and needed", advice=f"ask for {need}"
+    )
+
+
+def _need(function: Function, chip: Chip) -> str | None:
+    """The first release that knows a chip, or the target for it that a function is called after."""
+    needs = [first for one in _named_targets(function) if chip in one.loads_on() and (first := first_toolkit(one))]
+    return max(needs, key=version) if needs else chip.min_cuda
+
+
+def _named_targets(function: Function) -> list[Target]:
+    return list(known_targets(name.lower() for name in _TARGET.findall(function.qualname)))
+
+
+def _is_named(function: Function, chip: Chip) -> bool:
+    """Whether a function is called after a chip or its family."""
+    families = {int(major) for major in _FAMILY.findall(function.qualname)}
+    return chip.major in families or any(chip in one.loads_on() for one in _named_targets(function))
+
+
+def _after(target: Target, release: str) -> bool:
+    """Whether a target came with a later release."""
+    first = first_toolkit(target)
+    return first is not None and version(first) > version(release)
+
+
+def _before(release: str) -> str:
+    return releases()[releases().index(release) - 1]
+
+
+def _has_another_need(context: Context, module: Module, function: Function) -> bool:
+    """Whether a function's name, documentation or a text in it names something else that needs a release."""
+    near = [one.gate for one in context.beside(module) if one.gate.qualname == function.qualname]
+    texts = [prose.text for gate in near for side in (gate.yes, gate.no) for prose in side.texts]
+    said_of_it = (function.doc, *(gate.comment for gate in near), *texts)
+    return _speaks_of_another(function.qualname) or any(map(_OTHER_NEED.search, said_of_it))
+
+
+def _speaks_of_another(name: str) -> bool:
+    return _OTHER_NEED.search(name.replace("_", " ")) is not None
+
+
+def _draft(module: Module, fault: _Fault, chips: ChipSet) -> Draft:
+    return Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=fault.at, admitted=chips, certain=NONE),
+        severity=fault.severity,
+        confidence=fault.confidence,
+        message=fault.message,
+        label=fault.label,
+        advice=fault.advice,
+        remedy=_FOR_ITS_AUTHOR,
+        claims=(Claimed(claims.other(fault.message, chips, fault.release), fault.at),),
+    )
