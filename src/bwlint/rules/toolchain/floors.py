@@ -10,7 +10,6 @@ from bwlint.chips import NONE, Chip, ChipSet, Target, all_chips
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.chips.targets import known_targets
 from bwlint.chips.toolkits import first_toolkit, releases, version
-from bwlint.chips.wording import plain
 from bwlint.chips.words import said
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -87,18 +86,17 @@ def _too_late(asked: AskedFunction, chip: Chip, at: Span, floor: str, need: str)
     made = asked.target(chip, floor)
     for_target = made is not None and first_toolkit(made) == floor
     named = _is_named(asked.function, chip)
-    known = f"nvcc {need} knows {chip.name}"
-    message = f"{chip.name} is refused below CUDA {floor}, and {known}"
+    message = f"{chip.name} is refused below CUDA {floor}, and nvcc {need} knows it"
+    advice = f"ask for {need} for {chip.name}"
     if for_target:
         message += f"; {made} needs {floor}, and the plain target does not"
+        advice = f"below {floor} name a target that {need} knows"
     return _Fault(
         at=at,
         release=floor,
         message=message,
         label=f"{floor} is asked for",
-        advice=f"ask for {need} for {chip.name}"
-        if not for_target
-        else f"name a target below {floor} that {need} knows",
+        advice=advice,
         severity="warning" if named and not for_target else "note",
         confidence="medium" if named else "low",
     )
