@@ -114,6 +114,8 @@ OperationKind = Literal[
     "told",
     "tiled-shared",
     "floor",
+    "soname",
+    "environment",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
 
@@ -136,6 +138,8 @@ as-text         a capability that is ordered as a text, or taken apart by the pl
 picked          a call of what the device picks: `TABLE[major](x)`, `cls(x).run()`; its amount is what is called
 tiled-shared    bytes of shared memory that the buffers of a function's kernel take together, at least
 floor           a target and the release of CUDA that it is said to need
+soname          a file of a library of CUDA, by a name with a version
+environment     a variable that tells a tool what to take, its value and the text around it
 told            a function of a library gets a text that is no literal; its amounts are the parameter and the text
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})
