@@ -17,7 +17,7 @@ from bwlint.model.findings import NoFix
 from bwlint.rules.toolchain import RULE
 from bwlint.world.builds import runs_on
 
-_WHOLE: frozenset[CarryKind] = frozenset({"list", "piece", "request", "option", "gencode"})
+_ADDING_UP: frozenset[CarryKind] = frozenset({"list", "piece", "gencode"})
 """What a build makes of all its sources: what one kernel is offered for may need a later release for itself."""
 _FOR_ITS_AUTHOR = NoFix("from which release on a build serves a chip is for its author to say")
 
@@ -27,7 +27,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     lists: dict[str, list[Carry]] = defaultdict(list)
     for carry in module.carries:
-        if carry.kind in _WHOLE:
+        if carry.kind in _ADDING_UP:
             lists["" if carry.kind == "gencode" else carry.name].append(carry)
     for carries in lists.values():
         yield from _late(context, module, carries)
@@ -39,8 +39,8 @@ def _late(context: Context, module: Module, carries: Sequence[Carry]) -> Iterato
         need = min((chip.min_cuda for chip in asked if chip.min_cuda), key=version, default="")
         serving = [carry for carry in carries if asked & runs_on([carry])]
         first = min(serving, key=_begins, default=None)
-        if first is None or not need or _begins(first) <= version(need):
-            continue
+        if first is None or first.kind == "list" or not need or _begins(first) <= version(need):
+            continue  # one list instead of another is told where it stops
         between = within((need, first.toolkit[0]))
         if any(between & within(carry.toolkit) for carry in carries):
             yield _draft(module, first, asked, need)

@@ -73,7 +73,8 @@ def _fixed_target(context: Context, module: Module, one: Operation, value: str, 
     target = next(known_targets([value]), None)
     if target is None or target.chip not in context.targets:
         return
-    left_out = (siblings(target.chip) - target.loads_on()) & context.targets & context.let_to(module, one.at)
+    later = ChipSet.where(lambda chip: chip in siblings(target.chip) and chip.joined > target.number)
+    left_out = (later - target.loads_on()) & context.targets & context.let_to(module, one.at)
     if not left_out:
         return
     meant = _spoken_of(near, left_out) & left_out
