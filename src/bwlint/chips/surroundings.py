@@ -35,3 +35,17 @@ def variables() -> dict[str, ToolVariable]:
         )
         for row in table("toolkits")["variable"]
     }
+
+
+@dataclass(frozen=True, slots=True)
+class PackageFloor:
+    """The first version of a package in which something works on a chip."""
+
+    chip: str
+    first: str
+    what: str
+
+
+@cache
+def packages() -> dict[str, PackageFloor]:
+    return {row["name"]: PackageFloor(row["chip"], row["first"], row["what"]) for row in table("toolkits")["package"]}

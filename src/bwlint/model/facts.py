@@ -116,6 +116,9 @@ OperationKind = Literal[
     "floor",
     "soname",
     "environment",
+    "cuda-matrix",
+    "wheel-index",
+    "package-floor",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
 
@@ -140,6 +143,9 @@ tiled-shared    bytes of shared memory that the buffers of a function's kernel t
 floor           a target and the release of CUDA that it is said to need
 soname          a file of a library of CUDA, by a name with a version
 environment     a variable that tells a tool what to take, its value and the text around it
+cuda-matrix     the releases of CUDA that a workflow is run with, by the newest
+wheel-index     where wheels of torch are taken from, by their release of CUDA
+package-floor   a package and the version of it that is asked for at least
 told            a function of a library gets a text that is no literal; its amounts are the parameter and the text
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})
