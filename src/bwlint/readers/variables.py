@@ -22,8 +22,8 @@ _SET = re.compile(
     r"[\"']?(?P<value>[^\s\"'#,]{1,200})"
 )
 _SETTERS = frozenset({"setdefault", "putenv"})
-_ABOVE, _BELOW = 6, 2
-"""Lines around a place that speak of it."""
+_ABOVE = 6
+"""Lines in front of a place that speak of it."""
 _LONGEST_LINE = 400
 _MOST = 40
 
@@ -93,4 +93,4 @@ def _text(node: ast.expr) -> str:
 
 
 def _near(lines: Sequence[str], number: int) -> str:
-    return "\n".join(line[:_LONGEST_LINE] for line in lines[max(0, number - 1 - _ABOVE) : number + _BELOW])
+    return "\n".join(line[:_LONGEST_LINE] for line in lines[max(0, number - 1 - _ABOVE) : number])

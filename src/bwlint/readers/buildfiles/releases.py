@@ -26,8 +26,8 @@ _FLOOR = re.compile(
     r"[ \t]*>=[ \t]*(?P<version>[0-9][0-9.]{0,12})"
 )
 _COMMENT = re.compile(r"(?:^|\s)#")
-_AROUND = 300
-"""Characters on either side of a place that speak of it."""
+_IN_FRONT = 300
+"""Characters in front of a place that speak of it."""
 _LEAST_MATRIX = 3
 _MOST = 40
 _WORDS = (b"download.pytorch.org/whl/", *(package.encode() for package in packages()))
@@ -51,7 +51,7 @@ def operations(path: str, source: str) -> tuple[Operation, ...]:
 def _indices(source: str, places: Places) -> Iterator[Operation]:
     for match in _INDEX.finditer(source):
         if not _commented(source, match.start(), places):
-            near = source[max(0, match.start() - _AROUND) : match.end() + _AROUND]
+            near = source[max(0, match.start() - _IN_FRONT) : match.end()]
             at = places.span(match.start(), match.end())
             yield Operation("wheel-index", f"{match[1]}.{match[2]}", at, amounts=(const(near),))
 

@@ -192,9 +192,7 @@ class AskedFunction:
 
 
 def _named(value: Expr, chip: Chip) -> Iterator[str]:
-    """The targets that a value may be the name of: "120f", or "0f" beside a major."""
-    if value.op == "const" and isinstance(value.args[0], str):
-        yield value.args[0]
+    """The target that a major and a part name together: (major, "0f"). Whole names are told where they stand."""
     if value.op == "tuple" and len(value.args[0]) == 2:
         major, minor = value.args[0]
         first = major.args[0] if major.op == "const" else chip.major

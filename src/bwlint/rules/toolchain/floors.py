@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import NONE, Chip, ChipSet, Target, all_chips
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.chips.targets import known_targets
 from bwlint.chips.toolkits import first_toolkit, releases, version
+from bwlint.chips.wording import listed, plain
 from bwlint.chips.words import said
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -29,7 +30,7 @@ _FOR_ITS_AUTHOR = NoFix("whether something besides the chip needs this release i
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """What is said of one version that a function asks for; `chips` are those that it is wrong for."""
+    """What is said of one version that is asked for."""
 
     at: Span
     release: str
@@ -56,41 +57,35 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 def _judged(context: Context, asked: AskedFunction) -> Iterator[Draft]:
     floors = {chip: asked.floor(chip) for chip in all_chips()}
-    told: dict[_Fault, ChipSet] = {}
+    by_chip = len(set(floors.values())) > 1  # else it asks all for the same, and what needs that is not the chip
+    refused: dict[tuple[Span, str], list[Chip]] = {}
     for chip in context.targets:
-        late = _late_family(asked, chip)
-        by_chip = len(set(floors.values())) > 1  # else it asks all for the same, and what needs that is not the chip
-        fault = late or (_misplaced(asked, chip, floors[chip]) if by_chip else None)
+        floor, need = floors[chip], _need(asked.function, chip)
+        fault = _late_family(asked, chip)
+        at = None if fault or not floor or floor == releases()[0] else asked.decides(chip, _before(floor), floor)
+        if fault is None and floor and need and at and by_chip:
+            if version(floor) > version(need):
+                refused.setdefault((at, floor), []).append(chip)
+            else:
+                fault = _too_early(asked, chip, at, floor)
         if fault is not None:
-            told[fault] = told.get(fault, NONE) | ChipSet.of(chip.name)
-    for fault, chips in told.items():
-        yield _draft(asked.module, fault, chips)
+            yield _draft(asked.module, fault, ChipSet.of(chip.name))
+    for (at, floor), chips in refused.items():
+        yield _draft(asked.module, _too_late(asked, chips, at, floor), ChipSet.joining(chips))
 
 
-def _misplaced(asked: AskedFunction, chip: Chip, floor: str | None) -> _Fault | None:
-    """A function that takes a chip from a release on which is later, or earlier, than the first that knows it."""
-    need = _need(asked.function, chip)
-    if floor is None or need is None or floor in (need, releases()[0]):
-        return None
-    at = asked.decides(chip, _before(floor), floor)
-    if at is None:
-        return None
-    return (
-        _too_late(asked, chip, at, floor, need)
-        if version(floor) > version(need)
-        else _too_early(asked, chip, at, floor)
-    )
-
-
-def _too_late(asked: AskedFunction, chip: Chip, at: Span, floor: str, need: str) -> _Fault:
-    made = asked.target(chip, floor)
+def _too_late(asked: AskedFunction, chips: Sequence[Chip], at: Span, floor: str) -> _Fault:
+    """Chips are refused under releases that know them."""
+    needs = {chip: _need(asked.function, chip) for chip in chips}
+    known = listed([f"{chip.name} from {need} on" for chip, need in needs.items()])
+    message = f"{plain(ChipSet.joining(chips))} is refused below CUDA {floor}, and nvcc knows {known}"
+    advice = f"ask for {listed([f'{need} for {chip.name}' for chip, need in needs.items()])}"
+    made = asked.target(chips[0], floor)
     for_target = made is not None and first_toolkit(made) == floor
-    named = _is_named(asked.function, chip)
-    message = f"{chip.name} is refused below CUDA {floor}, and nvcc {need} knows it"
-    advice = f"ask for {need} for {chip.name}"
     if for_target:
-        message += f"; {made} needs {floor}, and the plain target does not"
-        advice = f"below {floor} name a target that {need} knows"
+        message += f"; {made} needs {floor}, and other targets do not"
+        advice = f"below {floor} name {Target(chips[0].joined, 'a')}, which {needs[chips[0]]} knows"
+    named = all(_is_named(asked.function, chip) for chip in chips)
     return _Fault(
         at=at,
         release=floor,

@@ -61,7 +61,7 @@ def _draft(module: Module, carry: Carry, chips: ChipSet, need: str) -> Draft:
         confidence="medium",
         message=message,
         label=f"from {floor} on",
-        advice=f"offer the plain target from {need} on: the whole family loads it",
+        advice=f"offer sm_{first.joined} from {need} on, or sm_{first.joined}a for kernels that need the suffix",
         remedy=_FOR_ITS_AUTHOR,
         claims=(Claimed(claims.other(message, chips, floor), carry.at),),
     )

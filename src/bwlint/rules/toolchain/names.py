@@ -71,7 +71,8 @@ def _variable(context: Context, module: Module, one: Operation, known: ToolVaria
 
 def _fixed_target(context: Context, module: Module, one: Operation, value: str, near: str) -> Iterator[Draft]:
     target = next(known_targets([value]), None)
-    if target is None or target.chip not in context.targets:
+    picked = context.let_in(module, one.at)  # what a test picks for a chip is told as such
+    if target is None or target.chip not in context.targets or picked:
         return
     later = ChipSet.where(lambda chip: chip in siblings(target.chip) and chip.joined > target.number)
     left_out = (later - target.loads_on()) & context.targets & context.let_to(module, one.at)
