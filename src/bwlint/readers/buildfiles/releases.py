@@ -28,6 +28,8 @@ _FLOOR = re.compile(
 _COMMENT = re.compile(r"(?:^|\s)#")
 _IN_FRONT = 300
 """Characters in front of a place that speak of it."""
+_LONGEST = 400
+"""Characters of a line in front of a place in which a comment may begin."""
 _LEAST_MATRIX = 3
 _MOST = 40
 _WORDS = (b"download.pytorch.org/whl/", *(package.encode() for package in packages()))
@@ -74,4 +76,5 @@ def _matrices(source: str, places: Places) -> Iterator[Operation]:
 
 
 def _commented(source: str, offset: int, places: Places) -> bool:
-    return _COMMENT.search(source[places.line_start(offset) : offset]) is not None
+    start = max(places.line_start(offset), offset - _LONGEST)
+    return _COMMENT.search(source, start, offset) is not None

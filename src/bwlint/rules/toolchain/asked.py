@@ -25,7 +25,7 @@ Truth = tuple[ChipSet, ChipSet]
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _WayOut:
     """A way out of a function, and the chips that may take it."""
 
     value: Expr
@@ -94,13 +94,13 @@ class AskedFunction:
             found = (NONE if found is EVERY else found) | (way.chips & self._taken(way.value, release))
         return found
 
-    def _ways(self, release: str) -> Iterator[_Way]:
+    def _ways(self, release: str) -> Iterator[_WayOut]:
         left = EVERY
         for path, value in self.function.returns:
             may, must = self._path(path, release)
-            yield _Way(value, left & may)
+            yield _WayOut(value, left & may)
             left -= must
-        yield _Way(Expr("nothing", ()), left)
+        yield _WayOut(Expr("nothing", ()), left)
 
     def _path(self, path: Path, release: str) -> Truth:
         may, must = EVERY, EVERY

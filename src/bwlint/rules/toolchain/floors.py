@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bwlint.chips import NONE, Chip, ChipSet, Target, all_chips
+from bwlint.chips import NONE, Chip, ChipSet, Target, all_chips, siblings
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.chips.targets import known_targets
 from bwlint.chips.toolkits import first_toolkit, releases, version
@@ -99,8 +99,9 @@ def _too_late(asked: AskedFunction, chips: Sequence[Chip], at: Span, floor: str)
 
 def _too_early(asked: AskedFunction, chip: Chip, at: Span, floor: str) -> _Fault | None:
     late = [one for one in _named_targets(asked.function) if chip in one.loads_on() and _after(one, floor)]
-    if not late or version(floor) < version(chip.min_cuda or floor)[:1]:
-        return None
+    oldest = min((one.min_cuda for one in siblings(chip) if one.min_cuda), key=version, default=floor)
+    if not late or version(floor) < version(oldest):
+        return None  # it is not for the chip that this release is asked for
     return _Fault(
         at=at,
         release=floor,

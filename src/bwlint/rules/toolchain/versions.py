@@ -24,6 +24,7 @@ _ORDERS: dict[str, Callable[[Numbers, Numbers], bool]] = {
 _TOOLKIT = re.compile(
     r"(?i)(?=.*(?:cuda|nvcc|bare_?metal))(?=.*(?:version|toolkit|nvcc|bare_?metal|cuda_?ver|cuda_?major))"
 )
+_CUDA = re.compile(r"(?i)cuda|nvcc|toolkit")
 _OTHER = re.compile(r"(?i)driver|capab|device|propert|hip|rocm|runtime_?get")
 _ASKS_LEAST = re.compile(r"(?i)at_?least|_geq?$|(?:min|newer|since)\w*version|version\w*(?:_ge|min|newer)")
 _MADE = re.compile(r"(?i)version$|^parse$|^tuple$")
@@ -65,9 +66,13 @@ def version_tests(node: Expr, slots: Sequence[Expr]) -> tuple[VersionTest, ...]:
 def _called(node: Expr, slots: Sequence[Expr]) -> Iterator[VersionTest]:
     """`is_cuda_version_at_least("12.9")`, `version_at_least(torch.version.cuda, "12.9")`."""
     function, arguments = node.args
-    if not _ASKS_LEAST.search(" ".join(_words(function, slots))) or not 0 < len(arguments) <= 2:
+    name = "".join(_words(function, slots)[-1:])
+    if not _ASKS_LEAST.search(name) or not 0 < len(arguments) <= 2:
         return
-    if _is_toolkit(function if len(arguments) == 1 else arguments[0], slots):
+    of_cuda = (
+        _CUDA.search(name) and not _OTHER.search(name) if len(arguments) == 1 else _is_toolkit(arguments[0], slots)
+    )
+    if of_cuda:
         yield VersionTest(">=", arguments[-1], True)
 
 
