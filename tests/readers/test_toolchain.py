@@ -108,6 +108,22 @@ def test_a_release_that_is_pinned(source: str, path: str, name: str | None) -> N
 
 
 @pytest.mark.parametrize(
+    ("condition", "first", "second", "releases"),
+    [
+        ('[ "$CUDA_STREAM" = "cu129" ]', "12.0a", "12.0f", ["12.9"]),
+        ('[[ "${CUDA_VERSION}" == 12.9* ]]', '"sm_120a"', "'sm_120f'", ["12.9"]),
+        ('[ "$KIND" = "cu129" ]', "12.0a", "12.0f", []),
+        ('[ "$CUDA_STREAM" = "cu129" ] && [ -n "$X" ]', "12.0a", "12.0f", []),
+        ('[ "$CUDA_STREAM" = "cu129" ]', "12.0a", "other", []),
+    ],
+)
+def test_a_target_that_is_picked_by_the_release(condition: str, first: str, second: str, releases: list[str]) -> None:
+    source = f"if {condition}; then\n  JIT={first}\nelse\n  JIT={second}\nfi\n"
+    known = [one.amounts[1].args[0] for one in read(source, "a.sh").operations if one.kind == "picked-target"]
+    assert [release.args[0] for taken in known for release in taken] == releases
+
+
+@pytest.mark.parametrize(
     ("piece", "path"),
     [
         ('has_cuda("sm_121", "12.9")\n', "a.py"),
@@ -115,6 +131,7 @@ def test_a_release_that_is_pinned(source: str, path: str, name: str | None) -> N
         ('x = f(x) / "libcudart.so.12"\n', "a.py"),
         ("export TRITON_PTXAS_PATH=/x\n", "a.sh"),
         ("TRITON_PTXAS_PATH=", "a.sh"),
+        ("if [ $CUDA = cu129 ]; then\n X=12.0a\n", "a.sh"),
         ("matrix:\n  cuda: [1, \n", "a.yml"),
         ("cuda: [", "a.yml"),
         ("https://download.pytorch.org/whl/cu126 ", "a.sh"),

@@ -119,6 +119,7 @@ OperationKind = Literal[
     "cuda-matrix",
     "wheel-index",
     "package-floor",
+    "picked-target",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
 
@@ -145,6 +146,7 @@ soname          a file of a library of CUDA, by a name with a version
 environment     a variable that tells a tool what to take, its value and the text around it
 cuda-matrix     the releases of CUDA that a workflow is run with, by the newest
 wheel-index     where wheels of torch are taken from, by their release of CUDA
+picked-target   one that a script picks under some releases of CUDA, the one that it picks else, and these releases
 package-floor   a package and the version of it that is asked for at least
 told            a function of a library gets a text that is no literal; its amounts are the parameter and the text
 """

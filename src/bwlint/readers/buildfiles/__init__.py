@@ -6,7 +6,7 @@ import re
 
 from bwlint.model.facts import Module
 from bwlint.readers import variables
-from bwlint.readers.buildfiles import releases
+from bwlint.readers.buildfiles import arms, releases
 
 __all__ = ["is_cmake", "may_matter", "read"]
 
@@ -21,7 +21,7 @@ _CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a build file: literals alone, since most files of these kinds are data without a target."""
     lowered = data.lower()
-    return any(word in lowered for word in _WORDS) or variables.may_hold(data) or releases.may_hold(data)
+    return any(word in lowered for word in _WORDS) or any(one.may_hold(data) for one in (variables, releases, arms))
 
 
 def is_cmake(path: str) -> bool:
@@ -34,5 +34,5 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     from bwlint.readers.buildfiles import cmake, text  # a run on Python alone needs the folder and not these
 
     carries = cmake.read(source) if is_cmake(path) else text.read(path, source)
-    operations = (*variables.of_text(source), *releases.operations(path, source))
+    operations = (*variables.of_text(source), *releases.operations(path, source), *arms.operations(source))
     return Module(path=path, name=name, is_package=is_package, language="build", carries=carries, operations=operations)

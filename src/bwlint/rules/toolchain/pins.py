@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from bwlint.chips import NONE, ChipSet, group, siblings
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.surroundings import packages
-from bwlint.chips.toolkits import version
-from bwlint.chips.wording import plain
+from bwlint.chips.targets import known_targets
+from bwlint.chips.toolkits import first_toolkit, version
+from bwlint.chips.wording import listed, plain
 from bwlint.chips.words import nicknames
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -35,6 +36,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _index(context, module, one)
         elif one.kind == "package-floor":
             yield from _floor(context, module, one)
+        elif one.kind == "picked-target":
+            yield from _picked(context, module, one)
 
 
 def _first_release(chips: ChipSet) -> str:
@@ -75,6 +78,20 @@ def _floor(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
         return
     message = f"{one.name} {asked} is let in, whose {known.what} works on {plain(chips)} from {known.first} on"
     yield _draft(module, one, chips, "note", message, f"from {asked} on", f"ask for {known.first} at least")
+
+
+def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+    """An exact target under a release that knows the target of the family, which later ones are given."""
+    exact, wider = (next(known_targets([name]), None) for name in (one.name, one.amounts[0].args[0]))
+    if exact is None or wider is None or exact.suffix != "a" or exact.chip != wider.chip:
+        return
+    first = first_toolkit(wider)
+    left_out = (wider.loads_on() - exact.loads_on()) & context.targets
+    early = [release.args[0] for release in one.amounts[1].args[0]]
+    known = [release for release in early if first and version(release) >= version(first)]
+    if known and left_out:
+        message = f"CUDA {listed(known)} gets {exact} here, which {plain(left_out)} does not load, and knows {wider}"
+        yield _draft(module, one, left_out, "warning", message, f"{exact}", f"take {wider} from {first} on")
 
 
 def _is_served(context: Context, chips: ChipSet) -> bool:
