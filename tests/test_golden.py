@@ -40,6 +40,7 @@ REPRESENTATIVE = {rule.name: f"{rule.name}/fires.py" for rule in catalog.rules()
     "moe-plan": "moe-plan/named/by_card.sh",
     "p2p-atomics": "p2p-atomics/remote_atomic/fires/backends.py",
     "relabelled": "binaries/edited/headers.so",
+    "toolchain": "toolchain/floors/fires/predicates.py",
     "smem": "smem/requests.cu",
     "suffix-lost": "suffix-lost/guards.cu",
     "tcgen05": "tcgen05/kernels.cu",

@@ -115,6 +115,13 @@ OperationKind = Literal[
     "tiled-shared",
     "plan-option",
     "plan-branch",
+    "floor",
+    "soname",
+    "environment",
+    "cuda-matrix",
+    "wheel-index",
+    "package-floor",
+    "picked-target",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
 
@@ -138,6 +145,13 @@ picked          a call of what the device picks: `TABLE[major](x)`, `cls(x).run(
 tiled-shared    bytes of shared memory that the buffers of a function's kernel take together, at least
 plan-option     an option of a launcher and its value; `readers.launches` says what the amounts are
 plan-branch     code that enters a plan because a name says so, and looks at neither the chip nor the links
+floor           a target and the release of CUDA that it is said to need
+soname          a file of a library of CUDA, by a name with a version
+environment     a variable that tells a tool what to take, its value and the text around it
+cuda-matrix     the releases of CUDA that a workflow is run with, by the newest
+wheel-index     where wheels of torch are taken from, by their release of CUDA
+picked-target   one that a script picks under some releases of CUDA, the one that it picks else, and these releases
+package-floor   a package and the version of it that is asked for at least
 told            a function of a library gets a text that is no literal; its amounts are the parameter and the text
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})

@@ -26,6 +26,7 @@ Category = Literal[
     "smem",
     "tcgen05",
     "test-gate",
+    "toolchain",
     "wgmma",
 ]
 Applicability = Literal["safe", "unsafe"]
@@ -64,6 +65,7 @@ CATEGORIES: dict[Category, CategoryTraits] = {
     "smem": CategoryTraits(is_path=True),
     "tcgen05": CategoryTraits(is_path=True),
     "test-gate": CategoryTraits(),
+    "toolchain": CategoryTraits(is_gateless=True),
     "wgmma": CategoryTraits(is_path=True),
 }
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 
 from bwlint.model.facts import Module
-from bwlint.readers import launches
+from bwlint.readers import launches, variables
+from bwlint.readers.buildfiles import arms, releases
 
 __all__ = ["is_cmake", "may_matter", "read"]
 
@@ -22,7 +23,8 @@ _CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a build file: literals alone, since most files of these kinds are data without a target."""
     lowered = data.lower()
-    return any(word in lowered for word in _WORDS) or launches.may_hold(lowered)
+    own_words = any(one.may_hold(data) for one in (variables, releases, arms))
+    return own_words or any(word in lowered for word in _WORDS) or launches.may_hold(lowered)
 
 
 def is_cmake(path: str) -> bool:
@@ -34,9 +36,15 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     """Facts of one build file; never raises."""
     from bwlint.readers.buildfiles import cmake, text  # a run on Python alone needs the folder and not these
 
-    if is_cmake(path):
-        return Module(path=path, name=name, is_package=is_package, language="build", carries=cmake.read(source))
     lowered = source.lower().encode("utf-8", "surrogatepass")
-    carries = text.read(path, source) if any(word in lowered for word in _WORDS) else ()
-    asked = launches.operations(source) if launches.may_hold(lowered) else ()
-    return Module(path=path, name=name, is_package=is_package, language="build", carries=carries, operations=asked)
+    if is_cmake(path):
+        carries = cmake.read(source)
+    else:
+        carries = text.read(path, source) if any(word in lowered for word in _WORDS) else ()
+    operations = (
+        *(launches.operations(source) if not is_cmake(path) and launches.may_hold(lowered) else ()),
+        *variables.of_text(source),
+        *releases.operations(path, source),
+        *arms.operations(source),
+    )
+    return Module(path=path, name=name, is_package=is_package, language="build", carries=carries, operations=operations)

@@ -12,10 +12,23 @@ from functools import partial
 from bwlint.chips.spelling import OF_TOOLS
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Prose, Use
-from bwlint.readers import prune
+from bwlint.readers import prune, variables
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.nodes import below, whole
-from bwlint.readers.python import budgets, clusters, embedded, fixed_digits, glued, installed, peers, plans, said, tiles
+from bwlint.readers.python import (
+    budgets,
+    clusters,
+    embedded,
+    fixed_digits,
+    floors,
+    glued,
+    installed,
+    peers,
+    plans,
+    said,
+    sonames,
+    tiles,
+)
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import statements
@@ -52,7 +65,8 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     if may_read_device(data, own) or any(word in data for word in (*_BUILD_WORDS, *_OPERATION_BYTES)):
         return True
     return peers.may_enter(data) or any(
-        reader.may_hold(data) for reader in (embedded, budgets, said, installed, tiles, plans)
+        reader.may_hold(data)
+        for reader in (embedded, budgets, said, installed, tiles, plans, floors, sonames, variables)
     )
 
 
@@ -106,6 +120,9 @@ def read(
             *said.operations(tree, source),
             *tiles.operations(tree, source),
             *plans.operations(tree, source),
+            *floors.operations(tree, source),
+            *sonames.operations(tree, source),
+            *variables.of_python(tree, source),
             *instructions,
             *flow.sizes.found,
             *flow.noted,

@@ -1,0 +1,80 @@
+"""Releases that build files name: the CUDA versions of a workflow's matrix, wheels of torch, floors of packages.
+
+Each comes out as an operation: `cuda-matrix`, named after the newest of its releases, where the file has no newer one;
+`wheel-index`, after the release that the wheels are made with, and what is said around it; `package-floor`, after the
+package, with the version that is asked for at least.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips.surroundings import packages
+from bwlint.chips.toolkits import releases, version
+from bwlint.model.expr import const
+from bwlint.model.facts import Operation
+from bwlint.readers.buildfiles.places import Places
+
+_INDEX = re.compile(r"download\.pytorch\.org/whl/(?:nightly/|test/)?cu([0-9]{2})([0-9])(?![0-9])")
+_MATRIX = re.compile(
+    r"^[ \t]*(?:- )?[\"']?cuda(?:[-_]?ver(?:sion)?s?)?[\"']?:[ \t]*\n?[ \t]*\[(?P<list>[^\[\]{}]{3,400})\]", re.I | re.M
+)
+_ONE = re.compile(r"[\"']?(?:cu)?([0-9]{2})\.?([0-9])(?:\.[0-9]{1,2})?[\"']?")
+_FLOOR = re.compile(
+    rf"[\"'](?P<package>{'|'.join(map(re.escape, packages()))})(?:\[[\w, -]{{1,60}}\])?"
+    r"[ \t]*>=[ \t]*(?P<version>[0-9][0-9.]{0,12})"
+)
+_COMMENT = re.compile(r"(?:^|\s)#")
+_IN_FRONT = 300
+"""Characters in front of a place that speak of it."""
+_LONGEST = 400
+"""Characters of a line in front of a place in which a comment may begin."""
+_LEAST_MATRIX = 3
+_MOST = 40
+_WORDS = (b"download.pytorch.org/whl/", *(package.encode() for package in packages()))
+_YAML = (".yml", ".yaml")
+
+
+def may_hold(data: bytes) -> bool:
+    return any(word in data for word in _WORDS) or (b"matrix:" in data and b"cuda" in data)
+
+
+def operations(path: str, source: str) -> tuple[Operation, ...]:
+    if not may_hold(source.encode("utf-8", "surrogatepass")):
+        return ()
+    places = Places(source)
+    found = [*_indices(source, places), *_floors(path, source, places)]
+    if path.endswith(_YAML) and "matrix:" in source:
+        found += _matrices(source, places)
+    return tuple(found[:_MOST])
+
+
+def _indices(source: str, places: Places) -> Iterator[Operation]:
+    for match in _INDEX.finditer(source):
+        if not _commented(source, match.start(), places):
+            near = source[max(0, match.start() - _IN_FRONT) : match.end()]
+            at = places.span(match.start(), match.end())
+            yield Operation("wheel-index", f"{match[1]}.{match[2]}", at, amounts=(const(near),))
+
+
+def _floors(path: str, source: str, places: Places) -> Iterator[Operation]:
+    for match in _FLOOR.finditer(source) if path.endswith((".toml", ".cfg")) else ():
+        if not _commented(source, match.start(), places):
+            at = places.span(match.start() + 1, match.end())
+            yield Operation("package-floor", match["package"], at, amounts=(const(match["version"].rstrip(".")),))
+
+
+def _matrices(source: str, places: Places) -> Iterator[Operation]:
+    for match in _MATRIX.finditer(source):
+        named = [_ONE.fullmatch(one.strip()) for one in match["list"].split(",") if one.strip()]
+        found = {f"{one[1]}.{one[2]}" for one in named if one}
+        if not all(named) or len(found) < _LEAST_MATRIX or not found <= set(releases()):
+            continue
+        at = places.span(match.start("list") - 1, match.end("list") + 1)
+        yield Operation("cuda-matrix", max(found, key=version), at)
+
+
+def _commented(source: str, offset: int, places: Places) -> bool:
+    start = max(places.line_start(offset), offset - _LONGEST)
+    return _COMMENT.search(source, start, offset) is not None

@@ -1,0 +1,199 @@
+"""toolchain: functions that ask for another release of CUDA than the first that knows a chip."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bwlint.chips import NONE, Chip, ChipSet, Target, all_chips, siblings
+from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
+from bwlint.chips.targets import known_targets
+from bwlint.chips.toolkits import first_toolkit, releases, version
+from bwlint.chips.wording import listed, plain
+from bwlint.chips.words import said
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.model.expr import Span
+from bwlint.model.facts import Function, Module, Operation
+from bwlint.model.findings import Confidence, NoFix, Severity
+from bwlint.rules.toolchain import RULE
+from bwlint.rules.toolchain.asked import AskedFunction
+
+_TARGET = re.compile(rf"{IN_NAMES}({NUMBER}{SUFFIX})(?![0-9A-Za-z])")
+_FAMILY = re.compile(rf"{IN_NAMES}([0-9]{{1,2}})[xX]")
+_OTHER_NEED = re.compile(rf"(?i)\b{said('own-floor')}\b")
+_FOR_ITS_AUTHOR = NoFix("whether something besides the chip needs this release is for the author to say")
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """What is said of one version that is asked for."""
+
+    at: Span
+    release: str
+    message: str
+    label: str
+    advice: str
+    severity: Severity = "warning"
+    confidence: Confidence = "medium"
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if module.language != "python" or context.in_test(module):
+        return
+    for one in module.operations:
+        target = next(known_targets([one.name]), None) if one.kind == "floor" else None
+        fault = _of_row(one, target) if target is not None and target.chip in context.targets else None
+        if target is not None and fault is not None:
+            yield _draft(module, fault, ChipSet.of(target.chip.name))
+    for function in module.functions.values():
+        asked = AskedFunction(context.tree, module, function)
+        if asked.asks and not _has_another_need(context, module, function):
+            yield from _judged(context, asked)
+
+
+def _judged(context: Context, asked: AskedFunction) -> Iterator[Draft]:
+    floors = {chip: asked.floor(chip) for chip in all_chips()}
+    by_chip = len(set(floors.values())) > 1  # else it asks all for the same, and what needs that is not the chip
+    refused: dict[tuple[Span, str], list[Chip]] = {}
+    for chip in context.targets:
+        floor, need = floors[chip], _need(asked.function, chip)
+        fault = _late_family(asked, chip)
+        at = None if fault or not floor or floor == releases()[0] else asked.decides(chip, _before(floor), floor)
+        if fault is None and floor and need and at and by_chip:
+            if version(floor) > version(need):
+                refused.setdefault((at, floor), []).append(chip)
+            else:
+                fault = _too_early(asked, chip, at, floor)
+        if fault is not None:
+            yield _draft(asked.module, fault, ChipSet.of(chip.name))
+    for (at, floor), chips in refused.items():
+        yield _draft(asked.module, _too_late(asked, chips, at, floor), ChipSet.joining(chips))
+
+
+def _too_late(asked: AskedFunction, chips: Sequence[Chip], at: Span, floor: str) -> _Fault:
+    """Chips are refused under releases that know them."""
+    needs = {chip: _need(asked.function, chip) for chip in chips}
+    known = listed([f"{chip.name} from {need} on" for chip, need in needs.items()])
+    message = f"{plain(ChipSet.joining(chips))} is refused below CUDA {floor}, and nvcc knows {known}"
+    advice = f"ask for {listed([f'{need} for {chip.name}' for chip, need in needs.items()])}"
+    made = asked.target(chips[0], floor)
+    for_target = made is not None and first_toolkit(made) == floor
+    if for_target:
+        message += f"; {made} needs {floor}, and other targets do not"
+        advice = f"below {floor} name {Target(chips[0].joined, 'a')}, which {needs[chips[0]]} knows"
+    named = all(_is_named(asked.function, chip) for chip in chips)
+    return _Fault(
+        at=at,
+        release=floor,
+        message=message,
+        label=f"{floor} is asked for",
+        advice=advice,
+        severity="warning" if named and not for_target else "note",
+        confidence="medium" if named else "low",
+    )
+
+
+def _too_early(asked: AskedFunction, chip: Chip, at: Span, floor: str) -> _Fault | None:
+    late = [one for one in _named_targets(asked.function) if chip in one.loads_on() and _after(one, floor)]
+    oldest = min((one.min_cuda for one in siblings(chip) if one.min_cuda), key=version, default=floor)
+    if not late or version(floor) < version(oldest):
+        return None  # it is not for the chip that this release is asked for
+    return _Fault(
+        at=at,
+        release=floor,
+        message=f"this says yes to {late[0]} from CUDA {floor} on, whose nvcc does not know it: it came with"
+        f" {first_toolkit(late[0])}",
+        label=f"{floor} is taken for enough",
+        advice=f"ask for {first_toolkit(late[0])}",
+        severity="warning" if late[0].suffix else "note",
+    )
+
+
+def _late_family(asked: AskedFunction, chip: Chip) -> _Fault | None:
+    """A target that does not load on the chip under a release that knows the one that later releases are given."""
+    for release, after in zip(releases(), releases()[1:], strict=False):
+        old, new = asked.target(chip, release), asked.target(chip, after)
+        if old is None or new is None or chip in old.loads_on() or chip not in new.loads_on() or _after(new, release):
+            continue
+        at = asked.decides(chip, release, after)
+        if at is not None:
+            return _Fault(
+                at=at,
+                release=after,
+                message=f"below CUDA {after} this names {old}, which {chip.name} does not load, and {new} is known from"
+                f" {first_toolkit(new)} on",
+                label=f"{new} from {after} on",
+                advice=f"name {new} from {first_toolkit(new)} on",
+                confidence="high",
+            )
+    return None
+
+
+def _of_row(one: Operation, target: Target) -> _Fault | None:
+    """What is wrong with a release that is said to be the first for a target."""
+    floor, need = one.amounts[0].args[0], first_toolkit(target)
+    if need is None or version(floor)[:2] == version(need) or _speaks_of_another(one.qualname):
+        return None
+    if version(floor) > version(need):
+        message = f"{target} is left out below CUDA {floor}, and nvcc {need} knows it"
+    else:
+        message = f"{target} is offered from CUDA {floor} on, whose nvcc does not know it: it came with {need}"
+    return _Fault(
+        at=one.at, release=floor, message=message, label=f"{need} is enough and needed", advice=f"ask for {need}"
+    )
+
+
+def _need(function: Function, chip: Chip) -> str | None:
+    """The first release that knows a chip, or the target for it that a function is called after."""
+    needs = [first for one in _named_targets(function) if chip in one.loads_on() and (first := first_toolkit(one))]
+    return max(needs, key=version) if needs else chip.min_cuda
+
+
+def _named_targets(function: Function) -> list[Target]:
+    return list(known_targets(name.lower() for name in _TARGET.findall(function.qualname)))
+
+
+def _is_named(function: Function, chip: Chip) -> bool:
+    """Whether a function is called after a chip or its family."""
+    families = {int(major) for major in _FAMILY.findall(function.qualname)}
+    return chip.major in families or any(chip in one.loads_on() for one in _named_targets(function))
+
+
+def _after(target: Target, release: str) -> bool:
+    """Whether a target came with a later release."""
+    first = first_toolkit(target)
+    return first is not None and version(first) > version(release)
+
+
+def _before(release: str) -> str:
+    return releases()[releases().index(release) - 1]
+
+
+def _has_another_need(context: Context, module: Module, function: Function) -> bool:
+    """Whether a function's name, documentation or a text in it names something else that needs a release."""
+    near = [one.gate for one in context.beside(module) if one.gate.qualname == function.qualname]
+    texts = [prose.text for gate in near for side in (gate.yes, gate.no) for prose in side.texts]
+    said_of_it = (function.doc, *(gate.comment for gate in near), *texts)
+    return _speaks_of_another(function.qualname) or any(map(_OTHER_NEED.search, said_of_it))
+
+
+def _speaks_of_another(name: str) -> bool:
+    return _OTHER_NEED.search(name.replace("_", " ")) is not None
+
+
+def _draft(module: Module, fault: _Fault, chips: ChipSet) -> Draft:
+    return Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=fault.at, admitted=chips, certain=NONE),
+        severity=fault.severity,
+        confidence=fault.confidence,
+        message=fault.message,
+        label=fault.label,
+        advice=fault.advice,
+        remedy=_FOR_ITS_AUTHOR,
+        claims=(Claimed(claims.other(fault.message, chips, fault.release), fault.at),),
+    )

@@ -1,0 +1,116 @@
+"""toolchain: files of libraries that CUDA 13 does not have, and variables that a tool does not read on these chips."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import NONE, ChipSet, group, siblings
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.surroundings import ToolVariable, variables
+from bwlint.chips.targets import known_targets
+from bwlint.chips.toolkits import releases, version
+from bwlint.chips.wording import plain
+from bwlint.chips.words import families, nicknames
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.model.facts import Module, Operation
+from bwlint.model.findings import NoFix, Severity
+from bwlint.rules.toolchain import RULE
+
+_NEWEST = version(releases()[-1])[0]
+_BLACKWELL = group("blackwell-and-newer")
+_FOR_ITS_AUTHOR = NoFix("how a library or a tool is found is for the author to say")
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if context.in_test(module):
+        return
+    for one in module.operations:
+        if one.kind == "soname" and one.amounts[0].args[0] < _NEWEST:
+            yield _soname(context, module, one)
+        elif one.kind == "environment":
+            yield from _variable(context, module, one, variables()[one.name])
+
+
+def _soname(context: Context, module: Module, one: Operation) -> Draft:
+    library, number = one.name.partition(".so")[0], one.amounts[0].args[0]
+    message = f"CUDA {_NEWEST} has no {one.name}, and no other name of {library} is tried in this file"
+    return _draft(
+        module,
+        one,
+        context.targets,
+        severity="note" if one.checked else "warning",
+        message=f"{message}: images for 12.1 (GB10) come with CUDA {_NEWEST}",
+        label=f"CUDA {number} alone",
+        advice=f"try {library}.so.{_NEWEST} too, or take the number from torch.version.cuda",
+    )
+
+
+def _variable(context: Context, module: Module, one: Operation, known: ToolVariable) -> Iterator[Draft]:
+    reached = context.targets & context.let_to(module, one.at)
+    value, near = (str(amount.args[0]) for amount in one.amounts)
+    if known.instead:
+        meant = (context.let_in(module, one.at) | _spoken_of(near, context.targets)) & reached & _BLACKWELL
+        if meant:
+            yield _draft(
+                module,
+                one,
+                meant,
+                severity="warning",
+                message=f"{known.package} from {known.since} on does not read {one.name} on {plain(meant)}: there"
+                f" {known.instead} counts",
+                label="does nothing there",
+                advice=f"set {known.instead} too",
+            )
+    elif known.is_target:
+        yield from _fixed_target(context, module, one, value, near)
+
+
+def _fixed_target(context: Context, module: Module, one: Operation, value: str, near: str) -> Iterator[Draft]:
+    target = next(known_targets([value]), None)
+    picked = context.let_in(module, one.at)  # what a test picks for a chip is told as such
+    if target is None or target.chip not in context.targets or picked:
+        return
+    later = ChipSet.where(lambda chip: chip in siblings(target.chip) and chip.joined > target.number)
+    left_out = (later - target.loads_on()) & context.targets & context.let_to(module, one.at)
+    if not left_out:
+        return
+    meant = _spoken_of(near, left_out) & left_out
+    yield _draft(
+        module,
+        one,
+        left_out,
+        severity="warning" if meant else "note",
+        message=f"{one.name} is fixed to {target}, which {plain(left_out)} does not load",
+        label=f"{target} is exact",
+        advice="leave it unset, so that it follows the device, or set the target of the family",
+    )
+
+
+def _spoken_of(text: str, chips: ChipSet) -> ChipSet:
+    """Those of some chips that a text speaks of by number, nickname or family."""
+    found = mentioned(text).exact & chips
+    for chip in chips:
+        one = ChipSet.of(chip.name)
+        if re.search(rf"(?i)\b(?:{nicknames(one)}|{families(one)})\b", text):
+            found |= one
+    return found
+
+
+def _draft(
+    module: Module, one: Operation, chips: ChipSet, *, severity: Severity, message: str, label: str, advice: str
+) -> Draft:
+    return Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=one.at, admitted=chips, certain=NONE),
+        severity=severity,
+        confidence="medium" if severity == "warning" else "low",
+        message=message,
+        label=label,
+        advice=advice,
+        remedy=_FOR_ITS_AUTHOR,
+        claims=(Claimed(claims.other(message, chips, one.name), one.at),),
+    )

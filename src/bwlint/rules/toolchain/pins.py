@@ -1,0 +1,130 @@
+"""toolchain: releases that build files pin and that do not know 12.x: of CUDA, of torch's wheels, of packages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import NONE, ChipSet, group, siblings
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.surroundings import packages
+from bwlint.chips.targets import known_targets
+from bwlint.chips.toolkits import first_toolkit, version
+from bwlint.chips.wording import listed, plain
+from bwlint.chips.words import nicknames
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.model.facts import Module, Operation
+from bwlint.model.findings import NoFix, Severity
+from bwlint.rules.toolchain import RULE
+from bwlint.world.builds import runs_on
+
+_SHIPS = re.compile(r"(?i)releas|publish|wheel|pypi|packag|upload")
+_OURS = group("consumer-blackwell")
+_FOR_ITS_AUTHOR = NoFix("which releases a project is built with is for its maker to say")
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if module.language != "build":
+        return
+    for one in module.operations:
+        if one.kind == "cuda-matrix":
+            yield from _matrix(context, module, one)
+        elif one.kind == "wheel-index":
+            yield from _index(context, module, one)
+        elif one.kind == "package-floor":
+            yield from _floor(context, module, one)
+        elif one.kind == "picked-target":
+            yield from _picked(context, module, one)
+
+
+def _first_release(chips: ChipSet) -> str:
+    return min((chip.min_cuda for chip in chips if chip.min_cuda), key=version, default="")
+
+
+def _matrix(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+    """Wheels for every CUDA up to one that does not know the chips."""
+    need = _first_release(context.targets)
+    others = [other.name for other in module.operations if other.kind == "cuda-matrix"]
+    if not need or version(max(others, key=version)) >= version(need):
+        return
+    if not _SHIPS.search(context.places.get(module.path, "")):
+        return
+    message = f"the newest CUDA of this matrix is {one.name}, and {plain(context.targets)} need {need}"
+    label, advice = f"nothing from {need} on", f"add a release from {need} on"
+    yield _draft(module, one, context.targets, "note", message, label, advice)
+
+
+def _index(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+    """Wheels of torch without device code for the chips, beside something that is for them."""
+    need = _first_release(context.targets)
+    if not need or version(one.name) >= version(need):
+        return
+    built = runs_on([carry for carry in module.carries if _names_ours(carry.sass)])
+    meant = (built | _spoken_of(str(one.amounts[0].args[0]), context.targets)) & context.targets
+    if meant:
+        message = f"wheels of torch for CUDA {one.name} have no kernels for {plain(meant)}, which this file is for"
+        yield _draft(module, one, meant, "warning", message, f"CUDA {one.name}", f"take an index from CUDA {need} on")
+
+
+def _floor(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+    """A package that may be older than the chip that the tree has kernels for."""
+    known = packages()[one.name]
+    asked = one.amounts[0].args[0]
+    chips = ChipSet.of(known.chip) & context.targets
+    if not chips or version(asked) >= version(known.first) or not _is_served(context, chips):
+        return
+    message = f"{one.name} {asked} is let in, whose {known.what} works on {plain(chips)} from {known.first} on"
+    yield _draft(module, one, chips, "note", message, f"from {asked} on", f"ask for {known.first} at least")
+
+
+def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+    """An exact target under a release that knows the target of the family, which later ones are given."""
+    exact, wider = (next(known_targets([name]), None) for name in (one.name, one.amounts[0].args[0]))
+    if exact is None or wider is None or exact.suffix != "a" or exact.chip != wider.chip:
+        return
+    first = first_toolkit(wider)
+    left_out = (wider.loads_on() - exact.loads_on()) & context.targets
+    early = [release.args[0] for release in one.amounts[1].args[0]]
+    known = [release for release in early if first and version(release) >= version(first)]
+    if known and left_out:
+        message = f"CUDA {listed(known)} gets {exact} here, which {plain(left_out)} does not load, and knows {wider}"
+        yield _draft(module, one, left_out, "warning", message, f"{exact}", f"take {wider} from {first} on")
+
+
+def _is_served(context: Context, chips: ChipSet) -> bool:
+    """Whether gates of the tree ask for the family of some chips, or for them, by name."""
+    family = ChipSet.joining(other for chip in chips for other in siblings(chip))
+    return any(
+        one.core and one.core <= family and one.core & chips for gates in context.judged.values() for one in gates
+    )
+
+
+def _names_ours(names: tuple[str, ...]) -> bool:
+    return any(name.rstrip("af") in {str(chip.joined) for chip in _OURS} for name in names)
+
+
+def _spoken_of(text: str, chips: ChipSet) -> ChipSet:
+    found = mentioned(text).exact & chips
+    for chip in chips:
+        if re.search(rf"(?i)\b{nicknames(ChipSet.of(chip.name))}\b", text):
+            found |= ChipSet.of(chip.name)
+    return found
+
+
+def _draft(
+    module: Module, one: Operation, chips: ChipSet, severity: Severity, message: str, label: str, advice: str
+) -> Draft:
+    return Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=one.at, admitted=chips, certain=NONE),
+        severity=severity,
+        confidence="medium",
+        message=message,
+        label=label,
+        advice=advice,
+        remedy=_FOR_ITS_AUTHOR,
+        claims=(Claimed(claims.other(message, chips, one.name), one.at),),
+    )
