@@ -34,6 +34,16 @@ def hints() -> tuple[str, ...]:
 
 
 @cache
+def _subjects() -> tuple[tuple[re.Pattern[str], str, str], ...]:
+    return tuple((re.compile(row["name"]), row["path"], row["what"]) for row in table("peers")["subject"])
+
+
+def subject(names: str) -> tuple[str, str] | None:
+    """The path that names are about, and what it uses in words."""
+    return next(((path, what) for pattern, path, what in _subjects() if pattern.search(names)), None)
+
+
+@cache
 def remote_pointers() -> str:
     """A piece for functions that give a pointer to another GPU's memory."""
     return "|".join(row["name"] for row in table("peers")["pointer"])

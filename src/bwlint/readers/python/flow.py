@@ -40,7 +40,7 @@ from bwlint.readers.spans import span
 
 _RAISES_IF = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_if$")
 _RAISES_UNLESS = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_(?:unless|if_not)$|^torch\._check(?:_\w+)?$")
-_CATCHES = re.compile(r"\b(?:KeyError|LookupError|Exception|BaseException)\b")
+_CATCHES = re.compile(r"\b(?:KeyError|LookupError|TypeError|AttributeError|Exception|BaseException)\b")
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_HANDED_ON = 100
 MAX_TESTS = 8
@@ -187,6 +187,7 @@ class Flow:
         self._tried: list[ast.stmt] = []
         """The imports and attempts of the block in front of the statement that is walked."""
         self._shared: dict[str, list[Expr]] = {name: [] for name in sorted(_written_globals(lines))}
+        self._filled = _filled_inside(lines)
         self.lowerer.late = frozenset(self._shared)
         self._globals: set[tuple[str, str]] = set()
         self._tests = list(_with_marks(tree.body))
@@ -567,7 +568,9 @@ class Flow:
         if isinstance(target, ast.Name):
             assert node.value is not None
             self.lowerer.scope.forget(target.id)
-            env[target.id] = found = self.lowerer.define(value)
+            grows = value.op == "dict" and target.id in self._filled and self.qualname == "<module>"
+            held = unknown(f"{target.id} is filled elsewhere", value.at) if grows else value
+            env[target.id] = found = self.lowerer.define(held)
             self._written(target.id, found)
             self.gates.reads(found)  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
@@ -1094,6 +1097,14 @@ def _written_globals(lines: Sequence[str]) -> frozenset[str]:
     """Names of `global` statements; functions that are not walked write module names too."""
     found = (line.strip()[7:] for line in lines if "global " in line and line.lstrip().startswith("global "))
     return frozenset(name for names in found for name in re.findall(r"\w+", names))
+
+
+_FILLS = re.compile(r"\s+(\w+)(?:\[.{0,200}\]\s*\|?=(?!=)|\.(?:update|setdefault)\()")
+
+
+def _filled_inside(lines: Sequence[str]) -> frozenset[str]:
+    """Names of mappings that a block of the file gives more keys; functions that are not walked do so too."""
+    return frozenset(found[1] for line in lines if (found := _FILLS.match(line)))
 
 
 _STATEMENTS: dict[type, Callable[..., bool]] = {

@@ -1,4 +1,4 @@
-"""p2p-atomics: a path over another GPU's memory is switched on and nothing within reach shows that it works."""
+"""p2p-atomics at a switch: a launch, an opened handle, an option, a default that leaves a test out."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Module, Operation
-from bwlint.model.rule import RuleTraits
+from bwlint.rules.p2p_atomics import RULE
 
-RULE = RuleTraits("p2p-atomics", explains=2)
 _RELATED = 6
 _NO_NVLINK = group("no-nvlink")
 
