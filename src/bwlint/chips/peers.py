@@ -44,6 +44,16 @@ def subject(names: str) -> tuple[str, str] | None:
 
 
 @cache
+def _speeds() -> re.Pattern[str]:
+    return re.compile("|".join(row["name"] for row in table("peers")["speed"]))
+
+
+def tells_link_speed(text: str) -> bool:
+    """Whether a text names a function that tells the bandwidth of NVLink."""
+    return _speeds().search(text) is not None
+
+
+@cache
 def remote_pointers() -> str:
     """A piece for functions that give a pointer to another GPU's memory."""
     return "|".join(row["name"] for row in table("peers")["pointer"])

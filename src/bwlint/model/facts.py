@@ -97,6 +97,8 @@ OperationKind = Literal[
     "lookup",
     "launch",
     "launch-bounds",
+    "link-speed",
+    "link-use",
     "peer",
     "peer-parameter",
     "peer-passed",
@@ -114,7 +116,8 @@ OperationKind = Literal[
     "told",
     "tiled-shared",
 ]
-"""Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
+"""Which table or limit judges an operation: of peers see `readers.cuda.peers`, of links `readers.python.links`, of
+sizes `readers.python.sizes`.
 
 instruction     one of PTX, by its statement
 atom            one of a template library, by its type

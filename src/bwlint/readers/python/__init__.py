@@ -15,7 +15,7 @@ from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.nodes import below, whole
-from bwlint.readers.python import budgets, clusters, embedded, glued, installed, peers, said, tiles
+from bwlint.readers.python import budgets, clusters, embedded, glued, installed, links, peers, said, tiles
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import statements
@@ -51,7 +51,9 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """
     if may_read_device(data, own) or any(word in data for word in (*_BUILD_WORDS, *_OPERATION_BYTES)):
         return True
-    return peers.may_enter(data) or any(reader.may_hold(data) for reader in (embedded, budgets, said, installed, tiles))
+    return peers.may_enter(data) or any(
+        reader.may_hold(data) for reader in (embedded, budgets, links, said, installed, tiles)
+    )
 
 
 def read(
@@ -97,6 +99,7 @@ def read(
         carries=carries_of_python(tree, source),
         operations=(
             *peers.operations(tree, source),
+            *links.operations(tree, source),
             *glued.operations(tree, source),
             *budgets.operations(tree, source),
             *clusters.operations(tree, source),
