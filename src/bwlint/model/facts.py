@@ -114,6 +114,7 @@ OperationKind = Literal[
     "as-text",
     "picked",
     "told",
+    "switched",
     "tiled-shared",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of links `readers.python.links`, of
@@ -137,6 +138,7 @@ glued           names of two targets that became one string
 as-text         a capability that is ordered as a text, or taken apart by the places of its characters
 picked          a call of what the device picks: `TABLE[major](x)`, `cls(x).run()`; its amount is what is called
 tiled-shared    bytes of shared memory that the buffers of a function's kernel take together, at least
+switched        the device decides what the value of an option of peers is; its amount is that value
 told            a function of a library gets a text that is no literal; its amounts are the parameter and the text
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips.interfaces import is_told_by_text
+from bwlint.chips.peers import turned_on
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk, walk_through
 from bwlint.model.facts import (
@@ -267,6 +268,9 @@ class Flow:
     def _calls(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
         name = dotted(node.func).rpartition(".")[2]
         self._passes(node.func, name, arguments)
+        named = [one for one in node.keywords if one.arg is not None]
+        for one, argument in zip(named, arguments[len(node.args) :], strict=True):
+            self._switches(one.arg or "", one.value, argument.args[1])
         self._hand_on(node, arguments)
         if is_told_by_text(name):
             self._tell(node, name, arguments)
@@ -279,6 +283,12 @@ class Flow:
                 kept = (const(parameter), self.lowerer.define(value))
                 path = tuple(self.path)
                 self.noted.append(Operation("told", name, span(node), amounts=kept, path=path, qualname=self.qualname))
+
+    def _switches(self, name: str, node: ast.expr, value: Expr) -> None:
+        """Note what the device decides of a path over another GPU's memory."""
+        if turned_on(name) is not None and self.gates.reads(value):
+            held, path = (self.lowerer.define(value),), tuple(self.path)
+            self.noted.append(Operation("switched", name, span(node), amounts=held, path=path, qualname=self.qualname))
 
     def _passes(self, function: ast.expr, name: str, arguments: tuple[Expr, ...]) -> None:
         """Note what a call hands to a parameter that takes a value of the device."""
@@ -574,6 +584,7 @@ class Flow:
             self._written(target.id, found)
             self.gates.reads(found)  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
+            self._switches(target.id, node.value, value)
         elif isinstance(target, ast.Tuple | ast.List):
             if node.value is not None and characters.unpacked(target, value):
                 self._note_text(node.value, Expr("tuple", ((value,),), value.at))
@@ -584,6 +595,7 @@ class Flow:
             assert node.value is not None
             name = dotted(target) or target.attr
             self._named(name, node.value, value)
+            self._switches(target.attr, node.value, value)
             self._kept(target, value)
         elif isinstance(target, ast.Subscript):
             self.lowerer.lower(target.slice)
@@ -814,6 +826,7 @@ class Flow:
             if _is_question(node.value) and self.gates.reads(value):
                 name = self.qualname.rpartition(".")[2]
                 self.add("predicate", value, node.value, Side(ends="return"), Side(ends="return"), name)
+            self._switches(self.qualname.rpartition(".")[2], node.value, value)
             self._call_lists(node.value, rest)
             self._declared(self.qualname.rpartition(".")[2], node.value, value)
             if self.path or value.op == "if":

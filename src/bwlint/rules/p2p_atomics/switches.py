@@ -9,59 +9,17 @@ from dataclasses import dataclass
 from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.peers import proved
 from bwlint.chips.wording import plain
-from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Module, Operation
 from bwlint.rules.p2p_atomics import RULE
+from bwlint.rules.p2p_atomics.paths import PATHS, advice, chosen, claimed
 
 _RELATED = 6
 _NO_NVLINK = group("no-nvlink")
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """What is said of a path: of a kernel started here, and what would show that it works."""
-
-    message: str
-    label: str
-    advice: str
-
-
-_PATHS = {
-    "remote-atomic": _Text(
-        "what starts here changes another GPU's memory by system-scope atomics, and nothing within reach asks whether"
-        " the pair has native atomics",
-        "enters remote atomics",
-        "ask cudaDevP2PAttrNativeAtomicSupported for each pair and have a path without remote atomics; that a GPU can"
-        " access its peer does not show it",
-    ),
-    "multicast": _Text(
-        "what starts here uses multicast memory (multimem), and nothing within reach asks whether the device has it",
-        "enters multicast",
-        "ask CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED first: the instructions assemble for every target from 9.0 on, and"
-        " need a multicast object when they run",
-    ),
-    "peer-store": _Text(
-        "what starts here stores to or polls another GPU's memory, and nothing within reach shows that the two have"
-        " working peer access",
-        "enters a peer's memory",
-        "ask cudaDeviceCanAccessPeer, or better copy between the pair and compare: behind an IOMMU or ACS the driver"
-        " says yes and no bytes arrive. No atomics are needed for this",
-    ),
-    "fabric": _Text(
-        "fabric handles are asked for here, and nothing within reach asks whether the device supports them",
-        "asks for fabric handles",
-        "ask CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, and use file descriptors elsewhere; neither the"
-        " processor nor the generation of the GPU shows it",
-    ),
-    "rdma": _Text(
-        "memory that GPUDirect RDMA can use is asked for here, and nothing within reach asks whether the device has it",
-        "asks for GPUDirect RDMA",
-        "ask CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: consumer parts refuse the allocation",
-    ),
-}
 _OPENINGS = {
     "open": "another GPU's memory is opened here, and nothing within reach shows that the pair has working peer access",
     "enable": "peer access is switched on here without a look at the answer, nor is the pair asked for it within reach",
@@ -74,7 +32,7 @@ _SWITCH_PATH = {
     "fabric": "fabric",
     "rdma": "rdma",
 }
-_ORDER = tuple(_PATHS)
+_ORDER = tuple(PATHS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +48,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     entries: dict[str, list[_Switch]] = defaultdict(list)
     for switch in module.operations:
-        if switch.kind != "peer-switch":
-            continue
+        if switch.kind != "peer-switch" or switch.name in ("guessed", "switched"):
+            continue  # see `assumed`
         if switch.name == "skip":
             yield _skip(context, module, switch)
         elif switch.name in ("named", "demanded"):
@@ -153,7 +111,7 @@ def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[
 
 def _draft(context: Context, module: Module, path: str, entries: list[_Switch], *, sure: bool) -> Draft:
     entries = sorted(entries, key=lambda entry: entry.switch.name != "launch")
-    first, text = entries[0], _PATHS[path]
+    first, text = entries[0], PATHS[path]
     works = tuple({(work.module.path, work.at): work for entry in entries for work in entry.works}.values())
     others = tuple(RelatedSpan(module, entry.switch.at, "and here") for entry in entries[1:])
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
@@ -218,7 +176,7 @@ def _told(context: Context, module: Module, switch: Operation) -> Draft:
 
 
 def _claimed(context: Context, path: str, switch: Operation) -> Claimed:
-    return Claimed(claims.peer(path, context.targets & _NO_NVLINK), switch.at)
+    return claimed(path, context.targets & _NO_NVLINK, switch.at)
 
 
 def _said(switch: Operation, path: str) -> str:
@@ -226,7 +184,7 @@ def _said(switch: Operation, path: str) -> str:
         return _OPENINGS[switch.name]
     if switch.name == "multicast":
         return "a multicast object is made here, and nothing within reach asks whether the device has multicast"
-    return _PATHS[path].message
+    return PATHS[path].message
 
 
 def _skip(context: Context, module: Module, switch: Operation) -> Draft:
@@ -257,12 +215,12 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",
         message=(
-            f"{what} is chosen by the device's capability or by the number of ranks alone: neither shows what"
+            f"{what} is {chosen(path)} by the device's capability or by the number of ranks alone: neither shows what"
             " connects the GPUs"
         ),
-        label="chosen by capability or number alone",
-        advice=_PATHS[path].advice,
-        claims=(_claimed(context, path, switch),),
+        label=f"{chosen(path)} by capability or number alone",
+        advice=advice(path),
+        claims=(claimed(path, context.targets & _NO_NVLINK, switch.at),),
     )
 
 
