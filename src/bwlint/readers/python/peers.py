@@ -1,12 +1,14 @@
 """Python that lets kernels work on another GPU's memory: options, environment variables and calls of the driver.
 
-Each comes out as an operation of kind peer-switch. `name` is skip, open, enable, multicast, multimem (a call that uses
+Each comes out as an operation of kind peer-switch. `name` is skip, declared (a variable that would leave a test out is
+said not to), reads (it is asked for), open, enable, multicast, multimem (a call that uses
 multicast memory), fabric, rdma, option, switched (an option that is given the answer of a question about the device),
 guessed (one that the name of the product or of the processor decides, see `guesses`), named (a look at NVLink that the
 name of the device decides) or demanded (multicast that the caller may not want). `amounts` are two tuples, of which the
 first is empty here and the second holds the kinds of proof within reach, then for an option the path that it enters and
 what it turns on, for one that is guessed also what decides it, for rdma and fabric what decides (always, processor),
-and for demanded the parameter that nobody looks at.
+for demanded the parameter that nobody looks at, and for skip, declared and reads the variable; for skip also what it
+has to be for the test to be made.
 """
 
 from __future__ import annotations
@@ -176,6 +178,8 @@ def _inner(node: ast.AST) -> list[ast.AST]:
 
 
 def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> Iterator[_Found]:
+    if isinstance(node, ast.If | ast.IfExp):
+        yield from _read(node.test)
     if isinstance(node, ast.Call):
         yield from _called(node, function)
         for keyword in node.keywords:
@@ -236,16 +240,36 @@ def _called(node: ast.Call, function: _PeerFunction) -> Iterator[_Found]:
             node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "default"), None)
         )
         if _VARIABLE.match(node.args[0].value) and _skipped(node.args[0].value, given):
-            yield _Found("skip", node, (node.args[0].value,))
+            yield _Found("skip", node, (node.args[0].value, _opposite(given)))
 
 
 def _skipped(variable: str, default: ast.expr | None) -> bool:
     """Whether an environment variable leaves the test out unless somebody asks for it."""
-    if not isinstance(default, ast.Constant):
-        return False
-    text = str(default.value).lower()
-    is_on = True if text in _ON else False if text in _OFF else None
+    is_on = _is_on(default)
     return any(on is is_on for pattern, on in skips() if pattern.search(variable))
+
+
+def _tested(variable: str, default: ast.expr) -> bool:
+    """Whether the test is made with this value of a variable that may leave it out."""
+    is_on = _is_on(default)
+    return is_on is not None and any(on is not is_on for pattern, on in skips() if pattern.search(variable))
+
+
+def _is_on(default: ast.expr | None) -> bool | None:
+    text = str(default.value).lower() if isinstance(default, ast.Constant) else "?"
+    return True if text in _ON else False if text in _OFF else None
+
+
+def _opposite(default: ast.expr | None) -> str:
+    return "0" if _is_on(default) else "1"
+
+
+def _read(test: ast.expr) -> Iterator[_Found]:
+    """A test that asks whether to leave the test of a pair out."""
+    for node in below(test):
+        name = _last(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+        if _VARIABLE.match(name) and any(pattern.search(name) for pattern, _ in skips()):
+            yield _Found("reads", test, (name,))
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
@@ -257,7 +281,9 @@ def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> 
         yield _Found("rdma", target, () if tests else ("always",))
     declares = isinstance(value, ast.Call) and "Env" in _last(value.func) and _VARIABLE.match(name)
     if declares and isinstance(value, ast.Call) and value.args and _skipped(name, value.args[0]):
-        yield _Found("skip", node, (name,))
+        yield _Found("skip", node, (name, _opposite(value.args[0])))
+    if isinstance(node, ast.AnnAssign) and _VARIABLE.match(name) and _tested(name, value):
+        yield _Found("declared", node, (name,))
     yield from _fabric(value, tests)
     for chosen, around in _choices(value, tests):
         option = _option(name, chosen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.peers import proved
@@ -12,6 +13,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.siblings import other_files
 from bwlint.model.facts import Module, Operation
 from bwlint.rules.p2p_atomics import RULE
 from bwlint.rules.p2p_atomics.paths import PATHS, advice, chosen, claimed
@@ -33,6 +35,8 @@ _SWITCH_PATH = {
     "rdma": "rdma",
 }
 _ORDER = tuple(PATHS)
+_ELSEWHERE = frozenset({"declared", "reads", "guessed", "switched"})
+"""What stands beside a switch, or is judged in `assumed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     entries: dict[str, list[_Switch]] = defaultdict(list)
     for switch in module.operations:
-        if switch.kind != "peer-switch" or switch.name in ("guessed", "switched"):
-            continue  # see `assumed`
+        if switch.kind != "peer-switch" or switch.name in _ELSEWHERE:
+            continue
         if switch.name == "skip":
             yield _skip(context, module, switch)
         elif switch.name in ("named", "demanded"):
@@ -188,20 +192,43 @@ def _said(switch: Operation, path: str) -> str:
 
 
 def _skip(context: Context, module: Module, switch: Operation) -> Draft:
-    variable = switch.amounts[2].args[0]
+    variable, tests = (argument.args[0] for argument in switch.amounts[2:])
+    declared = [_told_at(module, one, "said here to be otherwise") for one in _of(module, "declared", variable)]
+    against = f", although line {declared[0].at.line} says otherwise" if declared else ""
     return Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
         severity="note",
         confidence="medium",
         message=(
-            f"`{variable}` leaves out the test of peer access between two GPUs unless somebody asks for it: the"
-            " driver's word is taken, and behind an IOMMU or ACS it says yes where no bytes arrive"
+            f"`{variable}` leaves out the test of peer access between two GPUs unless somebody asks for it{against}:"
+            " the driver's word is taken, and behind an IOMMU or ACS it says yes where no bytes arrive"
         ),
         label="leaves the test out by default",
-        advice="test by default, and remember the answer: a copy between the pair and a comparison",
+        advice=(
+            f"start with {variable}={tests} where a first collective hangs; test by default, and remember the answer: a"
+            " copy between the pair and a comparison"
+        ),
+        related=(*declared, *_readers(context, module, variable)),
         claims=(_claimed(context, "peer-store", switch),),
     )
+
+
+def _readers(context: Context, module: Module, variable: str) -> tuple[RelatedSpan, ...]:
+    """Where the answer of a variable decides, in this file or in others."""
+    files = (module, *(other for other, _ in other_files(context, module, variable)))
+    found = ((file, one) for file in files for one in _of(file, "reads", variable))
+    return tuple(_told_at(file, one, "decides here") for file, one in islice(found, _RELATED))
+
+
+def _of(module: Module, name: str, variable: str) -> Iterator[Operation]:
+    for one in module.operations:
+        if one.kind == "peer-switch" and one.name == name and one.amounts[2].args[0] == variable:
+            yield one
+
+
+def _told_at(module: Module, one: Operation, message: str) -> RelatedSpan:
+    return RelatedSpan(module, one.at, message)
 
 
 def _option(context: Context, module: Module, switch: Operation) -> Iterator[Draft]:
