@@ -30,8 +30,12 @@ class Guess(NamedTuple):
 def of(test: ast.expr, words: AbstractSet[str]) -> Guess | None:
     """The guess that a test is; `words` are those of the function around."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = of(test.operand, words)
+        inner = _plain(test.operand, words)
         return inner.turned() if inner is not None else None
+    return _plain(test, words)
+
+
+def _plain(test: ast.expr, words: AbstractSet[str]) -> Guess | None:
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         return _of_processor(test) or _of_name(test, words)
     if isinstance(test, ast.Call) and isinstance(test.func, ast.Attribute) and test.func.attr == "startswith":

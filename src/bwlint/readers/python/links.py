@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeGuard
 
 from bwlint.chips.peers import tells_link_speed
@@ -21,7 +22,12 @@ from bwlint.readers.spans import span
 
 _WORDS = (b"nvlink", b"NVLink", b"NvLink")
 _ROUNDED = frozenset({"float", "int", "round"})
+_KEEPS_ZERO = frozenset({"ceil", "floor", "int", "float", "round", "abs"})
 _CATCHES = frozenset({"ZeroDivisionError", "ArithmeticError", "TypeError", "Exception", "BaseException"})
+_DEEPEST = 40
+"""How deep an expression is looked into."""
+_MOST_HELD = 16
+"""How many names of a function that hold a bandwidth are followed."""
 _DIVIDES = (ast.Div, ast.FloorDiv, ast.Mod)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -97,17 +103,19 @@ def _summed(nodes: Sequence[ast.AST]) -> frozenset[str]:
     return frozenset(name for name in added if name in set_to and all(_is_number(value, 0) for value in set_to[name]))
 
 
-def _is_sum(node: ast.expr, summed: frozenset[str]) -> bool:
+def _is_sum(node: ast.expr, summed: frozenset[str], depth: int = 0) -> bool:
     """A sum over links, perhaps none, or a multiple of it."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
-        scaled = isinstance(node.op, ast.Mult) and _is_sum(node.right, summed)
-        return scaled or _is_sum(node.left, summed)
     if isinstance(node, ast.Name):
         return node.id in summed
+    if depth == _DEEPEST:
+        return False
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+        scaled = isinstance(node.op, ast.Mult) and _is_sum(node.right, summed, depth + 1)
+        return scaled or _is_sum(node.left, summed, depth + 1)
     if not isinstance(node, ast.Call) or not node.args:
         return False
     name = dotted(node.func)
-    return (name == "sum" and len(node.args) == 1) or (name in _ROUNDED and _is_sum(node.args[0], summed))
+    return (name == "sum" and len(node.args) == 1) or (name in _ROUNDED and _is_sum(node.args[0], summed, depth + 1))
 
 
 # --- what is done with it
@@ -143,7 +151,7 @@ def _uses(scope: _Function | ast.ClassDef) -> Iterator[_Use]:
         name = dotted(node.right)
         if name in held and name not in asked and node.lineno > held[name].line:
             yield _Use("division", node, held[name].called)
-    for name, one in held.items():
+    for name, one in islice(held.items(), _MOST_HELD):
         if name not in asked:
             yield from _bounds(nodes, name, one)
 
@@ -254,19 +262,20 @@ def _is_least(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value > 0
 
 
-def _is_factor(node: ast.expr, factors: set[str]) -> bool:
+def _is_factor(node: ast.expr, factors: set[str], depth: int = 0) -> bool:
     """Whether a value is 0 where one of some names is."""
     if isinstance(node, ast.Name | ast.Attribute):
         return dotted(node) in factors
+    if depth == _DEEPEST:
+        return False
     if isinstance(node, ast.BinOp):
-        left, right = _is_factor(node.left, factors), _is_factor(node.right, factors)
-        return (left or right) if isinstance(node.op, ast.Mult) else left and isinstance(node.op, _DIVIDES)
+        left = _is_factor(node.left, factors, depth + 1)
+        if isinstance(node.op, ast.Mult):
+            return left or _is_factor(node.right, factors, depth + 1)
+        return left and isinstance(node.op, _DIVIDES)
     if not isinstance(node, ast.Call) or not node.args:
         return False
     name = dotted(node.func).rpartition(".")[2]
     if name in ("max", "min"):
-        return all(_is_factor(argument, factors) for argument in node.args)
-    return name in _KEEPS_ZERO and _is_factor(node.args[0], factors)
-
-
-_KEEPS_ZERO = frozenset({"ceil", "floor", "int", "float", "round", "abs"})
+        return all(_is_factor(argument, factors, depth + 1) for argument in node.args)
+    return name in _KEEPS_ZERO and _is_factor(node.args[0], factors, depth + 1)
