@@ -13,7 +13,7 @@ _DEVICE_NAME = re.compile(r"(?i)(?:device|gpu|card|product)_?name|getname$")
 _BARE_NAME = re.compile(r"(?i)_?name$")
 
 
-class Guess(NamedTuple):
+class NameGuess(NamedTuple):
     """What decides: the name of the product (`how` contains or startswith) or the processor, and the text asked for.
 
     `denied`: it holds where the answer is no.
@@ -23,11 +23,11 @@ class Guess(NamedTuple):
     text: str
     denied: bool
 
-    def turned(self) -> Guess:
+    def turned(self) -> NameGuess:
         return self._replace(denied=not self.denied)
 
 
-def of(test: ast.expr, words: AbstractSet[str]) -> Guess | None:
+def of(test: ast.expr, words: AbstractSet[str]) -> NameGuess | None:
     """The guess that a test is; `words` are those of the function around."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = _plain(test.operand, words)
@@ -35,31 +35,31 @@ def of(test: ast.expr, words: AbstractSet[str]) -> Guess | None:
     return _plain(test, words)
 
 
-def _plain(test: ast.expr, words: AbstractSet[str]) -> Guess | None:
+def _plain(test: ast.expr, words: AbstractSet[str]) -> NameGuess | None:
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         return _of_processor(test) or _of_name(test, words)
     if isinstance(test, ast.Call) and isinstance(test.func, ast.Attribute) and test.func.attr == "startswith":
         text = _text(test.args[0]) if test.args else ""
-        return Guess("startswith", text, False) if text and _is_name(test.func.value, words) else None
+        return NameGuess("startswith", text, False) if text and _is_name(test.func.value, words) else None
     return None
 
 
-def _of_processor(test: ast.Compare) -> Guess | None:
+def _of_processor(test: ast.Compare) -> NameGuess | None:
     """A comparison with the name of a processor; it is denied where it does not hold on an ARM one."""
     parts = (test.left, test.comparators[0])
     texts = {text.lower() for part in parts for text in _texts(part)}
     if not texts or not texts <= _PROCESSORS:
         return None
     asks_arm, turned = bool(texts & _ARM), isinstance(test.ops[0], ast.NotEq | ast.NotIn)
-    return Guess("processor", "", asks_arm is turned)
+    return NameGuess("processor", "", asks_arm is turned)
 
 
-def _of_name(test: ast.Compare, words: AbstractSet[str]) -> Guess | None:
+def _of_name(test: ast.Compare, words: AbstractSet[str]) -> NameGuess | None:
     """`"PCIe" not in name`."""
     text = _text(test.left)
     if not text or not isinstance(test.ops[0], ast.In | ast.NotIn) or not _is_name(test.comparators[0], words):
         return None
-    return Guess("contains", text, isinstance(test.ops[0], ast.NotIn))
+    return NameGuess("contains", text, isinstance(test.ops[0], ast.NotIn))
 
 
 def _is_name(node: ast.expr, words: AbstractSet[str]) -> bool:

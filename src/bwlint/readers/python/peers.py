@@ -213,7 +213,7 @@ def _decided(name: str, value: ast.expr | None, function: _PeerFunction) -> Iter
         yield _Found("switched", value, (option.path, option.what))
 
 
-def _guessed(node: ast.If, guess: guesses.Guess) -> Iterator[_Found]:
+def _guessed(node: ast.If, guess: guesses.NameGuess) -> Iterator[_Found]:
     """An option that is switched on in a branch for products or processors of some names."""
     for branch, decides in ((node.body, guess), (node.orelse, guess.turned())):
         for statement in branch:
