@@ -75,6 +75,98 @@ def test_switches_in_python(source: str, names: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "guesses"),
+    [
+        ("def f(a, gpu_name):\n    a.has_nvlink = 'PCIe' not in gpu_name\n", [("contains", "PCIe", True)]),
+        (
+            "def f(a, gpu_name):\n    a.has_nvlink = not gpu_name.lower().startswith('rtx')\n",
+            [("startswith", "rtx", True)],
+        ),
+        ("def f(a, gpu_name):\n    a.has_nvlink = not gpu_name.startswith('RTX')\n", [("startswith", "RTX", True)]),
+        ("def f(a, cpu):\n    a.use_mnnvl = cpu != 'x86_64'\n", [("processor", "", False)]),
+        ("def f(a, cpu):\n    a.use_mnnvl = cpu not in ('aarch64', 'arm64')\n", [("processor", "", True)]),
+        ("def f(a, cpu):\n    a.use_mnnvl = cpu == 'riscv64'\n", []),
+        ("def is_mnnvl():\n    return 'aarch64' in machine()\n", [("processor", "", False)]),
+        (
+            "def f(a, gpu_name):\n    if 'RTX' in gpu_name:\n        pass\n    else:\n        a.use_mnnvl = True\n",
+            [("contains", "RTX", True)],
+        ),
+        ("def f(a, name):\n    a.has_nvlink = 'PCIe' not in name\n", []),
+    ],
+)
+def test_guesses_in_python(source: str, guesses: list[tuple[str, str, bool]]) -> None:
+    found = [one for one in peers(read(source, "python"), "peer-switch") if one.name == "guessed"]
+    assert [tuple(amount.args[0] for amount in one.amounts[4:]) for one in found] == guesses
+
+
+SPEED = "def get_nvlink_bw(links):\n{}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "gives"),
+    [
+        ("    return sum(links)", ["zero"]),
+        ("    return 0.9 * sum(one.gbs for one in links)", ["zero"]),
+        ("    total = 0\n    for one in links:\n        total += one\n    return round(total, 1)", ["zero"]),
+        ("    total = 64\n    for one in links:\n        total += one\n    return total", []),
+        ("    return sum(links, 64)", []),
+        ("    if not links:\n        raise ValueError\n    return sum(links)", []),
+        ("    if not links:\n        return 0.0\n    return links[0]", ["zero"]),
+        ("    if links:\n        return links[0]\n    return None", ["none"]),
+        ("    return links[0] if links else 64", []),
+        ("    return False", []),
+    ],
+)
+def test_what_tells_the_bandwidth_of_nvlink(body: str, gives: list[str]) -> None:
+    assert [one.name for one in peers(read(SPEED.format(body), "python"), "link-speed")] == gives
+
+
+@pytest.mark.parametrize(
+    ("body", "uses"),
+    [
+        ("    return size / get_nvlink_bw()", ["division"]),
+        ("    bw = get_nvlink_bw()\n    return size // bw", ["division"]),
+        ("    bw = get_nvlink_bw()\n    assert bw\n    return size / bw", []),
+        ("    bw = get_nvlink_bw()\n    return [size / bw for one in size if bw]", []),
+        ("    bw = get_nvlink_bw()\n    match bw:\n        case 0:\n            return 0\n    return size / bw", []),
+        ("    bw = get_nvlink_bw()\n    bw += 1\n    return size / bw", []),
+        ("    bw: float = get_nvlink_bw()\n    print(bw)\n    return max(4, int(bw / size))", ["bound"]),
+        ("    bw = get_nvlink_bw()\n    return max(0, int(bw / size))", []),
+        ("    bw = get_nvlink_bw()\n    return max(4, int(bw / size + 2))", []),
+        ("    bw = get_nvlink_bw()\n    return max(4, size / (size * bw))", []),
+        (
+            "    try:\n        return size / get_nvlink_bw()\n    except (OSError, ArithmeticError):\n        return 0",
+            [],
+        ),
+        ("    try:\n        return size / get_nvlink_bw()\n    except KeyError:\n        return 0", ["division"]),
+    ],
+)
+def test_what_is_computed_with_the_bandwidth_of_nvlink(body: str, uses: list[str]) -> None:
+    source = f"def f(size):\n{body}\n"
+    assert [one.name for one in peers(read(source, "python"), "link-use")] == uses
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "    a{n} = get_nvlink_bw()\n    b{n} = max(4, a{n} / 2)\n",
+        "    a = get_nvlink_bw()\n    b{n} = c / a\n",
+        "    if a and b and x{n} / get_nvlink_bw():\n        pass\n",
+    ],
+)
+def test_time_grows_with_length_in_python(piece: str) -> None:
+    def whole(size: int) -> str:
+        return "def f(c):\n" + "".join(piece.format(n=n) for n in range(size))
+
+    grows_as_its_input(lambda source: read(source, "python"), whole, 100)
+
+
+@pytest.mark.parametrize("chain", [" * a", " / a", " + a", ".a"])
+def test_long_chains_are_read(chain: str) -> None:
+    read(f"def f():\n    a = get_nvlink_bw()\n    b = max(4, a{chain * 2500})\n    return b\n", "python")
+
+
+@pytest.mark.parametrize(
     "source",
     [
         'asm volatile("red.release.sys.global.add.u32 [%9], %1;" :: "l"(peer',

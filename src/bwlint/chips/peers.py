@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from bwlint.data import table
 
@@ -17,20 +17,58 @@ class PathOption:
     value: re.Pattern[str]
     path: str
     what: str
+    clusters: bool
+    """Whether the name may mean the multicast of a cluster as well."""
 
 
 @cache
 def options() -> tuple[PathOption, ...]:
     return tuple(
-        PathOption(re.compile(row["name"]), re.compile(row["value"]), row["path"], row["what"])
+        PathOption(
+            re.compile(row["name"]), re.compile(row["value"]), row["path"], row["what"], row.get("clusters", False)
+        )
         for row in table("peers")["option"]
     )
+
+
+@cache
+def _any_option() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one.name.pattern})" for one in options()))
+
+
+@lru_cache(maxsize=4096)
+def turned_on(name: str) -> PathOption | None:
+    """What is surely turned on where something of this name is true."""
+    if _any_option().search(name) is None:
+        return None
+    found = (one for one in options() if not one.clusters and one.value.fullmatch("True"))
+    return next((one for one in found if one.name.search(name)), None)
 
 
 @cache
 def hints() -> tuple[str, ...]:
     """Words, one of which a file has in it where an option may be named."""
     return tuple(dict.fromkeys(hint for row in table("peers")["option"] for hint in row["hint"]))
+
+
+@cache
+def _subjects() -> tuple[tuple[re.Pattern[str], str, str], ...]:
+    return tuple((re.compile(row["name"]), row["path"], row["what"]) for row in table("peers")["subject"])
+
+
+def subject(names: str) -> tuple[str, str] | None:
+    """The path that names are about, and what it uses in words."""
+    return next(((path, what) for pattern, path, what in _subjects() if pattern.search(names)), None)
+
+
+@cache
+def _speeds() -> re.Pattern[str]:
+    return re.compile("|".join(row["name"] for row in table("peers")["speed"]))
+
+
+def tells_link_speed(text: str) -> bool:
+    """Whether a text names a function that tells the bandwidth of NVLink."""
+    return _speeds().search(text) is not None
 
 
 @cache

@@ -57,10 +57,17 @@ def call(run: Interpreter, target: Any, args: list[Vec], keywords: dict[str, Vec
     if isinstance(target, RecordType):
         return _record(target.fields, args, keywords)
     if isinstance(target, Method):
+        if asks_an_empty_mapping(target) and args:
+            return args[1] if len(args) > 1 else Vec((None,))
         return lift(lambda *rest: builtins.method(target, rest), *args) if args else Vec((builtins.method(target, ()),))
     if isinstance(target, Ref):
         return _outside(run, target, args, keywords)
     return Vec((target,)) if isinstance(target, bool) else vectors.UNKNOWN  # a mark on a test is that mark
+
+
+def asks_an_empty_mapping(target: Any) -> bool:
+    """Whether it is the `get` of a mapping without keys, which finds nothing, whatever it is asked for."""
+    return isinstance(target, Method) and target.name == "get" and target.owner == {}
 
 
 def _made(run: Interpreter, target: ClassValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:

@@ -541,7 +541,8 @@ class Interpreter:
             else:
                 args.append(self.evaluate(item, frame))
         if not target.uniform:
-            if any(isinstance(lane, Method) for lane in target.lanes):
+            methods = [lane for lane in target.lanes if isinstance(lane, Method)]
+            if methods and not any(map(calls.asks_an_empty_mapping, methods)):
                 return lift(lambda f, *rest: builtins.method(f, rest), target, *args)
             if all(isinstance(lane, bool) for lane in target.lanes):
                 return target  # a mark on a test is that mark

@@ -142,7 +142,7 @@ _PEER = {
 
 
 def peer(path: str, chips: ChipSet) -> Claim:
-    """A path over another GPU's memory, by its name in `rules.p2p_atomics`."""
+    """A path over another GPU's memory, by its name in `chips/peers.toml`."""
     return Claim("peer", f"on {plain(chips)} {_PEER[path]}", chips=chips.names, subject=path)
 
 

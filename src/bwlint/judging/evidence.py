@@ -177,6 +177,10 @@ class Evidence:
         for node in self._definitions.may_lead(place) if place is not None else ():
             yield from self._definitions.gates(node)
 
+    def definition(self, module: Module, use: Use) -> Node | None:
+        """The definition that a use leads to."""
+        return self._definitions.definition(module, use)
+
     def leads_to(self, module: Module, use: Use) -> Iterator[tuple[str, Definition]]:
         """The definitions that a use may lead to, nearest first, each with the path of its file."""
         place = self._definitions.definition(module, use)

@@ -97,6 +97,8 @@ OperationKind = Literal[
     "lookup",
     "launch",
     "launch-bounds",
+    "link-speed",
+    "link-use",
     "peer",
     "peer-parameter",
     "peer-passed",
@@ -112,6 +114,7 @@ OperationKind = Literal[
     "as-text",
     "picked",
     "told",
+    "switched",
     "tiled-shared",
     "plan-option",
     "plan-branch",
@@ -123,7 +126,8 @@ OperationKind = Literal[
     "package-floor",
     "picked-target",
 ]
-"""Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
+"""Which table or limit judges an operation: of peers see `readers.cuda.peers`, of links `readers.python.links`, of
+sizes `readers.python.sizes`.
 
 instruction     one of PTX, by its statement
 atom            one of a template library, by its type
@@ -152,6 +156,7 @@ cuda-matrix     the releases of CUDA that a workflow is run with, by the newest
 wheel-index     where wheels of torch are taken from, by their release of CUDA
 picked-target   one that a script picks under some releases of CUDA, the one that it picks else, and these releases
 package-floor   a package and the version of it that is asked for at least
+switched        the device decides what the value of an option of peers is; its amount is that value
 told            a function of a library gets a text that is no literal; its amounts are the parameter and the text
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})

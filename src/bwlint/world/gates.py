@@ -180,11 +180,18 @@ def _compares(node: Expr) -> bool:
     return any(arg.op in literal or _compares(arg) for arg in (*of_template, *node.args[1]))
 
 
+def table_name(judged: Judged) -> str:
+    """What a message calls the table that a look-up asks."""
+    return f"`{judged.gate.name}`" if judged.gate.name else "this table"
+
+
 def missing_row(judged: Judged) -> str:
     """What a strict look-up ends in where there is no row."""
     if judged.gate.no.at is not None:
         return "an error"
-    return "an std::out_of_range" if judged.module.language == "cuda" else "a KeyError"
+    if judged.module.language == "cuda":
+        return "an std::out_of_range"
+    return "None, of which a part is taken" if judged.gate.text.endswith(")") else "a KeyError"
 
 
 def refuses(side: Side) -> bool:

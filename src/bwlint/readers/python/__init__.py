@@ -23,6 +23,7 @@ from bwlint.readers.python import (
     floors,
     glued,
     installed,
+    links,
     peers,
     plans,
     said,
@@ -66,7 +67,7 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
         return True
     return peers.may_enter(data) or any(
         reader.may_hold(data)
-        for reader in (embedded, budgets, said, installed, tiles, plans, floors, sonames, variables)
+        for reader in (embedded, budgets, links, said, installed, tiles, plans, floors, sonames, variables)
     )
 
 
@@ -113,6 +114,7 @@ def read(
         carries=carries_of_python(tree, source),
         operations=(
             *peers.operations(tree, source),
+            *links.operations(tree, source),
             *glued.operations(tree, source),
             *fixed_digits.operations(tree, source),
             *budgets.operations(tree, source),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips.interfaces import is_told_by_text
+from bwlint.chips.peers import turned_on
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk, walk_through
 from bwlint.model.facts import (
@@ -40,7 +41,7 @@ from bwlint.readers.spans import span
 
 _RAISES_IF = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_if$")
 _RAISES_UNLESS = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_(?:unless|if_not)$|^torch\._check(?:_\w+)?$")
-_CATCHES = re.compile(r"\b(?:KeyError|LookupError|Exception|BaseException)\b")
+_CATCHES = re.compile(r"\b(?:KeyError|LookupError|TypeError|AttributeError|Exception|BaseException)\b")
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_HANDED_ON = 100
 MAX_TESTS = 8
@@ -187,6 +188,7 @@ class Flow:
         self._tried: list[ast.stmt] = []
         """The imports and attempts of the block in front of the statement that is walked."""
         self._shared: dict[str, list[Expr]] = {name: [] for name in sorted(_written_globals(lines))}
+        self._filled = _filled_inside(lines)
         self.lowerer.late = frozenset(self._shared)
         self._globals: set[tuple[str, str]] = set()
         self._tests = list(_with_marks(tree.body))
@@ -266,6 +268,9 @@ class Flow:
     def _calls(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
         name = dotted(node.func).rpartition(".")[2]
         self._passes(node.func, name, arguments)
+        named = [one for one in node.keywords if one.arg is not None]
+        for one, argument in zip(named, arguments[len(node.args) :], strict=True):
+            self._switches(one.arg or "", one.value, argument.args[1])
         self._hand_on(node, arguments)
         if is_told_by_text(name):
             self._tell(node, name, arguments)
@@ -280,6 +285,12 @@ class Flow:
                 kept = (const(parameter), self.lowerer.define(value))
                 path = tuple(self.path)
                 self.noted.append(Operation("told", name, span(node), amounts=kept, path=path, qualname=self.qualname))
+
+    def _switches(self, name: str, node: ast.expr, value: Expr) -> None:
+        """Note what the device decides of a path over another GPU's memory."""
+        if turned_on(name) is not None and self.gates.reads(value):
+            held, path = (self.lowerer.define(value),), tuple(self.path)
+            self.noted.append(Operation("switched", name, span(node), amounts=held, path=path, qualname=self.qualname))
 
     def _passes(self, function: ast.expr, name: str, arguments: tuple[Expr, ...]) -> None:
         """Note what a call hands to a parameter that takes a value of the device."""
@@ -576,10 +587,13 @@ class Flow:
         if isinstance(target, ast.Name):
             assert node.value is not None
             self.lowerer.scope.forget(target.id)
-            env[target.id] = found = self.lowerer.define(value)
+            grows = value.op == "dict" and target.id in self._filled and self.qualname == "<module>"
+            held = unknown(f"{target.id} is filled elsewhere", value.at) if grows else value
+            env[target.id] = found = self.lowerer.define(held)
             self._written(target.id, found)
             self.gates.reads(found)  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
+            self._switches(target.id, node.value, value)
         elif isinstance(target, ast.Tuple | ast.List):
             text = characters.unpacked(target, value)
             if node.value is not None and text is not None and not characters.asks_length(self.path):
@@ -591,6 +605,7 @@ class Flow:
             assert node.value is not None
             name = dotted(target) or target.attr
             self._named(name, node.value, value)
+            self._switches(target.attr, node.value, value)
             self._kept(target, value)
         elif isinstance(target, ast.Subscript):
             self.lowerer.lower(target.slice)
@@ -821,6 +836,7 @@ class Flow:
             if _is_question(node.value) and self.gates.reads(value):
                 name = self.qualname.rpartition(".")[2]
                 self.add("predicate", value, node.value, Side(ends="return"), Side(ends="return"), name)
+            self._switches(self.qualname.rpartition(".")[2], node.value, value)
             self._call_lists(node.value, rest)
             self._declared(self.qualname.rpartition(".")[2], node.value, value)
             if self.path or value.op == "if":
@@ -1104,6 +1120,14 @@ def _written_globals(lines: Sequence[str]) -> frozenset[str]:
     """Names of `global` statements; functions that are not walked write module names too."""
     found = (line.strip()[7:] for line in lines if "global " in line and line.lstrip().startswith("global "))
     return frozenset(name for names in found for name in re.findall(r"\w+", names))
+
+
+_FILLS = re.compile(r"\s+(\w+)(?:\[.{0,200}\]\s*\|?=(?!=)|\.(?:update|setdefault)\()")
+
+
+def _filled_inside(lines: Sequence[str]) -> frozenset[str]:
+    """Names of mappings that a block of the file gives more keys; functions that are not walked do so too."""
+    return frozenset(found[1] for line in lines if (found := _FILLS.match(line)))
 
 
 _STATEMENTS: dict[type, Callable[..., bool]] = {

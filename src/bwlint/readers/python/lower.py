@@ -81,7 +81,8 @@ class LoweringScope:
 
 OnConditional = Callable[[ast.IfExp, Expr, Expr, Expr], None]
 OnLookup = Callable[[ast.expr, Expr, Expr, bool], None]
-"""Takes a lookup in a mapping, the mapping, the key, and whether a key that it lacks is an error."""
+"""Takes a lookup in a mapping, the mapping, the key, and whether a key that it lacks is an error: it raises, or gives
+None of which a part is taken."""
 
 OnCall = Callable[[ast.Call, tuple[Expr, ...]], None]
 """Takes a call and its lowered arguments."""
@@ -121,6 +122,8 @@ class Lowerer:
         """The tests of the expressions around, behind which what is lowered stands."""
         self.yields = False
         self._depth = 0
+        self._taken_apart: ast.expr | None = None
+        """A value of which a part is taken, which nothing has if it is None."""
 
     def define(self, value: Expr) -> Expr:
         """A reference to a new slot; leaves need none."""
@@ -180,9 +183,14 @@ class Lowerer:
         return len(targets_of(self.scope.env)) >= MANY
 
     def _attribute(self, node: ast.Attribute) -> Expr:
-        return Expr("attr", (self.lower(node.value), node.attr), span(node))
+        return Expr("attr", (self._parted(node.value), node.attr), span(node))
+
+    def _parted(self, node: ast.expr) -> Expr:
+        self._taken_apart = node
+        return self.lower(node)
 
     def _call(self, node: ast.Call) -> Expr:
+        parted = self._taken_apart is node
         name = dotted(node.func)
         role = self.role if name in _SAME_ANSWER else SAID if name.rpartition(".")[2] in SPEAKS else ""
         arguments = [
@@ -195,7 +203,7 @@ class Lowerer:
                 arguments.append(Expr("kw", (keyword.arg, value)))
         function = self.lower(node.func)
         if self.on_lookup is not None and function.op == "attr" and function.args[1] == "get" and arguments:
-            self.on_lookup(node, function.args[0], arguments[0], False)
+            self.on_lookup(node, function.args[0], arguments[0], parted and len(arguments) == 1)
         if self.on_call is not None:
             self.on_call(node, tuple(arguments))
         if self.on_callee is not None:
@@ -277,7 +285,7 @@ class Lowerer:
         kept = self.scope.kept(node)
         if kept is not None:
             return Expr("var", (kept.args[0], ""), span(node)) if kept.op == "var" else kept
-        base = self.lower(node.value)
+        base = self._parted(node.value)
         if isinstance(node.slice, ast.Slice):
             part = node.slice
             bounds = self.many([part.lower, part.upper, part.step])

@@ -1,10 +1,14 @@
 """Python that lets kernels work on another GPU's memory: options, environment variables and calls of the driver.
 
-Each comes out as an operation of kind peer-switch. `name` is skip, open, enable, multicast, multimem (a call that uses
-multicast memory), fabric, rdma, option, named (a look at NVLink that the name of the device decides) or demanded
-(multicast that the caller may not want). `amounts` are two tuples, of which the first is empty here and the second
-holds the kinds of proof within reach, then for an option the path that it enters and what it turns on, for rdma and
-fabric what decides (always, processor), and for demanded the parameter that nobody looks at.
+Each comes out as an operation of kind peer-switch. `name` is skip, declared (a variable that would leave a test out is
+said not to), reads (it is asked for), open, enable, multicast, multimem (a call that uses
+multicast memory), fabric, rdma, option, switched (an option that is given the answer of a question about the device),
+guessed (one that the name of the product or of the processor decides, see `guesses`), named (a look at NVLink that the
+name of the device decides) or demanded (multicast that the caller may not want). `amounts` are two tuples, of which the
+first is empty here and the second holds the kinds of proof within reach, then for an option the path that it enters and
+what it turns on, for one that is guessed also what decides it, for rdma and fabric what decides (always, processor),
+for demanded the parameter that nobody looks at, and for skip, declared and reads the variable; for skip also what it
+has to be for the test to be made.
 """
 
 from __future__ import annotations
@@ -16,11 +20,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint.chips.peers import PathOption, hints, options, proofs, skips
+from bwlint.chips.peers import PathOption, hints, options, proofs, skips, turned_on
 from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import below
+from bwlint.readers.python import guesses
 from bwlint.readers.python.vocabulary import numbers_of_lines
 from bwlint.readers.spans import span
 
@@ -37,7 +42,7 @@ _IN_FUNCTION = re.compile(
 _OPEN = re.compile(r"(?:cuda|cu)IpcOpenMemHandle\w*$")
 _ENABLE = re.compile(r"(?:cudaDevice|cuCtx)EnablePeerAccess$")
 _CAPABILITY = re.compile(
-    rf"(?i)capabilit|(?:is_|\b){IN_NAMES}\d|sm_version|\barch|_arch|\bmajor|blackwell|hopper|compute_cap|machine|aarch64"
+    rf"(?i)capabilit|(?:is_|\b){IN_NAMES}\d|sm_version|\barch|_arch|\bmajor|blackwell|hopper|compute_cap"
 )
 _PROCESSOR = re.compile(r"(?i)machine|aarch64|arm64")
 _MULTIMEM = re.compile(r"multimem_\w+$")
@@ -85,7 +90,7 @@ class _PeerFunction:
 class _Found:
     name: str
     at: ast.expr | ast.stmt
-    more: tuple[str, ...] = ()
+    more: tuple[str | bool, ...] = ()
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
@@ -173,18 +178,53 @@ def _inner(node: ast.AST) -> list[ast.AST]:
 
 
 def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> Iterator[_Found]:
+    if isinstance(node, ast.If | ast.IfExp):
+        yield from _read(node.test)
     if isinstance(node, ast.Call):
         yield from _called(node, function)
+        for keyword in node.keywords:
+            yield from _decided(keyword.arg or "", keyword.value, function)
     elif isinstance(node, ast.Assign | ast.AnnAssign):
         yield from _assigned(node, tests)
-    elif isinstance(node, ast.Return) and node.value is not None and (tests or isinstance(node.value, ast.IfExp)):
-        yield from _fabric(node.value, tests)
+        yield from _decided(_target_name(node), node.value, function)
+    elif isinstance(node, ast.Return) and node.value is not None:
+        yield from _decided(function.name, node.value, function)
+        if tests or isinstance(node.value, ast.IfExp):
+            yield from _fabric(node.value, tests)
     elif isinstance(node, ast.If) and _asks_name(node.test) and any(map(_NVLINK.search, _words(node))):
         yield _Found("named", node.test)
+    elif isinstance(node, ast.If) and (guess := guesses.of(node.test, function.words)) is not None:
+        yield from _guessed(node, guess)
     elif isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise):
         yield from _demanded(node.test, tests, function)
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _ENABLE.match(_last(node.value.func)):
         yield _Found("enable", node.value.func)
+
+
+def _decided(name: str, value: ast.expr | None, function: _PeerFunction) -> Iterator[_Found]:
+    """An option that is given an answer: of the name of the product or the processor, or of a question."""
+    option = turned_on(name) if isinstance(value, ast.Compare | ast.Call | ast.BoolOp | ast.UnaryOp) else None
+    if option is None or value is None:
+        return
+    guess = guesses.of(value, function.words)
+    if guess is not None:
+        yield _Found("guessed", value, (option.path, option.what, *guess))
+    else:
+        yield _Found("switched", value, (option.path, option.what))
+
+
+def _guessed(node: ast.If, guess: guesses.NameGuess) -> Iterator[_Found]:
+    """An option that is switched on in a branch for products or processors of some names."""
+    for branch, decides in ((node.body, guess), (node.orelse, guess.turned())):
+        for statement in branch:
+            name = _target_name(statement) if isinstance(statement, ast.Assign | ast.AnnAssign) else ""
+            option = _option(name, statement.value) if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+            if option is not None:
+                yield _Found("guessed", node.test, (option.path, option.what, *decides))
+
+
+def _target_name(node: ast.Assign | ast.AnnAssign) -> str:
+    return _last(node.targets[0] if isinstance(node, ast.Assign) else node.target)
 
 
 def _called(node: ast.Call, function: _PeerFunction) -> Iterator[_Found]:
@@ -200,16 +240,36 @@ def _called(node: ast.Call, function: _PeerFunction) -> Iterator[_Found]:
             node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "default"), None)
         )
         if _VARIABLE.match(node.args[0].value) and _skipped(node.args[0].value, given):
-            yield _Found("skip", node, (node.args[0].value,))
+            yield _Found("skip", node, (node.args[0].value, _opposite(given)))
 
 
 def _skipped(variable: str, default: ast.expr | None) -> bool:
     """Whether an environment variable leaves the test out unless somebody asks for it."""
-    if not isinstance(default, ast.Constant):
-        return False
-    text = str(default.value).lower()
-    is_on = True if text in _ON else False if text in _OFF else None
+    is_on = _is_on(default)
     return any(on is is_on for pattern, on in skips() if pattern.search(variable))
+
+
+def _tested(variable: str, default: ast.expr) -> bool:
+    """Whether the test is made with this value of a variable that may leave it out."""
+    is_on = _is_on(default)
+    return is_on is not None and any(on is not is_on for pattern, on in skips() if pattern.search(variable))
+
+
+def _is_on(default: ast.expr | None) -> bool | None:
+    text = str(default.value).lower() if isinstance(default, ast.Constant) else "?"
+    return True if text in _ON else False if text in _OFF else None
+
+
+def _opposite(default: ast.expr | None) -> str:
+    return "0" if _is_on(default) else "1"
+
+
+def _read(test: ast.expr) -> Iterator[_Found]:
+    """A test that asks whether to leave the test of a pair out."""
+    for node in below(test):
+        name = _last(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+        if _VARIABLE.match(name) and any(pattern.search(name) for pattern, _ in skips()):
+            yield _Found("reads", test, (name,))
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
@@ -221,7 +281,9 @@ def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> 
         yield _Found("rdma", target, () if tests else ("always",))
     declares = isinstance(value, ast.Call) and "Env" in _last(value.func) and _VARIABLE.match(name)
     if declares and isinstance(value, ast.Call) and value.args and _skipped(name, value.args[0]):
-        yield _Found("skip", node, (name,))
+        yield _Found("skip", node, (name, _opposite(value.args[0])))
+    if isinstance(node, ast.AnnAssign) and _VARIABLE.match(name) and _tested(name, value):
+        yield _Found("declared", node, (name,))
     yield from _fabric(value, tests)
     for chosen, around in _choices(value, tests):
         option = _option(name, chosen)
@@ -238,7 +300,7 @@ def _choices(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[tuple[ast
     yield value, tests
 
 
-def _option(name: str, value: ast.expr) -> PathOption | None:
+def _option(name: str, value: ast.expr | None) -> PathOption | None:
     if not isinstance(value, ast.Constant):
         return None
     text = str(value.value)

@@ -21,7 +21,7 @@ from bwlint.model.naming import spoken
 from bwlint.rules.excluded import RULE
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
-from bwlint.world.gates import Judged, answers_no, missing_row, refuses
+from bwlint.world.gates import Judged, answers_no, missing_row, refuses, table_name
 from bwlint.world.libraries import is_question
 from bwlint.world.native import admits
 
@@ -342,7 +342,7 @@ def _of_missing_row(judged: Judged, out: ChipSet) -> Kept | None:
     if not asked or not judged.core & _HOPPER or not (last or every_ampere):
         return None  # what is for one or two of them may be made of their instructions
     without = missing_row(judged)
-    reason = f"`{judged.gate.name}` has rows for {plain(judged.core)} and none for {plain(out)}: {without}"
+    reason = f"{table_name(judged)} has rows for {plain(judged.core)} and none for {plain(out)}: {without}"
     return Kept(out, "warning", "medium", reason)
 
 

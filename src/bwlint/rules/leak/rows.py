@@ -11,7 +11,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.rules.leak import RULE
-from bwlint.world.gates import Judged, missing_row
+from bwlint.world.gates import Judged, missing_row, table_name
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -22,17 +22,15 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     missing = (context.targets & judged.sets.live) - judged.may
     if missing != context.targets or not judged.core or not missing <= context.let_in(judged.module, judged.at):
         return
-    without = missing_row(judged)
+    without, table = missing_row(judged), table_name(judged)
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="high" if judged.sets.decided else "medium",
-        message=f"{plain(missing)} are let through above and have no row in `{gate.name}`: {without}",
+        message=f"{plain(missing)} are let through above and have no row in {table}: {without}",
         label=f"has rows for {plain(judged.core)}",
-        advice=f"give {plain(missing)} a row, ask with .get, or refuse them above",
+        advice=f"give {plain(missing)} a row, ask for it with a default, or refuse them above",
         legal=judged.core,
-        claims=(
-            Claimed(claims.need(gate.name, missing, NONE, f"`{gate.name}` has no row for {plain(missing)}"), judged.at),
-        ),
+        claims=(Claimed(claims.need(gate.name, missing, NONE, f"{table} has no row for {plain(missing)}"), judged.at),),
     )

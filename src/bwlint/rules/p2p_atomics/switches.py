@@ -1,68 +1,27 @@
-"""p2p-atomics: a path over another GPU's memory is switched on and nothing within reach shows that it works."""
+"""p2p-atomics at a switch: a launch, an opened handle, an option, a default that leaves a test out."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.peers import proved
 from bwlint.chips.wording import plain
-from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.siblings import other_files
 from bwlint.model.facts import Module, Operation
-from bwlint.model.rule import RuleTraits
+from bwlint.rules.p2p_atomics import RULE
+from bwlint.rules.p2p_atomics.paths import PATHS, advice, chosen, claimed
 
-RULE = RuleTraits("p2p-atomics", explains=2)
 _RELATED = 6
 _NO_NVLINK = group("no-nvlink")
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """What is said of a path: of a kernel started here, and what would show that it works."""
-
-    message: str
-    label: str
-    advice: str
-
-
-_PATHS = {
-    "remote-atomic": _Text(
-        "what starts here changes another GPU's memory by system-scope atomics, and nothing within reach asks whether"
-        " the pair has native atomics",
-        "enters remote atomics",
-        "ask cudaDevP2PAttrNativeAtomicSupported for each pair and have a path without remote atomics; that a GPU can"
-        " access its peer does not show it",
-    ),
-    "multicast": _Text(
-        "what starts here uses multicast memory (multimem), and nothing within reach asks whether the device has it",
-        "enters multicast",
-        "ask CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED first: the instructions assemble for every target from 9.0 on, and"
-        " need a multicast object when they run",
-    ),
-    "peer-store": _Text(
-        "what starts here stores to or polls another GPU's memory, and nothing within reach shows that the two have"
-        " working peer access",
-        "enters a peer's memory",
-        "ask cudaDeviceCanAccessPeer, or better copy between the pair and compare: behind an IOMMU or ACS the driver"
-        " says yes and no bytes arrive. No atomics are needed for this",
-    ),
-    "fabric": _Text(
-        "fabric handles are asked for here, and nothing within reach asks whether the device supports them",
-        "asks for fabric handles",
-        "ask CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, and use file descriptors elsewhere; neither the"
-        " processor nor the generation of the GPU shows it",
-    ),
-    "rdma": _Text(
-        "memory that GPUDirect RDMA can use is asked for here, and nothing within reach asks whether the device has it",
-        "asks for GPUDirect RDMA",
-        "ask CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: consumer parts refuse the allocation",
-    ),
-}
 _OPENINGS = {
     "open": "another GPU's memory is opened here, and nothing within reach shows that the pair has working peer access",
     "enable": "peer access is switched on here without a look at the answer, nor is the pair asked for it within reach",
@@ -75,7 +34,9 @@ _SWITCH_PATH = {
     "fabric": "fabric",
     "rdma": "rdma",
 }
-_ORDER = tuple(_PATHS)
+_ORDER = tuple(PATHS)
+_ELSEWHERE = frozenset({"declared", "reads", "guessed", "switched"})
+"""What stands beside a switch, or is judged in `assumed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +52,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     entries: dict[str, list[_Switch]] = defaultdict(list)
     for switch in module.operations:
-        if switch.kind != "peer-switch":
+        if switch.kind != "peer-switch" or switch.name in _ELSEWHERE:
             continue
         if switch.name == "skip":
             yield _skip(context, module, switch)
@@ -154,7 +115,7 @@ def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[
 
 def _draft(context: Context, module: Module, path: str, entries: list[_Switch], *, sure: bool) -> Draft:
     entries = sorted(entries, key=lambda entry: entry.switch.name != "launch")
-    first, text = entries[0], _PATHS[path]
+    first, text = entries[0], PATHS[path]
     works = tuple({(work.module.path, work.at): work for entry in entries for work in entry.works}.values())
     others = tuple(RelatedSpan(module, entry.switch.at, "and here") for entry in entries[1:])
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
@@ -219,7 +180,7 @@ def _told(context: Context, module: Module, switch: Operation) -> Draft:
 
 
 def _claimed(context: Context, path: str, switch: Operation) -> Claimed:
-    return Claimed(claims.peer(path, context.targets & _NO_NVLINK), switch.at)
+    return claimed(path, context.targets & _NO_NVLINK, switch.at)
 
 
 def _said(switch: Operation, path: str) -> str:
@@ -227,24 +188,47 @@ def _said(switch: Operation, path: str) -> str:
         return _OPENINGS[switch.name]
     if switch.name == "multicast":
         return "a multicast object is made here, and nothing within reach asks whether the device has multicast"
-    return _PATHS[path].message
+    return PATHS[path].message
 
 
 def _skip(context: Context, module: Module, switch: Operation) -> Draft:
-    variable = switch.amounts[2].args[0]
+    variable, tests = (argument.args[0] for argument in switch.amounts[2:])
+    declared = [_told_at(module, one, "said here to be otherwise") for one in _of(module, "declared", variable)]
+    against = f", although line {declared[0].at.line} says otherwise" if declared else ""
     return Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
         severity="note",
         confidence="medium",
         message=(
-            f"`{variable}` leaves out the test of peer access between two GPUs unless somebody asks for it: the"
-            " driver's word is taken, and behind an IOMMU or ACS it says yes where no bytes arrive"
+            f"`{variable}` leaves out the test of peer access between two GPUs unless somebody asks for it{against}:"
+            " the driver's word is taken, and behind an IOMMU or ACS it says yes where no bytes arrive"
         ),
         label="leaves the test out by default",
-        advice="test by default, and remember the answer: a copy between the pair and a comparison",
+        advice=(
+            f"start with {variable}={tests} where a first collective hangs; test by default, and remember the answer: a"
+            " copy between the pair and a comparison"
+        ),
+        related=(*declared, *_readers(context, module, variable)),
         claims=(_claimed(context, "peer-store", switch),),
     )
+
+
+def _readers(context: Context, module: Module, variable: str) -> tuple[RelatedSpan, ...]:
+    """Where the answer of a variable decides, in this file or in others."""
+    files = (module, *(other for other, _ in other_files(context, module, variable)))
+    found = ((file, one) for file in files for one in _of(file, "reads", variable))
+    return tuple(_told_at(file, one, "decides here") for file, one in islice(found, _RELATED))
+
+
+def _of(module: Module, name: str, variable: str) -> Iterator[Operation]:
+    for one in module.operations:
+        if one.kind == "peer-switch" and one.name == name and one.amounts[2].args[0] == variable:
+            yield one
+
+
+def _told_at(module: Module, one: Operation, message: str) -> RelatedSpan:
+    return RelatedSpan(module, one.at, message)
 
 
 def _option(context: Context, module: Module, switch: Operation) -> Iterator[Draft]:
@@ -258,12 +242,12 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",
         message=(
-            f"{what} is chosen by the device's capability or by the number of ranks alone: neither shows what"
+            f"{what} is {chosen(path)} by the device's capability or by the number of ranks alone: neither shows what"
             " connects the GPUs"
         ),
-        label="chosen by capability or number alone",
-        advice=_PATHS[path].advice,
-        claims=(_claimed(context, path, switch),),
+        label=f"{chosen(path)} by capability or number alone",
+        advice=advice(path),
+        claims=(claimed(path, context.targets & _NO_NVLINK, switch.at),),
     )
 
 

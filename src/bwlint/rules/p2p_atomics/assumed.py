@@ -1,0 +1,109 @@
+"""p2p-atomics at an option by capability, product or processor: none of them shows what connects the GPUs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import NONE, ChipSet, group, queries
+from bwlint.chips.peers import proved, turned_on
+from bwlint.chips.wording import plain
+from bwlint.evaluate.values import CHIPS
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.model.expr import Expr
+from bwlint.model.facts import Module, Operation
+from bwlint.model.findings import Severity
+from bwlint.rules.p2p_atomics import RULE
+from bwlint.rules.p2p_atomics.paths import advice, chosen, claimed
+from bwlint.world.gates import Judged
+
+_NO_NVLINK = group("no-nvlink")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if context.in_test(module) or not context.targets & _NO_NVLINK:
+        return
+    values = {one.at: one.amounts[0] for one in module.operations if one.kind == "switched"}
+    for switch in module.operations:
+        if switch.kind != "peer-switch" or switch.name not in ("guessed", "switched"):
+            continue
+        path, what = (amount.args[0] for amount in switch.amounts[2:4])
+        if proved(path, frozenset(node.args[0] for node in switch.amounts[1].args[0])):
+            continue
+        if switch.name == "guessed":
+            yield from _guessed(context, module, switch, path, what)
+        elif switch.at in values:
+            yield from _by_capability(context, module, switch, values[switch.at])
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A flag of C++, which has no other way to be given an answer."""
+    ours = context.targets & _NO_NVLINK
+    if judged.in_test or not judged.gate.is_a("flag") or judged.module.language != "cuda":
+        return
+    option = turned_on(_CAMEL.sub("_", judged.gate.name).lower())
+    yes = judged.sets.must & judged.sets.live
+    if option is None or not ours or not ours <= yes or yes == judged.sets.live:
+        return
+    shown = frozenset(one.name for one in judged.module.operations if one.kind == "peer-proof")
+    if not proved(option.path, shown):
+        place = DraftPlace.of_gate(judged)
+        yield _draft(place, option.path, option.what, ours, "the device's capability", sure=not judged.sets.guessed)
+
+
+def _by_capability(context: Context, module: Module, switch: Operation, asked: Expr) -> Iterator[Draft]:
+    """An answer that is surely yes on our chips, whatever else it asks for."""
+    path, what = (amount.args[0] for amount in switch.amounts[2:4])
+    ours = context.targets & _NO_NVLINK & context.let_to(module, switch.at)
+    value = context.tree.value(module, asked)
+    if not ours or not value.device or value.uniform:
+        return
+    if ours <= ChipSet.joining(chip for chip, lane in zip(CHIPS, value.lanes, strict=True) if lane is True):
+        yield _draft(_place(module, switch, ours), path, what, ours, "the device's capability", sure=not value.guessed)
+
+
+def _guessed(context: Context, module: Module, switch: Operation, path: str, what: str) -> Iterator[Draft]:
+    how, text, denied = (amount.args[0] for amount in switch.amounts[4:])
+    ours = context.targets & _NO_NVLINK & context.let_to(module, switch.at)
+    if how == "processor":
+        on_arm = NONE if denied else ours & group("arm-hosts")
+        if on_arm:
+            yield _draft(_place(module, switch, on_arm), path, what, on_arm, "the processor", "an ARM one")
+        return
+    taken = [name for name in _products(ours) if _holds(how, text, name) is not denied]
+    if taken:
+        yield _draft(_place(module, switch, ours), path, what, ours, "the product's name", f'"{taken[0]}"')
+
+
+def _products(chips: ChipSet) -> Iterator[str]:
+    for chip in chips.names:
+        yield from queries.products().get(chip, ())
+
+
+def _holds(how: str, text: str, name: str) -> bool:
+    name, text = name.casefold(), text.casefold()
+    return name.startswith(text) if how == "startswith" else text in name
+
+
+def _place(module: Module, switch: Operation, ours: ChipSet) -> DraftPlace:
+    return DraftPlace(module=module, at=switch.at, admitted=ours, certain=NONE)
+
+
+def _draft(
+    place: DraftPlace, path: str, what: str, ours: ChipSet, decides: str, passing: str = "", *, sure: bool = True
+) -> Draft:
+    chips = plain(ours)
+    passes = f"{passing} passes, and {chips} has no NVLink" if passing else f"{chips} passes and has no NVLink"
+    severity: Severity = "warning" if sure else "note"
+    return Draft(
+        rule=RULE,
+        place=place,
+        severity=severity,
+        confidence="medium" if sure else "low",
+        message=f"{what} is {chosen(path)} by {decides} alone: {passes}",
+        label=f"{chosen(path)} for {chips} too",
+        advice=advice(path),
+        claims=(claimed(path, ours, place.at),),
+    )

@@ -1,0 +1,121 @@
+"""p2p-atomics at a limit by capability: a chip without a row has no limit, and takes the path at every size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import NONE, ChipSet, group
+from bwlint.chips.peers import proofs, proved, subject
+from bwlint.chips.wording import plain
+from bwlint.evaluate.values import CHIPS
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.expr import Expr, const, walk, walk_through
+from bwlint.model.facts import Module
+from bwlint.rules.p2p_atomics import RULE
+from bwlint.world.gates import Judged, table_name
+
+_BELOW = frozenset({"<", "<="})
+_ABOVE = frozenset({">", ">="})
+_NONE = const(None)
+_NO_NVLINK = group("no-nvlink")
+_MAX_SLOTS = 40
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    limit = None if judged.in_test or judged.gate.is_a("lookup") else _limit(judged.gate.test)
+    if limit is None:
+        return
+    ours = context.targets & _NO_NVLINK
+    unlimited = _without(context, judged.module, limit) & judged.sets.live
+    table = _table(context, judged, limit)
+    if table is None or not ours or not ours <= unlimited:
+        return
+    about = subject(f"{table.gate.name} {judged.gate.name} {judged.gate.qualname}")
+    if about is None or proved(about[0], proofs(" ".join(_identifiers(judged.gate.path)))):
+        return
+    path, what = about
+    chips = plain(ours)
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity="warning",
+        confidence="medium",
+        message=(
+            f"{table_name(table)} has no row for {chips}, and without one there is no limit here: nothing keeps {chips}"
+            f" from {what} at any size, over PCIe at best"
+        ),
+        label=f"no limit for {chips}",
+        advice=f"leave the path out where the table has no row, or give {chips} one of its own",
+        legal=table.core,
+        related=(RelatedSpan(judged.module, table.gate.at, "a missing row becomes None here"),),
+        claims=(Claimed(claims.peer(path, ours), judged.at),),
+    )
+
+
+def _limit(test: Expr) -> Expr | None:
+    """What is compared with a size, and keeps nothing out where it is None: `limit is None or size <= limit`."""
+    items = test.args[0] if test.op in ("and", "or") else ()
+    for item in items:
+        limit = _is_missing(item) if test.op == "or" else _is_there(item)
+        if limit is not None and any(_keeps_in(other, limit) is (test.op == "or") for other in items):
+            return limit
+    return None
+
+
+def _is_missing(item: Expr) -> Expr | None:
+    if item.op == "not":
+        return _variable(item.args[0])
+    return _compared_with_none(item, "is")
+
+
+def _is_there(item: Expr) -> Expr | None:
+    return _variable(item) or _compared_with_none(item, "is not")
+
+
+def _compared_with_none(item: Expr, operator: str) -> Expr | None:
+    if item.op != "cmp" or item.args[0] != operator or _key(item.args[1][1]) != _key(_NONE):
+        return None
+    return _variable(item.args[1][0])
+
+
+def _variable(node: Expr) -> Expr | None:
+    return node if node.op == "var" else None
+
+
+def _keeps_in(item: Expr, limit: Expr) -> bool | None:
+    """Whether a comparison with a limit holds below it; None of what compares nothing with it."""
+    if item.op != "cmp" or item.args[0] not in _BELOW | _ABOVE:
+        return None
+    left, right = (any(_key(node) == _key(limit) for node in walk(side)) for side in item.args[1])
+    if left is right:
+        return None
+    return (item.args[0] in _BELOW) is right
+
+
+def _key(node: Expr) -> tuple[str, tuple[object, ...]]:
+    return node.op, node.args
+
+
+def _without(context: Context, module: Module, limit: Expr) -> ChipSet:
+    """The chips on which a limit is None, where others have one."""
+    value = context.tree.value(module, limit)
+    if value.uniform:
+        return NONE
+    return ChipSet.joining(chip for chip, lane in zip(CHIPS, value.lanes, strict=True) if lane is None)
+
+
+def _table(context: Context, judged: Judged, limit: Expr) -> Judged | None:
+    """The table that a limit comes from."""
+    asked = {node.at for node in walk_through(limit, judged.module.slots, _MAX_SLOTS) if node.op == "call"}
+    return next((one for one in context.within(judged) if one.gate.is_a("lookup") and one.gate.at in asked), None)
+
+
+def _identifiers(path: tuple[Expr, ...]) -> Iterator[str]:
+    """The names in the tests above a place."""
+    for test in path:
+        for node in walk(test):
+            if node.op != "const":
+                yield from (arg for arg in node.args[:2] if isinstance(arg, str))
