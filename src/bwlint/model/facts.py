@@ -113,6 +113,9 @@ OperationKind = Literal[
     "picked",
     "told",
     "tiled-shared",
+    "multiprocessors",
+    "memory-tier",
+    "memory-query",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
 
@@ -134,6 +137,10 @@ glued           names of two targets that became one string
 as-text         a capability that is ordered as a text, or taken apart by the places of its characters
 picked          a call of what the device picks: `TABLE[major](x)`, `cls(x).run()`; its amount is what is called
 tiled-shared    bytes of shared memory that the buffers of a function's kernel take together, at least
+multiprocessors
+                a number of them that code says itself: see `readers.python.multiprocessors`
+memory-tier     memory that stands for a product; its amounts are bytes: from, and below (0: no end)
+memory-query    a question to the driver how much memory a device has, to which nobody expects a refusal
 told            a function of a library gets a text that is no literal; its amounts are the parameter and the text
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})

@@ -15,7 +15,19 @@ from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.nodes import below, whole
-from bwlint.readers.python import budgets, clusters, embedded, glued, installed, peers, said, tiles
+from bwlint.readers.python import (
+    budgets,
+    clusters,
+    embedded,
+    glued,
+    installed,
+    memory_queries,
+    memory_tiers,
+    multiprocessors,
+    peers,
+    said,
+    tiles,
+)
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import statements
@@ -27,6 +39,7 @@ __all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read"]
 
 _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
+_OTHERS = (embedded, budgets, said, installed, tiles, multiprocessors, memory_tiers, memory_queries)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OPERATION_BYTES = tuple(word.encode() for word in _OPERATION_WORDS)
 MOST_TOKENS = 1_000_000
@@ -51,7 +64,7 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """
     if may_read_device(data, own) or any(word in data for word in (*_BUILD_WORDS, *_OPERATION_BYTES)):
         return True
-    return peers.may_enter(data) or any(reader.may_hold(data) for reader in (embedded, budgets, said, installed, tiles))
+    return peers.may_enter(data) or any(reader.may_hold(data) for reader in _OTHERS)
 
 
 def read(
@@ -102,6 +115,9 @@ def read(
             *clusters.operations(tree, source),
             *said.operations(tree, source),
             *tiles.operations(tree, source),
+            *multiprocessors.operations(tree, source),
+            *memory_tiers.operations(tree, source),
+            *memory_queries.operations(tree, source),
             *instructions,
             *flow.sizes.found,
             *flow.noted,
