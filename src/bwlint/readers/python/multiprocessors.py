@@ -32,6 +32,8 @@ _WRITTEN = re.compile(
     rb"(?:[sS][mM][sS]?|[cC][oO][uU][nN][tT])_?(?:\s{0,4}:\s{0,4}[\w.\[\]| ]{1,40})?\s{0,4}(?:[<>]=?|=)\s{0,4}[\w.]"
 )
 _SPLITTERS = tuple(name.encode() for name in splitters())
+_OF_OTHERS = re.compile(r"\w{0,20}(?:tcgen05|wgmma)\w{0,20}\.\w{1,40}\(")
+"""Kernels of other chips, by a wrapper of their instructions."""
 _RESERVED = re.compile(
     r"(?:comm|communic|dispatch|combine|send|recv|a2a|all2all)\w*_sms?$|_sms?_(?:for_)?comm\w*$", re.I
 )
@@ -50,6 +52,8 @@ def may_hold(data: bytes) -> bool:
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """The numbers of a parsed file, in order of place."""
     if not may_hold(source.encode("utf-8", "surrogatepass")):
+        return ()
+    if _OF_OTHERS.search(source):
         return ()
     places = [_Place(node, owner) for node, owner in _definitions(tree)]
     found = [
@@ -142,15 +146,15 @@ class _Place:
     def bounds(self) -> Iterator[Operation]:
         for node in self.nodes:
             if isinstance(node, ast.If) and _turns_away(node.body[-1]):
-                tests, sign = _alternatives(node.test, ast.Or), (ast.Lt, ast.LtE)
+                yield from self._asked_for(_alternatives(node.test, ast.Or), (ast.Lt, ast.LtE))
             elif isinstance(node, ast.Return) and node.value is not None:
-                tests, sign = _alternatives(node.value, ast.And), (ast.Gt, ast.GtE)
-            else:
-                continue
-            for test in tests:
-                bound = self._bound(test, sign)
-                if bound is not None:
-                    yield _found("at-least", bound, "", test, self.qualname)
+                yield from self._asked_for(_alternatives(node.value, ast.And), (ast.Gt, ast.GtE))
+
+    def _asked_for(self, tests: Sequence[ast.expr], signs: tuple[type[ast.cmpop], ...]) -> Iterator[Operation]:
+        for test in tests:
+            bound = self._bound(test, signs)
+            if bound is not None:
+                yield _found("at-least", bound, "", test, self.qualname)
 
     def _bound(self, test: ast.expr, signs: tuple[type[ast.cmpop], ...]) -> int | None:
         """The fewest multiprocessors that pass, of a test for them."""

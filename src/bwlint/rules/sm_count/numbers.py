@@ -12,7 +12,6 @@ from bwlint.judging.aside import aside
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
-from bwlint.judging.evidence import file_operations
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Severity
 from bwlint.rules.sm_count import RULE
@@ -25,7 +24,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if one.kind != "multiprocessors":
             continue
         chips = context.let_to(module, one.at) & context.targets & _OURS
-        if not chips or any(not need.legal & chips for need in file_operations(module)):
+        if not chips or any(not need.legal & chips for need in context.evidence.near_needs(module, one.at)):
             continue
         if one.name in ("fixed", "resident"):
             yield from _standing(context, module, one, chips)
@@ -41,8 +40,8 @@ def _standing(context: Context, module: Module, one: Operation, chips: ChipSet) 
     """A number that is another product's, taken for the device's own."""
     number, name = (amount.args[0] for amount in one.amounts)
     fewer = [product for product in products_of(chips) if product.multiprocessors < number]
-    whose = having(number)
-    if not whose or not fewer or meant(context, module, one.qualname, name) in (THEIRS, BUILT):
+    whose, place = having(number), context.places.get(module.path, "")
+    if not whose or not fewer or meant(context, module, place, one.qualname, name) in (THEIRS, BUILT):
         return
     beside = aside(context, module)
     if one.name == "fixed" and not beside:

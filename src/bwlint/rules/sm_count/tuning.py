@@ -22,6 +22,8 @@ _OURS = group("consumer-blackwell")
 _SERVER = group("datacenter-blackwell")
 _PEAK = re.compile(r"(?:tensor_?cores?|tc)\w{0,20}_(?:t?flops|tops)|(?:t?flops|tops)\w{0,20}_tensor_?cores?", re.I)
 _OUR_WORDS = re.compile(rf"{nicknames(_OURS)}|{numbers(_OURS)}|sm_?12|consumer", re.I)
+_CAREFUL = re.compile(r"unstable|validated|work ?around|\bbug|\bhang|crash|illegal|wrong|see #", re.I)
+"""What is done to be safe is no tuning."""
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -57,7 +59,7 @@ def _tuned(context: Context, judged: Judged) -> Iterator[Draft]:
     said = f"{gate.name} {gate.comment}"
     whose = named(said, _SERVER)
     ours = judged.may & judged.core & context.targets & _OURS
-    if whose is None or not ours or not judged.may >= _SERVER or _OUR_WORDS.search(said):
+    if whose is None or not ours or not judged.may >= _SERVER or _OUR_WORDS.search(said) or _CAREFUL.search(said):
         return
     if not judged.stands_here or not (gate.kind == "flag" or (gate.yes.tuning and not gate.yes.empty)):
         return
