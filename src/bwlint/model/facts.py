@@ -125,6 +125,9 @@ OperationKind = Literal[
     "wheel-index",
     "package-floor",
     "picked-target",
+    "multiprocessors",
+    "memory-tier",
+    "memory-query",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of links `readers.python.links`, of
 sizes `readers.python.sizes`.
@@ -157,6 +160,10 @@ wheel-index     where wheels of torch are taken from, by their release of CUDA
 picked-target   one that a script picks under some releases of CUDA, the one that it picks else, and these releases
 package-floor   a package and the version of it that is asked for at least
 switched        the device decides what the value of an option of peers is; its amount is that value
+multiprocessors
+                a number of them that code says itself: see `readers.python.multiprocessors`
+memory-tier     memory that stands for a product; its amounts are bytes: from, and below (0: no end)
+memory-query    a question to the driver how much memory a device has, to which nobody expects a refusal
 told            a function of a library gets a text that is no literal; its amounts are the parameter and the text
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})

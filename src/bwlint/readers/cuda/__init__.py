@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bwlint.model.facts import Module
 from bwlint.readers import prune
-from bwlint.readers.cuda import assembly, bodies, containers, given, launches, peers
+from bwlint.readers.cuda import assembly, bodies, containers, given, launches, multiprocessors, peers
 from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
@@ -82,6 +82,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         *bodies.operations(code, text, found, places),
         *launched,
         *peers.operations(code, found, places),
+        *multiprocessors.operations(code, found, places),
     )
     return Module(
         path=path,

@@ -24,6 +24,9 @@ from bwlint.readers.python import (
     glued,
     installed,
     links,
+    memory_queries,
+    memory_tiers,
+    multiprocessors,
     peers,
     plans,
     said,
@@ -41,6 +44,10 @@ __all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read"]
 
 _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
+_OTHERS = (
+    *(embedded, budgets, links, said, installed, tiles, plans, floors, sonames, variables),
+    *(multiprocessors, memory_tiers, memory_queries),
+)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OPERATION_BYTES = tuple(word.encode() for word in _OPERATION_WORDS)
 MOST_TOKENS = 1_000_000
@@ -65,10 +72,7 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """
     if may_read_device(data, own) or any(word in data for word in (*_BUILD_WORDS, *_OPERATION_BYTES)):
         return True
-    return peers.may_enter(data) or any(
-        reader.may_hold(data)
-        for reader in (embedded, budgets, links, said, installed, tiles, plans, floors, sonames, variables)
-    )
+    return peers.may_enter(data) or any(reader.may_hold(data) for reader in _OTHERS)
 
 
 def read(
@@ -125,6 +129,9 @@ def read(
             *floors.operations(tree, source),
             *sonames.operations(tree, source),
             *variables.of_python(tree, source),
+            *multiprocessors.operations(tree, source),
+            *memory_tiers.operations(tree, source),
+            *memory_queries.operations(tree, source),
             *instructions,
             *flow.sizes.found,
             *flow.noted,

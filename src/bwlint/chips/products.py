@@ -1,0 +1,81 @@
+"""What products of one capability differ in: multiprocessors and memory (products.toml)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from bwlint.chips.chipset import ChipSet
+from bwlint.data import table
+
+_FEW = 3
+"""How many products a message names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """`memory_gib` is what a program is told that it has; `server`: data centres have it."""
+
+    name: str
+    chip: str
+    multiprocessors: int
+    memory_gib: int = 0
+    server: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Splitter:
+    """A function that makes groups of multiprocessors: where and under which names it takes how many of how many."""
+
+    groups: int
+    count: int
+    names: tuple[str, str]
+
+
+@cache
+def products() -> tuple[Product, ...]:
+    return tuple(
+        Product(**{key: value for key, value in row.items() if key != "source"}) for row in table("products")["product"]
+    )
+
+
+@cache
+def splitters() -> dict[str, Splitter]:
+    return {
+        row["name"]: Splitter(row["groups"], row["count"], tuple(row["names"])) for row in table("products")["splitter"]
+    }
+
+
+@cache
+def memory_queries(how: Literal["call", "column"]) -> frozenset[str]:
+    """What asks a device how much memory it has, and gets no answer where that is the memory of its host."""
+    return frozenset(row["name"] for row in table("products")["memory"] if row["how"] == how)
+
+
+def products_of(chips: ChipSet) -> tuple[Product, ...]:
+    """Those of some chips, in the order of their multiprocessors."""
+    names = chips.names
+    return tuple(sorted((one for one in products() if one.chip in names), key=lambda one: one.multiprocessors))
+
+
+def having(multiprocessors: int) -> str:
+    """The product that has so many multiprocessors; "" where there is none."""
+    return next((one.name for one in products() if one.multiprocessors == multiprocessors), "")
+
+
+def named(text: str, chips: ChipSet) -> Product | None:
+    """The product of data centres, of some chips, that a text speaks of."""
+    words = re.findall(r"[a-z]+\d+", text.lower())
+    return next((one for one in products_of(chips) if one.server and one.name.lower() in words), None)
+
+
+def told(found: Iterable[Product]) -> str:
+    """A few products with their numbers, for a message: "GB10 has 48, RTX 5080 84"."""
+    by_share = sorted(found, key=lambda one: (-float(one.chip), one.multiprocessors))[:_FEW]
+    first, *others = by_share
+    return ", ".join(
+        (f"{first.name} has {first.multiprocessors}", *(f"{one.name} {one.multiprocessors}" for one in others))
+    )

@@ -1,0 +1,18 @@
+"""Files that stand beside what a project ships: tests, benchmarks, examples, scripts."""
+
+from __future__ import annotations
+
+import re
+
+from bwlint.judging.context import Context
+from bwlint.model.facts import Module
+
+_ASIDE = re.compile(
+    r"(?:^|/)(?:bench\w*|examples?|scripts?|tools?|demos?|profil\w*|tutorials?|ci|\.\w+)/|(?:^|/)bench\w*_[^/]*$|_bench\w*\.\w+$",
+    re.I,
+)
+
+
+def aside(context: Context, module: Module) -> bool:
+    """Whether nobody's program loads a file, by its place in the project."""
+    return context.in_test(module) or _ASIDE.search(context.places.get(module.path, "")) is not None

@@ -1,0 +1,67 @@
+"""Numbers of multiprocessors that C++ says itself where the device could be asked.
+
+They come out as operations of kind multiprocessors, as those of Python do (`readers.python.multiprocessors`): fixed, or
+resident where blocks wait for each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.model.expr import const
+from bwlint.model.facts import Operation
+from bwlint.readers.counted import asks, counts, waits
+from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.readers.cuda.scopes import CodeScope, Scopes
+
+MAX_FOUND = 40
+_NUMBER = re.compile(r"(?<![\w.])(?P<number>\d{2,3})(?![\w.])")
+_DECLARED = re.compile(
+    r"\b(?:int|unsigned|auto|size_t|u?int\d\d_t|long|short|constexpr|const)\b[\s&*]{1,8}(?P<name>[A-Za-z_]\w{2,59})\s{0,8}[={(]\s{0,8}$"
+)
+_DEFINED = re.compile(r"#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w{2,59})[ \t]+\(?$")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_WAY_BACK = 120
+_MARKS = re.compile(r"[sS][mM][sS]?\w{0,10}|[pP]rocessor\w{0,10}")
+
+
+def operations(code: Code, directives: Directives, places: Scopes) -> Iterator[Operation]:
+    """The numbers of a file; of a constant outside of functions, those of the functions that use it decide."""
+    words: dict[CodeScope, frozenset[str]] = {}
+    for number, (name, begin, end) in enumerate(_numbers(code.text)):
+        if number >= MAX_FOUND:
+            return
+        around = places.function(begin)
+        using = (
+            [around]
+            if around is not None
+            else [one for one in places.functions if name in code.text[one.header : one.close]]
+        )
+        for scope in using:
+            if scope not in words:
+                words[scope] = frozenset(_WORD.findall(code.text[scope.header : scope.close]))
+        if not using or any(asks(word) for scope in using for word in words[scope] if word != name):
+            continue
+        at = code.span(begin, end)
+        yield Operation(
+            "multiprocessors",
+            "resident" if any(waits(word) for scope in using for word in words[scope]) else "fixed",
+            at,
+            amounts=(const(int(code.text[begin:end]), at), const(name)),
+            path=directives.path(begin),
+            qualname=places.qualname(begin),
+        )
+
+
+def _numbers(text: str) -> Iterator[tuple[str, int, int]]:
+    """Declared numbers of multiprocessors, each with its name and its place."""
+    for marked in _MARKS.finditer(text):
+        match = _NUMBER.search(text, marked.end(), marked.end() + 12)
+        if match is None:
+            continue
+        before = text[max(0, match.start() - _WAY_BACK) : match.start()]
+        declared = _DECLARED.search(before) or _DEFINED.search(before)
+        if declared is not None and counts(declared["name"]):
+            yield declared["name"], match.start(), match.end()

@@ -1,0 +1,183 @@
+"""Questions of Python to the driver about a device's memory that unified memory has no answer to.
+
+Each comes out as an operation of kind memory-query: `name` is a call that raises there (nvmlDeviceGetMemoryInfo), or a
+column of nvidia-smi (memory.total) whose text is read as a number.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeGuard
+
+from bwlint.chips.products import memory_queries
+from bwlint.model.facts import Operation
+from bwlint.readers.nodes import below, whole
+from bwlint.readers.python.sides import dotted
+from bwlint.readers.spans import span
+
+_CALLS = memory_queries("call")
+_COLUMNS = re.compile("|".join(rf"(?<![\w.]){re.escape(name)}(?![\w.])" for name in sorted(memory_queries("column"))))
+_QUERY = re.compile(r"(?:--query-gpu=|--format=|--id=|nvidia-smi|[\w.,= -])*")
+_CALL_BYTES = tuple(name.encode() for name in sorted(_CALLS))
+_COLUMN_BYTES = tuple(name.encode() for name in sorted(memory_queries("column")))
+_READS = frozenset({"int", "float"})
+_LOOKS = frozenset(
+    {"isdigit", "isnumeric", "isdecimal", "match", "fullmatch", "search", "findall", "finditer", "to_numeric"}
+)
+_UNKNOWN = re.compile(r"N/A|not.?supported|unified|integrated|gb10|spark", re.I)
+_PASSES = re.compile(
+    r"^(?:ImportError|ModuleNotFoundError|FileNotFoundError|KeyboardInterrupt|TimeoutExpired|CalledProcessError|IndexError|KeyError|AttributeError|OSError)$"
+)
+"""Errors of other kinds than a refusal, and than a text that is no number."""
+_LONGEST = 200
+_ROUNDS = 3
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def may_hold(data: bytes) -> bool:
+    """The prefilter: whether a file may ask for the memory of a device."""
+    if any(name in data for name in _CALL_BYTES):
+        return True
+    return b"nvidia-smi" in data and any(name in data for name in _COLUMN_BYTES)
+
+
+def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
+    """The questions of a parsed file to which nobody expects a refusal, one a function."""
+    if not may_hold(source.encode("utf-8", "surrogatepass")):
+        return
+    places = list(_places(tree.body, ""))
+    places.append(_Asking(ast.Module([node for node in tree.body if not _is_definition(node)], []), "<module>"))
+    smi, bindings = "nvidia-smi" in source, _bindings(tree)
+    for place in places:
+        at = place.called(bindings) or (place.read_as_number if smi else None)
+        if at is None or place.name in _CALLS or place.knows or _expected(place, places):
+            continue
+        name = dotted(at.func).rpartition(".")[2] if isinstance(at, ast.Call) else _column(at)
+        yield Operation("memory-query", name, span(at), qualname=place.qualname)
+
+
+def _bindings(tree: ast.Module) -> frozenset[str]:
+    """What a file calls its binding of NVML."""
+    return frozenset(
+        name.asname or name.name
+        for node in whole(tree)
+        if isinstance(node, ast.Import)
+        for name in node.names
+        if "nvml" in name.name
+    )
+
+
+def _is_definition(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+
+
+def _places(body: Sequence[ast.stmt], prefix: str) -> Iterator[_Asking]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield _Asking(node, prefix + node.name)
+        elif isinstance(node, ast.ClassDef):
+            yield from _places(node.body, f"{prefix}{node.name}.")
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """A function, or what a module does itself."""
+
+    node: _Function | ast.Module
+    qualname: str
+
+    @property
+    def name(self) -> str:
+        return self.qualname.rpartition(".")[2]
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return below(self.node)
+
+    @cached_property
+    def guarded(self) -> frozenset[int]:
+        """The nodes that stand where a refusal is caught."""
+        found = set[int]()
+        for node in self.nodes:
+            if _expects_refusal(node):
+                found.update(id(one) for part in node.body for one in below(part))
+        return frozenset(found)
+
+    def called(self, bindings: frozenset[str]) -> ast.expr | None:
+        """The first call that raises and is not guarded; libraries of others have names of NVML too."""
+        for one in self._calls(_CALLS):
+            owner = dotted(one.func).rpartition(".")[0]
+            if id(one) not in self.guarded and (not owner or owner in bindings or "nvml" in owner.lower()):
+                return one
+        return None
+
+    @cached_property
+    def read_as_number(self) -> ast.expr | None:
+        """The question to nvidia-smi whose answer is read as a number, with no look at it."""
+        reads = [one for one in self._calls(_READS) if id(one) not in self.guarded]
+        if not reads or any(True for _ in self._calls(_LOOKS)):
+            return None
+        return next((one for one in self.nodes if isinstance(one, ast.Constant) and _column(one)), None)
+
+    @cached_property
+    def knows(self) -> bool:
+        """Whether it speaks of devices that give no answer."""
+        return any(_UNKNOWN.search(word) for word in _said(self.nodes))
+
+    def calls_of(self, name: str) -> Iterator[ast.Call]:
+        return self._calls(frozenset({name}))
+
+    def _calls(self, names: frozenset[str]) -> Iterator[ast.Call]:
+        for node in self.nodes:
+            if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in names:
+                yield node
+
+
+def _expected(place: _Asking, places: Sequence[_Asking], rounds: int = _ROUNDS) -> bool:
+    """Whether all who call a function in its file catch a refusal."""
+    callers = [(other, call) for other in places if other is not place for call in other.calls_of(place.name)]
+    if not callers or not rounds:
+        return False
+    return all(id(call) in other.guarded or _expected(other, places, rounds - 1) for other, call in callers)
+
+
+def _expects_refusal(node: ast.AST) -> TypeGuard[ast.Try | ast.With]:
+    if isinstance(node, ast.Try):
+        return any(map(_catches, node.handlers))
+    return isinstance(node, ast.With) and any(map(_suppresses, node.items))
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(not _PASSES.match(dotted(one).rpartition(".")[2]) for one in types)
+
+
+def _suppresses(item: ast.withitem) -> bool:
+    call = item.context_expr
+    return isinstance(call, ast.Call) and dotted(call.func).rpartition(".")[2] in ("suppress", "raises")
+
+
+def _column(node: ast.expr) -> str:
+    """The first column that a text asks nvidia-smi for; "" for a sentence that names one."""
+    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    if len(text) > _LONGEST or (" " in text and "--query" not in text) or not _QUERY.fullmatch(text):
+        return ""
+    found = _COLUMNS.search(text)
+    return found[0] if found else ""
+
+
+def _said(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value

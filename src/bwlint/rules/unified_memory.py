@@ -1,0 +1,45 @@
+"""unified-memory: a driver is asked how much memory a device has that shares its host's, and gives no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import group
+from bwlint.chips.products import memory_queries
+from bwlint.chips.wording import called
+from bwlint.judging import claims
+from bwlint.judging.aside import aside
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.model.facts import Module
+from bwlint.model.rule import RuleTraits
+
+RULE = RuleTraits("unified-memory")
+_SHARED = group("memory-of-the-host")
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    for one in module.operations:
+        if one.kind != "memory-query":
+            continue
+        wrong = context.targets & _SHARED & context.let_to(module, one.at)
+        if not wrong:
+            continue
+        if one.name in memory_queries("call"):
+            says = f"{one.name} raises NVMLError_NotSupported on {called(wrong)}, and nothing here expects it"
+        else:
+            says = f"nvidia-smi prints [N/A] for {one.name} on {called(wrong)}, and it is read as a number here"
+        yield Draft(
+            rule=RULE,
+            place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
+            severity="note" if aside(context, module) else "warning",
+            confidence="medium",
+            message=says,
+            label="no answer for unified memory",
+            advice=(
+                "fall back to torch.cuda.mem_get_info or total_memory of the device's properties (cudaMemGetInfo): the"
+                " GPU has the memory of its host, which other programs use too"
+            ),
+            claims=(Claimed(claims.other(says, wrong), one.at),),
+        )
