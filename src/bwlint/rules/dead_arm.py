@@ -40,8 +40,10 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     guard, module, tree = guarded.guard, guarded.module, context.tree
-    above = tuple(other for other in module.guards if _above(other, guard))
-    if not above or guarded.sets.may or guard.yes.empty or guard.yes.ends in REFUSING:
+    if not guard.position or guarded.sets.may or guard.yes.empty or guard.yes.ends in REFUSING:
+        return
+    above = [other for other in module.guards if _above(other, guard)]
+    if not above:
         return
     meant = tree.compiled(module, (guard.test,)) & tree.compiled(module, guard.path[: -len(above)])
     if not meant & TargetSet.native(context.targets):
