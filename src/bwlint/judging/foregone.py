@@ -50,10 +50,26 @@ class _Part:
 def foregone(test: Expr, reading: Reading) -> Iterator[Foregone]:
     """The chains in a test that have one outcome, inner ones instead of those around them."""
     for node in walk(test):
+        if not _compares_one_thing_twice(node):
+            continue
         if node.op in ("and", "or"):
             yield from _decided(node, [_part(item, reading) for item in node.args[0]], reading)
         elif node.op == "cmp" and "," in node.args[0]:
             yield from _decided(node, _links(node, reading), reading)
+
+
+def _compares_one_thing_twice(node: Expr) -> bool:
+    """Whether the links of comparisons in a chain share an operand: nothing is evaluated where they do not."""
+    if node.op not in ("and", "or") and (node.op != "cmp" or "," not in node.args[0]):
+        return False
+    known: set[Expr] = set()
+    for compared in walk(node):
+        for pair in pairwise(compared.args[1]) if compared.op == "cmp" else ():
+            operands = {bare(one) for one in pair if one.op != "const"}
+            if known & operands:
+                return True
+            known |= operands
+    return False
 
 
 def _decided(node: Expr, parts: Sequence[_Part | None], reading: Reading) -> Iterator[Foregone]:
