@@ -76,7 +76,7 @@ def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choic
     advice = one.plan.instead if one.meant else f"say for which GPU this launch is; on {whom}: {one.plan.instead}"
     return Draft(
         rule=RULE,
-        place=DraftPlace(module=module, at=one.option.at, admitted=one.wrong, certain=NONE),
+        place=DraftPlace(module=module, at=one.option.at, admitted=NONE, certain=NONE),
         severity=severity,
         confidence="medium" if one.meant else "low",
         message=says,
@@ -103,7 +103,7 @@ def _branch(context: Context, module: Module, branch: Operation) -> Iterator[Dra
     )
     yield Draft(
         rule=RULE,
-        place=DraftPlace(module=module, at=branch.at, admitted=wrong, certain=NONE),
+        place=DraftPlace(module=module, at=branch.at, admitted=NONE, certain=NONE),
         severity="note",
         confidence="low",
         message=says,

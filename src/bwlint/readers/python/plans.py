@@ -33,7 +33,7 @@ def _spelled() -> tuple[tuple[tuple[bytes, ...], tuple[bytes, ...]], ...]:
     """Of each row, its options as Python has them, and its values in both cases."""
     rows = []
     for plan in plans():
-        names = {name.rpartition(".")[2] for name in plan.options}
+        names = {name for name in plan.options if "." not in name}
         options = [form for name in sorted(names) for form in (f"--{name}", name.replace("-", "_").upper())]
         options += [name.replace("-", "_") for name in sorted(names)]
         values = [form for value in sorted(filter(None, plan.values)) for form in (f'"{value}', f'"{value.upper()}')]
@@ -41,13 +41,22 @@ def _spelled() -> tuple[tuple[tuple[bytes, ...], tuple[bytes, ...]], ...]:
     return tuple(rows)
 
 
+@cache
+def _options() -> tuple[bytes, ...]:
+    """All options, the short before the long that they are a part of."""
+    found = sorted({option for options, _ in _spelled() for option in options}, key=len)
+    return tuple(one for at, one in enumerate(found) if not any(other in one for other in found[:at]))
+
+
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether one of the options and one of its values are named."""
     if b"backend" not in data and b"BACKEND" not in data and b"deepep" not in data:
         return False
+    if not any(option in data for option in _options()):
+        return False
     data = data.replace(b"'", b'"')
     return any(
-        any(value in data for value in values) and any(option in data for option in options)
+        any(option in data for option in options) and any(value in data for value in values)
         for options, values in _spelled()
     )
 
