@@ -97,7 +97,7 @@ def test_a_variable_that_is_set(source: str, path: str, value: str | None) -> No
         ('matrix:\n  cuda: ["11.8", "12.1", "${{ matrix.new }}"]\n', "a.yml", None),
         ('matrix:\n  python: ["3.10", "3.11", "3.12"]\n  os: [cuda]\n', "a.yml", None),
         ("pip install torch --index-url https://download.pytorch.org/whl/nightly/cu126\n", "a.sh", "12.6"),
-        ("# pip install torch --index-url https://download.pytorch.org/whl/cu126\n", "a.sh", None),
+        ("true\n# pip install torch --index-url https://download.pytorch.org/whl/cu126\n", "a.sh", None),
         ("pip install torch --index-url https://download.pytorch.org/whl/cpu\n", "a.sh", None),
         ('x = ["nvidia-cutlass-dsl[cu13]>=4.4.2"]\n', "pyproject.toml", "nvidia-cutlass-dsl"),
         ('x = ["nvidia-cutlass-dsl==4.4.2"]\n', "pyproject.toml", None),

@@ -77,4 +77,4 @@ def _matrices(source: str, places: Places) -> Iterator[Operation]:
 
 def _commented(source: str, offset: int, places: Places) -> bool:
     start = max(places.line_start(offset), offset - _LONGEST)
-    return _COMMENT.search(source, start, offset) is not None
+    return _COMMENT.search(source[start:offset]) is not None

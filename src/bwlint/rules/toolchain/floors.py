@@ -83,8 +83,9 @@ def _too_late(asked: AskedFunction, chips: Sequence[Chip], at: Span, floor: str)
     made = asked.target(chips[0], floor)
     for_target = made is not None and first_toolkit(made) == floor
     if for_target:
-        message += f"; {made} needs {floor}, and other targets do not"
-        advice = f"below {floor} name {Target(chips[0].joined, 'a')}, which {needs[chips[0]]} knows"
+        exact = Target(chips[0].joined, "a")
+        message += f"; {made} needs {floor}, {exact} does not"
+        advice = f"below {floor} name {exact}, which {needs[chips[0]]} knows"
     named = all(_is_named(asked.function, chip) for chip in chips)
     return _Fault(
         at=at,
@@ -188,7 +189,7 @@ def _speaks_of_another(name: str) -> bool:
 def _draft(module: Module, fault: _Fault, chips: ChipSet) -> Draft:
     return Draft(
         rule=RULE,
-        place=DraftPlace(module=module, at=fault.at, admitted=chips, certain=NONE),
+        place=DraftPlace(module=module, at=fault.at, admitted=NONE, certain=NONE),
         severity=fault.severity,
         confidence=fault.confidence,
         message=fault.message,

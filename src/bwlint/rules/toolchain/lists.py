@@ -56,7 +56,7 @@ def _draft(module: Module, carry: Carry, chips: ChipSet, need: str) -> Draft:
     message = f"nothing here serves {plain(chips)} below CUDA {floor}, and nvcc {need} knows sm_{first.joined}"
     return Draft(
         rule=RULE,
-        place=DraftPlace(module=module, at=carry.at, admitted=chips, certain=NONE),
+        place=DraftPlace(module=module, at=carry.at, admitted=NONE, certain=NONE),
         severity="warning",
         confidence="medium",
         message=message,

@@ -119,7 +119,7 @@ def _draft(
 ) -> Draft:
     return Draft(
         rule=RULE,
-        place=DraftPlace(module=module, at=one.at, admitted=chips, certain=NONE),
+        place=DraftPlace(module=module, at=one.at, admitted=NONE, certain=NONE),
         severity=severity,
         confidence="medium",
         message=message,
