@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from bwlint.chips.interfaces import optional_modules
-from bwlint.readers import buildfiles, cuda, python
-from bwlint.readers.python import budgets, embedded, peers, tiles, vocabulary
+from bwlint.readers import buildfiles, cuda, launches, python, variables
+from bwlint.readers.python import budgets, embedded, memory_queries, multiprocessors, peers, sonames, tiles, vocabulary
 from bwlint.sources.kinds import BINARY, KINDS
 
 _OF_CODE = (
@@ -17,11 +17,17 @@ _OF_CODE = (
     *embedded._WORDS,
     *peers._HINTS,
     *optional_modules(),
+    *variables._NAMES,
+    *multiprocessors._STEMS,
+    *memory_queries._CALL_BYTES,
+    *memory_queries._COLUMN_BYTES,
+    sonames._STEM,
     tiles._ALLOCATES,
     b".target",
 )
 _MEANT = re.compile(r"[.^$*+?{}()|\[\]\\]")
-_IN_ANY_CASE = (*buildfiles._WORDS, *budgets._STEMS, *peers._STEMS)
+_OF_LAUNCHES = tuple(spelled for word in launches._literals() for spelled in (word, word.replace(b"-", b"_")))
+_IN_ANY_CASE = (*buildfiles._WORDS, *budgets._STEMS, *peers._STEMS, *_OF_LAUNCHES)
 
 
 def expressions() -> list[str]:

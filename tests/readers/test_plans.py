@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from effort import grows_as_its_input
 
-from bwlint.chips.launches import cards, linked, plan_of, plans
+from bwlint.chips.backends import cards, linked, plan_of, plans
 from bwlint.model.facts import Operation
 from bwlint.readers import launches, reader
 

@@ -15,7 +15,7 @@ _NOISE = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class Gpu:
     """A GPU by the name that it is sold under."""
 
     name: str
@@ -80,8 +80,8 @@ class UnknownNameError(Exception):
 
 
 @cache
-def products() -> tuple[Product, ...]:
-    return tuple(_made(Product, row) for row in table("links")["product"])
+def products() -> tuple[Gpu, ...]:
+    return tuple(_made(Gpu, row) for row in table("links")["product"])
 
 
 @cache
@@ -110,7 +110,7 @@ def share_for_weights() -> float:
     return float(table("links")["memory"]["share"])
 
 
-def product(name: str) -> Product:
+def product(name: str) -> Gpu:
     """The GPU of a name as people write it; raises `UnknownNameError`."""
     return _named(name, products(), "GPU")
 
@@ -121,7 +121,7 @@ def link(name: str) -> Link:
 
 
 _Row = TypeVar("_Row")
-_Named = TypeVar("_Named", bound="Product | Link")
+_Named = TypeVar("_Named", bound="Gpu | Link")
 
 
 def _made(kind: type[_Row], row: Mapping[str, Any]) -> _Row:

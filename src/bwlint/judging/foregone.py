@@ -39,7 +39,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Condition:
     """A condition over one subject."""
 
     subject: Expr
@@ -72,8 +72,8 @@ def _compares_one_thing_twice(node: Expr) -> bool:
     return False
 
 
-def _decided(node: Expr, parts: Sequence[_Part | None], reading: Reading) -> Iterator[Foregone]:
-    by_subject: dict[Expr, list[_Part]] = defaultdict(list)
+def _decided(node: Expr, parts: Sequence[_Condition | None], reading: Reading) -> Iterator[Foregone]:
+    by_subject: dict[Expr, list[_Condition]] = defaultdict(list)
     for part in parts:
         if part is not None:
             by_subject[part.subject].append(part)
@@ -83,7 +83,7 @@ def _decided(node: Expr, parts: Sequence[_Part | None], reading: Reading) -> Ite
             yield Foregone(node, subject, holds)
 
 
-def _have_one_outcome(parts: Sequence[_Part], holds: bool, on_chips: Sequence[object]) -> bool:
+def _have_one_outcome(parts: Sequence[_Condition], holds: bool, on_chips: Sequence[object]) -> bool:
     points = _points([each for part in parts for each in part.constants], on_chips)
     outcomes = [[part.holds(point) for point in points] for part in parts]
     if not points or any(not isinstance(one, bool) for row in outcomes for one in row):
@@ -93,19 +93,19 @@ def _have_one_outcome(parts: Sequence[_Part], holds: bool, on_chips: Sequence[ob
     return all((holds in column) if holds else (False in column) for column in zip(*outcomes, strict=True))
 
 
-def _part(node: Expr, reading: Reading) -> _Part | None:
+def _part(node: Expr, reading: Reading) -> _Condition | None:
     if node.op == "cmp":
         links = _links(node, reading)
         return _joined(links, all) if len(links) > 1 else next(iter(links), None)
     if node.op == "not":
         inner = _part(node.args[0], reading)
-        return inner and _Part(inner.subject, inner.constants, lambda value: _opposite(inner.holds(value)))
+        return inner and _Condition(inner.subject, inner.constants, lambda value: _opposite(inner.holds(value)))
     if node.op in ("and", "or"):
         return _joined([_part(item, reading) for item in node.args[0]], all if node.op == "and" else any)
     return None
 
 
-def _joined(parts: Sequence[_Part | None], join: Callable[[list[object]], bool]) -> _Part | None:
+def _joined(parts: Sequence[_Condition | None], join: Callable[[list[object]], bool]) -> _Condition | None:
     known = [part for part in parts if part is not None]
     if not known or len(known) < len(parts) or len({part.subject for part in known}) > 1:
         return None
@@ -115,15 +115,15 @@ def _joined(parts: Sequence[_Part | None], join: Callable[[list[object]], bool])
         outcomes = [part.holds(value) for part in known]
         return join(outcomes) if all(isinstance(one, bool) for one in outcomes) else None
 
-    return _Part(known[0].subject, constants, holds)
+    return _Condition(known[0].subject, constants, holds)
 
 
-def _links(node: Expr, reading: Reading) -> list[_Part | None]:
+def _links(node: Expr, reading: Reading) -> list[_Condition | None]:
     """A comparison, link by link: each of one operand with a constant."""
     return [_link(op, *pair, reading) for op, pair in zip(node.args[0].split(","), pairwise(node.args[1]), strict=True)]
 
 
-def _link(op: str, left: Expr, right: Expr, reading: Reading) -> _Part | None:
+def _link(op: str, left: Expr, right: Expr, reading: Reading) -> _Condition | None:
     mine, other = reading.constant(left), reading.constant(right)
     if (mine is None) == (other is None):
         return None
@@ -131,9 +131,9 @@ def _link(op: str, left: Expr, right: Expr, reading: Reading) -> _Part | None:
     if among and not isinstance(other, _CONTAINER):
         return None
     if other is None:
-        return _Part(bare(right), (mine,), lambda value: _compared(op, mine, value))
+        return _Condition(bare(right), (mine,), lambda value: _compared(op, mine, value))
     constants = tuple(other) if among and isinstance(other, _CONTAINER) and len(other) <= _MOST_CONSTANTS else (other,)
-    return _Part(bare(left), constants, lambda value: _compared(op, value, other))
+    return _Condition(bare(left), constants, lambda value: _compared(op, value, other))
 
 
 def _compared(op: str, left: object, right: object) -> object:

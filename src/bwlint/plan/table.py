@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bwlint.chips.links import Link, Product, Wire
+from bwlint.chips.links import Gpu, Link, Wire
 from bwlint.plan.model_config import Shape
 from bwlint.plan.weights import Weights
 
@@ -14,7 +14,7 @@ class JoinedGpus:
     """GPUs of one kind and what joins them."""
 
     gpus: int
-    product: Product
+    product: Gpu
     link: Link
     latency_us: float
 

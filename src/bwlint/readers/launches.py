@@ -1,6 +1,6 @@
 """Options of launchers and their values in shell, Dockerfiles, units, YAML, JSON and TOML, wherever they stand.
 
-Each that does not run on every chip (launches.toml) comes out as an operation of kind plan-option: `name` is the option
+Each that does not run on every chip (backends.toml) comes out as an operation of kind plan-option: `name` is the option
 as it is spelled, `amounts` are its value and five tuples of words: for cards those near by (the keys, conditions and
 headings around it, the comment above), those of the whole file, and the keys below one that lists hardware; those by
 which a file says that it is for a cluster; and again for cards those near the same option elsewhere in the file.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
 
-from bwlint.chips.launches import card_words, cards, cluster_words, lonely, normal, options, plan_of
+from bwlint.chips.backends import card_words, cards, cluster_words, lonely, normal, options, plan_of
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places

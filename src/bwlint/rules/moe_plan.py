@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import NONE, ChipSet
-from bwlint.chips.launches import Cards, Plan, card_words, cards, linked, plan_of
+from bwlint.chips.backends import Cards, Plan, card_words, cards, linked, plan_of
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
-from bwlint.chips.launches import card_words, cluster_words, engines, linked, looks, plan_of, plans
+from bwlint.chips.backends import card_words, cluster_words, engines, linked, looks, plan_of, plans
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import below

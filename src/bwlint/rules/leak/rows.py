@@ -32,5 +32,9 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         label=f"has rows for {plain(judged.core)}",
         advice=f"give {plain(missing)} a row, ask for it with a default, or refuse them above",
         legal=judged.core,
-        claims=(Claimed(claims.need(gate.name, missing, NONE, f"{table} has no row for {plain(missing)}"), judged.at),),
+        claims=(
+            Claimed(
+                claims.need(gate.name or "table", missing, NONE, f"{table} has no row for {plain(missing)}"), judged.at
+            ),
+        ),
     )

@@ -1,4 +1,4 @@
-"""What launchers are asked for, where that runs, and the cards that a launch is said to be for (launches.toml)."""
+"""What launchers are asked for, where that runs, and the cards that a launch is said to be for (backends.toml)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def plans() -> tuple[Plan, ...]:
             instead=row["instead"],
             by_links="links" in row,
         )
-        for row in table("launches")["plan"]
+        for row in table("backends")["plan"]
     )
 
 
@@ -100,17 +100,17 @@ def linked(option: str, value: str) -> Plan | None:
 @cache
 def engines() -> frozenset[str]:
     """Functions and classes that take options as keywords."""
-    return frozenset(name for row in table("launches")["engine"] for name in row["names"])
+    return frozenset(name for row in table("backends")["engine"] for name in row["names"])
 
 
 @cache
 def _cards() -> tuple[tuple[re.Pattern[str], ChipSet], ...]:
-    return tuple((re.compile(row["words"], re.I), ChipSet.of(*row["chips"])) for row in table("launches")["card"])
+    return tuple((re.compile(row["words"], re.I), ChipSet.of(*row["chips"])) for row in table("backends")["card"])
 
 
 @cache
 def _any_card() -> re.Pattern[str]:
-    pieces = "|".join(row["words"] for row in table("launches")["card"])
+    pieces = "|".join(row["words"] for row in table("backends")["card"])
     return re.compile(rf"(?<![a-z0-9])(?:{pieces})(?:x\d+)?(?![a-z0-9])", re.I)
 
 
@@ -136,10 +136,10 @@ def cluster_words(text: str) -> tuple[str, ...]:
 
 @cache
 def _cluster() -> re.Pattern[str]:
-    return re.compile(table("launches")["cluster"]["words"])
+    return re.compile(table("backends")["cluster"]["words"])
 
 
 @cache
 def looks() -> re.Pattern[str]:
     """What shows that code has looked at the chip or at the links."""
-    return re.compile(table("launches")["looked"]["words"])
+    return re.compile(table("backends")["looked"]["words"])
