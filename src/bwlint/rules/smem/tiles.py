@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import kib, plain
 from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, OURS, THEIRS, asked, fitting
+from bwlint.judging.aside import aside
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Module
 from bwlint.rules.smem import RULE
-
-_TRIED = re.compile(r"(?:^|/)(?:bench(?:mark)?s?|examples?)[/_]")
-"""Where nothing stands that a user gets to by himself."""
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -26,11 +23,10 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         over = one.targets.chips - fitting(size)
         if not over or one.meant in (BUILT, THEIRS):
             continue
-        tried = context.in_test(module) or _TRIED.search(context.places.get(module.path, ""))
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=one.operation.at, admitted=one.targets.chips, certain=over),
-            severity="note" if tried else "warning",
+            severity="note" if aside(context, module) else "warning",
             confidence="high" if one.meant == OURS else "medium",
             message=f"the buffers of `{one.operation.qualname}` are at least {kib(size)} for one block; {_has(over)}",
             label="the largest of them",
