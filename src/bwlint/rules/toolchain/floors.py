@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import NONE, Chip, ChipSet, Target, all_chips, siblings
@@ -77,9 +77,9 @@ def _judged(context: Context, asked: AskedFunction) -> Iterator[Draft]:
 def _too_late(asked: AskedFunction, chips: Sequence[Chip], at: Span, floor: str) -> _Fault:
     """Chips are refused under releases that know them."""
     needs = {chip: _need(asked.function, chip) for chip in chips}
-    known = listed([f"{chip.name} from {need} on" for chip, need in needs.items()])
+    known = _known(asked.function, needs)
     message = f"{plain(ChipSet.joining(chips))} is refused below CUDA {floor}, and nvcc knows {known}"
-    advice = f"ask for {listed([f'{need} for {chip.name}' for chip, need in needs.items()])}"
+    advice = f"ask for {_asking(needs)}"
     made = asked.target(chips[0], floor)
     for_target = made is not None and first_toolkit(made) == floor
     if for_target:
@@ -96,6 +96,20 @@ def _too_late(asked: AskedFunction, chips: Sequence[Chip], at: Span, floor: str)
         severity="warning" if named and not for_target else "note",
         confidence="medium" if named else "low",
     )
+
+
+def _known(function: Function, needs: Mapping[Chip, str | None]) -> str:
+    """Since when nvcc knows what a function is for: the target that it is called after, or each chip."""
+    named = [one for one in _named_targets(function) if {first_toolkit(one)} == set(needs.values())]
+    if named:
+        return f"{named[0]} from {first_toolkit(named[0])} on"
+    return listed([f"{chip.name} from {need} on" for chip, need in needs.items()])
+
+
+def _asking(needs: Mapping[Chip, str | None]) -> str:
+    if len(set(needs.values())) == 1:
+        return str(next(iter(needs.values())))
+    return listed([f"{need} for {chip.name}" for chip, need in needs.items()])
 
 
 def _too_early(asked: AskedFunction, chip: Chip, at: Span, floor: str) -> _Fault | None:
