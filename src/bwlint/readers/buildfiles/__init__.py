@@ -37,7 +37,10 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     from bwlint.readers.buildfiles import cmake, text  # a run on Python alone needs the folder and not these
 
     lowered = source.lower().encode("utf-8", "surrogatepass")
-    carries = cmake.read(source) if is_cmake(path) else text.read(path, source)
+    if is_cmake(path):
+        carries = cmake.read(source)
+    else:
+        carries = text.read(path, source) if b"sm_" in lowered or any(word in lowered for word in _WORDS) else ()
     operations = (
         *(launches.operations(source) if not is_cmake(path) and launches.may_hold(lowered) else ()),
         *variables.of_text(source),
