@@ -194,6 +194,19 @@ def test_sarif(here: Path) -> None:
     assert len(run["tool"]["driver"]["rules"]) == 27
 
 
+@pytest.mark.parametrize("form", ["sarif", "github", "gitlab", "junit"])
+def test_reports_for_ci_tell_paths_from_the_top_of_the_git_tree(
+    form: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / ".git").mkdir()
+    (here / "sub").mkdir()
+    (here / "sub" / "split.py").write_text(SPLIT)
+    monkeypatch.chdir(here / "sub")
+    assert "sub/split.py" in invoke("split.py", "--format", form).stdout
+    other = invoke("split.py", "--format", form, "--sarif-root", ".").stdout
+    assert "split.py" in other and "sub/split.py" not in other
+
+
 def test_severity_filters_what_is_shown_and_not_what_fails(here: Path) -> None:
     (here / "split.py").write_text(SPLIT)
     result = invoke("split.py", "--severity", "error")

@@ -27,7 +27,7 @@ from bwlint.commands.terminal import (
 from bwlint.world.budget import LINK_FILES
 
 _LEVELS = click.Choice(["note", "warning", "error"])
-_FORMATS = click.Choice(["text", "concise", "json", "sarif"])
+_FORMATS = click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit"])
 _TABLES = click.Choice(["text", "json"])
 _FLEETS = click.Choice(["text", "json", "markdown"])
 _WIRES = click.Choice(["fp8", "bf16"])
@@ -171,6 +171,12 @@ def app() -> None:
 @_judging
 @click.option("--format", "form", type=_FORMATS, default="text", show_default=True, help="Form of the report.")
 @_output
+@click.option(
+    "--sarif-root",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Folder that reports for CI tell paths from. Default: the top of the git tree.",
+)
 @click.option("--fix", is_flag=True, help="Apply the safe fixes, then report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: unsafe fixes too.")
 @click.option(

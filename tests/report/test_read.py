@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bwlint.model.findings import Report, Verdict
-from bwlint.report import Setting, json_report, sarif
+from bwlint.report import Checkout, Setting, json_report, sarif
 from bwlint.report.read import BadReport, Log, judged, merge, read
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
@@ -180,3 +180,18 @@ def test_a_device_is_no_report(tmp_path: Path) -> None:
     (tmp_path / "x.json").symlink_to("/dev/zero")
     with pytest.raises(BadReport, match="no plain file"):
         read(tmp_path / "x.json")
+
+
+def test_the_paths_of_a_log_are_told_from_its_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, report: Report
+) -> None:
+    here = tmp_path / "sub"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    root = str(tmp_path.resolve())
+    path = here / "report.sarif"
+    path.write_text(sarif.render(report, Setting(checkout=Checkout(root))))
+    found = read(path, root)
+    assert isinstance(found, Log)
+    named = {os.path.relpath(finding.path, root) for finding in report.findings}
+    assert {os.path.relpath(finding.path, root) for finding in found.findings} == named

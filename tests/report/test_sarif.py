@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from jsonschema.validators import validator_for  # type: ignore[import-untyped]
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]
 
 from bwlint.model.findings import Edit, Finding, Fix, Proof, Region, Related, Report, Severity, Skipped, Suppressed
-from bwlint.report import Lines, Setting, sarif, sarif_rules
+from bwlint.report import Checkout, Lines, Setting, sarif, sarif_rules
 from bwlint.report.line_hash import line_hashes
 from bwlint.report.sarif_json import plain
 
@@ -90,7 +91,9 @@ def test_run(log: Any) -> None:
     assert log["$schema"].endswith("sarif-schema-2.1.0.json")
     run = log["runs"][0]
     assert run["columnKind"] == "utf16CodeUnits"
-    assert run["automationDetails"] == {"id": "bwlint/"}
+    # An id of ours would take the place of the category that an upload is given.
+    assert "automationDetails" not in run
+    assert "versionControlProvenance" not in run
     driver = run["tool"]["driver"]
     assert (driver["name"], driver["version"], driver["semanticVersion"]) == ("bwlint", "0.1.0", "0.1.0")
     invocation = run["invocations"][0]
@@ -135,7 +138,7 @@ def test_rules(log: Any) -> None:
         },
     }
     assert "````\n```py\nx\n```\n````" in leak["help"]["markdown"]
-    assert leak["properties"]["precision"] == "medium"
+    assert "helpUri" not in leak
     assert leak["properties"]["problem.severity"] == "error"
     # A finding of a rule that nobody described, as of a newer table.
     assert unknown["id"] == "BW103"
@@ -164,7 +167,11 @@ def test_a_result(log: Any) -> None:
         {
             "physicalLocation": {
                 "artifactLocation": {"uri": "pkg/gate.py", "uriBaseId": "%SRCROOT%"},
-                "region": {"startLine": 2, "startColumn": 8, "endLine": 2, "endColumn": 18},
+                "region": {
+                    **{"startLine": 2, "startColumn": 8, "endLine": 2, "endColumn": 18},
+                    # What is in no folder, no viewer can open.
+                    "snippet": {"text": "    if cap == 120:\n"},
+                },
             }
         }
     ]
@@ -297,7 +304,52 @@ def test_the_severest_results_are_kept(
     kept = [result["locations"][0]["physicalLocation"]["region"]["startLine"] for result in run["results"]]
     assert kept == [2, 3, 4]
     notes = run["invocations"][0]["toolExecutionNotifications"]
-    assert [note["message"]["text"] for note in notes] == ["2 results are left out, the least severe: a run holds 3."]
+    assert [note["message"]["text"] for note in notes] == [
+        "2 results are left out, the least severe: GitHub takes 3 and 10 MB when packed."
+    ]
+
+
+def test_what_is_too_large_when_packed_loses_the_least_severe(
+    monkeypatch: pytest.MonkeyPatch, report: MakeReport, finding: MakeFinding
+) -> None:
+    monkeypatch.setattr(sarif, "MAX_PACKED", 2000)
+    found = [
+        finding(severity=severity, region=Region(line, 1, line, 2), message=f"{line * 7919 % 104729:x}" * 40)
+        for line, severity in enumerate(("note", "error", "warning") * 40, 1)
+    ]
+    text = sarif.render(report(*found), Setting())
+    assert len(gzip.compress(text.encode())) <= 2000
+    run = json.loads(text)["runs"][0]
+    assert run["results"] and "note" not in {result["level"] for result in run["results"]}
+    (note,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert note["message"]["text"].startswith(f"{120 - len(run['results'])} results are left out")
+
+
+def test_a_file_on_disk_needs_no_snippet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: Lines, report: MakeReport, finding: MakeFinding
+) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "gate.py").write_text("".join(sources("pkg/gate.py") or ()))
+    monkeypatch.chdir(tmp_path)
+    found = rendered(report(finding()), Setting(lines=sources))
+    assert "snippet" not in found["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]
+
+
+def test_where_the_sources_come_from(tmp_path: Path, report: MakeReport, finding: MakeFinding) -> None:
+    sources = Checkout(str(tmp_path), "https://example.org/o/r.git", "0" * 40)
+    value = rendered(report(finding()), Setting(checkout=sources, rules=RULES, home="https://example.org/bwlint/"))
+    run = value["runs"][0]
+    assert run["versionControlProvenance"] == [
+        {
+            "repositoryUri": "https://example.org/o/r.git",
+            "revisionId": "0" * 40,
+            "mappedTo": {"uriBaseId": "%SRCROOT%"},
+        }
+    ]
+    driver = run["tool"]["driver"]
+    assert driver["informationUri"] == "https://example.org/bwlint/"
+    assert driver["rules"][0]["helpUri"] == "https://example.org/bwlint/rules/family-split"
+    Sarif.model_validate(value)
 
 
 def test_related_places_are_capped(report: MakeReport, finding: MakeFinding) -> None:

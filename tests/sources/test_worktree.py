@@ -11,7 +11,7 @@ import pytest
 from repair.trees import committed, git, put
 
 from bwlint.sources import worktree
-from bwlint.sources.worktree import base_of, top_of, tops, uncommitted
+from bwlint.sources.worktree import base_of, origin_of, top_of, tops, uncommitted
 
 
 @pytest.fixture(autouse=True)
@@ -123,3 +123,26 @@ def test_where_paths_are_told_from(tmp_path: Path) -> None:
     assert base_of(both, str(tmp_path)) == str(tmp_path)
     assert base_of(both[:1], str(plain)) == str(plain)
     assert tops([*inside, str(plain / "one" / "a")])[-1] == str(tree)
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("https://example.org/o/r.git", "https://example.org/o/r.git"),
+        ("https://user:secret@example.org:8443/o/r", "https://example.org:8443/o/r"),
+        ("git@example.org:o/r.git", "ssh://example.org/o/r.git"),
+        ("ssh://git@example.org/o/a b", "ssh://example.org/o/a%20b"),
+        ("/srv/git/r.git", None),
+        ("../r", None),
+        ("file:///srv/r.git", None),
+        ("C:/work/r", None),
+        ("ext::sh -c id", None),
+        ("https://example.org:port/r", None),
+        ("", None),
+    ],
+)
+def test_the_address_of_the_origin_has_no_secrets(tmp_path: Path, address: str, expected: str | None) -> None:
+    committed(tmp_path, {"a.py": "x = 1\n"})
+    if address:
+        git(tmp_path, "config", "remote.origin.url", address)
+    assert origin_of(str(tmp_path)) == expected

@@ -129,13 +129,14 @@ def _checked(paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack) 
 
 
 def _read(path: Path, options: dict[str, Any]) -> _Given:
+    from bwlint.commands.checkout import checkout
     from bwlint.confirm.places import places
     from bwlint.model.findings import Report
     from bwlint.report.read import BadReport, read
     from bwlint.report.summary import at_least
 
     try:
-        report = read(path)
+        report = read(path, checkout(None, with_origin=False).root)
     except BadReport as error:
         raise failure(ValueError(f"{path}: {error}")) from None
     except OSError as error:

@@ -25,6 +25,8 @@ CLEAN, FOUND, WRONG, NOTHING = 0, 1, 2, 3
 INTERRUPTED = 130
 
 _PLAIN_WIDTH = 120
+# What is read by who knows the repository and not the folder in which bwlint was started.
+_FROM_ROOT = frozenset({"sarif", "github", "gitlab", "junit"})
 
 
 class Failure(click.ClickException):
@@ -70,7 +72,14 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
 
     color = options["output"] is None and _has_color()
     width = _width() if color else _PLAIN_WIDTH
-    return Setting(lines or no_source, __version__, _rules() if options.get("form") == "sarif" else (), color, width)
+    form = options.get("form")
+    if form not in _FROM_ROOT:
+        return Setting(lines or no_source, __version__, (), color, width)
+    from bwlint.commands.checkout import checkout, home
+
+    rules, address = (_rules(), home()) if form == "sarif" else ((), "")
+    sources = checkout(options.get("sarif_root"), with_origin=form == "sarif")
+    return Setting(lines or no_source, __version__, rules, color, width, sources, address)
 
 
 def _rules() -> Sequence[SarifRule]:

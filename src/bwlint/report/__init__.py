@@ -28,6 +28,9 @@ FORMATS = {
     "concise": "bwlint.report.concise",
     "json": "bwlint.report.json_report",
     "sarif": "bwlint.report.sarif",
+    "github": "bwlint.report.github",
+    "gitlab": "bwlint.report.gitlab",
+    "junit": "bwlint.report.junit",
 }
 
 
@@ -36,14 +39,25 @@ def no_source(path: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Checkout:
+    """The sources of a run: the folder that paths are told from ("" is the current one), and where they come from."""
+
+    root: str = ""
+    repository: str = ""
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
-    """What a rendering needs beside the report; each format takes its part of it."""
+    """What a rendering needs beside the report; each format takes its part of it. `home` is bwlint's address."""
 
     lines: Lines = no_source
     version: str = "0"
     rules: Sequence[SarifRule] = ()
     color: bool = False
     width: int = 120
+    checkout: Checkout = Checkout()
+    home: str = ""
 
 
 Renderer = Callable[["Report", Setting], str]

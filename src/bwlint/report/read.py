@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -34,8 +35,11 @@ class Log:
     findings: tuple[Finding, ...]
 
 
-def read(path: Path) -> Report | Log:
-    """The report in a file, by what it holds. Raises BadReport and OSError."""
+def read(path: Path, root: str = "") -> Report | Log:
+    """The report in a file, by what it holds. Raises BadReport and OSError.
+
+    `root` is the folder that a SARIF log tells its paths from, "" the current one.
+    """
     there = path.stat()
     if not stat.S_ISREG(there.st_mode):
         # A pipe may never come to its end, nor does a device.
@@ -50,7 +54,7 @@ def read(path: Path) -> Report | Log:
         raise BadReport("neither a report of bwlint nor SARIF")
     try:
         if isinstance(document.get("runs"), list):
-            return Log(document, tuple(_result(result) for result in results(document)))
+            return Log(document, tuple(_result(result, root) for result in results(document)))
         if isinstance(document.get("findings"), list):
             return _report(document)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -114,7 +118,7 @@ def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _result(result: Mapping[str, Any]) -> Finding:
+def _result(result: Mapping[str, Any], root: str) -> Finding:
     """What a result of SARIF tells of its finding; the rule's name and what people read stay in the log."""
     physical = result["locations"][0]["physicalLocation"]
     properties = result.get("properties") or {}
@@ -128,7 +132,7 @@ def _result(result: Mapping[str, Any]) -> Finding:
         category=next((one for one in CATEGORIES if one == properties.get("category")), "other"),
         severity="warning",
         confidence="medium",
-        path=_path(physical["artifactLocation"]["uri"]),
+        path=_path(physical["artifactLocation"], root),
         region=place if region else WHOLE_FILE,
         message=str(result["message"]["text"]),
         fingerprint=str((result.get("partialFingerprints") or {}).get(KEY, "")),
@@ -136,9 +140,12 @@ def _result(result: Mapping[str, Any]) -> Finding:
     )
 
 
-def _path(uri: str) -> str:
-    parts = urlsplit(uri)
-    return url2pathname(parts.path) if parts.scheme == "file" else unquote(uri)
+def _path(artifact: Mapping[str, Any], root: str) -> str:
+    parts = urlsplit(artifact["uri"])
+    if parts.scheme == "file":
+        return url2pathname(parts.path)
+    path = unquote(artifact["uri"])
+    return os.path.relpath(Path(root) / path, Path.cwd().resolve()) if root and "uriBaseId" in artifact else path
 
 
 def judged(findings: Iterable[Finding], verdicts: Iterable[Verdict]) -> tuple[Finding, ...]:

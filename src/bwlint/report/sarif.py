@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import os
+import gzip
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePath
-from urllib.parse import quote
 
 import sarif_om as om
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import CATEGORIES, SEVERITIES, Claim, Edit, Finding, Fix, Region, Related, Report, Skipped
+from bwlint.model.findings import CATEGORIES, SEVERITIES, Claim, Edit, Finding, Fix, Related, Report, Skipped
 from bwlint.model.fingerprint import KEY
-from bwlint.report import Lines, Setting, json_report
+from bwlint.report import Checkout, Lines, Setting, json_report
 from bwlint.report.encode import dumps
 from bwlint.report.line_hash import joined, line_hashes
 from bwlint.report.sarif_json import plain
+from bwlint.report.sarif_places import ROOT, SarifPlaces, span
 from bwlint.report.sarif_rules import descriptors
 from bwlint.report.words import sets
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-ROOT = "%SRCROOT%"
-# GitHub refuses a run that holds more.
+# GitHub refuses a run that holds more, and a file that is larger when it is packed (bytes).
 MAX_RESULTS = 25_000
+MAX_PACKED = 10_000_000
 MAX_RELATED = 1_000
 
 _CONFIDENCES = ("high", "medium", "low")
@@ -44,28 +43,54 @@ class _Lookup:
 
     rules: Mapping[str, int]
     hashes: Mapping[tuple[str, int], str]
+    places: SarifPlaces
 
 
 def render(report: Report, setting: Setting) -> str:
-    """`report` as a SARIF log with one run; paths are told from the current folder."""
-    return dumps(plain(_log(report, setting)))
-
-
-def _log(report: Report, setting: Setting) -> om.SarifLog:
+    """`report` as a SARIF log with one run, with as many results, the severest first, as GitHub takes."""
     entries = [_Result(finding) for finding in report.findings]
     entries += [_Result(suppressed.finding, suppressed.reason) for suppressed in report.suppressed]
-    kept = sorted(sorted(entries, key=_weight)[:MAX_RESULTS], key=_place)
-    rules = descriptors(setting.rules, [entry.finding for entry in kept])
-    lookup = _Lookup({rule.id: index for index, rule in enumerate(rules)}, _hashes(kept, setting.lines))
+    entries.sort(key=_weight)
+    most = MAX_RESULTS
+    while True:
+        kept = sorted(entries[:most], key=_place)
+        text = dumps(plain(_log(report, setting, kept, len(entries) - len(kept))))
+        if _is_small(text) or not kept:
+            return text
+        most = len(kept) // 2
+
+
+def _is_small(text: str) -> bool:
+    """Whether GitHub takes a file of this text, which is packed for the way."""
+    data = text.encode()
+    return len(data) <= MAX_PACKED or len(gzip.compress(data)) <= MAX_PACKED
+
+
+def _log(report: Report, setting: Setting, kept: Sequence[_Result], dropped: int) -> om.SarifLog:
+    places = SarifPlaces(setting.checkout.root, setting.lines)
+    rules = descriptors(setting.rules, [entry.finding for entry in kept], setting.home)
+    lookup = _Lookup({rule.id: index for index, rule in enumerate(rules)}, _hashes(kept, setting.lines), places)
+    # Without automationDetails: its id would take the place of the category that an upload is given.
     run = om.Run(
-        tool=om.Tool(driver=_driver(setting.version, rules)),
-        automation_details=om.RunAutomationDetails(id="bwlint/"),
+        tool=om.Tool(driver=_driver(setting, rules)),
         column_kind="utf16CodeUnits",
         original_uri_base_ids={ROOT: om.ArtifactLocation(description=_message("The root of the sources."))},
-        invocations=[_invocation(report.skipped, kept, len(entries) - len(kept))],
+        version_control_provenance=_provenance(setting.checkout),
+        invocations=[_invocation(report.skipped, kept, dropped, places)],
         results=[_result(entry, lookup) for entry in kept],
     )
     return om.SarifLog(version="2.1.0", schema_uri=SCHEMA, runs=[run])
+
+
+def _provenance(checkout: Checkout) -> list[om.VersionControlDetails] | None:
+    if not checkout.repository:
+        return None
+    mapped = om.ArtifactLocation(uri_base_id=ROOT)
+    return [
+        om.VersionControlDetails(
+            repository_uri=checkout.repository, revision_id=checkout.commit or None, mapped_to=mapped
+        )
+    ]
 
 
 def _weight(entry: _Result) -> tuple[bool, int, int, str, int, int]:
@@ -81,13 +106,20 @@ def _place(entry: _Result) -> tuple[str, int, int, str, str]:
     return finding.path, finding.region.line, finding.region.column, finding.rule, finding.message
 
 
-def _driver(version: str, rules: list[om.ReportingDescriptor]) -> om.ToolComponent:
+def _driver(setting: Setting, rules: list[om.ReportingDescriptor]) -> om.ToolComponent:
+    version = setting.version
     semantic = version if re.fullmatch(r"\d+\.\d+\.\d+", version) else None
-    return om.ToolComponent(name="bwlint", version=version, semantic_version=semantic, rules=rules)
+    return om.ToolComponent(
+        name="bwlint",
+        version=version,
+        semantic_version=semantic,
+        information_uri=setting.home or None,
+        rules=rules,
+    )
 
 
 def _result(entry: _Result, lookup: _Lookup) -> om.Result:
-    finding = entry.finding
+    finding, places = entry.finding, lookup.places
     related = finding.related[:MAX_RELATED]
     index = lookup.rules[finding.rule]
     refuted = finding.verdict is not None and finding.verdict.outcome == "refuted"
@@ -97,12 +129,12 @@ def _result(entry: _Result, lookup: _Lookup) -> om.Result:
         kind="pass" if refuted else "fail",
         level="none" if refuted else finding.severity,
         message=_message(_text(finding, related)),
-        locations=[_location(finding.path, finding.region)],
-        related_locations=[_related(number, item) for number, item in enumerate(related, 1)] or None,
-        code_flows=[_flow(finding, related)] if related and CATEGORIES[finding.category].is_path else None,
+        locations=[places.location(finding.path, finding.region)],
+        related_locations=[_related(number, item, places) for number, item in enumerate(related, 1)] or None,
+        code_flows=[_flow(finding, related, places)] if related and CATEGORIES[finding.category].is_path else None,
         partial_fingerprints=_fingerprints(finding, lookup) or None,
         suppressions=None if entry.silenced is None else [_suppression(entry.silenced)],
-        fixes=[_fix(finding.fix)] if finding.fix else None,
+        fixes=[_fix(finding.fix, places)] if finding.fix else None,
         properties=_properties(finding),
     )
 
@@ -160,53 +192,13 @@ def _message(text: str) -> om.Message:
     return om.Message(text=text.strip() or "(no text)")
 
 
-def _location(path: str, region: Region | None, text: str = "", number: int = -1) -> om.Location:
-    physical = om.PhysicalLocation(
-        artifact_location=_artifact(path), region=None if region is None else _region(region)
-    )
-    return om.Location(id=number, physical_location=physical, message=_message(text) if text.strip() else None)
+def _related(number: int, related: Related, places: SarifPlaces) -> om.Location:
+    return places.location(related.path, related.region, related.message or related.path, number)
 
 
-def _related(number: int, related: Related) -> om.Location:
-    return _location(related.path, related.region, related.message or related.path, number)
-
-
-def _region(region: Region) -> om.Region:
-    return om.Region(
-        start_line=region.line,
-        start_column=region.column,
-        end_line=region.end_line,
-        end_column=region.end_column,
-    )
-
-
-def _artifact(path: str) -> om.ArtifactLocation:
-    """A path under the current folder, relative to the root of the sources; any other by its whole URI."""
-    relative = os.path.relpath(path)
-    if PurePath(relative).parts[:1] == ("..",):
-        return om.ArtifactLocation(uri=_absolute(path))
-    return om.ArtifactLocation(uri=_quoted(PurePath(relative)), uri_base_id=ROOT)
-
-
-def _absolute(path: str) -> str:
-    try:
-        return Path(path).resolve().as_uri()
-    except (ValueError, RuntimeError):
-        # A member of an archive may have a name that no file can have, and a link may lead to itself.
-        return "file://" + _quoted(PurePath(os.path.normpath(Path.cwd() / path)))
-
-
-def _quoted(path: PurePath) -> str:
-    text = path.as_posix()
-    try:
-        return quote(os.fsencode(text))
-    except UnicodeEncodeError:
-        return quote(text.encode("utf-8", "surrogatepass"))
-
-
-def _flow(finding: Finding, related: Iterable[Related]) -> om.CodeFlow:
-    steps = [_location(finding.path, finding.region, finding.label or "the gate")]
-    steps += [_location(item.path, item.region, item.message) for item in related]
+def _flow(finding: Finding, related: Iterable[Related], places: SarifPlaces) -> om.CodeFlow:
+    steps = [places.location(finding.path, finding.region, finding.label or "the gate")]
+    steps += [places.location(item.path, item.region, item.message) for item in related]
     flow = om.ThreadFlow(locations=[om.ThreadFlowLocation(location=step) for step in steps])
     return om.CodeFlow(thread_flows=[flow])
 
@@ -233,14 +225,14 @@ def _suppression(reason: str) -> om.Suppression:
     return om.Suppression(kind="inSource", state="accepted", justification=reason.strip() or None)
 
 
-def _fix(fix: Fix) -> om.Fix:
+def _fix(fix: Fix, places: SarifPlaces) -> om.Fix:
     changes: dict[str, list[om.Replacement]] = {}
     for edit in fix.edits:
         changes.setdefault(edit.path, []).append(_replacement(edit))
     return om.Fix(
         description=_message(f"{fix.title} ({fix.applicability})"),
         artifact_changes=[
-            om.ArtifactChange(artifact_location=_artifact(path), replacements=replacements)
+            om.ArtifactChange(artifact_location=places.artifact(path), replacements=replacements)
             for path, replacements in changes.items()
         ],
     )
@@ -248,21 +240,23 @@ def _fix(fix: Fix) -> om.Fix:
 
 def _replacement(edit: Edit) -> om.Replacement:
     inserted = om.ArtifactContent(text=edit.text) if edit.text else None
-    return om.Replacement(deleted_region=_region(edit.region), inserted_content=inserted)
+    return om.Replacement(deleted_region=span(edit.region), inserted_content=inserted)
 
 
-def _invocation(skipped: Iterable[Skipped], kept: Iterable[_Result], dropped: int) -> om.Invocation:
-    notes = [_notification(f"Not read: {file.reason}", file.path) for file in skipped]
+def _invocation(
+    skipped: Iterable[Skipped], kept: Iterable[_Result], dropped: int, places: SarifPlaces
+) -> om.Invocation:
+    notes = [_notification(f"Not read: {file.reason}", places.location(file.path, None)) for file in skipped]
     if dropped:
-        text = f"{dropped} results are left out, the least severe: a run holds {MAX_RESULTS}."
+        text = f"{dropped} results are left out, the least severe: GitHub takes {MAX_RESULTS} and 10 MB when packed."
         notes.append(_notification(text))
     for finding in (entry.finding for entry in kept):
         if len(finding.related) > MAX_RELATED:
-            place = f"{finding.rule} in line {finding.region.line}"
-            notes.append(_notification(f"{place}: only {MAX_RELATED} related places are given.", finding.path))
+            text = f"{finding.rule} in line {finding.region.line}: only {MAX_RELATED} related places are given."
+            notes.append(_notification(text, places.location(finding.path, None)))
     return om.Invocation(execution_successful=True, tool_execution_notifications=notes)
 
 
-def _notification(text: str, path: str | None = None) -> om.Notification:
-    locations = None if path is None else [_location(path, None)]
+def _notification(text: str, place: om.Location | None = None) -> om.Notification:
+    locations = None if place is None else [place]
     return om.Notification(message=_message(text), level="warning", locations=locations)

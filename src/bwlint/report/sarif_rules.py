@@ -8,11 +8,10 @@ from typing import Protocol
 
 import sarif_om as om
 
-from bwlint.model.findings import SEVERITIES, Confidence, Finding, Severity
+from bwlint.model.findings import SEVERITIES, Finding, Severity
 
 MAX_TEXT = 1024
 MAX_TAGS = 20
-_CONFIDENCES: tuple[Confidence, ...] = ("low", "medium", "high")
 
 
 class SarifRule(Protocol):
@@ -38,13 +37,17 @@ class SarifRule(Protocol):
     def sources(self) -> Sequence[str]: ...
 
 
-def descriptors(rules: Iterable[SarifRule], findings: Sequence[Finding]) -> list[om.ReportingDescriptor]:
-    """The descriptor of every rule, by code; for one that no rule has, what a finding knows of it."""
-    precisions = _precisions(findings)
-    found = {rule.code: _descriptor(rule, precisions.get(rule.code, "medium")) for rule in rules}
+def descriptors(
+    rules: Iterable[SarifRule], findings: Sequence[Finding], home: str = ""
+) -> list[om.ReportingDescriptor]:
+    """The descriptor of every rule, by code; for one that no rule has, what a finding knows of it.
+
+    `home` is the address of bwlint's pages, "" where it has none.
+    """
+    found = {rule.code: _descriptor(rule, home) for rule in rules}
     for finding in findings:
         if finding.rule not in found:
-            found[finding.rule] = _unknown(finding, precisions[finding.rule])
+            found[finding.rule] = _unknown(finding)
     return [found[code] for code in sorted(found)]
 
 
@@ -54,28 +57,20 @@ def clipped(text: str, fallback: str) -> str:
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3].rstrip() + "..."
 
 
-def _precisions(findings: Iterable[Finding]) -> dict[str, Confidence]:
-    """The lowest confidence among the findings of each rule: a rule promises no more than its weakest."""
-    found: dict[str, Confidence] = {}
-    for finding in findings:
-        known = found.get(finding.rule, "high")
-        found[finding.rule] = min(known, finding.confidence, key=_CONFIDENCES.index)
-    return found
-
-
-def _descriptor(rule: SarifRule, precision: Confidence) -> om.ReportingDescriptor:
+def _descriptor(rule: SarifRule, home: str) -> om.ReportingDescriptor:
     return om.ReportingDescriptor(
         id=rule.code,
         name=_pascal(rule.name),
         short_description=om.MultiformatMessageString(text=clipped(rule.summary, rule.name)),
         full_description=om.MultiformatMessageString(text=clipped(rule.why, rule.summary or rule.name)),
+        help_uri=f"{home.rstrip('/')}/rules/{rule.name}" if home else None,
         help=om.MultiformatMessageString(text=_help(rule), markdown=_help_markdown(rule)),
         default_configuration=om.ReportingConfiguration(level=rule.severity),
-        properties=_properties(rule.name, rule.category, rule.severity, precision),
+        properties=_properties(rule.name, rule.category, rule.severity),
     )
 
 
-def _unknown(finding: Finding, precision: Confidence) -> om.ReportingDescriptor:
+def _unknown(finding: Finding) -> om.ReportingDescriptor:
     text = om.MultiformatMessageString(text=finding.name)
     return om.ReportingDescriptor(
         id=finding.rule,
@@ -84,7 +79,7 @@ def _unknown(finding: Finding, precision: Confidence) -> om.ReportingDescriptor:
         full_description=text,
         help=text,
         default_configuration=om.ReportingConfiguration(level=finding.severity),
-        properties=_properties(finding.name, finding.category, finding.severity, precision),
+        properties=_properties(finding.name, finding.category, finding.severity),
     )
 
 
@@ -93,10 +88,13 @@ def _pascal(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name)) or "Rule"
 
 
-def _properties(name: str, category: str, severity: Severity, precision: Confidence) -> dict[str, object]:
+def _properties(name: str, category: str, severity: Severity) -> dict[str, object]:
     # No security-severity: its mere presence would turn every finding into a security alert.
     tags = list(dict.fromkeys([category, name, "gpu", "portability"]))[:MAX_TAGS]
-    problem = "recommendation" if severity == SEVERITIES[0] else severity
+    is_note = severity == SEVERITIES[0]
+    problem = "recommendation" if is_note else severity
+    # Of the rule and not of this run: GitHub sorts by it, and a rule that changes it with each upload moves about.
+    precision = "medium" if is_note else "high"
     return {"tags": tags, "precision": precision, "problem.severity": problem}
 
 

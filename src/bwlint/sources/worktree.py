@@ -9,10 +9,12 @@ Nothing that the repository configures is run: no hook, no monitor, no filter, n
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable
 from functools import cache
+from urllib.parse import quote, urlsplit
 
 SECONDS = 10
 SAFE = (
@@ -64,6 +66,22 @@ def commit_of(top: str) -> str | None:
     """The commit that is checked out, as hex digits; None where git does not say."""
     code, said = _run(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     return said.strip() or None if code == 0 else None
+
+
+def origin_of(top: str) -> str | None:
+    """The address of the repository that a tree was cloned from, as a URI without a user's name or password."""
+    said = _run(top, "config", "--get", "remote.origin.url")[1].strip()
+    short = re.fullmatch(r"(?:[^@/:\s]+@)?([\w.-]+):(?!/)([\w./~+-]+)", said)
+    if short is not None:
+        return f"ssh://{short[1]}/{short[2]}"
+    try:
+        parts = urlsplit(said)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return None
+    if parts.scheme not in ("https", "http", "ssh", "git") or not parts.hostname:
+        return None
+    return f"{parts.scheme}://{parts.hostname}{port}{quote(parts.path, safe='/%~+')}"
 
 
 def has_changes(top: str) -> bool | None:

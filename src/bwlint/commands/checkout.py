@@ -1,0 +1,34 @@
+"""Where what is scanned lies and comes from, for reports that are read elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bwlint.report import Checkout
+
+
+def checkout(root: str | None, *, with_origin: bool) -> Checkout:
+    """The folder that paths are told from: `root`, or the top of the git tree around the current folder, or that
+    itself. With its origin, git is asked for the address of the repository and the commit.
+    """
+    from bwlint.sources.worktree import commit_of, origin_of, top_of
+
+    here = str(Path.cwd().resolve())
+    top = top_of(here)
+    folder = str(Path(root).resolve()) if root else top or here
+    repository = origin_of(top) if top is not None and top == folder and with_origin else None
+    if top is None or repository is None:
+        return Checkout(folder)
+    return Checkout(folder, repository, commit_of(top) or "")
+
+
+def home() -> str:
+    """The address of bwlint's pages, as its distribution names it; "" where it does not."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        urls = metadata("bwlint").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    named = dict(url.split(", ", 1) for url in urls if ", " in url)
+    return str(named.get("Documentation") or named.get("Homepage") or "")

@@ -1,0 +1,83 @@
+"""Where things are, in SARIF: paths from the root of the sources, regions, and the text of what is in no folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from urllib.parse import quote
+
+import sarif_om as om
+
+from bwlint.model.findings import Region
+from bwlint.report import Lines
+from bwlint.report.paths import below
+
+ROOT = "%SRCROOT%"
+# Of a file that no viewer can open: enough to know the place again.
+_SNIPPET_LINES = 10
+_SNIPPET_CHARS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class SarifPlaces:
+    """The places of a run. `root` is the folder that paths are told from ("" is the current one)."""
+
+    root: str
+    lines: Lines
+
+    def location(self, path: str, region: Region | None, text: str = "", number: int = -1) -> om.Location:
+        """A place with what is to be said of it; `number` is what messages link to."""
+        place = None if region is None else span(region, self._snippet(path, region))
+        physical = om.PhysicalLocation(artifact_location=self.artifact(path), region=place)
+        return om.Location(
+            id=number, physical_location=physical, message=om.Message(text=text.strip()) if text.strip() else None
+        )
+
+    def artifact(self, path: str) -> om.ArtifactLocation:
+        """A path below the root relative to it; any other by its whole URI."""
+        relative = below(self.root, path)
+        if relative is None:
+            return om.ArtifactLocation(uri=_absolute(path))
+        return om.ArtifactLocation(uri=_quoted(PurePath(relative)), uri_base_id=ROOT)
+
+    def _snippet(self, path: str, region: Region) -> str | None:
+        """The lines of a region in an archive or a package, which a viewer finds nowhere."""
+        is_empty = (region.line, region.column) == (region.end_line, region.end_column)
+        if is_empty or os.path.isfile(path):  # noqa: PTH113 (a path of a report may be none that there can be)
+            return None
+        found = self.lines(path) or ()
+        text = "".join(_ended(found[region.line - 1 : min(region.end_line, region.line + _SNIPPET_LINES - 1)]))
+        return text[:_SNIPPET_CHARS] or None
+
+
+def span(region: Region, snippet: str | None = None) -> om.Region:
+    """A region with the text that stands there, if that is to be told."""
+    return om.Region(
+        start_line=region.line,
+        start_column=region.column,
+        end_line=region.end_line,
+        end_column=region.end_column,
+        snippet=om.ArtifactContent(text=snippet) if snippet else None,
+    )
+
+
+def _ended(lines: Iterable[str]) -> Iterable[str]:
+    return (line if line.endswith(("\n", "\r")) else f"{line}\n" for line in lines)
+
+
+def _absolute(path: str) -> str:
+    try:
+        return Path(path).resolve().as_uri()
+    except (ValueError, RuntimeError):
+        # A member of an archive may have a name that no file can have, and a link may lead to itself.
+        return "file://" + _quoted(PurePath(os.path.normpath(Path.cwd() / path)))
+
+
+def _quoted(path: PurePath) -> str:
+    text = path.as_posix()
+    try:
+        return quote(os.fsencode(text))
+    except UnicodeEncodeError:
+        return quote(text.encode("utf-8", "surrogatepass"))
