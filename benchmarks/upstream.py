@@ -27,8 +27,9 @@ from typing import Any
 from bwlint.chips import NONE, ChipSet, Target, TargetSet
 from bwlint.evaluate.sources import Sources
 from bwlint.fix.apply import apply
-from bwlint.model.facts import ACCEPTING, Carry, Module
+from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Edit, Region
+from bwlint.model.kinds import ACCEPTING
 from bwlint.run.engine import Analysis, analyse
 from bwlint.sources.read import Unread, decode, given, read_bytes
 from bwlint.sources.walk import discover

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, NoReturn
 
 import click
 
 from bwlint import __version__
+from bwlint.commands.options import (
+    COPIES,
+    FLEETS,
+    FORMATS,
+    INSPECTIONS,
+    LONGEST_TEST,
+    TABLES,
+    WIRES,
+    asking,
+    exit_zero,
+    form,
+    jobs,
+    judging,
+    no_cache,
+    no_nan,
+    output,
+    sarif_root,
+    verbose,
+)
 from bwlint.commands.terminal import (
     CLEAN,
     INTERRUPTED,
@@ -25,53 +43,6 @@ from bwlint.commands.terminal import (
     silence,
 )
 from bwlint.world.budget import LINK_FILES
-
-_LEVELS = click.Choice(["note", "warning", "error"])
-_FORMATS = click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit"])
-_TABLES = click.Choice(["text", "json"])
-_FLEETS = click.Choice(["text", "json", "markdown"])
-_WIRES = click.Choice(["fp8", "bf16"])
-_COPIES = click.Choice(["gpu", "expert", "all"])
-_INSPECTIONS = click.Choice(["text", "json", "sarif"])
-
-Command = Callable[..., Any]
-
-
-_ASKING = (
-    click.option(
-        "--target",
-        multiple=True,
-        metavar="SM",
-        help="Chip to ask about, such as sm_120 or 12.1; repeatable. Default: 12.0 and 12.1.",
-    ),
-    click.option(
-        "--select", multiple=True, metavar="RULE", help="Run only these rules (codes or names, commas allowed)."
-    ),
-    click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules."),
-    click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning."),
-)
-
-
-def _asking(command: Command) -> Command:
-    """The options of every command that has findings: about which chips, by which rules, from which level on."""
-    for option in reversed(_ASKING):
-        command = option(command)
-    return command
-
-
-def _judging(command: Command) -> Command:
-    """Those of a command that fails where there are findings."""
-    return _asking(
-        click.option("--fail-on", type=_LEVELS, help="Lowest severity to fail on. Default: warning.")(command)
-    )
-
-
-_output = click.option(
-    "--output",
-    type=click.Path(dir_okay=False),
-    callback=check_output,
-    help="Write the report to this file instead of stdout.",
-)
 
 
 class _Group(click.Group):
@@ -168,15 +139,10 @@ def app() -> None:
 
 @app.command()
 @click.argument("paths", nargs=-1)
-@_judging
-@click.option("--format", "form", type=_FORMATS, default="text", show_default=True, help="Form of the report.")
-@_output
-@click.option(
-    "--sarif-root",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False),
-    help="Folder that reports for CI tell paths from. Default: the top of the git tree.",
-)
+@judging
+@form(FORMATS)
+@output
+@sarif_root
 @click.option("--fix", is_flag=True, help="Apply the safe fixes, then report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: unsafe fixes too.")
 @click.option(
@@ -194,24 +160,19 @@ def app() -> None:
 )
 @click.option("--stdin-filename", metavar="NAME", help="Check standard input as if it were this file.")
 @click.option("--force-exclude", is_flag=True, help="Excluded and ignored files stay out though they are named.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Processes to read files with. Default: one a CPU, 8 at most.",
-)
+@jobs
 @click.option(
     "--link-budget",
     type=click.IntRange(min=0),
     metavar="N",
     help=f"Files beyond those given that may be read to see what they lead to. Default: {LINK_FILES}.",
 )
-@click.option("--no-cache", is_flag=True, help="Neither take from the index of earlier runs nor keep anything there.")
+@no_cache
 @click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
+@exit_zero
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was rewritten.")
 @click.option("--statistics", is_flag=True, help="Print the number of findings of each rule on stderr.")
-@click.option("--verbose", "-v", is_flag=True, help="List skipped files with the reason.")
+@verbose
 @click.pass_context
 def check(ctx: click.Context, /, **options: Any) -> None:
     """Check files, folders, wheels and pypi:NAME[==VERSION] (default: the current folder).
@@ -242,11 +203,11 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     help="For pypi: x86_64, aarch64 or a wheel's platform tag; repeatable. Default: Linux on both.",
 )
 @click.option("--kernels", is_flag=True, help="List every container, its images and its kernels.")
-@_judging
-@click.option("--format", "form", type=_INSPECTIONS, default="text", show_default=True, help="Form of the report.")
-@_output
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
-@click.option("--verbose", "-v", is_flag=True, help="List skipped files with the reason.")
+@judging
+@form(INSPECTIONS)
+@output
+@exit_zero
+@verbose
 @click.pass_context
 def inspect(ctx: click.Context, /, **options: Any) -> None:
     """Say which chips run what THINGS carry: wheels, shared objects, cubins, fatbins, PTX, archives, folders of
@@ -273,14 +234,9 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
     metavar="PATTERN",
     help="Show only operations whose name, or module and name, match: '*attention*'. Repeatable.",
 )
-@click.option("--format", "form", type=_TABLES, default="text", show_default=True, help="Form of the report.")
-@_output
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Processes to read files with. Default: one a CPU, 8 at most.",
-)
+@form(TABLES)
+@output
+@jobs
 @click.option("--verbose", "-v", is_flag=True, help="Show every gate of a row, and list skipped files.")
 @click.pass_context
 def matrix(ctx: click.Context, /, **options: Any) -> None:
@@ -300,11 +256,11 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
 
 @app.command()
 @click.argument("lists", metavar="LIST...", nargs=-1, required=True)
-@_judging
+@judging
 @click.option(
     "--format",
     "form",
-    type=_FLEETS,
+    type=FLEETS,
     default="text",
     show_default=True,
     help="Form of the report; markdown is a folder.",
@@ -322,8 +278,8 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
     metavar="S",
     help="Seconds after which a source is given up.",
 )
-@click.option("--no-cache", is_flag=True, help="Neither take from the index of earlier runs nor keep anything there.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
+@no_cache
+@exit_zero
 @click.option("--verbose", "-v", is_flag=True, help="Tell of each source when it is done.")
 @click.pass_context
 def fleet(ctx: click.Context, /, **options: Any) -> None:
@@ -339,16 +295,6 @@ def fleet(ctx: click.Context, /, **options: Any) -> None:
     from bwlint.commands.fleet import run
 
     ctx.exit(run(options))
-
-
-_LONGEST_TEST = 24 * 3600
-
-
-def _number(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
-    """A value of --time-limit; that no number is above or below any bound."""
-    if value is not None and math.isnan(value):
-        raise click.BadParameter("not a number")
-    return value
 
 
 @app.command()
@@ -369,21 +315,21 @@ def _number(_: click.Context, __: click.Parameter, value: float | None) -> float
 @click.option(
     "--latency",
     type=click.FloatRange(0, 1e6),
-    callback=_number,
+    callback=no_nan,
     metavar="US",
     help="Microseconds of a hop. Default: the link's row.",
 )
-@click.option("--dispatch", type=_WIRES, help="Form of tokens on the way to experts. Default: fp8 for FP8 models.")
-@click.option("--combine", type=_WIRES, default="bf16", show_default=True, help="Form of what comes back from experts.")
+@click.option("--dispatch", type=WIRES, help="Form of tokens on the way to experts. Default: fp8 for FP8 models.")
+@click.option("--combine", type=WIRES, default="bf16", show_default=True, help="Form of what comes back from experts.")
 @click.option(
     "--copies",
-    type=_COPIES,
+    type=COPIES,
     default="gpu",
     show_default=True,
     help="Of a token: one to each GPU that has an expert for it, one to each expert, or one to all GPUs.",
 )
-@click.option("--format", "form", type=_TABLES, default="text", show_default=True, help="Form of the report.")
-@_output
+@form(TABLES)
+@output
 @click.pass_context
 def plan(ctx: click.Context, /, **options: Any) -> None:
     """Say how to split a model over GPUs: experts, tensors or pipeline stages, by what their links let through.
@@ -416,8 +362,8 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 )
 @click.option(
     "--time-limit",
-    type=click.FloatRange(1, _LONGEST_TEST),
-    callback=_number,
+    type=click.FloatRange(1, LONGEST_TEST),
+    callback=no_nan,
     metavar="SECONDS",
     help="For each test. Default: 30.",
 )
@@ -442,9 +388,9 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     help="With --selftest: the built cases, whose programs are run. If there is no such file, they are built into it,"
     " for --target, and run nowhere.",
 )
-@_asking
-@click.option("--format", "form", type=_INSPECTIONS, default="text", show_default=True, help="Form of the report.")
-@_output
+@asking
+@form(INSPECTIONS)
+@output
 @click.pass_context
 def confirm(ctx: click.Context, /, **options: Any) -> None:
     """Put findings to the test: on the assembler, and on the GPU of this machine.

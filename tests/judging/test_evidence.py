@@ -7,7 +7,8 @@ import pytest
 from bwlint.chips import ChipSet, Target
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Span
-from bwlint.model.facts import Hop, How, Module, Use
+from bwlint.model.facts import Hop, Module, Use
+from bwlint.model.kinds import How
 from bwlint.world.libraries import PROOF, Need
 
 HERE, THERE = Span(3, 0, 3, 9), Span(7, 0, 7, 9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.model.facts import Outline
+from bwlint.model.outline import Outline
 from bwlint.readers.python.outline import outline
 from bwlint.sources.errors import ReadError
 

@@ -9,7 +9,8 @@ import pytest
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.model.expr import Span
-from bwlint.model.facts import Definition, Hop, Outline
+from bwlint.model.facts import Hop
+from bwlint.model.outline import Definition, Outline
 from bwlint.world.graph import Graph
 from bwlint.world.proofs import Edge, NeedProof, Node
 

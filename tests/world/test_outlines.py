@@ -10,7 +10,7 @@ import pytest
 
 from bwlint.evaluate.sources import Sources
 from bwlint.index import kept
-from bwlint.model.facts import Outline
+from bwlint.model.outline import Outline
 from bwlint.readers.python import outline as reader
 from bwlint.world.outlines import Outlines
 from bwlint.world.tree import Tree

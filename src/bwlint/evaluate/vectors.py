@@ -16,7 +16,7 @@ from bwlint.evaluate.objects import (
 )
 from bwlint.evaluate.values import Guess, Raises, Ref, SomeText, Unknown, Vec
 from bwlint.model.expr import TAG
-from bwlint.model.facts import BOUND
+from bwlint.model.kinds import BOUND
 
 MAX_ITEMS = 300
 UNKNOWN = Vec((Unknown(),))

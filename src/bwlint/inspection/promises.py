@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bwlint.chips import ChipSet, Target, known_targets
-from bwlint.model.facts import FLAGS, Carry, CarryKind
+from bwlint.model.facts import Carry
 from bwlint.model.findings import Finding, Related
+from bwlint.model.kinds import FLAGS, CarryKind
 from bwlint.rules.arch_target import RULE as ARCH_TARGET
 from bwlint.sources.texts import Names, Texts
 from bwlint.world.collect import Collected

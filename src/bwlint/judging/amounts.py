@@ -12,7 +12,8 @@ from bwlint.chips.mentions import mentioned
 from bwlint.chips.spelling import spelled
 from bwlint.judging.context import Context
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import Module, Operation, OperationKind, Path
+from bwlint.model.facts import Module, Operation, Path
+from bwlint.model.kinds import OperationKind
 from bwlint.world.libraries import built_for_others, instruction
 
 OURS, OPEN, THEIRS, BUILT = "ours", "open", "theirs", "built"

@@ -15,7 +15,8 @@ from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.evidence import handed_out
 from bwlint.judging.siblings import admits
-from bwlint.model.facts import ANSWERS, LISTED, Module, Use
+from bwlint.model.facts import Module, Use
+from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.readers.python.occurrences import index
 from bwlint.sources.search import Hit, search_of
 from bwlint.sources.texts import Texts

@@ -14,7 +14,8 @@ from bwlint.chips.isa import static_shared
 from bwlint.judging.context import Context
 from bwlint.judging.guards import guards_of
 from bwlint.judging.legality import legal, short
-from bwlint.model.facts import NAMED, Carry, Module, Operation
+from bwlint.model.facts import Carry, Module, Operation
+from bwlint.model.kinds import NAMED
 from bwlint.world.builds import files
 
 _MOST_SOURCES = 40

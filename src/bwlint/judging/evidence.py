@@ -17,9 +17,10 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
-from bwlint.model.facts import Definition, Hop, Module, Side, Use
+from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.model.findings import Claim
 from bwlint.model.naming import spoken
+from bwlint.model.outline import Definition
 from bwlint.readers.python.keywords import keywords_given
 from bwlint.sources.texts import Texts
 from bwlint.world.definitions import Definitions

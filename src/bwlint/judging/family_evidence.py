@@ -18,7 +18,8 @@ from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import Admission
 from bwlint.model.expr import Expr, Span, walk
-from bwlint.model.facts import ANSWERS, Gate, Hop
+from bwlint.model.facts import Gate, Hop
+from bwlint.model.kinds import ANSWERS
 from bwlint.sources.search import Hit, search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses

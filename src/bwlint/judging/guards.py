@@ -9,7 +9,8 @@ from functools import cached_property
 from bwlint.chips import ChipSet, TargetSet
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
-from bwlint.model.facts import REFUSING, Gate, Module, Operation, Side
+from bwlint.model.facts import Gate, Module, Operation, Side
+from bwlint.model.kinds import REFUSING
 from bwlint.world.tree import TargetSets, Tree
 
 

@@ -23,8 +23,9 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guarded_macros import defined
 from bwlint.judging.path_conditions import bare
 from bwlint.model.expr import Expr, Span, walk
-from bwlint.model.facts import NAMED, Carry, Module, Operation
+from bwlint.model.facts import Carry, Module, Operation
 from bwlint.model.findings import Confidence, Severity
+from bwlint.model.kinds import NAMED
 from bwlint.model.rule import RuleTraits
 from bwlint.world.builds import built, named_for
 

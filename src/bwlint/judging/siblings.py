@@ -15,7 +15,8 @@ from bwlint.chips import EVERY, ChipSet, group, spelling
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.model.expr import Span, walk_through
-from bwlint.model.facts import ANSWERS, Gate, Hop, Module, Side, Use
+from bwlint.model.facts import Gate, Hop, Module, Side, Use
+from bwlint.model.kinds import ANSWERS
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
 from bwlint.world.gates import Judged

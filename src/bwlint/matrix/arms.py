@@ -10,7 +10,8 @@ from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.objects import EvaluationFrame
 from bwlint.evaluate.values import CHIPS, Vec
 from bwlint.model.expr import Span, negate
-from bwlint.model.facts import BRANCHES, REFUSING, Gate, Module, Side
+from bwlint.model.facts import Gate, Module, Side
+from bwlint.model.kinds import BRANCHES, REFUSING
 from bwlint.world.tree import Tree
 
 MAX_NAME = 40

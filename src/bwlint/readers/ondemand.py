@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from bwlint.model.facts import Definition
+from bwlint.model.outline import Definition
 
 Written = TypeVar("Written")
 

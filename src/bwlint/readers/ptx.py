@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from bwlint.chips.instructions import Form, forms_of, parse
 from bwlint.model.expr import Span, const
-from bwlint.model.facts import Carry, Module, Operation, OperationKind
+from bwlint.model.facts import Carry, Module, Operation
+from bwlint.model.kinds import OperationKind
 
 _HIDDEN = re.compile(r'"[^"\n]*"|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)')
 _HIDDEN_IN_FRAGMENT = re.compile(r"//(?:(?!\\n)[^\n])*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)|\\[nrtvf]|\\\r?\n")

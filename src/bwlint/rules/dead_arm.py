@@ -13,8 +13,9 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import negate, walk
-from bwlint.model.facts import BRANCHES, REFUSING, Gate
+from bwlint.model.facts import Gate
 from bwlint.model.findings import NoFix
+from bwlint.model.kinds import BRANCHES, REFUSING
 from bwlint.model.rule import RuleTraits
 from bwlint.world.gates import Judged, answers_no
 

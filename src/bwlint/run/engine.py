@@ -18,8 +18,9 @@ from bwlint.judging.evidence import Evidence
 from bwlint.judging.guards import guards_of
 from bwlint.judging.unreached import Unreached
 from bwlint.model.expr import Span, walk
-from bwlint.model.facts import ANSWERS, LISTED, Gate, HandedOn, Module
+from bwlint.model.facts import Gate, HandedOn, Module
 from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence, NoFix
+from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.model.progress import Advance, each, quiet
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each

@@ -13,7 +13,8 @@ from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import plain
 from bwlint.model.expr import Span, negate
-from bwlint.model.facts import NAMED, REFUSING, Hop, Module, Operation, Path, Side, Use
+from bwlint.model.facts import Hop, Module, Operation, Path, Side, Use
+from bwlint.model.kinds import NAMED, REFUSING
 from bwlint.world.proofs import NeedProof, Node
 from bwlint.world.tree import Tree
 

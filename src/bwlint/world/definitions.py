@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 from bwlint.chips import EVERY, ChipSet, instructions
 from bwlint.chips.wording import kib, plain, refused_but
 from bwlint.model.expr import Span
-from bwlint.model.facts import Hop, Module, Outline, Use
+from bwlint.model.facts import Hop, Module, Use
+from bwlint.model.outline import Outline
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
 from bwlint.sources.walk import SourceFile

@@ -11,7 +11,8 @@ from bwlint.chips import EVERY, NONE, ChipSet, frameworks, words
 from bwlint.chips.mentions import mentioned
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr, Span, walk
-from bwlint.model.facts import LISTED, REFUSING, Gate, Module, Side
+from bwlint.model.facts import Gate, Module, Side
+from bwlint.model.kinds import LISTED, REFUSING
 from bwlint.model.naming import spoken
 from bwlint.world.tree import Sets
 

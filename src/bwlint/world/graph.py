@@ -18,7 +18,8 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Protocol
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.model.facts import Hop, Language
+from bwlint.model.facts import Hop
+from bwlint.model.kinds import Language
 from bwlint.world.proofs import RANK, Edge, Key, NeedProof, Node
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from bwlint.evaluate.values import Vec
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import Gate, HandedOn, Module, Outline, Use
+from bwlint.model.facts import Gate, HandedOn, Module, Use
+from bwlint.model.outline import Outline
 from bwlint.sources.tree import package_root
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged

@@ -12,7 +12,8 @@ from bwlint.chips import EVERY, ChipSet, group
 from bwlint.chips.words import said
 from bwlint.data import table
 from bwlint.model.expr import Span
-from bwlint.model.facts import NUMBER, Hop, How, Use
+from bwlint.model.facts import Hop, Use
+from bwlint.model.kinds import NUMBER, How
 from bwlint.sources.tree import package_root, project_folder
 
 if TYPE_CHECKING:

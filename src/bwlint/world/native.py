@@ -19,7 +19,9 @@ from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import listed, plain
 from bwlint.evaluate.objects import EvaluationFrame
 from bwlint.model.expr import Expr, Span, walk
-from bwlint.model.facts import NAMED, Carry, Hop, Module, Outline
+from bwlint.model.facts import Carry, Hop, Module
+from bwlint.model.kinds import NAMED
+from bwlint.model.outline import Outline
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.model.expr import Span
-from bwlint.model.facts import Definition, Outline
+from bwlint.model.outline import Definition, Outline
 from bwlint.sources.read import Unread, decode
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root

@@ -14,7 +14,7 @@ from functools import cache, partial
 from bwlint.index import kept
 from bwlint.index.store import Store
 from bwlint.model.expr import Span
-from bwlint.model.facts import Definition, Outline
+from bwlint.model.outline import Definition, Outline
 from bwlint.readers.ondemand import OnDemand
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes

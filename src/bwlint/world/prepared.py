@@ -14,7 +14,8 @@ from itertools import islice
 
 from bwlint.chips import EVERY, ChipSet
 from bwlint.model.expr import Span
-from bwlint.model.facts import Module, Outline
+from bwlint.model.facts import Module
+from bwlint.model.outline import Outline
 from bwlint.sources import disk
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root, project_folder

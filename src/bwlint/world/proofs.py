@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet
-from bwlint.model.facts import Definition, Hop, Outline, Use
+from bwlint.model.facts import Hop, Use
+from bwlint.model.outline import Definition, Outline
 
 Key = tuple[str, str, int]
 """A definition by the real path of its file, its qualified name and its first line."""

@@ -11,7 +11,8 @@ from bwlint.chips.wording import plain, refused_but
 from bwlint.evaluate.objects import EvaluationFrame
 from bwlint.evaluate.values import Vec
 from bwlint.model.expr import Span, negate
-from bwlint.model.facts import BOUND, MAX_RETURNS, Function, Gate, Module, Path
+from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Path
+from bwlint.model.kinds import BOUND
 from bwlint.readers.python.given import written
 from bwlint.world.emptiness import asks_for_nothing
 from bwlint.world.gates import Judged, refuses

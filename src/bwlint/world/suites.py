@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, frameworks
 from bwlint.model.expr import Span
-from bwlint.model.facts import Module, Outline
+from bwlint.model.facts import Module
+from bwlint.model.outline import Outline
 from bwlint.world.native import Native
 from bwlint.world.proofs import Node
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from bwlint.evaluate.names import guess
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import BOUND, Class, Module
+from bwlint.model.facts import Class, Module
+from bwlint.model.kinds import BOUND
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import Hit, Search, search_of
 from bwlint.sources.tree import is_project, package_root

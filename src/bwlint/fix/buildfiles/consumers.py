@@ -11,8 +11,9 @@ from bwlint.chips import Target, TargetSet, known_targets, siblings
 from bwlint.fix import Job
 from bwlint.judging.compiled import behind
 from bwlint.judging.guards import guards_of
-from bwlint.model.facts import ACCEPTING, Carry, Module
+from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Fix
+from bwlint.model.kinds import ACCEPTING
 from bwlint.rules.family_split.guard import parts
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root

@@ -15,7 +15,8 @@ from bwlint.fix.buildfiles.place import CarryPlace, sass, twins
 from bwlint.fix.buildfiles.proof import Proposal, in_a_list
 from bwlint.fix.buildfiles.spellings import Piece, TargetToken
 from bwlint.judging.compiled import lost
-from bwlint.model.facts import Carry, CarryKind
+from bwlint.model.facts import Carry
+from bwlint.model.kinds import CarryKind
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request", "kernel"})
 _Given = Mapping[Target, tuple[Target, ...]]

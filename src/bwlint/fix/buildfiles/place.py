@@ -15,8 +15,9 @@ from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import comments, said_exactly
 from bwlint.judging.compiled import Behind, behind
 from bwlint.model.expr import Span
-from bwlint.model.facts import ACCEPTING, Carry
+from bwlint.model.facts import Carry
 from bwlint.model.findings import NoFix
+from bwlint.model.kinds import ACCEPTING
 from bwlint.readers.buildfiles import is_cmake
 from bwlint.sources.read import SourceText
 from bwlint.world.builds import takes_family

@@ -15,8 +15,9 @@ from bwlint.fix.apply import apply
 from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.fix.edited import edited as edited_module
 from bwlint.model.expr import Span
-from bwlint.model.facts import ACCEPTING, FLAGS, Carry, Module
+from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Edit, NoFix, Proof
+from bwlint.model.kinds import ACCEPTING, FLAGS
 from bwlint.readers import ReadError
 from bwlint.rules.arch_target import builds
 

@@ -17,8 +17,9 @@ from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
-from bwlint.model.facts import Gate, GateKind, Module
+from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Fix, NoFix, Proof
+from bwlint.model.kinds import GateKind
 from bwlint.sources.read import SourceText
 from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree

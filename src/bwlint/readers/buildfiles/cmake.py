@@ -11,7 +11,8 @@ from bwlint.chips.flags import Flag, find_flags
 from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry, CarryKind
+from bwlint.model.facts import Carry
+from bwlint.model.kinds import CarryKind
 from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, AskedTargets
 from bwlint.readers.buildfiles.cmake_calls import Bound, CmakeFunction, block_end, expanded, items, parsed, run
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands

@@ -13,7 +13,8 @@ from bwlint.chips.flags import find_flags
 from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
-from bwlint.model.facts import ONE_EXTENSION, Carry, CarryKind
+from bwlint.model.facts import Carry
+from bwlint.model.kinds import ONE_EXTENSION, CarryKind
 from bwlint.readers.buildfiles.asked_in_python import admitted, applied, loop_variables, patterns, taken
 from bwlint.readers.buildfiles.extensions import extensions, made
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, parse_list

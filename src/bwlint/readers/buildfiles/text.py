@@ -19,7 +19,8 @@ from bwlint.chips.hosts import host_of, of_denied, of_job
 from bwlint.chips.hosts import of_condition as of_host
 from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry, CarryKind
+from bwlint.model.facts import Carry
+from bwlint.model.kinds import CarryKind
 from bwlint.readers.buildfiles.kernel_packages import CAPABILITIES, is_kernel_package, with_sources
 from bwlint.readers.buildfiles.make_rules import is_makefile, sources_by_line
 from bwlint.readers.buildfiles.places import Places

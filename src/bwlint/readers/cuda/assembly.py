@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from bwlint.chips import atoms, instructions
-from bwlint.model.facts import Operation, OperationKind, Path
+from bwlint.model.facts import Operation, Path
+from bwlint.model.kinds import OperationKind
 from bwlint.readers import ptx
 from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.lexer import Code, matching

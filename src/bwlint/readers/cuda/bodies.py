@@ -7,7 +7,8 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from bwlint.model.facts import Operation, OperationKind, Path
+from bwlint.model.facts import Operation, Path
+from bwlint.model.kinds import OperationKind
 from bwlint.readers.cuda.failures import FAILS, TRAPS
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives

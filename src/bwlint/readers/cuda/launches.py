@@ -12,7 +12,8 @@ from functools import cached_property
 from bwlint.chips import EVERY
 from bwlint.chips.spelling import IN_NAMES, SINCE_HOPPER
 from bwlint.model.expr import Expr, unknown
-from bwlint.model.facts import Operation, OperationKind, Path
+from bwlint.model.facts import Operation, Path
+from bwlint.model.kinds import OperationKind
 from bwlint.readers.cuda.clusters import clusters
 from bwlint.readers.cuda.constants import Constants, arguments
 from bwlint.readers.cuda.expressions import lower

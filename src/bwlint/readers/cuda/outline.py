@@ -12,7 +12,9 @@ from itertools import islice
 from bwlint.chips import frameworks
 from bwlint.chips.atoms import is_builder, runs_everywhere
 from bwlint.model.expr import Span
-from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Path, Use
+from bwlint.model.facts import Operation, Path, Use
+from bwlint.model.kinds import NAMED, DefinitionKind
+from bwlint.model.outline import Definition, Outline
 from bwlint.readers.cuda import assembly, ways
 from bwlint.readers.cuda.constants import arguments
 from bwlint.readers.cuda.given import parameters

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Expr, Span, const, negate
-from bwlint.model.facts import Ends, Function, Gate, Path, Prose, Side, Use
+from bwlint.model.facts import Function, Gate, Path, Prose, Side, Use
+from bwlint.model.kinds import Ends
 from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.failures import TRAPS
 from bwlint.readers.cuda.lexer import Code, tokens

@@ -14,7 +14,8 @@ from bwlint.chips import EVERY, frameworks, queries
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
-from bwlint.model.facts import Exit, Function, Gate, GateKind, Path, Side, Use
+from bwlint.model.facts import Function, Gate, Path, Side, Use
+from bwlint.model.kinds import Exit, GateKind
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda import containers, given, statics, ways
 from bwlint.readers.cuda.conditions import CONDITIONS, conditions, kept_as, outside

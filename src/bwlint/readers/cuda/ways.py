@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from bwlint.chips import frameworks
 from bwlint.model.expr import Expr, const
-from bwlint.model.facts import ATTEMPTED, NUMBER, Ends, How, Prose, Side, Use
+from bwlint.model.facts import Prose, Side, Use
+from bwlint.model.kinds import ATTEMPTED, NUMBER, Ends, How
 from bwlint.readers.cuda.failures import FAILS, SKIPS
 from bwlint.readers.cuda.held import held
 from bwlint.readers.cuda.instances import Given, given, member_of

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, negate, unknown
-from bwlint.model.facts import HANDLER, Class, Function, FunctionKind, GateKind, Path, Side
+from bwlint.model.facts import HANDLER, Class, Function, Path, Side
+from bwlint.model.kinds import FunctionKind, GateKind
 from bwlint.readers.nodes import below
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import LoweringScope

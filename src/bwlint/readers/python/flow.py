@@ -13,20 +13,8 @@ from bwlint.chips.interfaces import is_told_by_text
 from bwlint.chips.peers import turned_on
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk, walk_through
-from bwlint.model.facts import (
-    HANDLER,
-    MAX_RETURNS,
-    REFUSING,
-    Class,
-    Function,
-    GateKind,
-    HandedOn,
-    Operation,
-    OperationKind,
-    Path,
-    Side,
-    Use,
-)
+from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, HandedOn, Operation, Path, Side, Use
+from bwlint.model.kinds import REFUSING, GateKind, OperationKind
 from bwlint.readers.nodes import below
 from bwlint.readers.python import characters, choices, definitions, installed, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers, may_call

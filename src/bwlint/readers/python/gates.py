@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import UNASKED, Gate, GateKind, Side
+from bwlint.model.facts import Gate, Side
+from bwlint.model.kinds import UNASKED, GateKind
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.reads import Reads
 from bwlint.readers.spans import span

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from bwlint.chips import frameworks
-from bwlint.model.facts import Definition, Outline
+from bwlint.model.outline import Definition, Outline
 from bwlint.readers.nodes import below
 from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bwlint.model.expr import Expr
-from bwlint.model.facts import ASSERTED, ATTEMPTED, NUMBER, Ends, How, Prose, Side, Use
+from bwlint.model.facts import Prose, Side, Use
+from bwlint.model.kinds import ASSERTED, ATTEMPTED, NUMBER, Ends, How
 from bwlint.readers.nodes import below
 from bwlint.readers.python.given import arguments, deciding
 from bwlint.readers.spans import span

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 from bwlint.model.expr import Expr, negate
-from bwlint.model.facts import Operation, OperationKind, Path
+from bwlint.model.facts import Operation, Path
+from bwlint.model.kinds import OperationKind
 from bwlint.readers.python.sides import literal_text
 from bwlint.readers.python.vocabulary import JOINED, arch_text
 from bwlint.readers.reads import Reads

@@ -31,8 +31,9 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.legality import short
 from bwlint.model.expr import Span
-from bwlint.model.facts import ACCEPTING, FLAGS, ONE_EXTENSION, Carry, CarryKind, Module
+from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
+from bwlint.model.kinds import ACCEPTING, FLAGS, ONE_EXTENSION, CarryKind
 from bwlint.rules.arch_target import RULE
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import checkout_folder, package_root

@@ -13,7 +13,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.judging.path_conditions import bare
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import LISTED, UNASKED
+from bwlint.model.kinds import LISTED, UNASKED
 from bwlint.rules.constant_test import RULE
 from bwlint.world.gates import Judged
 

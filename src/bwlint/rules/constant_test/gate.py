@@ -9,7 +9,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.judging.foregone import Reading, foregone, is_constant
 from bwlint.model.expr import Expr
-from bwlint.model.facts import LISTED, UNASKED
+from bwlint.model.kinds import LISTED, UNASKED
 from bwlint.rules.constant_test import RULE
 from bwlint.rules.constant_test.saying import draft_of
 from bwlint.world.gates import Judged

@@ -7,7 +7,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.judging.foregone import Foregone
-from bwlint.model.facts import Language
+from bwlint.model.kinds import Language
 from bwlint.model.rule import RuleTraits
 
 

@@ -15,8 +15,9 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Expr, Span, negate, walk
-from bwlint.model.facts import ANSWERS, BRANCHES, LISTED, Gate, Use
+from bwlint.model.facts import Gate, Use
 from bwlint.model.findings import Confidence, Severity
+from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
 from bwlint.model.naming import spoken
 from bwlint.rules.excluded import RULE
 from bwlint.rules.family_split.weight import names_members

@@ -13,7 +13,8 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.judging.legality import legal, short, slow
-from bwlint.model.facts import NAMED, Operation
+from bwlint.model.facts import Operation
+from bwlint.model.kinds import NAMED
 from bwlint.rules.excluded import RULE
 
 _OLDER, _NEWER, _FAMILY = group("hopper"), group("datacenter-blackwell"), group("consumer-blackwell")

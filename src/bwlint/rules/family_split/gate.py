@@ -16,8 +16,9 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import Parted, against, ground, old_library
 from bwlint.judging.siblings import Admission, admits, asks, elsewhere, peer
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import ANSWERS, LISTED, Gate
+from bwlint.model.facts import Gate
 from bwlint.model.findings import NoFix, Severity
+from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.rules.family_split import RULE, reasons
 from bwlint.rules.family_split.weight import Cut, Weight, names_members, spelled, weight
 from bwlint.world.builds import runs_on

@@ -13,8 +13,9 @@ from bwlint.judging.behind import hits
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import admission, calls, users
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import ANSWERS, LISTED, Side
+from bwlint.model.facts import Side
 from bwlint.model.findings import Confidence, Severity
+from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.rules.family_split import reasons
 from bwlint.world.gates import Judged, answers_no, refuses
 

@@ -18,8 +18,9 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import asking_files, asks, namesake
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import ANSWERS, Module, Side
+from bwlint.model.facts import Module, Side
 from bwlint.model.findings import Claim, NoFix
+from bwlint.model.kinds import ANSWERS
 from bwlint.rules.leak import RULE, contract, generations, own_words, predicate, sisters
 from bwlint.rules.leak.needs import draft, leaks, only_imported, with_remedy
 from bwlint.sources.search import search_of

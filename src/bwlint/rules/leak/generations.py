@@ -12,7 +12,8 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import handed_out
-from bwlint.model.facts import NUMBER, Side, Use
+from bwlint.model.facts import Side, Use
+from bwlint.model.kinds import NUMBER
 from bwlint.rules.leak import RULE
 from bwlint.world.gates import Judged, refuses
 

@@ -11,7 +11,8 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import REFUSING, Gate, Module, Side, Use
+from bwlint.model.facts import Gate, Module, Side, Use
+from bwlint.model.kinds import REFUSING
 from bwlint.rules.leak import RULE
 from bwlint.world.libraries import PROOF, Need
 

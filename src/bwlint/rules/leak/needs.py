@@ -13,7 +13,8 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Span, walk
-from bwlint.model.facts import ANSWERS, Side, Use
+from bwlint.model.facts import Side, Use
+from bwlint.model.kinds import ANSWERS
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE, own_words
 from bwlint.world.gates import Judged, answers_no, refuses

@@ -15,8 +15,9 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span, walk
-from bwlint.model.facts import ANSWERS, ASSERTED, ATTEMPTED, Side, Use
+from bwlint.model.facts import Side, Use
 from bwlint.model.findings import Severity
+from bwlint.model.kinds import ANSWERS, ASSERTED, ATTEMPTED
 from bwlint.rules.leak import RULE
 from bwlint.world.gates import Judged, operands, refuses
 from bwlint.world.libraries import called_after, instruction

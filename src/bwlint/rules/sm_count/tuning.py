@@ -14,7 +14,7 @@ from bwlint.judging.aside import aside
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
-from bwlint.model.facts import BRANCHES
+from bwlint.model.kinds import BRANCHES
 from bwlint.rules.sm_count import RULE
 from bwlint.world.gates import Judged
 

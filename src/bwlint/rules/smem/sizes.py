@@ -17,8 +17,9 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.path_conditions import Answers, Left, satisfiable
 from bwlint.model.expr import Expr, Span, walk
-from bwlint.model.facts import HANDLER, Module, Operation, OperationKind, Path
+from bwlint.model.facts import HANDLER, Module, Operation, Path
 from bwlint.model.findings import Claim, Confidence, Severity
+from bwlint.model.kinds import OperationKind
 from bwlint.rules.smem import RULE
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root, project_folder

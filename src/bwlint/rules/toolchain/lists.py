@@ -12,8 +12,9 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
-from bwlint.model.facts import Carry, CarryKind, Module
+from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import NoFix
+from bwlint.model.kinds import CarryKind
 from bwlint.rules.toolchain import RULE
 from bwlint.world.builds import runs_on
 
