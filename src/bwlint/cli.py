@@ -21,6 +21,7 @@ from bwlint.commands.options import (
     TABLES,
     WIRES,
     asking,
+    choosing,
     exit_zero,
     form,
     jobs,
@@ -158,6 +159,22 @@ def app() -> None:
     type=click.Path(file_okay=False),
     help="With --fix: change nothing, write a series of patches for git am to this folder.",
 )
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Report only what this file, written by `bwlint baseline`, does not know.",
+)
+@click.option(
+    "--since",
+    metavar="REV",
+    help="Report only what has come since this revision of git, here or elsewhere, and what is on changed lines.",
+)
+@click.option(
+    "--add-suppressions",
+    metavar="REASON",
+    help="Write a comment with this reason at all that would be shown, then report what is left.",
+)
 @click.option("--stdin-filename", metavar="NAME", help="Check standard input as if it were this file.")
 @click.option("--force-exclude", is_flag=True, help="Excluded and ignored files stay out though they are named.")
 @jobs
@@ -188,6 +205,35 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 
     # Parsing makes objects by the million, all of which stay.
     gc.disable()
+    with ExitStack() as stack:
+        ctx.exit(run(options, stack))
+
+
+@app.command()
+@click.argument("paths", nargs=-1)
+@choosing
+@click.option(
+    "--file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    callback=check_output,
+    default="bwlint-baseline.json",
+    show_default=True,
+    help="The baseline.",
+)
+@click.option("--prune", is_flag=True, help="Take out what is no longer found; add nothing.")
+@jobs
+@no_cache
+@verbose
+@click.pass_context
+def baseline(ctx: click.Context, /, **options: Any) -> None:
+    """Write down what is found in PATHS now, so that `check --baseline FILE` reports only what is new.
+
+    A finding is known by its content and how many there are of it: it stays known where lines move and files get other
+    names. Exit codes: 0 it is written, 2 wrong usage or configuration or an internal error, 3 nothing was scanned.
+    """
+    from bwlint.commands.baseline import run
+
     with ExitStack() as stack:
         ctx.exit(run(options, stack))
 

@@ -30,7 +30,7 @@ def commented(name: str, source: str, line: int, reason: str = "as meant") -> st
         region=region,
         message="",
     )
-    made = comment(file, SourceText(source), finding, reason)
+    made = comment(file, SourceText(source), [finding], reason)
     return None if made is None else changed(source, [made])
 
 

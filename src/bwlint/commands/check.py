@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,10 +43,48 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         return _as_patches(request, options, stack, start)
     if options["fix"]:
         return _fix(request, options, stack, start)
-    outcome = known_or_new(request, lambda: _outcome(request, stack))
+    if options["add_suppressions"]:
+        return _silence(request, options, stack, start)
+    outcome = _new(known_or_new(request, lambda: _outcome(request, stack)), request, options, stack)
     write(_rendered(outcome, options), options)
     _close(outcome, options, start)
     return _code(outcome, options)
+
+
+def plainly(options: dict[str, Any], stack: ExitStack) -> Outcome:
+    """What a check with the options of another command finds, of every severity."""
+    from bwlint.run.request import CheckRequest
+    from bwlint.run.unchanged import known_or_new
+
+    request = CheckRequest(
+        options["paths"] or (".",),
+        options["target"],
+        options["select"],
+        options["ignore"],
+        "note",
+        jobs=options["jobs"],
+    )
+    return known_or_new(request, lambda: _outcome(request, stack))
+
+
+def _new(outcome: Outcome, request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Outcome:
+    """The outcome without what a baseline knows, or what was there at a revision."""
+    if not options["baseline"] and not options["since"]:
+        return outcome
+    from bwlint.report.baseline import load, without_known
+    from bwlint.settings.config import ConfigError, UsageError
+
+    report = outcome.report
+    try:
+        if options["baseline"]:
+            report = without_known(report, load(Path(options["baseline"])))
+        if options["since"]:
+            from bwlint.commands.since import before
+
+            report = before(options["since"], request, stack).without_old(report, outcome.lines)
+    except (UsageError, ConfigError) as error:
+        raise failure(error) from None
+    return replace(outcome, report=report)
 
 
 def _consistent(options: dict[str, Any]) -> None:
@@ -57,6 +96,18 @@ def _consistent(options: dict[str, Any]) -> None:
             raise click.UsageError(f"--{name} says how to --fix: give both")
         if options["show_diff"]:
             raise click.UsageError(f"--{name} does not go with --diff")
+    for name in ("baseline", "since"):
+        if options[name] and (options["fix"] or options["show_diff"]):
+            raise click.UsageError(f"--{name} says what to report: it does not go with --fix or --diff")
+    if options["add_suppressions"] is not None:
+        if options["fix"] or options["show_diff"]:
+            raise click.UsageError("--add-suppressions does not go with --fix or --diff")
+        if not options["add_suppressions"].strip():
+            raise click.UsageError("--add-suppressions takes the reason that the comments give")
+        if options["stdin_filename"] is not None or "-" in options["paths"]:
+            raise click.UsageError("--add-suppressions has no file to write for standard input")
+    if options["since"] and (options["stdin_filename"] is not None or "-" in options["paths"]):
+        raise click.UsageError("--since is for files of a git tree, and standard input is none")
     if options["interactive"] and options["patches"]:
         raise click.UsageError("--interactive does not go with --patches")
     if options["interactive"] and not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -216,6 +267,30 @@ def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start
         return WRONG
     changed = len(repaired.changed) - len(problems)
     return FOUND if changed and options["exit_non_zero_on_fix"] else _code(outcome, options)
+
+
+def _silence(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
+    """Write a comment at all that would be shown, then report what is left on disk."""
+    from bwlint.model.escape import visible
+    from bwlint.model.naming import counted
+    from bwlint.repair.suppressing import silencing
+    from bwlint.repair.write import write as replace_files
+    from bwlint.report.summary import at_least
+
+    first = _new(_outcome(request, stack), request, options, stack)
+    shown = at_least(first.report, first.severity).findings
+    made = silencing(first, shown, options["add_suppressions"], request.paths)
+    problems = replace_files([[item] for item in made.replacements])
+    outcome = _new(_outcome(request, stack), request, options, stack) if made.replacements else first
+    write(_rendered(outcome, options), options)
+    for finding, reason in made.refused:
+        say(f"bwlint: not suppressed: {visible(finding.path)}:{finding.region.line}: {visible(reason)}\n")
+    for problem in problems:
+        say(f"bwlint: not suppressed: {visible(problem.real)}: {visible(problem.reason)}\n")
+    files = len(made.replacements) - len(problems)
+    say(f"bwlint: suppressed {counted(made.count, 'finding')} in {counted(files, 'file')}\n" if files else "")
+    _close(outcome, options, start)
+    return WRONG if any(problem.failed for problem in problems) else _code(outcome, options)
 
 
 _GRAIN = 0.05

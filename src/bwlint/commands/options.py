@@ -22,7 +22,7 @@ LONGEST_TEST = 24 * 3600
 
 Command = Callable[..., Any]
 
-_ASKING = (
+_CHOOSING = (
     click.option(
         "--target",
         multiple=True,
@@ -33,15 +33,20 @@ _ASKING = (
         "--select", multiple=True, metavar="RULE", help="Run only these rules (codes or names, commas allowed)."
     ),
     click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules."),
-    click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning."),
 )
+_severity = click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning.")
+
+
+def choosing(command: Command) -> Command:
+    """The options of every command that looks for something: about which chips, by which rules."""
+    for option in reversed(_CHOOSING):
+        command = option(command)
+    return command
 
 
 def asking(command: Command) -> Command:
-    """The options of every command that has findings: about which chips, by which rules, from which level on."""
-    for option in reversed(_ASKING):
-        command = option(command)
-    return command
+    """Those of a command that shows findings: also from which level on."""
+    return choosing(_severity(command))
 
 
 def judging(command: Command) -> Command:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.model.findings import Finding
@@ -29,17 +29,20 @@ class CommentPlace:
     line: int
 
 
-def comment(file: SourceFile, text: SourceText, finding: Finding, reason: str) -> TextChange | None:
-    """The comment as a change of the text; None where no place is fit for one, or the reason for no comment."""
+def comment(file: SourceFile, text: SourceText, findings: Sequence[Finding], reason: str) -> TextChange | None:
+    """A comment for findings of one line as a change of the text; None where no place is fit for one, or the reason for
+    no comment.
+    """
     language = comments_of(file.kind, os.path.basename(file.real))
     words = " ".join(reason.split())
     # a comment that goes on would swallow the next line, and what is not printable comes from a slip of the hand
     if not language.mark or not words or words.endswith("\\") or not words.isprintable():
         return None
     before, faults = scan(text.source, catalog.known_ids(), language)
-    for place in _places(text, finding, words, language):
+    codes, names = (tuple(dict.fromkeys(one)) for one in zip(*((f.rule, f.name) for f in findings), strict=True))
+    for place in _places(text, findings[0].region.line, f"bwlint: ignore[{', '.join(names)}] {words}", language):
         after, new_faults = scan(changed(text.source, [place.change]), catalog.known_ids(), language)
-        meant = (place.line, (finding.rule,), words)
+        meant = (place.line, codes, words)
         is_read = any((entry.target, entry.rules, entry.reason) == meant for entry in after)
         is_all = len(after) == len(before) + 1 and len(new_faults) == len(faults)
         if is_read and is_all and _same_program(file, text.source, place.change):
@@ -47,11 +50,9 @@ def comment(file: SourceFile, text: SourceText, finding: Finding, reason: str) -
     return None
 
 
-def _places(text: SourceText, finding: Finding, reason: str, language: Comments) -> Iterator[CommentPlace]:
+def _places(text: SourceText, number: int, directive: str, language: Comments) -> Iterator[CommentPlace]:
     """At the end of the line if it is not too long, else above it; before the backslash of a line that goes on."""
-    number = finding.region.line
     line, start = text.line(number), text.offset(number, 1)
-    directive = f"bwlint: ignore[{finding.name}] {reason}"
     end = start + len(line.rstrip())
     note = f"  {language.mark} {directive}"
     goes_on = line.rstrip().endswith("\\")

@@ -66,7 +66,7 @@ class Dialog:
         text = outcome.texts.of(real)
         if text is None or real not in outcome.names.files:
             return None
-        change = comment(outcome.names.files[real], text, wish.finding, reason)
+        change = comment(outcome.names.files[real], text, [wish.finding], reason)
         if change is None:
             self.write("No comment with that reason can be put at this place.\n")
             return None

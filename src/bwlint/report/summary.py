@@ -32,6 +32,8 @@ def summary(report: Report, shown: Severity = "note", seconds: float | None = No
         parts.append("no findings")
     if report.suppressed:
         parts.append(f"{len(report.suppressed)} suppressed")
+    if known := report.stats.get("baselined"):
+        parts.append(f"{known} known before")
     if report.skipped:
         # Several things may be wrong with one.
         files = {file.path for file in report.skipped}

@@ -64,7 +64,12 @@ def uncommitted(top: str) -> bool:
 
 def commit_of(top: str) -> str | None:
     """The commit that is checked out, as hex digits; None where git does not say."""
-    code, said = _run(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    return revision_of(top, "HEAD")
+
+
+def revision_of(top: str, name: str) -> str | None:
+    """The commit that a revision (`HEAD~2`, a branch, a tag, digits) names, as hex digits; None where there is none."""
+    code, said = _run(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     return said.strip() or None if code == 0 else None
 
 

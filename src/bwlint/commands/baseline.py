@@ -1,0 +1,43 @@
+"""`bwlint baseline`: what is found now is known from now on."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from bwlint.commands.terminal import CLEAN, failure, nothing, say
+
+
+def run(options: dict[str, Any], stack: ExitStack) -> int:
+    """Write the baseline that the options ask for; the exit code."""
+    from bwlint.commands.check import plainly
+    from bwlint.index import kept
+    from bwlint.model.naming import counted
+    from bwlint.report.baseline import Baseline, load, text_of
+    from bwlint.report.summary import skipped
+    from bwlint.report.write import write_report
+    from bwlint.settings.config import UsageError
+
+    file = Path(options["file"])
+    try:
+        old = load(file) if options["prune"] else None
+    except UsageError as error:
+        raise failure(error) from None
+    if not options["no_cache"]:
+        stack.enter_context(kept.using())
+    outcome = plainly(options, stack)
+    if options["verbose"]:
+        say(skipped(outcome.report))
+    if outcome.scanned == 0:
+        return nothing()
+    findings = outcome.report.findings
+    made = old.pruned(findings) if old else Baseline.of(findings, str(file.resolve().parent))
+    try:
+        write_report(text_of(made), file)
+    except OSError as error:
+        raise failure(OSError(f"cannot write {file}: {error.strerror}")) from None
+    total = made.known.total()
+    gone = f", {old.known.total() - total} gone" if old else ""
+    say(f"bwlint: {counted(total, 'finding')} in {file}{gone}\n")
+    return CLEAN

@@ -1,0 +1,127 @@
+"""A baseline: what was there when a tree took bwlint up, or before a change. It is known by its content.
+
+A finding is known by its fingerprint, which has neither path nor line, and by how many there are of it. So it stays
+known where its lines move or its file gets another name, and one more of the same is new.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from bwlint import __version__
+from bwlint.model.findings import Finding, Report
+from bwlint.report.encode import dumps
+from bwlint.report.paths import from_root
+from bwlint.settings.config import UsageError
+
+LARGEST = 64 << 20
+"""Bytes of a file."""
+Key = tuple[str, str, str]
+"""Fingerprint, rule and path from the baseline's root."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """How many findings of each kind are known. `root` is the folder that their paths are told from."""
+
+    root: str
+    known: Counter[Key]
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding], root: str) -> Baseline:
+        """The baseline that knows just these findings."""
+        return cls(root, Counter(_key(finding, root) for finding in findings))
+
+    def split(self, findings: Sequence[Finding]) -> tuple[list[Finding], list[Finding]]:
+        """The findings that are new, and those that are known; each in order.
+
+        One that is known at its path is taken first, so that of a file and its copy the copy is new.
+        """
+        left = self.known.copy()
+        strangers = {id(finding) for finding in findings if not _took(left, _key(finding, self.root))}
+        elsewhere = Counter[str]()
+        for (print_, _, _), count in left.items():
+            elsewhere[print_] += count
+        new: list[Finding] = []
+        old: list[Finding] = []
+        for finding in findings:
+            is_new = id(finding) in strangers and not _took(elsewhere, _key(finding, self.root)[0])
+            (new if is_new else old).append(finding)
+        return new, old
+
+    def pruned(self, findings: Sequence[Finding]) -> Baseline:
+        """This baseline without what is no longer found, and with the paths of today."""
+        return Baseline.of(self.split(findings)[1], self.root)
+
+
+def without_known(report: Report, baseline: Baseline) -> Report:
+    """The report of what is new; `stats` counts the rest as `baselined`."""
+    new, old = baseline.split(report.findings)
+    return replace(report, findings=tuple(new), stats={**report.stats, "baselined": len(old)})
+
+
+def text_of(baseline: Baseline) -> str:
+    """A baseline as its file holds it: sorted, so that a change of it is read as one."""
+    rows = [
+        {"path": path, "rule": rule, "fingerprint": print_, "count": count}
+        for (print_, rule, path), count in baseline.known.items()
+    ]
+    rows.sort(key=lambda row: (row["path"], row["rule"], row["fingerprint"]))
+    return dumps({"version": 1, "tool": {"name": "bwlint", "version": __version__}, "findings": rows})
+
+
+def load(path: Path) -> Baseline:
+    """The baseline in a file, its paths told from the folder of that. Raises UsageError."""
+    try:
+        if not path.is_file():
+            raise UsageError(f"{path}: no plain file; `bwlint baseline` writes one")
+        if path.stat().st_size > LARGEST:
+            raise UsageError(f"{path}: larger than {LARGEST >> 20} MiB")
+        document = json.loads(path.read_bytes())
+        if document["version"] != 1:
+            raise UsageError(f"{path}: a baseline of version {document['version']!r}; this bwlint reads version 1")
+        known = Counter[Key]()
+        for row in document["findings"]:
+            known[_text(row, "fingerprint"), _text(row, "rule"), _text(row, "path")] += _count(row)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise UsageError(f"{path}: no baseline of bwlint: {type(error).__name__}: {error}") from None
+    return Baseline(str(path.resolve().parent), known)
+
+
+def _took(left: Counter[Any], key: Any) -> bool:
+    if left[key] < 1:
+        return False
+    left[key] -= 1
+    return True
+
+
+def _key(finding: Finding, root: str) -> Key:
+    path = from_root(root, finding.path)
+    return finding.fingerprint or _print(finding), finding.rule, path
+
+
+def _print(finding: Finding) -> str:
+    """For a finding without a fingerprint, such as one in a binary: what it says."""
+    return sha256(f"{finding.rule}\0{finding.message}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _text(row: Any, key: str) -> str:
+    value = row[key]
+    if not isinstance(value, str):
+        raise TypeError(f"`{key}` is no text")
+    return value
+
+
+def _count(row: Any) -> int:
+    value = row["count"]
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError("`count` is no number of findings")
+    return value

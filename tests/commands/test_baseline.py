@@ -1,0 +1,109 @@
+"""`bwlint baseline`, `check --baseline` and `check --since`, in git trees of their own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from repair.trees import committed, git, put
+
+from bwlint import cli
+from bwlint.sources.worktree import top_of
+
+GATE = """import torch
+
+def {name}(x):
+    if torch.cuda.get_device_capability() != (12, 0):
+        raise RuntimeError("no")
+    return kernel(x)
+"""
+HELPER = "import torch\n\ndef cap():\n    return {what}\n"
+CALLER = """from helper import cap
+
+def fast(x):
+    if cap() != (12, 0):
+        raise RuntimeError("no")
+    return kernel(x)
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    top_of.cache_clear()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, list(arguments), prog_name="bwlint")
+
+
+def places(*arguments: str) -> list[str]:
+    """Where `check` finds something: path and line."""
+    found = json.loads(invoke("check", "--format", "json", "--no-cache", "--jobs", "1", *arguments).stdout)
+    return [f"{entry['path'].removeprefix('./')}:{entry['line']}" for entry in found["findings"]]
+
+
+def test_a_baseline_is_adopted_and_pruned(here: Path) -> None:
+    put(here, {"a.py": GATE.format(name="a"), "b.py": GATE.format(name="b")})
+    made = invoke("baseline", "--no-cache", ".")
+    assert (made.exit_code, made.stderr) == (0, "bwlint: 2 findings in bwlint-baseline.json\n")
+    quiet = invoke("check", "--no-cache", "--baseline", "bwlint-baseline.json", ".")
+    assert (quiet.exit_code, quiet.stdout) == (0, "")
+    assert "no findings, 2 known before" in quiet.stderr
+    put(here, {"c/moved.py": "\n\n" + GATE.format(name="a"), "new.py": GATE.format(name="new")})
+    (here / "a.py").unlink()
+    (here / "b.py").unlink()
+    assert places("--baseline", "bwlint-baseline.json", ".") == ["new.py:4"]
+    pruned = invoke("baseline", "--prune", "--no-cache", ".")
+    assert pruned.stderr == "bwlint: 1 finding in bwlint-baseline.json, 1 gone\n"
+    (row,) = json.loads((here / "bwlint-baseline.json").read_text())["findings"]
+    assert row["path"] == "c/moved.py"
+
+
+def test_since_a_revision(here: Path) -> None:
+    committed(here, {"old.py": GATE.format(name="old"), "helper.py": HELPER.format(what="(9, 0)"), "caller.py": CALLER})
+    assert places("--since", "HEAD", ".") == []
+    put(
+        here, {"new.py": GATE.format(name="new"), "helper.py": HELPER.format(what="torch.cuda.get_device_capability()")}
+    )
+    # The caller has not changed: what its gate asks has.
+    assert places("--since", "HEAD", ".") == ["caller.py:4", "new.py:4"]
+
+
+def test_a_changed_line_is_shown_though_it_says_the_same(here: Path) -> None:
+    text = GATE.format(name="old")
+    committed(here, {"old.py": text})
+    put(here, {"old.py": "\n" + text})
+    assert places("--since", "HEAD", "old.py") == []
+    put(here, {"old.py": text.replace("(12, 0):", "(12, 0):  # slow elsewhere")})
+    assert places("--since", "HEAD", "old.py") == ["old.py:4"]
+    git(here, "mv", "old.py", "other.py")
+    put(here, {"other.py": text})
+    assert places("--since", "HEAD", ".") == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--since", "nowhere", "."), "no revision `nowhere`"),
+        (("--since", "--output=x", "."), "no revision `--output=x`"),
+        (("--since", "HEAD", "-"), "standard input is none"),
+        (("--since", "HEAD", "--fix", "."), "does not go with --fix"),
+        (("--baseline", "gone.json", "."), "`bwlint baseline` writes one"),
+        (("--baseline", "gone.json", "--diff", "."), "does not go with --fix or --diff"),
+    ],
+)
+def test_what_does_not_work_is_said(here: Path, arguments: tuple[str, ...], words: str) -> None:
+    committed(here, {"old.py": GATE.format(name="old")})
+    result = invoke("check", "--no-cache", *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_since_needs_a_git_tree(here: Path) -> None:
+    put(here, {"a.py": "x = 1\n"})
+    result = invoke("check", "--no-cache", "--since", "HEAD", ".")
+    assert (result.exit_code, "paths in one git tree" in result.stderr) == (2, True)

@@ -1,0 +1,84 @@
+"""Comments at all that is found, on real files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from repair.trees import put
+
+from bwlint import cli
+
+GATE = """import torch
+
+def fast(x):
+    if torch.cuda.get_device_capability() != (12, 0):
+        raise RuntimeError("no")
+    return kernel(x)
+"""
+KERNEL = '#if __CUDA_ARCH__ >= 1200\n__global__ void k() {\n  asm volatile("tcgen05.fence::before_thread_sync;");\n}\n#endif\n'
+OPEN = "if x:\n    y = '''\nbwlint'''\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, ["check", "--no-cache", *arguments], prog_name="bwlint")
+
+
+def test_everything_shown_gets_a_comment(here: Path) -> None:
+    put(here, {"a.py": GATE, "sub/k.cu": KERNEL, "other.py": OPEN})
+    result = invoke("--severity", "note", "--add-suppressions", "old part, see #12", ".")
+    assert "suppressed 2 findings in 2 files" in result.stderr
+    assert (here / "a.py").read_text().splitlines()[3] == (
+        "    if torch.cuda.get_device_capability() != (12, 0):  # bwlint: ignore[family-split] old part, see #12"
+    )
+    assert "// bwlint: ignore[tcgen05] old part, see #12" in (here / "sub/k.cu").read_text()
+    assert (here / "other.py").read_text() == OPEN
+    again = invoke("--severity", "note", ".")
+    assert (again.exit_code, again.stdout) == (0, "")
+    assert "2 suppressed" in again.stderr
+
+
+def test_what_is_not_shown_stays(here: Path) -> None:
+    put(here, {"a.py": GATE})
+    result = invoke("--severity", "error", "--add-suppressions", "old", ".")
+    assert "suppressed" not in result.stderr
+    assert (here / "a.py").read_text() == GATE
+
+
+def test_several_findings_of_a_line_have_one_comment(here: Path) -> None:
+    gate = "import torch\nmajor, minor = torch.cuda.get_device_capability()\n"
+    gate += 'ok = (major, minor) == (12, 0) or torch.cuda.get_device_capability() == 120\nassert ok, "no"\n'
+    put(here, {"a.py": gate})
+    result = invoke("--severity", "note", "--add-suppressions", "old", ".")
+    text = (here / "a.py").read_text()
+    assert text.count("bwlint: ignore[") == 1, result.output
+    assert invoke("--severity", "note", ".").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--add-suppressions", " ", "."), "takes the reason"),
+        (("--add-suppressions", "old", "-"), "no file to write"),
+        (("--add-suppressions", "old", "--fix", "."), "does not go with"),
+    ],
+)
+def test_what_does_not_go(here: Path, arguments: tuple[str, ...], words: str) -> None:
+    result = invoke(*arguments)
+    assert (result.exit_code, words in result.stderr) == (2, True)
+
+
+def test_a_link_is_not_written_through(here: Path) -> None:
+    put(here, {"real/a.py": GATE})
+    (here / "tree").mkdir()
+    (here / "tree" / "a.py").symlink_to(here / "real" / "a.py")
+    result = invoke("--add-suppressions", "old", "tree/a.py")
+    assert "not suppressed: tree/a.py:4: a symbolic link is not written through" in result.stderr
+    assert (here / "real" / "a.py").read_text() == GATE

@@ -1,0 +1,90 @@
+"""What a baseline knows: content and number, wherever it stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from bwlint.model.findings import Finding, Region, Report
+from bwlint.report.baseline import Baseline, load, text_of, without_known
+from bwlint.settings.config import UsageError
+
+MakeFinding = Callable[..., Finding]
+MakeReport = Callable[..., Report]
+Spec = tuple[str, int, str]
+"""Path, line and fingerprint."""
+
+
+def found(finding: MakeFinding, specs: Sequence[Spec]) -> list[Finding]:
+    return [finding(path=path, region=Region(line, 1, line, 9), fingerprint=print_) for path, line, print_ in specs]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "new"),
+    [
+        ([("a.py", 1, "f")], [("a.py", 1, "f")], []),
+        ([("a.py", 1, "f")], [("a.py", 900, "f")], []),
+        ([("a.py", 1, "f")], [("b.py", 1, "f")], []),
+        ([("a.py", 1, "f"), ("a.py", 2, "g")], [("c/a.py", 2, "g"), ("c/a.py", 9, "f")], []),
+        ([("a.py", 1, "f")], [], []),
+        ([("a.py", 1, "f")], [("a.py", 1, "g")], [("a.py", 1)]),
+        ([("a.py", 1, "f")], [("a.py", 1, "f"), ("a.py", 5, "f")], [("a.py", 5)]),
+        # A copy is new, also where it comes before what it is a copy of.
+        ([("b.py", 1, "f")], [("a.py", 1, "f"), ("b.py", 1, "f")], [("a.py", 1)]),
+        ([], [("a.py", 1, "f")], [("a.py", 1)]),
+        ([("a.py", 1, "")], [("a.py", 7, ""), ("a.py", 8, "")], [("a.py", 8)]),
+    ],
+)
+def test_what_is_new(
+    before: list[Spec], after: list[Spec], new: list[tuple[str, int]], finding: MakeFinding, report: MakeReport
+) -> None:
+    baseline = Baseline.of(found(finding, before), "")
+    left = without_known(report(*found(finding, after)), baseline)
+    assert [(entry.path, entry.region.line) for entry in left.findings] == new
+    assert left.stats["baselined"] == len(after) - len(new)
+
+
+def test_a_file_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finding: MakeFinding) -> None:
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    made = Baseline.of(found(finding, [("b.py", 1, "g"), ("a.py", 2, "f"), ("a.py", 3, "f")]), str(tmp_path.resolve()))
+    file = tmp_path / "known.json"
+    file.write_text(text_of(made))
+    assert load(file) == made
+    rows = json.loads(file.read_text())["findings"]
+    assert [(row["path"], row["count"]) for row in rows] == [("sub/a.py", 2), ("sub/b.py", 1)]
+
+
+def test_pruning_adds_nothing(finding: MakeFinding) -> None:
+    old = Baseline.of(found(finding, [("a.py", 1, "f"), ("a.py", 2, "f"), ("a.py", 3, "g")]), "")
+    now = found(finding, [("b.py", 1, "f"), ("a.py", 4, "new")])
+    assert dict(old.pruned(now).known) == {("f", "BW101", "b.py"): 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no baseline of bwlint"),
+        ("[]", "no baseline of bwlint"),
+        ('{"version": 2}', "of version 2; this bwlint reads version 1"),
+        ('{"version": 1}', "no baseline of bwlint"),
+        ('{"version": 1, "findings": [{"path": 1, "rule": "r", "fingerprint": "f", "count": 1}]}', "`path` is no text"),
+        ('{"version": 1, "findings": [{"path": "a", "rule": "r", "fingerprint": "f", "count": true}]}', "no number"),
+        ('{"version": 1, "findings": [{"path": "a", "rule": "r", "fingerprint": "f", "count": 0}]}', "no number"),
+        ("[" * 100_000, "no baseline of bwlint"),
+    ],
+)
+def test_what_is_no_baseline(text: str, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "known.json"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=words):
+        load(file)
+
+
+def test_a_baseline_that_is_not_there(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "gone.json"):
+        with pytest.raises(UsageError, match="`bwlint baseline` writes one"):
+            load(path)
