@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -30,6 +31,8 @@ from bwlint.commands.options import (
     no_nan,
     output,
     sarif_root,
+    settling,
+    several,
     verbose,
 )
 from bwlint.commands.terminal import (
@@ -52,8 +55,20 @@ class _Group(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = ("--help", "-h", "--version")
         if not args or args[0] not in (*self.commands, *own):
+            self._refuse_misspelt(args[0] if args else "")
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+
+    def _refuse_misspelt(self, word: str) -> None:
+        """Raises UsageError for a word that is no path and nearly a command."""
+        if not re.fullmatch(r"[a-z]{4,}", word) or os.path.lexists(word):
+            return
+        from difflib import get_close_matches
+
+        close = get_close_matches(word, self.commands, n=1, cutoff=0.75)
+        if close:
+            raise click.UsageError(f"{word!r} is neither a path nor a command; did you mean `{close[0]}`?")
 
 
 def main() -> None:
@@ -141,9 +156,10 @@ def app() -> None:
 @app.command()
 @click.argument("paths", nargs=-1)
 @judging
-@form(FORMATS)
+@several(FORMATS)
 @output
 @sarif_root
+@settling
 @click.option("--fix", is_flag=True, help="Apply the safe fixes, then report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: unsafe fixes too.")
 @click.option(
@@ -453,6 +469,21 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
 
     with ExitStack() as stack:
         ctx.exit(run(options, stack))
+
+
+@app.command()
+@click.argument("name", required=False)
+def schema(name: str | None) -> None:
+    """Print the JSON schema NAME of a report or of the configuration; without NAME, say which there are."""
+    from bwlint.commands import schema as schemas
+
+    if name is None:
+        click.echo("\n".join(schemas.names()))
+        return
+    try:
+        click.echo(schemas.text_of(name), nl=False)
+    except LookupError as error:
+        raise failure(ValueError(str(error.args[0]))) from None
 
 
 @app.command()

@@ -17,7 +17,12 @@ def fast(x):
         raise RuntimeError("no")
     return kernel(x)
 """
-KERNEL = '#if __CUDA_ARCH__ >= 1200\n__global__ void k() {\n  asm volatile("tcgen05.fence::before_thread_sync;");\n}\n#endif\n'
+KERNEL = """#if __CUDA_ARCH__ >= 1200
+__global__ void k() {
+  asm volatile("tcgen05.fence::before_thread_sync;");
+}
+#endif
+"""
 OPEN = "if x:\n    y = '''\nbwlint'''\n"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, cast
 
 from bwlint.chips.chipset import NONE, ChipSet
-from bwlint.chips.devices import Chip, all_chips, chip_of_number
+from bwlint.chips.devices import Chip, all_chips, chip, chip_of_number
 from bwlint.chips.spelling import spelled
 
 Suffix = Literal["", "f", "a"]
@@ -91,11 +93,36 @@ def known_targets(names: Iterable[str]) -> Iterator[Target]:
             continue
 
 
+def _asked(text: str) -> Target:
+    found = _by_product().get(_letters(text))
+    return Target.parse(text) if found is None else Target(found)
+
+
+@cache
+def _by_product() -> dict[str, int]:
+    """The number of the target of what is sold, by its names and what is left of them without the series."""
+    from bwlint.chips.products import products
+
+    named = [(name, one.joined) for one in all_chips() for name in one.products]
+    named += [(name, chip(one.chip).joined) for one in products() for name in (one.name, *one.aliases)]
+    found = {_letters(name): number for name, number in named}
+    return {_SERIES.sub("", name): number for name, number in found.items()} | found
+
+
+_SERIES = re.compile(r"^(?:geforce)?(?:rtx|dgx|jetson|agx)+")
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
 def parse_targets(names: Iterable[str]) -> tuple[ChipSet, tuple[Target, ...]]:
     """The chips that a user asks about, and those of his targets that pin a suffix, each once, as given.
 
-    "sm_120" names the chip 12.0; "sm_120a" names it too and pins the target. Raises `ValueError`.
+    "sm_120" names the chip 12.0; "sm_120a" names it too and pins the target; so do products ("gb10", "RTX 5090").
+    Commas may stand between them. Raises `ValueError`.
     """
-    targets = dict.fromkeys(Target.parse(name) for name in names)
+    parts = [part.strip() for name in names for part in name.split(",") if part.strip()]
+    targets = dict.fromkeys(_asked(part) for part in parts)
     chips = ChipSet.joining(target.chip for target in targets)
     return chips, tuple(target for target in targets if target.suffix)

@@ -30,6 +30,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.run.unchanged import known_or_new
 
     start = time.monotonic()
+    options = {**options, "reports": _reports(options)}
     _consistent(options)
     request = _request(options)
     _recover(request)
@@ -46,9 +47,23 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     if options["add_suppressions"]:
         return _silence(request, options, stack, start)
     outcome = _new(known_or_new(request, lambda: _outcome(request, stack)), request, options, stack)
-    write(_rendered(outcome, options), options)
+    _write(outcome, options)
     _close(outcome, options, start)
     return _code(outcome, options)
+
+
+def _reports(options: dict[str, Any]) -> tuple[tuple[str, str | None], ...]:
+    """The formats to write and where: at most one goes to --output or stdout. Raises UsageError."""
+    forms = options["forms"] or (("text", None),)
+    loose = [form for form, file in forms if file is None]
+    if len(loose) > 1:
+        raise click.UsageError(f"only one report goes to stdout: give the others a file, as {loose[0]}:FILE")
+    if options["output"] and not loose:
+        raise click.UsageError("--output says where a --format without a file goes: there is none")
+    files = [os.path.realpath(file) for file in (options["output"], *(file for _, file in forms)) if file]
+    if len(set(files)) < len(files):
+        raise click.UsageError("two reports would go to the same file")
+    return tuple((form, file or options["output"]) for form, file in forms)
 
 
 def plainly(options: dict[str, Any], stack: ExitStack) -> Outcome:
@@ -144,8 +159,12 @@ def _request(options: dict[str, Any]) -> CheckRequest:
         force_exclude=options["force_exclude"],
         jobs=options["jobs"],
         stdin=data,
-        fixes=options["fix"] or options["show_diff"] or options["form"] in _WITH_FIXES,
+        fixes=options["fix"] or options["show_diff"] or any(form in _WITH_FIXES for form, _ in options["reports"]),
         link_budget=options["link_budget"],
+        config=options["config"],
+        isolated=options["isolated"],
+        exclude=options["exclude"],
+        include=options["include"],
     )
 
 
@@ -237,7 +256,7 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
         raise failure(error) from None
     except OSError as error:
         raise failure(OSError(f"cannot write {folder}: {error.strerror}")) from None
-    write(_rendered(repaired.outcome, options), options)
+    _write(repaired.outcome, options)
     _account(repaired, options, "would fix")
     count = counted(len(made.patches), "patch").replace("patchs", "patches")
     say(f"bwlint: wrote {count} to {visible(str(folder))}; nothing else was changed\n")
@@ -260,7 +279,7 @@ def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start
     if problems or (not outcome.wheels and any(_is_newer(real, began) for real in others)):
         overlaid.close()
         outcome = _outcome(request, stack)
-    write(_rendered(outcome, options), options)
+    _write(outcome, options)
     _account(repaired, options, "fixed", problems)
     _close(outcome, options, start)
     if any(problem.failed for problem in problems):
@@ -282,7 +301,7 @@ def _silence(request: CheckRequest, options: dict[str, Any], stack: ExitStack, s
     made = silencing(first, shown, options["add_suppressions"], request.paths)
     problems = replace_files([[item] for item in made.replacements])
     outcome = _new(_outcome(request, stack), request, options, stack) if made.replacements else first
-    write(_rendered(outcome, options), options)
+    _write(outcome, options)
     for finding, reason in made.refused:
         say(f"bwlint: not suppressed: {visible(finding.path)}:{finding.region.line}: {visible(reason)}\n")
     for problem in problems:
@@ -342,14 +361,19 @@ def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     if options["verbose"]:
         say(skipped(outcome.report))
     say(beyond(outcome.report))
-    say(f"bwlint: {summary(outcome.report, outcome.severity, time.monotonic() - start)}\n")
+    if outcome.scanned or options["force_exclude"]:
+        say(f"bwlint: {summary(outcome.report, outcome.severity, time.monotonic() - start)}\n")
 
 
-def _rendered(outcome: Outcome, options: dict[str, Any]) -> str:
+def _write(outcome: Outcome, options: dict[str, Any]) -> None:
+    """The reports that were asked for, each where it belongs."""
     from bwlint.report import renderer
     from bwlint.report.summary import at_least
 
-    return renderer(options["form"])(at_least(outcome.report, outcome.severity), setting(options, outcome.lines))
+    shown = at_least(outcome.report, outcome.severity)
+    for form, file in options["reports"]:
+        one = {**options, "form": form, "output": file}
+        write(renderer(form)(shown, setting(one, outcome.lines)), one)
 
 
 def _code(outcome: Outcome, options: dict[str, Any]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -74,11 +74,72 @@ jobs = click.option(
     metavar="N",
     help="Processes to read files with. Default: one a CPU, 8 at most.",
 )
+
+
+def settling(command: Command) -> Command:
+    """The options that say by which configuration a command runs, and on which files."""
+    for option in reversed(_SETTLING):
+        command = option(command)
+    return command
+
+
+_SETTLING = (
+    click.option(
+        "--config",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False),
+        help="Take the configuration of this bwlint.toml or pyproject.toml for every file.",
+    ),
+    click.option("--isolated", is_flag=True, help="Read no configuration."),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="GLOB",
+        help="Leave out files that this pattern of gitignore matches, besides those of the configuration; repeatable.",
+    ),
+    click.option(
+        "--include", multiple=True, metavar="GLOB", help="Check only files that such a pattern matches; repeatable."
+    ),
+)
 no_cache = click.option(
     "--no-cache", is_flag=True, help="Neither take from the index of earlier runs nor keep anything there."
 )
 exit_zero = click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
 verbose = click.option("--verbose", "-v", is_flag=True, help="List skipped files with the reason.")
+
+
+class Forms(click.ParamType[tuple[str, str | None]] if TYPE_CHECKING else click.ParamType):
+    """A format, or `FORMAT:FILE` for one report more: a pair of both."""
+
+    name = "format"
+
+    def __init__(self, forms: click.Choice[str]) -> None:
+        self.forms = forms
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"{'|'.join(self.forms.choices)}[:FILE]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str | None]:
+        """The format and the file of a value; refused before the work where that cannot be written."""
+        name, colon, file = str(value).partition(":")
+        known = str(self.forms.convert(name, param, ctx))
+        if not colon:
+            return known, None
+        if not file:
+            self.fail(f"{value!r} names no file", param, ctx)
+        check_output(ctx, param, file)
+        return known, file
+
+
+def several(forms: click.Choice[str]) -> Callable[[Command], Command]:
+    """--format for a command that can write several reports of one run."""
+    return click.option(
+        "--format",
+        "forms",
+        type=Forms(forms),
+        multiple=True,
+        help="Form of the report (default: text); with a file, one more: --format sarif:bwlint.sarif --format concise.",
+    )
 
 
 def form(forms: click.Choice[str]) -> Callable[[Command], Command]:

@@ -54,7 +54,7 @@ def write(text: str | bytes | Iterable[str], options: dict[str, Any]) -> None:
         raise failure(OSError(f"cannot write {options['output'] or 'stdout'}: {error.strerror}")) from None
 
 
-def check_output(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+def check_output(_: click.Context | None, __: click.Parameter | None, value: str | None) -> str | None:
     """The value of an option that names a file to write; refused before the work where that cannot be written."""
     from bwlint.report.write import check_writable
 

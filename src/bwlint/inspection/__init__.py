@@ -108,7 +108,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
     answers = tuple(answer(shipment, asked) for shipment in shipments)
     inspection = Inspection(asked.names, tuple(shipments), answers, report)
     scanned = sum(len(shipment.libraries) + shipment.others for shipment in shipments)
-    severity, fail_on = config.severity or "warning", config.fail_on or "warning"
+    severity, fail_on = config.levels
     return Inspected(inspection, scanned, severity, fail_on, tuple(failures))
 
 

@@ -44,7 +44,7 @@ def judge(gathered: Gathered) -> Outcome:
         told.suppressed,
         {"files": scanned, **told.stats},
     )
-    severity, fail_on = settings.run.severity or "warning", settings.run.fail_on or "warning"
+    severity, fail_on = settings.run.levels
     return Outcome(report, scanned, severity, fail_on, gathered.texts, names, told.sets, found.wheels)
 
 

@@ -1,6 +1,6 @@
 """What a run reads: arguments in, files and their facts out."""
 
-# ruff: noqa: PTH119, PTH120
+# ruff: noqa: PTH117, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from bwlint.model.findings import Finding, Skipped
 from bwlint.model.progress import Advance, quiet
 from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
-from bwlint.settings.config import Config, Configs, UsageError, chosen_rules, rule_names
+from bwlint.settings.config import Config, Configs, UsageError, chosen_rules, configs, patterns, rule_names
 from bwlint.settings.suppress import MARK
 from bwlint.sources import disk
-from bwlint.sources.ignore import BadPattern
+from bwlint.sources.ignore import BadPattern, Matcher
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_package
 from bwlint.sources.read import given
@@ -95,7 +95,9 @@ class Settings:
     request: CheckRequest
     mounts: tuple[str, ...] = ()
     run: Config = field(init=False)
-    _configs: Configs = field(default_factory=Configs)
+    _configs: Configs = field(init=False)
+    _exclude: Matcher | None = field(init=False)
+    _include: Matcher | None = field(init=False)
     _known: dict[Config, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -103,6 +105,9 @@ class Settings:
             catalog.resolve((*self.request.select, *self.request.ignore))
         except catalog.UnknownRule as error:
             raise UsageError(str(error)) from None
+        self._configs = configs(self.request.config, isolated=self.request.isolated)
+        self._exclude = patterns("--exclude", self.request.exclude)
+        self._include = patterns("--include", self.request.include)
         self.run = self._overridden(self._configs.of_folder(_common_folder(self.request.paths)))
         self._rules(self.run)
 
@@ -148,10 +153,20 @@ class Settings:
         return frozenset(name for config in configs for name in self._rules(config))
 
     def is_excluded(self, file: SourceFile) -> bool:
-        """Whether the file's configuration leaves it out; named ones stay without --force-exclude."""
+        """Whether a configuration or an option leaves the file out; named ones stay without --force-exclude."""
         if file.named and not self.request.force_exclude:
             return False
-        return self.config(file).is_excluded(file.real)
+        return self._is_left_out(file) or self.config(file).is_excluded(file.real)
+
+    def _is_left_out(self, file: SourceFile) -> bool:
+        if self._exclude is None and self._include is None:
+            return False
+        path = os.path.normpath(file.path)
+        if os.path.isabs(path):
+            path = os.path.relpath(path)
+        path = path.replace(os.sep, "/").removeprefix("../")
+        is_out = self._exclude is not None and self._exclude.verdict_below(path) is True
+        return is_out or (self._include is not None and self._include.verdict_below(path) is not True)
 
     def _overridden(self, config: Config) -> Config:
         request = self.request

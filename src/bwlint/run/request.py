@@ -12,7 +12,8 @@ class CheckRequest:
     """What is asked for. Empty tuples and None mean that the configuration decides.
 
     `stdin` is the content to check under the name `paths[0]`. `fixes` asks for repairs with the findings.
-    `link_budget` is how many files beyond the given ones may be read.
+    `link_budget` is how many files beyond the given ones may be read. `config` is the file that takes the place of all
+    configurations, `isolated` asks for none; `exclude` and `include` are gitignore patterns from the current folder.
     """
 
     paths: tuple[str, ...]
@@ -27,3 +28,7 @@ class CheckRequest:
     stdin: bytes | None = None
     fixes: bool = False
     link_budget: int | None = None
+    config: str | None = None
+    isolated: bool = False
+    exclude: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -52,8 +53,16 @@ def lookup(text: str) -> Rule:
 
 
 def resolve(ids: Iterable[str]) -> frozenset[Rule]:
-    """The rules of codes and names, commas between them allowed. Raises UnknownRule."""
-    return frozenset(lookup(part) for text in ids for part in text.split(",") if part.strip())
+    """The rules of codes, beginnings of codes (`BW1`) and names, commas between them allowed. Raises UnknownRule."""
+    parts = [part.strip() for text in ids for part in text.split(",") if part.strip()]
+    return frozenset(rule for part in parts for rule in _group(part) or (lookup(part),))
+
+
+def _group(text: str) -> tuple[Rule, ...]:
+    """The rules whose codes begin with a text, where that is the beginning of a code."""
+    if not re.fullmatch(r"BW\d{0,2}", text, re.IGNORECASE):
+        return ()
+    return tuple(rule for rule in rules() if rule.code.startswith(text.upper()))
 
 
 def known_ids() -> dict[str, str]:

@@ -95,6 +95,13 @@ class Config:
             fail_on=fail_on or self.fail_on,
         )
 
+    @property
+    def levels(self) -> tuple[Severity, Severity]:
+        """The lowest severity to show and the lowest to fail on: unless told, nothing fails that is not shown."""
+        shown: Severity = self.severity or "warning"
+        failing: Severity = "error" if shown == "error" else "warning"
+        return shown, self.fail_on or failing
+
     def is_excluded(self, real: str) -> bool:
         """Whether the file at the real path `real`, or a folder above it, is one that `exclude` names."""
         return bool(self.exclude) and self._matches(compiled(self.exclude), real)
@@ -116,9 +123,10 @@ DEFAULT = Config()
 
 
 class Configs:
-    """The configuration of every folder, each file read once."""
+    """The configuration of every folder, each file read once; or the one that is given, wherever a file lies."""
 
-    def __init__(self) -> None:
+    def __init__(self, only: Config | None = None) -> None:
+        self._only = only
         self._by_folder: dict[str, Config] = {}
 
     def of(self, path: str) -> Config:
@@ -127,6 +135,8 @@ class Configs:
 
     def of_folder(self, folder: str) -> Config:
         """The configuration for files in `folder` (a real path). Raises ConfigError."""
+        if self._only is not None:
+            return self._only
         passed: list[str] = []
         while folder not in self._by_folder:
             passed.append(folder)
@@ -156,6 +166,16 @@ def load(file: str) -> Config | None:
     document = _parse(file, data)
     table = _tool_table(file, document) if is_pyproject else document
     return None if table is None else _read_table(file, table)
+
+
+def configs(file: str | None, *, isolated: bool) -> Configs:
+    """The configurations of a run: that in `file`, none, or what lies in the folders. Raises ConfigError."""
+    if file is None:
+        return Configs(DEFAULT if isolated else None)
+    config = load(disk.real(file))
+    if config is None:
+        raise ConfigError(f"{file}: no table [tool.bwlint]")
+    return Configs(config)
 
 
 def _in_folder(folder: str) -> Config | None:
@@ -216,6 +236,14 @@ def _names(value: object) -> tuple[str, ...]:
 
 def _level(value: object) -> Severity:
     return cast(Severity, _one_of(SEVERITIES, value))
+
+
+def patterns(option: str, globs: Sequence[str]) -> Matcher | None:
+    """What the patterns of an option match; None without any. Raises UsageError."""
+    try:
+        return compiled(tuple(globs)) if globs else None
+    except BadPattern as error:
+        raise UsageError(f"{option}: {error}") from None
 
 
 def _globs(value: object) -> tuple[str, ...]:
