@@ -67,7 +67,15 @@ def test_a_network_joins_any() -> None:
 
 @pytest.mark.parametrize(
     ("name", "rate"),
-    [("pcie5x16", 64), ("pcie4x16", 32), ("pcie5x8", 32), ("nvlink5", 900), ("nvlink4", 450), ("nvlink3", 300), ("cx7-200", 25)],
+    [
+        ("pcie5x16", 64),
+        ("pcie4x16", 32),
+        ("pcie5x8", 32),
+        ("nvlink5", 900),
+        ("nvlink4", 450),
+        ("nvlink3", 300),
+        ("cx7-200", 25),
+    ],
 )
 def test_rates_are_those_of_one_direction(name: str, rate: float) -> None:
     assert next(link.gb_per_s for link in links() if link.name == name) == rate
