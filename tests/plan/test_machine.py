@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from bwlint.chips.devices import all_chips
-from bwlint.chips.links import links, products
+from bwlint.chips.links import links
+from bwlint.chips.products import products
 from bwlint.plan.machine import machine
 from bwlint.settings.config import UsageError
 
@@ -21,6 +22,9 @@ from bwlint.settings.config import UsageError
         ("5090", 1, "RTX 5090", "pcie5x16"),
         ("2XRTX5090", 2, "RTX 5090", "pcie5x16"),
         ("8*H100", 8, "H100", "nvlink4"),
+        ("4xH100-PCIe", 4, "H100 PCIe", "pcie5x16"),
+        ("8xA100", 8, "A100", "nvlink3"),
+        ("2xL40S", 2, "L40S", "pcie4x16"),
         ("2\u00d74090", 2, "RTX 4090", "pcie4x16"),
     ],
 )
@@ -63,7 +67,15 @@ def test_a_network_joins_any() -> None:
 
 @pytest.mark.parametrize(
     ("name", "rate"),
-    [("pcie5x16", 64), ("pcie4x16", 32), ("pcie5x8", 32), ("nvlink5", 900), ("nvlink4", 450), ("cx7-200", 25)],
+    [
+        ("pcie5x16", 64),
+        ("pcie4x16", 32),
+        ("pcie5x8", 32),
+        ("nvlink5", 900),
+        ("nvlink4", 450),
+        ("nvlink3", 300),
+        ("cx7-200", 25),
+    ],
 )
 def test_rates_are_those_of_one_direction(name: str, rate: float) -> None:
     assert next(link.gb_per_s for link in links() if link.name == name) == rate
@@ -72,3 +84,6 @@ def test_rates_are_those_of_one_direction(name: str, rate: float) -> None:
 def test_rows_fit_together() -> None:
     assert {product.chip for product in products()} <= {chip.name for chip in all_chips()}
     assert {name for product in products() for name in product.links} <= {link.name for link in links()}
+    for product in products():
+        known = (product.memory_gb, product.memory_gb_per_s, product.peer)
+        assert all(known) if product.links else not any(known), product.name

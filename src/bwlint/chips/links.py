@@ -1,35 +1,18 @@
-"""GPUs as they are sold, the links between them, and the forms of numbers on the way (links.toml)."""
+"""GPUs by the names that people write, the links between them, and the forms of numbers on the way (links.toml)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from bwlint.chips.products import Product, made, products
 from bwlint.data import table
 
 _LONGEST_NAME = 64
 _NOISE = re.compile(r"[^a-z0-9]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Gpu:
-    """A GPU by the name that it is sold under."""
-
-    name: str
-    chip: str
-    memory_gb: float
-    memory_gb_per_s: float
-    links: tuple[str, ...]
-    """Those that it can have, its own first."""
-
-    peer: str
-    aliases: tuple[str, ...] = ()
-    per_host: int = 0
-    shared_memory: bool = False
-    unverified: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +63,18 @@ class UnknownNameError(Exception):
 
 
 @cache
-def products() -> tuple[Gpu, ...]:
-    return tuple(_made(Gpu, row) for row in table("links")["product"])
-
-
-@cache
 def links() -> tuple[Link, ...]:
-    return tuple(_made(Link, row) for row in table("links")["link"])
+    return tuple(made(Link, row) for row in table("links")["link"])
 
 
 @cache
 def wires() -> Mapping[str, Wire]:
-    return {row["name"]: _made(Wire, row) for row in table("links")["wire"]}
+    return {row["name"]: made(Wire, row) for row in table("links")["wire"]}
 
 
 @cache
 def weight_forms() -> Mapping[str, WeightForm]:
-    return {row["name"]: _made(WeightForm, row) for row in table("links")["weight"]}
+    return {row["name"]: made(WeightForm, row) for row in table("links")["weight"]}
 
 
 @cache
@@ -110,9 +88,9 @@ def share_for_weights() -> float:
     return float(table("links")["memory"]["share"])
 
 
-def product(name: str) -> Gpu:
-    """The GPU of a name as people write it; raises `UnknownNameError`."""
-    return _named(name, products(), "GPU")
+def product(name: str) -> Product:
+    """The GPU of a name as people write it, of those whose links are known; raises `UnknownNameError`."""
+    return _named(name, [one for one in products() if one.links], "GPU")
 
 
 def link(name: str) -> Link:
@@ -120,15 +98,7 @@ def link(name: str) -> Link:
     return _named(name, links(), "link")
 
 
-_Row = TypeVar("_Row")
-_Named = TypeVar("_Named", bound="Gpu | Link")
-
-
-def _made(kind: type[_Row], row: Mapping[str, Any]) -> _Row:
-    """A row of a table as what it describes."""
-    own = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items() if key in own}
-    return kind(**values)
+_Named = TypeVar("_Named", bound="Product | Link")
 
 
 def _named(name: str, rows: Sequence[_Named], what: str) -> _Named:

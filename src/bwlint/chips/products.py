@@ -1,12 +1,12 @@
-"""What products of one capability differ in: multiprocessors and memory (products.toml)."""
+"""GPUs as they are sold: what those of one capability differ in (products.toml)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from bwlint.chips.chipset import ChipSet
 from bwlint.data import table
@@ -17,13 +17,23 @@ _FEW = 3
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """`memory_gib` is what a program is told that it has; `server`: data centres have it."""
+    """`memory_gib` is what a program is told that it has, `memory_gb` what the data sheet says; `server`: data centres
+    have it; `links` are those that it can have, its own first. What is not known is 0 or empty.
+    """
 
     name: str
     chip: str
-    multiprocessors: int
+    multiprocessors: int = 0
     memory_gib: int = 0
     server: bool = False
+    memory_gb: float = 0
+    memory_gb_per_s: float = 0
+    links: tuple[str, ...] = ()
+    peer: str = ""
+    aliases: tuple[str, ...] = ()
+    per_host: int = 0
+    shared_memory: bool = False
+    unverified: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +45,19 @@ class Splitter:
     names: tuple[str, str]
 
 
+_Row = TypeVar("_Row")
+
+
+def made(kind: type[_Row], row: Mapping[str, Any]) -> _Row:
+    """A row of a table as what it describes."""
+    own = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items() if key in own}
+    return kind(**values)
+
+
 @cache
 def products() -> tuple[Product, ...]:
-    return tuple(
-        Product(**{key: value for key, value in row.items() if key != "source"}) for row in table("products")["product"]
-    )
+    return tuple(made(Product, row) for row in table("products")["product"])
 
 
 @cache

@@ -1,4 +1,4 @@
-"""LaunchLine lines of shell scripts and options in YAML: which plan they are, and how another is written."""
+"""Launches in shell scripts, containers and options in YAML: which plan they are, and how another is written."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from shlex import quote
 
 from bwlint.chips.launchers import Launcher, LaunchOption, PlanSpelling, launchers
+from bwlint.plan.containers import container_commands
 from bwlint.plan.table import Comparison, PlanCost, Split, Suggestion
 
 _MOST_LAUNCHES = 8
@@ -54,7 +56,11 @@ class LaunchLine:
 def launches(text: str, is_yaml: bool) -> list[LaunchLine]:
     """What a file launches, in order."""
     found = _in_yaml(text) if is_yaml else []
-    return found or list(islice(_in_shell(text), _MOST_LAUNCHES))
+    if found:
+        return found
+    contained, taken = _in_containers(text) if is_yaml else ([], frozenset())
+    lines = (launch for launch in _in_shell(text) if launch.line not in taken)
+    return sorted((*contained, *islice(lines, _MOST_LAUNCHES)), key=lambda launch: launch.line)[:_MOST_LAUNCHES]
 
 
 def with_suggestions(found: Comparison, path: str, starts: Sequence[LaunchLine]) -> Comparison:
@@ -85,6 +91,19 @@ def suggestion(launch: LaunchLine, best: PlanCost, gpus: int) -> Suggestion:
 def _has_unseen(words: Sequence[str]) -> bool:
     """Whether options may come from variables: arrays, and what is named for arguments."""
     return any(_VARIABLE.search(word) for word in words)
+
+
+def _in_containers(text: str) -> tuple[list[LaunchLine], frozenset[int]]:
+    """Launches by lists of words, and the lines that they take up."""
+    found: list[LaunchLine] = []
+    taken: set[int] = set()
+    for command in container_commands(text):
+        words = tuple(map(quote, command.words))
+        launcher = _launcher(words)
+        if launcher is not None:
+            found.append(LaunchLine(launcher, command.lines[0], words))
+            taken.update(command.lines)
+    return found, frozenset(taken)
 
 
 def _in_shell(text: str) -> Iterator[LaunchLine]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bwlint.chips.links import Gpu, Link, UnknownNameError, link, product
+from bwlint.chips.links import Link, UnknownNameError, link, product
+from bwlint.chips.products import Product
 from bwlint.plan.table import JoinedGpus
 from bwlint.settings.config import UsageError
 
@@ -30,7 +31,7 @@ def machine(gpus: str, link_name: str | None, latency_us: float | None) -> Joine
     return JoinedGpus(count, sold, joined, joined.latency_us if latency_us is None else latency_us)
 
 
-def _check(sold: Gpu, joined: Link) -> None:
+def _check(sold: Product, joined: Link) -> None:
     """A network joins whatever has a host; all else the GPU has to have."""
     if not joined.is_network and joined.name not in sold.links:
         raise UsageError(f"no {joined.what} is known of {sold.name}: its links are {', '.join(sold.links)}")

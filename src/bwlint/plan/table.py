@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bwlint.chips.links import Gpu, Link, Wire
+from bwlint.chips.links import Link, Wire
+from bwlint.chips.products import Product
 from bwlint.plan.model_config import Shape
 from bwlint.plan.weights import Weights
 
@@ -14,7 +15,7 @@ class JoinedGpus:
     """GPUs of one kind and what joins them."""
 
     gpus: int
-    product: Gpu
+    product: Product
     link: Link
     latency_us: float
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.chips.backends import Cards, Plan, card_words, cards, linked, plan_of
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import listed, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -32,6 +32,16 @@ class _Choice:
     meant: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A test for a value, or its assignment, that leads to a plan which goes wrong on `wrong`."""
+
+    option: Operation
+    value: str
+    plan: Plan
+    wrong: ChipSet
+
+
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     choices = list(_choices(context, module))
     meant = [one for one in choices if one.meant]
@@ -40,14 +50,13 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         yield _draft(module, one, "warning", ())
     if unsaid and not meant and not context.in_test(module):
         yield _draft(module, unsaid[0], "note", unsaid[1:])
-    for branch in module.operations:
-        if branch.kind == "plan-branch" and not context.in_test(module):
-            yield from _branch(context, module, branch)
+    if not context.in_test(module):
+        yield from _branches(context, module)
 
 
 def _choices(context: Context, module: Module) -> Iterator[_Choice]:
     asked = [one for one in module.operations if one.kind == "plan-option"]
-    path = cards(card_words(" ".join(module.path.rsplit("/", _FOLDERS)[-_FOLDERS:]))) if asked else Cards()
+    path = _in_path(module.path) if asked else Cards()
     for option in asked:
         plan = plan_of(option.name, option.amounts[0].args[0])
         wrong = context.targets - plan.legal if plan else NONE
@@ -60,6 +69,12 @@ def _choices(context: Context, module: Module) -> Iterator[_Choice]:
             yield _Choice(option, plan, wrong & told.chips, meant=True)
         elif not told and not _words(option, 4):
             yield _Choice(option, plan, wrong, meant=False)
+
+
+def _in_path(path: str) -> Cards:
+    """The cards of the innermost name that has some: `sm120-harness/b300_baseline/serve.sh` is for B300."""
+    names = reversed(path.rsplit("/", _FOLDERS)[-_FOLDERS:])
+    return next(filter(None, (cards(card_words(name)) for name in names)), Cards())
 
 
 def _in_common(declared: ChipSet, whole: Cards, wrong: ChipSet) -> Cards:
@@ -91,25 +106,39 @@ def _needs(plan: Plan) -> str:
     return "NVLink" if plan.by_links else f"a chip of {plain(plan.legal)}"
 
 
-def _branch(context: Context, module: Module, branch: Operation) -> Iterator[Draft]:
-    value = branch.amounts[0].args[0]
-    plan = linked(branch.name, value)
-    wrong = context.targets - plan.legal if plan else NONE
-    if plan is None or not wrong:
-        return
+def _branches(context: Context, module: Module) -> Iterator[Draft]:
+    """What a name alone chooses, one finding for all the values of an option that a file asks for, or sets."""
+    found: dict[tuple[str, str], list[_Branch]] = {}
+    for one in module.operations:
+        if one.kind == "plan-branch":
+            value, how = (amount.args[0] for amount in one.amounts)
+            plan = linked(one.name, value)
+            wrong = context.targets - plan.legal if plan else NONE
+            if plan is not None and wrong:
+                found.setdefault((one.name, how), []).append(_Branch(one, value, plan, wrong))
+    for (name, how), branches in found.items():
+        yield _branch(module, name, how, branches)
+
+
+def _branch(module: Module, name: str, how: str, branches: list[_Branch]) -> Draft:
+    first, *others = branches
+    values = list(dict.fromkeys(f"`{one.value}`" for one in branches))
+    verb, them = ("is", "it needs") if len(values) == 1 else ("are", "they need")
+    why = f"entered because {name} says so" if how == "asked" else f"what {name} is set to"
     says = (
-        f"`{value}` is entered because {branch.name} says so, with no look at the chip or at what connects the GPUs: it"
-        f" needs {_needs(plan)}, and {plain(wrong)} has none"
+        f"{listed(values)} {verb} {why}, with no look at the chip or at what connects the GPUs: {them}"
+        f" {_needs(first.plan)}, and {plain(first.wrong)} has none"
     )
-    yield Draft(
+    return Draft(
         rule=RULE,
-        place=DraftPlace(module=module, at=branch.at, admitted=NONE, certain=NONE),
+        place=DraftPlace(module=module, at=first.option.at, admitted=NONE, certain=NONE),
         severity="note",
         confidence="low",
         message=says,
         label="chosen by name alone",
         advice="ask for NVLink between the GPUs (NVML) or for the chip, and refuse in a sentence or go over NCCL",
-        claims=(Claimed(claims.other(says, wrong), branch.at),),
+        related=tuple(RelatedSpan(module, one.option.at, "and here") for one in others[:_RELATED]),
+        claims=(Claimed(claims.other(says, first.wrong), first.option.at),),
     )
 
 

@@ -3,7 +3,7 @@
 A launch comes out as in `readers.launches`: flags and values side by side in a list, environment variables, keywords of
 engines. Code that builds an exchange between experts for a name of a backend (`if all2all_backend == "pplx":`), or
 switches to one, with no look at the chip or at the links around it, comes out as an operation of kind plan-branch:
-`name` is what is compared or assigned, its amount the value.
+`name` is what is compared or assigned, its amounts the value and which of the two it is, "asked" or "set".
 """
 
 from __future__ import annotations
@@ -107,14 +107,14 @@ def _entered(tree: ast.Module) -> Iterator[Operation]:
     while stack:
         node, tests = stack.pop()
         if isinstance(node, ast.Assign) and (switched := _switched(node, tests)):
-            yield Operation("plan-branch", switched[0], span(node), amounts=(const(switched[1]),))
+            yield Operation("plan-branch", switched[0], span(node), amounts=(const(switched[1]), const("set")))
         elif not isinstance(node, ast.If):
             stack += [(child, tests) for child in ast.iter_child_nodes(node) if isinstance(child, _HOLDING)]
         else:
             stack += [(child, tests) for child in node.orelse]
             named = _compared(node.test)
             if named and any(map(_builds, _all(node.body))) and not _looked((*tests, node.test, *node.body)):
-                yield Operation("plan-branch", named[0], span(node.test), amounts=(const(named[1]),))
+                yield Operation("plan-branch", named[0], span(node.test), amounts=(const(named[1]), const("asked")))
             else:
                 stack += [(child, (*tests, node.test)) for child in node.body]
 

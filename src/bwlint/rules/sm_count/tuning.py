@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import group
+from bwlint.chips import ChipSet, group
 from bwlint.chips.products import named, products_of, told
 from bwlint.chips.wording import plain
 from bwlint.chips.words import nicknames, numbers
@@ -42,8 +42,12 @@ def _rate(context: Context, judged: Judged) -> Iterator[Draft]:
         ours = chips & context.targets & _OURS
         if not ours or not chips >= _SERVER or not group("large-ampere") <= chips or judged.gate.kind not in BRANCHES:
             continue
+        first = next(iter(chips))
+        has_gaps = bool(ChipSet.where(lambda chip, least=first.joined: chip.joined >= least) - chips)
+        if has_gaps or any(_divides(other, judged, chips) for other in context.within(judged)):
+            continue
         says = (
-            f"one rate of the tensor cores stands for every chip from {next(iter(chips))} on: a multiprocessor of"
+            f"one rate of the tensor cores stands for every chip from {first} on: a multiprocessor of"
             f" {plain(ours)} does less in a clock than one of 10.0"
         )
         yield _draft(
@@ -52,6 +56,11 @@ def _rate(context: Context, judged: Judged) -> Iterator[Draft]:
             label="one rate for all",
             advice="have a row for 12.x, or measure: a share of this peak says little on it",
         )
+
+
+def _divides(other: Judged, judged: Judged, chips: ChipSet) -> bool:
+    """Whether a later test of the same function has another rate for some of the chips that a side leaves."""
+    return other.gate.at > judged.gate.at and bool(other.core & chips) and bool(chips - other.core)
 
 
 def _tuned(context: Context, judged: Judged) -> Iterator[Draft]:
