@@ -207,9 +207,10 @@ def test_reports_for_ci_tell_paths_from_the_top_of_the_git_tree(
     assert "split.py" in other and "sub/split.py" not in other
 
 
-def test_severity_filters_what_is_shown_and_not_what_fails(here: Path) -> None:
+def test_severity_filters_what_is_shown_and_what_is_hidden_fails_on_request(here: Path) -> None:
     (here / "split.py").write_text(SPLIT)
-    result = invoke("split.py", "--severity", "error")
+    assert invoke("split.py", "--severity", "error").exit_code == 0
+    result = invoke("split.py", "--severity", "error", "--fail-on", "warning")
     assert (result.stdout, result.exit_code) == ("", 1)
     assert "1 warning (not shown)" in result.stderr
 

@@ -23,6 +23,7 @@ from bwlint.commands.options import (
     WIRES,
     asking,
     choosing,
+    color,
     exit_zero,
     form,
     jobs,
@@ -59,7 +60,6 @@ class _Group(click.Group):
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
-
     def _refuse_misspelt(self, word: str) -> None:
         """Raises UsageError for a word that is no path and nearly a command."""
         if not re.fullmatch(r"[a-z]{4,}", word) or os.path.lexists(word):
@@ -71,12 +71,20 @@ class _Group(click.Group):
             raise click.UsageError(f"{word!r} is neither a path nor a command; did you mean `{close[0]}`?")
 
 
+_COMPLETION = "_BWLINT_COMPLETE"
+"""The variable by which a shell asks what a word may become: eval "$(_BWLINT_COMPLETE=bash_source bwlint)"."""
+
+
 def main() -> None:
     """The program. Ends the process with the exit code of the contract, and lets the system take its memory back."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # else the next file that is opened becomes it
             setattr(sys, name, open(os.devnull, "r+"))  # noqa: PTH123, SIM115
     try:
+        if _COMPLETION in os.environ:
+            from click.shell_completion import shell_complete
+
+            _leave(shell_complete(app, {}, "bwlint", _COMPLETION, os.environ[_COMPLETION]))
         _leave(_invoked(sys.argv[1:]))
     except BaseException as error:
         # Here, where its frames still hold all that was read: to free that takes longer than one waits after Ctrl-C.
@@ -159,6 +167,7 @@ def app() -> None:
 @several(FORMATS)
 @output
 @sarif_root
+@color
 @settling
 @click.option("--fix", is_flag=True, help="Apply the safe fixes, then report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: unsafe fixes too.")
@@ -204,6 +213,7 @@ def app() -> None:
 @click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
 @exit_zero
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was rewritten.")
+@click.option("--quiet", "-q", is_flag=True, help="No summary on stderr.")
 @click.option("--statistics", is_flag=True, help="Print the number of findings of each rule on stderr.")
 @verbose
 @click.pass_context
@@ -268,6 +278,7 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
 @judging
 @form(INSPECTIONS)
 @output
+@color
 @exit_zero
 @verbose
 @click.pass_context
@@ -298,6 +309,7 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
 )
 @form(TABLES)
 @output
+@color
 @jobs
 @click.option("--verbose", "-v", is_flag=True, help="Show every gate of a row, and list skipped files.")
 @click.pass_context
@@ -392,6 +404,7 @@ def fleet(ctx: click.Context, /, **options: Any) -> None:
 )
 @form(TABLES)
 @output
+@color
 @click.pass_context
 def plan(ctx: click.Context, /, **options: Any) -> None:
     """Say how to split a model over GPUs: experts, tensors or pipeline stages, by what their links let through.

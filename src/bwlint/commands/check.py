@@ -351,7 +351,7 @@ def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Se
 
 
 def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
-    """Say on stderr what there is to say of a run besides its report."""
+    """Say on stderr what there is to say of a run besides its report; with --quiet only what was asked for."""
     from bwlint.report.summary import beyond, skipped, summary
 
     if options["statistics"]:
@@ -360,6 +360,8 @@ def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
         say(statistics.render(outcome.report))
     if options["verbose"]:
         say(skipped(outcome.report))
+    if options["quiet"]:
+        return
     say(beyond(outcome.report))
     if outcome.scanned or options["force_exclude"]:
         say(f"bwlint: {summary(outcome.report, outcome.severity, time.monotonic() - start)}\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -22,17 +22,31 @@ LONGEST_TEST = 24 * 3600
 
 Command = Callable[..., Any]
 
+
+def _rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The rules that a word on the command line may become."""
+    from bwlint.settings.catalog import rules
+
+    typed = incomplete.rpartition(",")
+    ids = (text for rule in rules() for text in (rule.name, rule.code))
+    return [f"{typed[0]}{typed[1]}{text}" for text in ids if text.lower().startswith(typed[2].lower())]
+
+
 _CHOOSING = (
     click.option(
         "--target",
         multiple=True,
         metavar="SM",
-        help="Chip to ask about, such as sm_120 or 12.1; repeatable. Default: 12.0 and 12.1.",
+        help="Chip to ask about, such as sm_120, 12.1 or gb10; repeatable, commas allowed. Default: 12.0 and 12.1.",
     ),
     click.option(
-        "--select", multiple=True, metavar="RULE", help="Run only these rules (codes or names, commas allowed)."
+        "--select",
+        multiple=True,
+        metavar="RULE",
+        shell_complete=_rules,
+        help="Run only these rules (codes, their beginnings or names, commas allowed).",
     ),
-    click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules."),
+    click.option("--ignore", multiple=True, metavar="RULE", shell_complete=_rules, help="Do not run these rules."),
 )
 _severity = click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning.")
 
@@ -104,11 +118,18 @@ _SETTLING = (
 no_cache = click.option(
     "--no-cache", is_flag=True, help="Neither take from the index of earlier runs nor keep anything there."
 )
+color = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Color on stdout: auto is at a terminal, or as NO_COLOR and FORCE_COLOR say.",
+)
 exit_zero = click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
 verbose = click.option("--verbose", "-v", is_flag=True, help="List skipped files with the reason.")
 
 
-class Forms(click.ParamType[tuple[str, str | None]] if TYPE_CHECKING else click.ParamType):
+class Forms(click.ParamType):  # type: ignore[type-arg]
     """A format, or `FORMAT:FILE` for one report more: a pair of both."""
 
     name = "format"

@@ -15,12 +15,13 @@ def names() -> list[str]:
 
 def text_of(name: str) -> str:
     """The schema of that name; raises LookupError, which names those there are."""
-    found = _by_name().get(name)
-    if found is None:
+    room = _by_name().get(name)
+    if room is None:
         raise LookupError(f"no schema `{name}` (known: {', '.join(names())})")
-    return found.read_text("utf-8")
+    return files(room).joinpath(f"{name}{_SUFFIX}").read_text("utf-8")
 
 
-def _by_name():  # type: ignore[no-untyped-def]
-    entries = (entry for room in _ROOMS for entry in files(room).iterdir())
-    return {entry.name.removesuffix(_SUFFIX): entry for entry in entries if entry.name.endswith(_SUFFIX)}
+def _by_name() -> dict[str, str]:
+    """The room that each schema is in."""
+    entries = ((entry.name, room) for room in _ROOMS for entry in files(room).iterdir())
+    return {name.removesuffix(_SUFFIX): room for name, room in entries if name.endswith(_SUFFIX)}

@@ -70,7 +70,7 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     """How reports are rendered."""
     from bwlint.report import Setting, no_source
 
-    color = options["output"] is None and _has_color()
+    color = options["output"] is None and _has_color(options.get("color", "auto"))
     width = _width() if color else _PLAIN_WIDTH
     form = options.get("form")
     if form not in _FROM_ROOT:
@@ -89,7 +89,11 @@ def _rules() -> Sequence[SarifRule]:
     return rules()
 
 
-def _has_color() -> bool:
+def _has_color(wish: str) -> bool:
+    if wish != "auto":
+        return wish == "always"
+    if os.environ.get("FORCE_COLOR"):
+        return True
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

@@ -1,0 +1,179 @@
+"""Options that people know from other linters: several reports, whose configuration, which files, which names."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from repair.trees import put
+
+from bwlint import cli
+from bwlint.settings import catalog, config
+
+GATE = """import torch
+
+def fast(x):
+    if torch.cuda.get_device_capability() != (12, 0):
+        raise RuntimeError("no")
+    return kernel(x)
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path, {"a.py": GATE, "sub/b.py": GATE})
+    return tmp_path
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, [*arguments], prog_name="bwlint")
+
+
+def checked(*arguments: str) -> list[str]:
+    found = invoke("check", "--no-cache", "--format", "json", *arguments)
+    return [Path(entry["path"]).name for entry in json.loads(found.stdout)["findings"]]
+
+
+def test_several_reports_of_one_run(here: Path) -> None:
+    result = invoke(
+        "check", "--no-cache", "--format", "sarif:out.sarif", "--format", "concise", "--format", "json:x.json", "."
+    )
+    assert result.stdout.count("\n") == 2
+    assert len(json.loads((here / "out.sarif").read_text())["runs"][0]["results"]) == 2
+    assert len(json.loads((here / "x.json").read_text())["findings"]) == 2
+    only = invoke("check", "--no-cache", "--format", "junit:j.xml", ".")
+    assert (only.stdout, only.exit_code, (here / "j.xml").is_file()) == ("", 1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--format", "json", "--format", "text"), "only one report goes to stdout"),
+        (("--format", "json:a.json", "--format", "sarif:./a.json"), "the same file"),
+        (("--format", "json:a.json", "--output", "b.json"), "there is none"),
+        (("--format", "json:"), "names no file"),
+        (("--format", "jsn"), "'jsn' is not one of"),
+        (("--format", "json:no/such/folder/a.json"), "cannot write"),
+        (("--config", "none.toml"), "does not exist"),
+        (("--config", "pyproject.toml"), "no table [tool.bwlint]"),
+        (("--exclude", "!"), "--exclude: '!' is no gitignore pattern"),
+        (("--select", "BW9"), "unknown rule `BW9`"),
+        (("--target", "gb11"), "not a target"),
+    ],
+)
+def test_what_cannot_be_is_said(here: Path, arguments: tuple[str, ...], words: str) -> None:
+    put(here, {"pyproject.toml": "[project]\nname = 'bwlint-user'\n"})
+    result = invoke("check", "--no-cache", *arguments, ".")
+    assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
+
+
+def test_whose_configuration(here: Path) -> None:
+    put(here, {"sub/bwlint.toml": 'ignore = ["family-split"]\n', "mine/own.toml": 'ignore = ["BW1"]\n'})
+    assert checked(".") == ["a.py"]
+    assert checked("--isolated", ".") == ["a.py", "b.py"]
+    assert checked("--config", "mine/own.toml", ".") == []
+    assert checked("--config", "mine/own.toml", "--select", "family-split", "--ignore", "BW2", ".") == ["a.py", "b.py"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--exclude", "sub", "."), ["a.py"]),
+        (("--exclude", "*.py", "."), []),
+        (("--exclude", "/b.py", "."), ["a.py", "b.py"]),
+        (("--include", "sub/**", "."), ["b.py"]),
+        (("--include", "*.cu", "."), []),
+        (("--include", "*.py", "--exclude", "a.*", "."), ["b.py"]),
+        # What is named stays, as with gitignore.
+        (("--exclude", "a.py", "a.py"), ["a.py"]),
+        (("--exclude", "a.py", "--force-exclude", "a.py"), []),
+    ],
+)
+def test_which_files(here: Path, arguments: tuple[str, ...], expected: list[str]) -> None:
+    assert checked(*arguments) == expected
+
+
+def test_the_beginning_of_codes_names_rules() -> None:
+    gates = catalog.resolve(["bw1"])
+    assert {rule.code for rule in gates} == {rule.code for rule in catalog.rules() if rule.code.startswith("BW1")}
+    assert catalog.resolve(["BW10,smem"]) > catalog.resolve(["leak"])
+    assert catalog.resolve(["BW"]) == frozenset(catalog.rules())
+
+
+@pytest.mark.parametrize("word", ["inspct", "chek", "matrx", "explian"])
+def test_a_misspelt_command_is_no_path(here: Path, word: str) -> None:
+    result = invoke(word, "x.whl")
+    assert result.exit_code == 2
+    assert f"{word!r} is neither a path nor a command; did you mean `" in result.stderr
+
+
+@pytest.mark.parametrize("word", ["inspct", "sub", "a.py", "nothing"])
+def test_a_path_is_a_path(here: Path, word: str) -> None:
+    if word == "inspct":
+        (here / word).mkdir()
+    assert "did you mean" not in invoke(word).stderr
+
+
+def test_nothing_fails_that_is_not_shown(here: Path) -> None:
+    assert invoke("check", "--no-cache", "--severity", "error", ".").exit_code == 0
+    assert invoke("check", "--no-cache", "--severity", "error", "--fail-on", "warning", ".").exit_code == 1
+    assert invoke("check", "--no-cache", "--severity", "note", ".").exit_code == 1
+
+
+def test_no_findings_is_not_said_of_nothing(here: Path) -> None:
+    (here / "empty").mkdir()
+    result = invoke("check", "--no-cache", "empty")
+    assert (result.exit_code, result.stderr) == (3, "bwlint: nothing was scanned\n")
+
+
+def test_quiet(here: Path) -> None:
+    result = invoke("check", "--no-cache", "-q", "a.py")
+    assert (result.exit_code, result.stderr) == (1, "")
+
+
+def test_color(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ("check", "--no-cache", "a.py")
+    assert "\x1b[" not in invoke(*asked).stdout
+    assert "\x1b[" in invoke(*asked, "--color", "always").stdout
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in invoke(*asked).stdout
+    assert "\x1b[" not in invoke(*asked, "--color", "never").stdout
+
+
+def test_schemas() -> None:
+    names = invoke("schema").stdout.split()
+    assert {"findings", "config", "matrix"} <= set(names)
+    for name in names:
+        Draft202012Validator.check_schema(json.loads(invoke("schema", name).stdout))
+    wrong = invoke("schema", "finding")
+    assert (wrong.exit_code, "known: config, " in wrong.stderr) == (2, True)
+
+
+def test_the_schema_of_the_configuration_has_its_keys() -> None:
+    schema = json.loads(invoke("schema", "config").stdout)
+    assert schema["properties"].keys() == {*config._KEYS, "sources"}
+    sources = schema["properties"]["sources"]["properties"]
+    assert sources.keys() == config._SOURCE_KEYS.keys()
+    assert tuple(sources["capability-functions"]["additionalProperties"]["enum"]) == config.FORMS
+
+
+def test_a_shell_is_told_what_a_word_may_become() -> None:
+    environment = {"_BWLINT_COMPLETE": "bash_complete", "COMP_WORDS": "bwlint check --select lea", "COMP_CWORD": "3"}
+    script = "from bwlint.cli import main; main()"
+    source = str(Path(cli.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": source, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "plain,leak\n", done.stderr
