@@ -485,6 +485,22 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
+@click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
+@click.option("--repo", metavar="URL", help="The repository of bwlint. Default: where this one came from.")
+@click.option("--rev", metavar="REV", default=f"v{__version__}", show_default=True, help="With --repo: what of it.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.pass_context
+def init(ctx: click.Context, /, **options: Any) -> None:
+    """Set a repository up: bwlint.toml, a hook for pre-commit, and a workflow of GitHub or a job of GitLab.
+
+    What is to be written is shown as a diff first; what is there already stays.
+    """
+    from bwlint.commands.init import run
+
+    ctx.exit(run(options))
+
+
+@app.command()
 @click.argument("name", required=False)
 def schema(name: str | None) -> None:
     """Print the JSON schema NAME of a report or of the configuration; without NAME, say which there are."""

@@ -1,0 +1,230 @@
+"""`bwlint init`: a configuration, a hook and a workflow for a repository, shown before anything is written."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bwlint import __version__
+from bwlint.commands.terminal import CLEAN, failure, say
+
+_FOREIGN = ("third_party", "3rdparty", "thirdparty", "third-party", "external", "vendor", "submodules")
+"""Folders that hold the code of others, by custom."""
+_MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where bwlint itself can be had: its repository and what to take of it."""
+
+    url: str
+    rev: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A file as it is (None: there is none) and as it is to be."""
+
+    path: Path
+    before: str | None
+    after: str
+
+
+def run(options: dict[str, Any]) -> int:
+    """Show what there is to write, and write it where the user agrees; the exit code."""
+    folder = Path(options["path"])
+    origin = Origin(options["repo"], options["rev"]) if options["repo"] else own_origin()
+    if origin is None:
+        raise failure(ValueError("this bwlint does not know its repository: name it with --repo URL (and --rev REV)"))
+    proposals, remarks = proposed(folder, origin)
+    click.echo("".join(_diff(proposal, folder) for proposal in proposals), nl=False)
+    for remark in remarks:
+        say(f"bwlint: {remark}\n")
+    if not proposals:
+        say("bwlint: nothing to write\n")
+        return CLEAN
+    if not options["yes"] and not _agrees(len(proposals)):
+        say("bwlint: nothing was written; --yes writes it\n")
+        return CLEAN
+    for proposal in proposals:
+        _write(proposal)
+    say("bwlint: written; `bwlint baseline` makes what there is today known, if that is much\n")
+    return CLEAN
+
+
+def proposed(folder: Path, origin: Origin) -> tuple[list[Proposal], list[str]]:
+    """What to write in a repository, and what the user has to do by himself."""
+    found: list[Proposal] = []
+    remarks: list[str] = []
+    for made in (_configuration(folder), _hook(folder, origin), *_jobs(folder, origin)):
+        if isinstance(made, Proposal):
+            found.append(made)
+        elif made:
+            remarks.append(made)
+    return found, remarks
+
+
+def own_origin() -> Origin | None:
+    """Where this bwlint was installed from, or where its distribution says that it is kept."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        there = distribution("bwlint")
+    except PackageNotFoundError:
+        return None
+    direct = json.loads(there.read_text("direct_url.json") or "{}")
+    version = direct.get("vcs_info", {}).get("commit_id")
+    if version and not direct["url"].startswith("file:"):
+        return Origin(direct["url"], version)
+    urls = dict(line.split(", ", 1) for line in there.metadata.get_all("Project-URL") or () if ", " in line)
+    url = urls.get("Repository") or urls.get("Source")
+    return Origin(url, f"v{__version__}") if url else None
+
+
+def _configuration(folder: Path) -> Proposal | str | None:
+    pyproject = folder / "pyproject.toml"
+    if (folder / "bwlint.toml").exists():
+        return "bwlint.toml is there already"
+    if re.search(r"^\[tool\.bwlint\b", _text(pyproject) or "", re.MULTILINE):
+        return "pyproject.toml has [tool.bwlint] already"
+    foreign = sorted({*(name for name in _FOREIGN if (folder / name).is_dir()), *_submodules(folder)})
+    rows = [
+        "# What bwlint is asked about: GB10 (DGX Spark) beside the RTX 50 series.\n",
+        'target = ["sm_120", "sm_121"]\n',
+        "# The lowest severity to show, and to fail on.\n",
+        'severity = "warning"\nfail-on = "warning"\n',
+    ]
+    if foreign:
+        rows += ["# Code of others.\n", f"exclude = {json.dumps([f'/{name}/' for name in foreign])}\n"]
+    return Proposal(folder / "bwlint.toml", None, "".join(rows))
+
+
+def _submodules(folder: Path) -> list[str]:
+    text = _text(folder / ".gitmodules") or ""
+    return [path.strip() for path in re.findall(r"^\s*path\s*=\s*([\w./-]+)\s*$", text, re.MULTILINE)]
+
+
+def _hook(folder: Path, origin: Origin) -> Proposal | str | None:
+    path = folder / ".pre-commit-config.yaml"
+    rows = (f"- repo: {origin.url}", f"  rev: {origin.rev}", "  hooks:", "  - id: bwlint")
+    before = _text(path)
+    if before is None:
+        return Proposal(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
+    if re.search(r"^\s*-\s*id:\s*bwlint", before, re.MULTILINE):
+        return f"{path.name} has the hook already"
+    first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
+    if first is None or not re.search(r"^repos:\s*$", before, re.MULTILINE):
+        return f"{path.name} is written in a form that is not added to: the hook is {'; '.join(rows)}"
+    block = "".join(f"{first[1]}{row}\n" for row in rows)
+    after = f"{before[: first.start()]}{block}{before[first.start() :]}"
+    return Proposal(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
+
+
+def _adds_one(before: str, after: str) -> bool:
+    """Whether the one thing that differs between two configurations is a repository more."""
+    import yaml
+
+    try:
+        old, new = yaml.safe_load(before), yaml.safe_load(after)
+    except yaml.YAMLError:
+        return False
+    return isinstance(new, dict) and new["repos"][1:] == old["repos"] and {**new, "repos": old["repos"]} == old
+
+
+def _jobs(folder: Path, origin: Origin) -> Iterator[Proposal | str | None]:
+    if (folder / ".github").is_dir() or not (folder / ".gitlab-ci.yml").exists():
+        path = folder / ".github" / "workflows" / "bwlint.yml"
+        yield "the workflow is there already" if path.exists() else Proposal(path, None, _workflow(origin))
+    if (folder / ".gitlab-ci.yml").exists():
+        path = folder / ".gitlab" / "bwlint.yml"
+        if not path.exists():
+            yield Proposal(path, None, _gitlab(origin))
+            yield "add to .gitlab-ci.yml: include: [{local: .gitlab/bwlint.yml}]"
+
+
+def _workflow(origin: Origin) -> str:
+    return f"""\
+name: bwlint
+on: [push, pull_request]
+permissions:
+  contents: read
+  security-events: write   # for upload-sarif
+jobs:
+  bwlint:
+    runs-on: ubuntu-latest
+    steps:
+    - uses: actions/checkout@v4
+    - uses: actions/setup-python@v5
+      with:
+        python-version: "3.12"
+    - run: pip install "git+{_pip(origin)}"
+    - run: bwlint check --format sarif:bwlint.sarif --format github .
+    - uses: github/codeql-action/upload-sarif@v3
+      if: always() && hashFiles('bwlint.sarif') != ''
+      with:
+        sarif_file: bwlint.sarif
+        category: bwlint
+"""
+
+
+def _gitlab(origin: Origin) -> str:
+    return f"""\
+bwlint:
+  image: python:3.12
+  script:
+  - pip install "git+{_pip(origin)}"
+  - bwlint check --format gitlab:gl-code-quality-report.json --format concise .
+  artifacts:
+    when: always
+    reports:
+      codequality: gl-code-quality-report.json
+"""
+
+
+def _pip(origin: Origin) -> str:
+    return f"{origin.url}@{origin.rev}"
+
+
+def _text(path: Path) -> str | None:
+    """What is in a file of moderate size; None where there is none. Raises Failure for one that cannot be read."""
+    if not path.exists():
+        return None
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+            raise OSError(0, "no file of moderate size")
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise failure(ValueError(f"{path}: not UTF-8")) from None
+    except OSError as error:
+        raise failure(OSError(f"{path}: {error.strerror}")) from None
+
+
+def _diff(proposal: Proposal, folder: Path) -> str:
+    name = proposal.path.relative_to(folder).as_posix()
+    old = (proposal.before or "").splitlines(keepends=True)
+    source = "/dev/null" if proposal.before is None else f"a/{name}"
+    return "".join(unified_diff(old, proposal.after.splitlines(keepends=True), source, f"b/{name}"))
+
+
+def _agrees(count: int) -> bool:
+    return sys.stdin.isatty() and click.confirm(f"Write {count} file{'s' * (count > 1)}?", default=False, err=True)
+
+
+def _write(proposal: Proposal) -> None:
+    from bwlint.report.write import write_report
+
+    try:
+        proposal.path.parent.mkdir(parents=True, exist_ok=True)
+        if _text(proposal.path) != proposal.before:
+            raise OSError(0, "changed since it was read")
+        write_report(proposal.after, proposal.path)
+    except OSError as error:
+        raise failure(OSError(f"cannot write {proposal.path}: {error.strerror}")) from None

@@ -1,0 +1,108 @@
+"""`bwlint init`: what it proposes for repositories of several kinds, and that it writes nothing unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from repair.trees import put
+
+from bwlint import cli
+from bwlint.settings.config import load
+
+URL = "https://example.org/bwlint"
+ASKED = ("--repo", URL, "--rev", "v9")
+
+
+def invoke(folder: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, ["init", str(folder), *ASKED, *arguments], prog_name="bwlint")
+
+
+def there(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_nothing_is_written_unasked(tmp_path: Path) -> None:
+    result = invoke(tmp_path)
+    assert result.exit_code == 0
+    assert "+++ b/bwlint.toml" in result.stdout and "+++ b/.pre-commit-config.yaml" in result.stdout
+    assert "nothing was written" in result.stderr
+    assert there(tmp_path) == set()
+
+
+def test_an_empty_repository(tmp_path: Path) -> None:
+    assert invoke(tmp_path, "--yes").exit_code == 0
+    assert there(tmp_path) == {"bwlint.toml", ".pre-commit-config.yaml", ".github/workflows/bwlint.yml"}
+    config = load(str(tmp_path / "bwlint.toml"))
+    assert config is not None and (config.target, config.exclude) == (("sm_120", "sm_121"), ())
+    hooks = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())
+    assert hooks == {"repos": [{"repo": URL, "rev": "v9", "hooks": [{"id": "bwlint"}]}]}
+    job = yaml.safe_load((tmp_path / ".github/workflows/bwlint.yml").read_text())
+    assert job["permissions"] == {"contents": "read", "security-events": "write"}
+    steps = job["jobs"]["bwlint"]["steps"]
+    assert f'pip install "git+{URL}@v9"' in [step.get("run") for step in steps]
+    again = invoke(tmp_path, "--yes")
+    assert "nothing to write" in again.stderr
+
+
+def test_code_of_others_is_left_out(tmp_path: Path) -> None:
+    put(tmp_path, {"third_party/x.cu": "", ".gitmodules": '[submodule "c"]\n\tpath = csrc/cutlass\n', "src/a.py": ""})
+    invoke(tmp_path, "--yes")
+    config = load(str(tmp_path / "bwlint.toml"))
+    assert config is not None and config.exclude == ("/csrc/cutlass/", "/third_party/")
+
+
+OTHERS = """\
+# our hooks
+default_stages: [pre-commit]
+repos:
+  - repo: https://example.org/other   # keep
+    rev: v1
+    hooks:
+      - id: other
+        args: [--fix]
+"""
+
+
+def test_a_hook_joins_others(tmp_path: Path) -> None:
+    put(tmp_path, {".pre-commit-config.yaml": OTHERS})
+    invoke(tmp_path, "--yes")
+    text = (tmp_path / ".pre-commit-config.yaml").read_text()
+    assert [entry["repo"] for entry in yaml.safe_load(text)["repos"]] == [URL, "https://example.org/other"]
+    assert "# keep" in text and text.startswith("# our hooks\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"bwlint.toml": ""}, "bwlint.toml is there already"),
+        ({"pyproject.toml": "[tool.bwlint]\n"}, "pyproject.toml has [tool.bwlint] already"),
+        ({".pre-commit-config.yaml": "repos: [{repo: local, hooks: []}]\n"}, "not added to"),
+        ({".pre-commit-config.yaml": "repos:\n- repo: x\n  hooks:\n  - id: bwlint-fix\n"}, "has the hook already"),
+        ({".pre-commit-config.yaml": "repos:\n- repo: x\n bad\n"}, "by hand"),
+        ({".gitlab-ci.yml": "a: 1\n"}, "add to .gitlab-ci.yml"),
+        ({".github/workflows/bwlint.yml": ""}, "the workflow is there already"),
+    ],
+)
+def test_what_is_there_stays(tmp_path: Path, files: dict[str, str], words: str) -> None:
+    put(tmp_path, files)
+    result = invoke(tmp_path, "--yes")
+    assert words in result.stderr
+    assert {name: (tmp_path / name).read_text() for name in files} == files
+
+
+def test_a_job_of_gitlab(tmp_path: Path) -> None:
+    put(tmp_path, {".gitlab-ci.yml": "a: 1\n"})
+    invoke(tmp_path, "--yes")
+    assert not (tmp_path / ".github").exists()
+    job = yaml.safe_load((tmp_path / ".gitlab/bwlint.yml").read_text())["bwlint"]
+    assert job["artifacts"]["reports"] == {"codequality": "gl-code-quality-report.json"}
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    (tmp_path / ".pre-commit-config.yaml").write_bytes(b"\xff\xfe")
+    result = invoke(tmp_path, "--yes")
+    assert (result.exit_code, "not UTF-8" in result.stderr) == (2, True)
+    assert there(tmp_path) == {".pre-commit-config.yaml"}

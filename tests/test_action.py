@@ -1,0 +1,108 @@
+"""The action's own steps, run by bash as a runner does, in an environment that has nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+GATE = """import torch
+
+def fast(x):
+    if torch.cuda.get_device_capability() != (12, 0):
+        raise RuntimeError("no")
+    return kernel(x)
+"""
+
+
+def step(name: str) -> dict[str, Any]:
+    (found,) = [step for step in ACTION["runs"]["steps"] if step.get("name") == name]
+    return dict(found)
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Path:
+    """A runner's folders, in which what `Install` makes is this checkout."""
+    if shutil.which("bash") is None:
+        pytest.skip("no bash")
+    program = tmp_path / "temp" / "bwlint" / "bin" / "bwlint"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT / "src"}" exec "{sys.executable}" -m bwlint "$@"\n')
+    program.chmod(0o755)
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.py").write_text(GATE)
+    return tmp_path
+
+
+def check(runner: Path, **inputs: str) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """Run the step with inputs, the others at their defaults; what it says, and the report that it names."""
+    made = step("Check")
+    values = {name: str(entry["default"]) for name, entry in ACTION["inputs"].items()}
+    values |= {name.replace("_", "-"): value for name, value in inputs.items()}
+    environment = {
+        key: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda match: values[match[1]], text)
+        for key, text in made["env"].items()
+    }
+    output = runner / "output"
+    output.write_text("")
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", made["run"]],
+        cwd=runner / "tree",
+        env={
+            **environment,
+            "PATH": os.defpath,
+            "HOME": str(runner),
+            "RUNNER_TEMP": str(runner / "temp"),
+            "GITHUB_OUTPUT": str(output),
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done, Path(output.read_text().strip().removeprefix("sarif="))
+
+
+def test_it_reports_and_fails(runner: Path) -> None:
+    done, sarif = check(runner)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("::warning file=a.py,line=4,")
+    assert len(json.loads(sarif.read_text())["runs"][0]["results"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("inputs", "code"),
+    [
+        ({"fail_on": "never"}, 0),
+        ({"fail_on": "error"}, 0),
+        ({"target": "b200"}, 0),
+        ({"paths": "a.py gone.py"}, 2),
+        ({"paths": "$(touch sprung) ; touch sprung"}, 2),
+        ({"baseline": "none.json"}, 2),
+        ({"since": "HEAD"}, 2),
+    ],
+)
+def test_inputs_are_options(runner: Path, inputs: dict[str, str], code: int) -> None:
+    done, _ = check(runner, **inputs)
+    assert done.returncode == code, done.stderr
+    assert not (runner / "tree" / "sprung").exists()
+
+
+def test_no_script_holds_an_input() -> None:
+    scripts = [step["run"] for step in ACTION["runs"]["steps"] if "run" in step]
+    assert scripts and not any("${{" in script for script in scripts)
+
+
+def test_every_input_is_used() -> None:
+    text = json.dumps(ACTION["runs"])
+    assert [name for name in ACTION["inputs"] if f"inputs.{name}" not in text] == []
