@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping
+from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -373,3 +374,25 @@ def test_refused_members_are_findings_contract(tmp_path: Path) -> None:
     assert unpack(wheel, tmp_path, "w").skipped == (
         Skipped("w//a.py", "member with a path that leads out of the wheel"),
     )
+
+
+def test_an_environment_without_pip_uses_the_one_that_python_brings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = util.find_spec
+    monkeypatch.setattr(util, "find_spec", lambda name: None if name == "pip" else real(name))
+    command = pypi.pip_command()
+    assert command is not None
+    if "_bundled" not in command[-1]:
+        pytest.skip("this Python brings no pip")
+    done = subprocess.run(
+        [*command, "--version"], capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path
+    )
+    assert (done.returncode, done.stdout.startswith("pip ")) == (0, True), done.stderr
+
+
+def test_no_pip_at_all_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(util, "find_spec", lambda name: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SourceError, match="there is no pip, in this Python or on PATH"):
+        download(Spec("six", None), tmp_path)

@@ -7,6 +7,7 @@ unpacked, below limits, and each one that is refused is said.
 from __future__ import annotations
 
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -169,7 +170,10 @@ def version_of(wheel: Path) -> str:
 
 def pip_download(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int = _PIP_SECONDS) -> str | None:
     """Have pip fetch a wheel into `dest`, within so many `seconds`; its output when it fails, else None."""
-    command = [sys.executable, "-m", "pip", "download", "--only-binary", ":all:", "--no-deps"]
+    pip = pip_command()
+    if pip is None:
+        return "there is no pip, in this Python or on PATH: install it, or give bwlint a wheel"
+    command = [*pip, "download", "--only-binary", ":all:", "--no-deps"]
     command += ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
     command += ["--dest", str(dest), *options, spec.requirement]
     try:
@@ -188,6 +192,23 @@ def pip_download(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int 
     except OSError as error:
         return f"{sys.executable} cannot be run: {error.strerror}"
     return None if done.returncode == 0 else done.stdout.decode("utf-8", "replace") or f"exit {done.returncode}"
+
+
+def pip_command() -> tuple[str, ...] | None:
+    """How to run pip: of this Python, else the one that Python brings for new environments (those of pipx and uv have
+    none of their own), else the user's. None where there is none.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("pip") is not None:
+        return (sys.executable, "-m", "pip")
+    bringing = find_spec("ensurepip")
+    folders = bringing.submodule_search_locations if bringing is not None else None
+    wheels = sorted(wheel for folder in folders or () for wheel in Path(folder).glob("_bundled/pip-*.whl"))
+    if wheels:
+        return (sys.executable, str(wheels[-1] / "pip"))
+    program = shutil.which("pip3") or shutil.which("pip")
+    return (program,) if program is not None and Path(program).is_absolute() else None
 
 
 def last_lines(output: str) -> str:
