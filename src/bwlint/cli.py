@@ -501,6 +501,19 @@ def init(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
+@click.option("--target", multiple=True, metavar="SM", help="Chip to ask about. Default: the configuration's.")
+@no_cache
+def server(**options: Any) -> None:
+    """Serve an editor by the Language Server Protocol, on stdin and stdout; needs bwlint[lsp]."""
+    try:
+        from bwlint.commands.server import run
+    except ModuleNotFoundError as error:
+        raise failure(ValueError(f"no module {error.name}: pip install 'bwlint[lsp]'")) from None
+
+    run(options)
+
+
+@app.command()
 @click.argument("name", required=False)
 def schema(name: str | None) -> None:
     """Print the JSON schema NAME of a report or of the configuration; without NAME, say which there are."""

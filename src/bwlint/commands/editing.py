@@ -1,0 +1,73 @@
+"""What an editor is told of an open text: findings, comments that silence them, rows of the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from bwlint.model.findings import Finding
+from bwlint.repair.changes import TextChange
+from bwlint.repair.comment import comment
+from bwlint.run.check import check
+from bwlint.run.request import CheckRequest
+from bwlint.settings.config import ConfigError, UsageError
+from bwlint.sources.read import SourceText
+from bwlint.sources.walk import SourceFile
+
+REASON = "TODO: say why"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What was found in a text. `fault` says why nothing was, such as a configuration that cannot be used."""
+
+    text: SourceText
+    findings: tuple[Finding, ...] = ()
+    file: SourceFile | None = None
+    fault: str = ""
+
+    def silencing(self, finding: Finding) -> TextChange | None:
+        """A comment for a finding; None where none can stand there."""
+        return None if self.file is None else comment(self.file, self.text, [finding], REASON)
+
+
+@dataclass(frozen=True, slots=True)
+class RowNote:
+    """An operation of the matrix: its line, and on which chips it works."""
+
+    line: int
+    text: str
+
+
+def judged(path: str, text: str, targets: Sequence[str], *, fixes: bool) -> Judgement:
+    """The findings of a text that stands for the file at `path`, as unsaved as it is; with `fixes`, each with its own,
+    whose proofs take many times as long.
+    """
+    source, data = SourceText(text), text.encode("utf-8", "surrogatepass")
+    request = CheckRequest((path,), tuple(targets), jobs=1, stdin=data, fixes=fixes)
+    with ExitStack() as stack:
+        try:
+            outcome = check(request, stack)
+        except (UsageError, ConfigError) as error:
+            return Judgement(source, fault=str(error))
+    here = [finding for finding in outcome.report.findings if finding.path == path]
+    return Judgement(source, tuple(here), outcome.names.files.get(outcome.names.real(path)))
+
+
+def tabulated(path: str, targets: Sequence[str]) -> tuple[RowNote, ...]:
+    """The rows of the matrix that a file of Python has, as it is on the disk."""
+    from bwlint.matrix import matrix
+
+    if not path.endswith(".py") or not Path(path).is_file():
+        return ()
+    try:
+        table = matrix((path,), tuple(targets) or ("12.0", "12.1"), jobs=1)
+    except (UsageError, ConfigError):
+        return ()
+    return tuple(
+        RowNote(row.line, " · ".join(f"{chip}: {row.cells[chip].word}" for chip in table.chips))
+        for row in table.rows
+        if Path(row.path).resolve() == Path(path).resolve()
+    )

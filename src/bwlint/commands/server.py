@@ -1,0 +1,259 @@
+"""`bwlint server`: a language server for editors, on pygls (`bwlint[lsp]`).
+
+One thread judges, one text at a time, the newest of each; requests are answered from what it has found. Nothing that is
+open is imported or executed; what is not saved is read from the editor.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from bwlint import __version__
+from bwlint.chips import EVERY
+from bwlint.commands.editing import Judgement, RowNote, judged, tabulated
+from bwlint.index import kept
+from bwlint.model.findings import CATEGORIES, Edit, Finding, Region
+from bwlint.repair.changes import TextChange
+from bwlint.report.words import sets
+
+PAUSE, REST = 0.2, 1.0
+"""Seconds without a key before a text is judged, and before fixes are looked for."""
+_Result = TypeVar("_Result")
+_LEVELS = {
+    "error": lsp.DiagnosticSeverity.Error,
+    "warning": lsp.DiagnosticSeverity.Warning,
+    "note": lsp.DiagnosticSeverity.Information,
+}
+
+
+@dataclass(slots=True)
+class Desk:
+    """What is known of the open texts, by URI, and the answers that come of it."""
+
+    judgements: dict[str, Judgement] = field(default_factory=dict)
+    rows: dict[str, tuple[RowNote, ...]] = field(default_factory=dict)
+
+    def forget(self, uri: str) -> None:
+        self.judgements.pop(uri, None)
+        self.rows.pop(uri, None)
+
+    def hover(self, uri: str, at: lsp.Position) -> lsp.Hover | None:
+        found = [finding for finding in self._findings(uri) if _covers(finding.region, at)]
+        if not found:
+            return None
+        text = "\n\n---\n\n".join(map(_card, found))
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), _range(found[0].region))
+
+    def actions(self, uri: str, where: lsp.Range) -> list[lsp.CodeAction]:
+        here = [(n, finding) for n, finding in enumerate(self._findings(uri)) if _meet(_range(finding.region), where)]
+        return [action for number, finding in here for action in _actions(finding, number, uri)]
+
+    def resolved(self, action: lsp.CodeAction) -> lsp.CodeAction:
+        """The action with the comment that it stands for, whose place takes a while to find."""
+        uri, number, message = action.data if isinstance(action.data, (list, tuple)) else ("", 0, "")
+        found = self._findings(uri)
+        # The text may have been judged again meanwhile.
+        if not 0 <= number < len(found) or found[number].message != message:
+            return action
+        judgement = self.judgements[uri]
+        comment = judgement.silencing(found[number])
+        if comment is not None:
+            edits = [lsp.TextEdit(_between(judgement, comment), comment.text)]
+            action.edit = lsp.WorkspaceEdit({uri: edits})
+        return action
+
+    def lenses(self, uri: str) -> list[lsp.CodeLens]:
+        return [_lens(row) for row in self.rows.get(uri, ())]
+
+    def _findings(self, uri: str) -> tuple[Finding, ...]:
+        return self.judgements[uri].findings if uri in self.judgements else ()
+
+
+class _Worker:
+    """Judges texts one after another, each once nothing more is typed, and tells the editor."""
+
+    def __init__(self, server: LanguageServer, desk: Desk, targets: tuple[str, ...], *, with_index: bool) -> None:
+        self._server, self._desk, self._targets = server, desk, targets
+        # SQLite wants its file to be used by the thread that has opened it.
+        self._thread = ThreadPoolExecutor(1, "bwlint", kept.use_again, (with_index,))
+        self._waiting: dict[str, asyncio.Task[None]] = {}
+
+    def begin(self, uri: str, *, is_saved: bool) -> None:
+        self.stop(uri)
+        self._waiting[uri] = asyncio.get_running_loop().create_task(self._look(uri, is_saved))
+
+    def stop(self, uri: str) -> None:
+        if uri in self._waiting:
+            self._waiting.pop(uri).cancel()
+
+    async def _look(self, uri: str, is_saved: bool) -> None:
+        await asyncio.sleep(0 if is_saved else PAUSE)
+        path = to_fs_path(uri)
+        if path is None:
+            return
+        document = self._server.workspace.get_text_document(uri)
+        text, version = document.source, document.version
+        judgement = await self._run(partial(judged, path, text, self._targets, fixes=False))
+        self._desk.judgements[uri] = judgement
+        self._server.text_document_publish_diagnostics(
+            lsp.PublishDiagnosticsParams(uri, list(_diagnostics(judgement, uri)), version)
+        )
+        if is_saved:
+            self._desk.rows[uri] = await self._run(partial(tabulated, path, self._targets))
+            self._server.workspace_code_lens_refresh(None)
+        if judgement.findings:
+            await asyncio.sleep(0 if is_saved else REST)
+            self._desk.judgements[uri] = await self._run(partial(judged, path, text, self._targets, fixes=True))
+
+    async def _run(self, work: Callable[[], _Result]) -> _Result:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def served(targets: tuple[str, ...] = (), *, with_index: bool = True) -> LanguageServer:
+    """A server that asks about `targets`, or about what the configuration of each file says."""
+    server, desk = LanguageServer("bwlint", f"v{__version__}"), Desk()
+    worker = _Worker(server, desk, targets, with_index=with_index)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    async def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+        worker.begin(params.text_document.uri, is_saved=True)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(params: lsp.DidSaveTextDocumentParams) -> None:
+        worker.begin(params.text_document.uri, is_saved=True)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    async def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+        worker.begin(params.text_document.uri, is_saved=False)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    async def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+        worker.stop(params.text_document.uri)
+        desk.forget(params.text_document.uri)
+        server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(params.text_document.uri, []))
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
+        return desk.hover(params.text_document.uri, params.position)
+
+    @server.feature(
+        lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix], resolve_provider=True)
+    )
+    def asked(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        return desk.actions(params.text_document.uri, params.range)
+
+    @server.feature(lsp.CODE_ACTION_RESOLVE)
+    def chosen(action: lsp.CodeAction) -> lsp.CodeAction:
+        return desk.resolved(action)
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
+    def lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+        return desk.lenses(params.text_document.uri)
+
+    return server
+
+
+def run(options: dict[str, Any]) -> None:
+    """Serve on stdin and stdout until the editor ends it."""
+    served(tuple(options["target"]), with_index=not options["no_cache"]).start_io()
+
+
+def _diagnostics(judgement: Judgement, uri: str) -> Iterator[lsp.Diagnostic]:
+    if judgement.fault:
+        nowhere = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
+        yield lsp.Diagnostic(nowhere, judgement.fault, lsp.DiagnosticSeverity.Warning, source="bwlint")
+    for finding in judgement.findings:
+        yield lsp.Diagnostic(
+            _range(finding.region),
+            finding.message,
+            _LEVELS[finding.severity],
+            finding.rule,
+            source=f"bwlint {finding.name}",
+            related_information=[
+                lsp.DiagnosticRelatedInformation(lsp.Location(_uri(item.path, uri), _range(item.region)), item.message)
+                for item in finding.related
+            ],
+        )
+
+
+def _card(finding: Finding) -> str:
+    """A finding as Markdown: what it says, and for each chip what its gate does."""
+    rows = [f"**{finding.rule} {finding.name}**: {finding.message}"]
+    rows += [f"{key}: {value}" for key, value in sets(finding)]
+    if not CATEGORIES[finding.category].is_gateless:
+        rows.append("\n".join(["| chip | admitted | behind it |", "|---|---|---|", *_truth(finding)]))
+    return "\n\n".join([*rows, f"instead: {finding.advice}"] if finding.advice else rows)
+
+
+def _truth(finding: Finding) -> Iterator[str]:
+    for chip in EVERY.names:
+        outcome = "yes" if chip in finding.certain else "maybe" if chip in finding.admitted else "no"
+        behind = "" if finding.legal is None else "works" if chip in finding.legal else "does not work"
+        yield f"| {chip} | {outcome} | {behind} |"
+
+
+def _actions(finding: Finding, number: int, uri: str) -> Iterator[lsp.CodeAction]:
+    if finding.fix is not None:
+        changes: dict[str, list[lsp.TextEdit]] = {}
+        for edit in finding.fix.edits:
+            changes.setdefault(_uri(edit.path, uri), []).append(_edit(edit))
+        yield lsp.CodeAction(
+            f"bwlint: {finding.fix.title} ({finding.fix.applicability})",
+            lsp.CodeActionKind.QuickFix,
+            is_preferred=finding.fix.applicability == "safe",
+            edit=lsp.WorkspaceEdit(changes),
+        )
+    title = f"bwlint: ignore {finding.name} here"
+    yield lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, data=[uri, number, finding.message])
+
+
+def _lens(row: RowNote) -> lsp.CodeLens:
+    start = lsp.Position(row.line - 1, 0)
+    return lsp.CodeLens(lsp.Range(start, start), lsp.Command(row.text, "bwlint.none"))
+
+
+def _uri(path: str, uri: str) -> str:
+    """The URI of a path as a finding names it; that of the text itself stays as the editor writes it."""
+    own = to_fs_path(uri)
+    return uri if own == path else Path(path).resolve().as_uri()
+
+
+def _edit(edit: Edit) -> lsp.TextEdit:
+    return lsp.TextEdit(_range(edit.region), edit.text)
+
+
+def _range(region: Region) -> lsp.Range:
+    """A region for an editor, which counts from 0, in UTF-16 units as we do."""
+    return lsp.Range(
+        lsp.Position(region.line - 1, region.column - 1), lsp.Position(region.end_line - 1, region.end_column - 1)
+    )
+
+
+def _between(judgement: Judgement, change: TextChange) -> lsp.Range:
+    return lsp.Range(*(_position(judgement.text.source, offset) for offset in (change.start, change.end)))
+
+
+def _position(source: str, offset: int) -> lsp.Position:
+    before = source[:offset].replace("\r\n", "\n").replace("\r", "\n")
+    line = before[before.rfind("\n") + 1 :]
+    return lsp.Position(before.count("\n"), len(line.encode("utf-16-le", "surrogatepass")) // 2)
+
+
+def _covers(region: Region, position: lsp.Position) -> bool:
+    start, end = (region.line - 1, region.column - 1), (region.end_line - 1, region.end_column - 1)
+    return start <= (position.line, position.character) <= end
+
+
+def _meet(one: lsp.Range, other: lsp.Range) -> bool:
+    first, last = max(one.start, other.start), min(one.end, other.end)
+    return (first.line, first.character) <= (last.line, last.character)

@@ -1,0 +1,159 @@
+"""The language server, asked by a client of its own over pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from repair.trees import put
+
+lsp = pytest.importorskip("lsprotocol.types")
+client_module = pytest.importorskip("pygls.lsp.client")
+
+SOURCE = str(Path(__file__).parents[2] / "src")
+GATE = """# é🎉
+import torch
+
+def fast(x):
+    if torch.cuda.get_device_capability() != (12, 0):
+        raise RuntimeError("no")
+    return kernel(x)
+"""
+CLEAN = "x = 1\n"
+
+
+class Editor:
+    """An editor with one open text, and what it was told of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.client = client_module.LanguageClient("test", "1")
+        self.told: asyncio.Queue[Any] = asyncio.Queue()
+        self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: self.told.put_nowait(params))
+        self.client.feature(lsp.WORKSPACE_CODE_LENS_REFRESH)(lambda _: None)
+
+    async def start(self) -> Any:
+        command = f"import sys; sys.path.insert(0, {SOURCE!r}); from bwlint.cli import main; main()"
+        await self.client.start_io(sys.executable, "-c", command, "server", "--no-cache")
+        asked = lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=self.folder.as_uri())
+        answer = await self.client.initialize_async(asked)
+        self.client.initialized(lsp.InitializedParams())
+        return answer
+
+    async def diagnostics(self) -> Any:
+        return await asyncio.wait_for(self.told.get(), 60)
+
+    def uri(self, name: str) -> str:
+        return (self.folder / name).as_uri()
+
+    def open(self, name: str, text: str) -> Any:
+        item = lsp.TextDocumentItem(self.uri(name), "python", 1, text)
+        self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        return lsp.TextDocumentIdentifier(self.uri(name))
+
+    def change(self, name: str, version: int, text: str) -> None:
+        whole = lsp.TextDocumentContentChangeWholeDocument(text)
+        which = lsp.VersionedTextDocumentIdentifier(version, self.uri(name))
+        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(which, [whole]))
+
+
+def serving(folder: Path, talk: Callable[[Editor], Awaitable[None]]) -> None:
+    async def session() -> None:
+        editor = Editor(folder)
+        await editor.start()
+        try:
+            await talk(editor)
+        finally:
+            await asyncio.wait_for(editor.client.shutdown_async(None), 60)
+            editor.client.exit(None)
+            await editor.client.stop()
+
+    asyncio.run(session())
+
+
+def applied(text: str, edit: Any) -> str:
+    lines = text.split("\n")
+    assert edit.range.start.line == edit.range.end.line
+    line = lines[edit.range.start.line]
+    lines[edit.range.start.line] = line[: edit.range.start.character] + edit.new_text + line[edit.range.end.character :]
+    return "\n".join(lines)
+
+
+def test_a_text_is_judged_as_it_is_typed(tmp_path: Path) -> None:
+    put(tmp_path, {"a.py": GATE})
+
+    async def talk(editor: Editor) -> None:
+        document = editor.open("a.py", GATE)
+        first = await editor.diagnostics()
+        (found,) = first.diagnostics
+        assert (found.code, found.source, found.severity) == ("BW101", "bwlint family-split", 2)
+        assert (found.range.start.line, found.range.start.character) == (4, 7)
+        spot = lsp.Position(4, 10)
+        card = await editor.client.text_document_hover_async(lsp.HoverParams(document, spot))
+        assert "| 12.0 | yes |  |" in card.contents.value and "| 12.1 | no |  |" in card.contents.value
+        nothing = await editor.client.text_document_hover_async(lsp.HoverParams(document, lsp.Position(1, 1)))
+        assert nothing is None
+        where = lsp.Range(spot, spot)
+        asked = lsp.CodeActionParams(document, where, lsp.CodeActionContext([found]))
+        actions = await editor.client.text_document_code_action_async(asked)
+        while len(actions) < 2:  # the proof of a fix takes longer than the finding
+            await asyncio.sleep(0.1)
+            actions = await editor.client.text_document_code_action_async(asked)
+        fix, silence = actions
+        assert fix.title.startswith("bwlint: ") and silence.title == "bwlint: ignore family-split here"
+        silence = await editor.client.code_action_resolve_async(silence)
+        (edit,) = fix.edit.changes[editor.uri("a.py")]
+        editor.change("a.py", 2, applied(GATE, edit))
+        mended = await editor.diagnostics()
+        assert (mended.version, list(mended.diagnostics)) == (2, [])
+        (note,) = silence.edit.changes[editor.uri("a.py")]
+        editor.change("a.py", 3, applied(GATE, note))
+        assert not (await editor.diagnostics()).diagnostics
+
+    serving(tmp_path, talk)
+
+
+def test_rows_of_the_matrix_stand_at_their_operations(tmp_path: Path) -> None:
+    put(tmp_path, {"pkg/__init__.py": "from pkg.a import fast\n", "pkg/a.py": GATE})
+
+    async def talk(editor: Editor) -> None:
+        document = editor.open("pkg/a.py", GATE)
+        await editor.diagnostics()
+        for _ in range(100):
+            lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(document))
+            if lenses:
+                break
+            await asyncio.sleep(0.1)
+        assert [(lens.range.start.line, lens.command.title) for lens in lenses] == [(3, "12.0: yes · 12.1: no")]
+
+    serving(tmp_path, talk)
+
+
+def test_what_is_wrong_is_said_in_the_text(tmp_path: Path) -> None:
+    put(tmp_path, {"bwlint.toml": "severty = 1\n"})
+
+    async def talk(editor: Editor) -> None:
+        editor.open("a.py", CLEAN)
+        (fault,) = (await editor.diagnostics()).diagnostics
+        assert "severty" in fault.message and "did you mean" in fault.message
+        editor.client.text_document_did_close(
+            lsp.DidCloseTextDocumentParams(lsp.TextDocumentIdentifier(editor.uri("a.py")))
+        )
+        assert not (await editor.diagnostics()).diagnostics
+
+    serving(tmp_path, talk)
+
+
+def test_without_pygls_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    from bwlint import cli
+
+    monkeypatch.setitem(sys.modules, "lsprotocol", None)
+    monkeypatch.delitem(sys.modules, "bwlint.commands.server", raising=False)
+    result = CliRunner().invoke(cli.app, ["server"], prog_name="bwlint")
+    assert (result.exit_code, "pip install 'bwlint[lsp]'" in result.stderr) == (2, True)
