@@ -18,8 +18,8 @@ from bwlint.readers.buildfiles.places import Places
 _PACKAGES = tuple(dict.fromkeys(one.name for one in shipped()))
 _ONE_RANGE = r"(?:[=<>!~]=|===|<|>)[ \t]*[0-9][\w.*+]{0,30}"
 _PIN = re.compile(
-    rf"(?P<before>^[ \t]*(?:- )?|[\"'][ \t]*|[ \t])(?P<package>{'|'.join(_PACKAGES)})(?:\[[\w, -]{{1,60}}\])?[ \t]*"
-    rf"\(?(?P<range>{_ONE_RANGE}(?:[ \t]*,[ \t]*{_ONE_RANGE}){{0,4}})\)?(?P<marker>[ \t]*;[^\"'\n#]{{0,200}})?",
+    rf"(?:^|(?<=[ \t\"']))(?P<package>{'|'.join(_PACKAGES)})(?:\[[\w, -]{{1,60}}\])?[ \t]*"
+    rf"\(?(?P<range>{_ONE_RANGE}(?:[ \t]*,[ \t]*{_ONE_RANGE}){{0,4}})\)?(?P<marker>[ \t]*;[^\n#]{{0,200}})?",
     re.M,
 )
 _POETRY = re.compile(
@@ -35,8 +35,12 @@ _IMAGE = re.compile(
 _BUILT = re.compile(r"\+cu([0-9]{2})([0-9])$")
 _LOCAL = re.compile(r"\+\w+")
 _OTHER_SYSTEM = re.compile(r"(?i)darwin|macos|win|python_version[ \t]*<|machine")
-_OTHER_MAKER = re.compile(r"(?i)whl/(?:nightly/|test/)?(?:cpu|rocm|xpu)|\brocm/|intel[-_]extension|torch[-_](?:npu|xla)")
-_OTHER_FILE = re.compile(r"(?i)(?:^|[^a-z])(?:rocm|hip|amd|cpu|xpu|npu|hpu|tpu|musa|ascend|mac|mps|metal|neuron|docs?)(?![a-z])")
+_OTHER_MAKER = re.compile(
+    r"(?i)whl/(?:nightly/|test/)?(?:cpu|rocm|xpu)|\brocm/|intel[-_]extension|torch[-_](?:npu|xla)"
+)
+_OTHER_FILE = re.compile(
+    r"(?i)(?:^|[^a-z])(?:rocm|hip|amd|cpu|xpu|npu|hpu|tpu|musa|ascend|mac|mps|metal|neuron|docs?)(?![a-z])"
+)
 _LISTS = (".txt", ".in")
 _QUOTED = (".toml", ".py")
 _IMAGES = re.compile(r"(?i)(?:^|/)(?:docker|container)file|\.dockerfile$")
@@ -67,7 +71,8 @@ def _is_for_others(path: str, source: str) -> bool:
 
 def _pins(path: str, source: str, places: Places) -> Iterator[Operation]:
     for match in _PIN.finditer(source):
-        if _stands(path, match["before"]) and not _is_comment(source, match.start("package"), places):
+        line = source[places.line_start(match.start("package")) : match.start("package")]
+        if "#" not in line and _stands(path, line):
             marker = match["marker"] or ""
             if "linux" in marker or not _OTHER_SYSTEM.search(marker):
                 yield _pin(match["package"], match["range"], places, match)
@@ -82,17 +87,16 @@ def _pin(package: str, range_: str, places: Places, match: re.Match[str]) -> Ope
     return Operation("package-pin", package, at, amounts=(const(_LOCAL.sub("", range_)), const(release)))
 
 
-def _stands(path: str, before: str) -> bool:
-    """Whether a requirement may stand where it does: in a list at the head of a line, in Python and TOML as a text."""
+def _stands(path: str, line: str) -> bool:
+    """Whether a requirement may stand behind what its line begins with: at the head of one in a list, in Python and
+    TOML as a text, else in a list or a command too.
+    """
+    bare = line.strip()
     if path.endswith(_LISTS):
-        return not before.strip()
-    return before.strip() in ('"', "'") if path.endswith(_QUOTED) else True
+        return not bare
+    return bare.endswith(('"', "'")) if path.endswith(_QUOTED) else bare in ("", "-") or "install" in bare
 
 
 def _images(source: str, places: Places) -> Iterator[Operation]:
     for match in _IMAGE.finditer(source):
         yield Operation("cuda-image", match["release"], places.span(*match.span("release")))
-
-
-def _is_comment(source: str, offset: int, places: Places) -> bool:
-    return "#" in source[places.line_start(offset) : offset]

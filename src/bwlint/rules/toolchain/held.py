@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -14,11 +15,16 @@ from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft
 from bwlint.model.facts import Module, Operation
+from bwlint.model.findings import Severity
 from bwlint.rules.toolchain import RULE
 from bwlint.rules.toolchain.pins import draft, first_release, is_served, is_shipped, newest
 from bwlint.world.requirements import meet
 
 __all__ = ["RULE", "check_file"]
+
+_ANY = re.compile("")
+_REQUIRED = (".txt", ".in", ".toml", ".cfg", ".py")
+"""What everybody installs, and not one image."""
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -35,8 +41,10 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _package(context: Context, module: Module, pins: list[Operation]) -> Iterator[Draft]:
-    """What none of the ranges of a file lets in: it may keep one for each system or version of Python."""
-    without = [_without(context.targets, pin) for pin in pins]
+    """What none of the ranges of a file, or of one beside it, lets in: there may be one for each system or CUDA."""
+    beside = [one for other in _beside(context, module) for one in other.operations if one.kind == "package-pin"]
+    of_all = [*pins, *(one for one in beside if one.name == pins[0].name)]
+    without = [_without(context.targets, pin) for pin in of_all]
     chips = ChipSet.where(lambda chip: all(chip in one for one in without)) & context.targets
     if not chips:
         return
@@ -44,8 +52,13 @@ def _package(context: Context, module: Module, pins: list[Operation]) -> Iterato
     asked, built = (str(amount.args[0]) for amount in pins[0].amounts)
     name = f"{pins[0].name}{asked}" + (f" for CUDA {built}" if built else "")
     message = f"{name} has no kernels for {plain(chips)}: its wheels have some from {first} on"
-    severity, advice = "warning" if is_served(context, chips) else "note", f"let {first} in"
-    yield draft(module, pins[0], chips, severity, message, asked, advice)
+    severity: Severity = "warning" if module.path.endswith(_REQUIRED) and is_served(context, chips) else "note"
+    yield draft(module, pins[0], chips, severity, message, asked, f"let {first} in")
+
+
+def _beside(context: Context, module: Module) -> Iterator[Module]:
+    """The other files of a kind in a folder: Dockerfile.cu128 beside Dockerfile.cu126."""
+    return context.builds.beside(module.path, _ANY)
 
 
 def _rows(pin: Operation, chips: ChipSet) -> Iterator[ShippedCode]:
@@ -68,6 +81,7 @@ def _without(targets: ChipSet, pin: Operation) -> ChipSet:
 
 def _image(context: Context, module: Module, image: Operation) -> Iterator[Draft]:
     need = first_release(context.targets)
-    if need and version(image.name) < version(need):
+    others = [newest(other, "cuda-image") for other in _beside(context, module)]
+    if need and all(version(one.name) < version(need) for one in (image, *filter(None, others))):
         message = f"the newest CUDA of this image is {image.name}, and {plain(context.targets)} need {need}"
         yield draft(module, image, context.targets, "note", message, f"CUDA {image.name}", f"build on {need} or newer")

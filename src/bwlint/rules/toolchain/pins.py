@@ -70,17 +70,21 @@ def _index(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
         message = f"wheels of torch for CUDA {one.name} have no kernels for {plain(meant)}, which this file is for"
         yield draft(module, one, meant, "warning", message, f"CUDA {one.name}", advice)
     elif one is newest(module, "wheel-index") and not _says_more(module) and is_shipped(context, module):
-        message = f"wheels of torch for CUDA {one.name} have no kernels for {plain(context.targets)}, and no other is named"
+        message = (
+            f"wheels of torch for CUDA {one.name} have no kernels for {plain(context.targets)}, and no other is named"
+        )
         yield draft(module, one, context.targets, "note", message, f"CUDA {one.name}", advice)
 
 
 def _says_more(module: Module) -> bool:
     """Whether a file names the release of torch or the CUDA of an image, too, of which more is known."""
-    return any(one.kind == "cuda-image" or (one.kind == "package-pin" and one.name == "torch") for one in module.operations)
+    return any(
+        one.kind == "cuda-image" or (one.kind == "package-pin" and one.name == "torch") for one in module.operations
+    )
 
 
 def newest(module: Module, kind: OperationKind) -> Operation | None:
-    """Of the releases of CUDA that a file names in some way the first of the newest: who uses it may pick among them."""
+    """The newest release of CUDA that a file names in some way, where it stands first: a user may pick among them."""
     named = [one for one in module.operations if one.kind == kind]
     return max(named, key=lambda one: version(one.name), default=None)
 
