@@ -15,7 +15,11 @@ OLD = "torch==2.6.0"
     [
         ("requirements.txt", OLD, ["torch==2.6.0 has no kernels for 12.x: its wheels have some from 2.7 on"]),
         ("requirements.txt", "torch == 2.5.1+cu121", ["torch== 2.5.1 for CUDA 12.1 has no kernels for 12.x"]),
-        ("requirements.txt", "torch==2.7.1+cu118", ["torch==2.7.1 for CUDA 11.8 has no kernels for 12.x"]),
+        (
+            "requirements.txt",
+            "torch==2.7.1+cu118",
+            ["torch==2.7.1 for CUDA 11.8 has no kernels for 12.x: its wheels have some from 2.7 for CUDA 12.8 on"],
+        ),
         ("requirements.txt", "triton==3.4.0", ["triton==3.4.0 has no kernels for 12.1"]),
         ("requirements-cuda.txt", "torch<=2.6.0,>=2.0.0", ["torch<=2.6.0,>=2.0.0 has no kernels for 12.x"]),
         ("pyproject.toml", f'dependencies = ["{OLD}"]', ["torch==2.6.0 has no kernels"]),

@@ -48,12 +48,13 @@ def _package(context: Context, module: Module, pins: list[Operation]) -> Iterato
     chips = ChipSet.where(lambda chip: all(chip in one for one in without)) & context.targets
     if not chips:
         return
-    first = max((row.first for row in _rows(pins[0], chips)), key=version)
     asked, built = (str(amount.args[0]) for amount in pins[0].amounts)
+    first = max((row.first for row in _rows(pins[0], chips)), key=version)
+    since = f"{first} for CUDA {first_release(chips)}" if built else first
     name = f"{pins[0].name}{asked}" + (f" for CUDA {built}" if built else "")
-    message = f"{name} has no kernels for {plain(chips)}: its wheels have some from {first} on"
+    message = f"{name} has no kernels for {plain(chips)}: its wheels have some from {since} on"
     severity: Severity = "warning" if module.path.endswith(_REQUIRED) and is_served(context, chips) else "note"
-    yield draft(module, pins[0], chips, severity, message, asked, f"let {first} in")
+    yield draft(module, pins[0], chips, severity, message, asked, f"let {since} in")
 
 
 def _beside(context: Context, module: Module) -> Iterator[Module]:
