@@ -49,3 +49,17 @@ class PackageFloor:
 @cache
 def packages() -> dict[str, PackageFloor]:
     return {row["name"]: PackageFloor(row["chip"], row["first"], row["what"]) for row in table("toolkits")["package"]}
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedCode:
+    """Releases of a package from `first` on have device code that runs on `chips`."""
+
+    name: str
+    chips: tuple[str, ...]
+    first: str
+
+
+@cache
+def shipped() -> tuple[ShippedCode, ...]:
+    return tuple(ShippedCode(row["name"], tuple(row["chips"]), row["first"]) for row in table("toolkits")["shipped"])

@@ -112,6 +112,8 @@ OperationKind = Literal[
     "cuda-matrix",
     "wheel-index",
     "package-floor",
+    "package-pin",
+    "cuda-image",
     "picked-target",
     "multiprocessors",
     "memory-tier",
@@ -147,6 +149,8 @@ cuda-matrix     the releases of CUDA that a workflow is run with, by the newest
 wheel-index     where wheels of torch are taken from, by their release of CUDA
 picked-target   one that a script picks under some releases of CUDA, the one that it picks else, and these releases
 package-floor   a package and the version of it that is asked for at least
+package-pin     a package whose newest releases are ruled out, the range that is let in, and the CUDA of its build or ""
+cuda-image      the release of CUDA that an image is built on or with
 switched        the device decides what the value of an option of peers is; its amount is that value
 multiprocessors
                 a number of them that code says itself: see `readers.python.multiprocessors`

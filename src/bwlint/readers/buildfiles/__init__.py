@@ -8,7 +8,7 @@ import re
 
 from bwlint.model.facts import Module
 from bwlint.readers import launches, variables
-from bwlint.readers.buildfiles import arms, releases
+from bwlint.readers.buildfiles import arms, pins, releases
 
 __all__ = ["is_cmake", "may_matter", "read"]
 
@@ -23,7 +23,7 @@ _CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a build file: literals alone, since most files of these kinds are data without a target."""
     lowered = data.lower()
-    own_words = any(one.may_hold(data) for one in (variables, releases, arms))
+    own_words = any(one.may_hold(data) for one in (variables, releases, pins, arms))
     return own_words or any(word in lowered for word in _WORDS) or launches.may_hold(lowered)
 
 
@@ -45,6 +45,7 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         *(launches.operations(source) if not is_cmake(path) and launches.may_hold(lowered) else ()),
         *variables.of_text(source),
         *releases.operations(path, source),
+        *pins.operations(path, source),
         *arms.operations(source),
     )
     return Module(path=path, name=name, is_package=is_package, language="build", carries=carries, operations=operations)

@@ -13,6 +13,7 @@ from bwlint.chips.spelling import OF_TOOLS
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune, variables
+from bwlint.readers.buildfiles import pins
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.nodes import below, whole
 from bwlint.readers.python import (
@@ -72,6 +73,8 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """
     if may_read_device(data, own) or any(word in data for word in (*_BUILD_WORDS, *_OPERATION_BYTES)):
         return True
+    if b"install_requires" in data and pins.may_hold(data):
+        return True
     return peers.may_enter(data) or any(reader.may_hold(data) for reader in _OTHERS)
 
 
@@ -129,6 +132,7 @@ def read(
             *floors.operations(tree, source),
             *sonames.operations(tree, source),
             *variables.of_python(tree, source),
+            *pins.of_setup(path, source),
             *multiprocessors.operations(tree, source),
             *memory_tiers.operations(tree, source),
             *memory_queries.operations(tree, source),

@@ -439,8 +439,10 @@ def _is_answer(value: ast.expr | None) -> bool:
 
 
 def _answers(node: ast.FunctionDef) -> bool:
-    """A function that returns a condition, or only skips and raises."""
+    """A function that returns a condition, skips, or ends in an error on a way of its own."""
     for item in statements(node.body):
+        if isinstance(item, ast.If) and any(isinstance(one, ast.Raise) for one in item.body):
+            return True
         if isinstance(item, ast.Return) and isinstance(item.value, ast.Compare | ast.BoolOp | ast.UnaryOp):
             return True
         if isinstance(item, ast.Return) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, bool):

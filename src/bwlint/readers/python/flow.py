@@ -15,8 +15,8 @@ from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk, walk_through
 from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, HandedOn, Operation, Path, Side, Use
 from bwlint.model.kinds import REFUSING, GateKind, OperationKind
-from bwlint.readers.nodes import below
-from bwlint.readers.python import characters, choices, definitions, installed, lists, patterns, sides
+from bwlint.readers.nodes import below, whole
+from bwlint.readers.python import characters, choices, definitions, installed, lent, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers, may_call
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.given import arguments_of, constants
@@ -160,6 +160,9 @@ class Flow:
         """What is done with a value of the device: its text taken apart, what it picks called."""
         self.stars: list[str] = []
         self.imports = sides.Imports({}, package, numbers(tree), constants(tree.body))
+        self._shared: dict[str, list[Expr]] = {name: [] for name in sorted(_written_globals(lines))}
+        for name, target in lent.names(tree, self.imports) if self._shared else ():
+            self.imports.bind(name, target)
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
         self.path: list[Expr] = []
         self.qualname = "<module>"
@@ -175,11 +178,11 @@ class Flow:
         """How many `try` around here catch an error of a lookup, and how many there are."""
         self._tried: list[ast.stmt] = []
         """The imports and attempts of the block in front of the statement that is walked."""
-        self._shared: dict[str, list[Expr]] = {name: [] for name in sorted(_written_globals(lines))}
         self._filled = _filled_inside(lines)
         self.lowerer.late = frozenset(self._shared)
         self._globals: set[tuple[str, str]] = set()
         self._tests = list(_with_marks(tree.body))
+        self._raising = _with_errors(tree) if hits else frozenset()
         self._importable = importable
         self.block(tree.body, tree.body)
         self._judge_records()
@@ -531,6 +534,7 @@ class Flow:
         self._target = ""
         if node.lineno in self.hits or isinstance(node.value, _HOLDING):
             self._call_lists(node.value, rest)
+        self._refused_by(node.value, value, rest)
         for target in node.targets:
             self._bind(target, value, node)
             self._size(target, value, node)
@@ -743,6 +747,12 @@ class Flow:
         after = sides.block(rest[:60], self.imports, self.quietly)
         self.add("helper-call", test, node, after, Side(ends="skip"), name)
         self.path.append(test)
+
+    def _refused_by(self, node: ast.expr, lowered: Expr, rest: Sequence[ast.stmt]) -> None:
+        """A helper of the file whose answer is kept, and which ends in an error where it has none."""
+        name = dotted(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and name in self._raising and self.gates.device_word(name):
+            self._helper_call(node, lowered, name, rest)
 
     def _call_lists(self, node: ast.expr, rest: Sequence[ast.stmt]) -> None:
         """Lists passed to calls; what they guard is what follows, and the function that passes them."""
@@ -1034,6 +1044,12 @@ def _as_node(value: Expr) -> ast.expr:
 
 def _as_read(target: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name(target.id, ast.Load()), target) if isinstance(target, ast.Name) else target
+
+
+def _with_errors(tree: ast.Module) -> frozenset[str]:
+    """The functions of a file in which an error is raised."""
+    defined = (node for node in whole(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return frozenset(node.name for node in defined if any(isinstance(one, ast.Raise) for one in below(node)))
 
 
 def unpacked(target: ast.Tuple | ast.List, value: Expr) -> Iterator[tuple[ast.expr, Expr]]:

@@ -18,10 +18,12 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import NoFix, Severity
+from bwlint.model.kinds import OperationKind
 from bwlint.rules.toolchain import RULE
 from bwlint.world.builds import runs_on
 
 _SHIPS = re.compile(r"(?i)releas|publish|wheel|pypi|packag|upload")
+_WORKFLOW = re.compile(r"(?:^|/)\.(?:github|gitlab|circleci|buildkite|ci)\b|(?:^|/)[\w-]*ci[/.]")
 _OURS = group("consumer-blackwell")
 _FOR_ITS_AUTHOR = NoFix("which releases a project is built with is for its maker to say")
 
@@ -40,13 +42,13 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _picked(context, module, one)
 
 
-def _first_release(chips: ChipSet) -> str:
+def first_release(chips: ChipSet) -> str:
     return min((chip.min_cuda for chip in chips if chip.min_cuda), key=version, default="")
 
 
 def _matrix(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
     """Wheels for every CUDA up to one that does not know the chips."""
-    need = _first_release(context.targets)
+    need = first_release(context.targets)
     others = [other.name for other in module.operations if other.kind == "cuda-matrix"]
     if not need or version(max(others, key=version)) >= version(need):
         return
@@ -54,19 +56,44 @@ def _matrix(context: Context, module: Module, one: Operation) -> Iterator[Draft]
         return
     message = f"the newest CUDA of this matrix is {one.name}, and {plain(context.targets)} need {need}"
     label, advice = f"nothing from {need} on", f"add a release from {need} on"
-    yield _draft(module, one, context.targets, "note", message, label, advice)
+    yield draft(module, one, context.targets, "note", message, label, advice)
 
 
 def _index(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
     """Wheels of torch without device code for the chips, beside something that is for them."""
-    need = _first_release(context.targets)
+    need = first_release(context.targets)
     if not need or version(one.name) >= version(need):
         return
     built = runs_on([carry for carry in module.carries if _names_ours(carry.sass)])
     meant = (built | _spoken_of(str(one.amounts[0].args[0]), context.targets)) & context.targets
+    advice = f"take an index from CUDA {need} on"
     if meant:
         message = f"wheels of torch for CUDA {one.name} have no kernels for {plain(meant)}, which this file is for"
-        yield _draft(module, one, meant, "warning", message, f"CUDA {one.name}", f"take an index from CUDA {need} on")
+        yield draft(module, one, meant, "warning", message, f"CUDA {one.name}", advice)
+    elif one is newest(module, "wheel-index") and not _says_more(module) and is_shipped(context, module):
+        message = (
+            f"wheels of torch for CUDA {one.name} have no kernels for {plain(context.targets)}, and no other is named"
+        )
+        yield draft(module, one, context.targets, "note", message, f"CUDA {one.name}", advice)
+
+
+def _says_more(module: Module) -> bool:
+    """Whether a file names the release of torch or the CUDA of an image, too, of which more is known."""
+    return any(
+        one.kind == "cuda-image" or (one.kind == "package-pin" and one.name == "torch") for one in module.operations
+    )
+
+
+def newest(module: Module, kind: OperationKind) -> Operation | None:
+    """The newest release of CUDA that a file names in some way, where it stands first: a user may pick among them."""
+    named = [one for one in module.operations if one.kind == kind]
+    return max(named, key=lambda one: version(one.name), default=None)
+
+
+def is_shipped(context: Context, module: Module) -> bool:
+    """Whether what a file installs gets to users: not in a test, nor in a workflow that publishes nothing."""
+    place = context.places.get(module.path, "")
+    return not context.in_test(module) and (not _WORKFLOW.search(place) or bool(_SHIPS.search(place)))
 
 
 def _floor(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
@@ -74,10 +101,10 @@ def _floor(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
     known = packages()[one.name]
     asked = one.amounts[0].args[0]
     chips = ChipSet.of(known.chip) & context.targets
-    if not chips or version(asked) >= version(known.first) or not _is_served(context, chips):
+    if not chips or version(asked) >= version(known.first) or not is_served(context, chips):
         return
     message = f"{one.name} {asked} is let in, whose {known.what} works on {plain(chips)} from {known.first} on"
-    yield _draft(module, one, chips, "note", message, f"from {asked} on", f"ask for {known.first} at least")
+    yield draft(module, one, chips, "note", message, f"from {asked} on", f"ask for {known.first} at least")
 
 
 def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
@@ -91,10 +118,10 @@ def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]
     known = [release for release in early if first and version(release) >= version(first)]
     if known and left_out:
         message = f"CUDA {listed(known)} gets {exact} here, which {plain(left_out)} does not load, and knows {wider}"
-        yield _draft(module, one, left_out, "warning", message, f"{exact}", f"take {wider} from {first} on")
+        yield draft(module, one, left_out, "warning", message, f"{exact}", f"take {wider} from {first} on")
 
 
-def _is_served(context: Context, chips: ChipSet) -> bool:
+def is_served(context: Context, chips: ChipSet) -> bool:
     """Whether gates of the tree ask for the family of some chips, or for them, by name."""
     family = ChipSet.joining(other for chip in chips for other in siblings(chip))
     return any(
@@ -114,7 +141,7 @@ def _spoken_of(text: str, chips: ChipSet) -> ChipSet:
     return found
 
 
-def _draft(
+def draft(
     module: Module, one: Operation, chips: ChipSet, severity: Severity, message: str, label: str, advice: str
 ) -> Draft:
     return Draft(

@@ -1,0 +1,102 @@
+"""Releases that a project holds fast: packages with device code whose newer releases it rules out, images of CUDA.
+
+`package-pin` is named after the package; its amounts are the range, and the release of CUDA of a build such as
+`2.6.0+cu124` ("" where none is named). `cuda-image` is named after the release. What a marker keeps to another system,
+and a file for GPUs of another maker, says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips.surroundings import shipped
+from bwlint.model.expr import const
+from bwlint.model.facts import Operation
+from bwlint.readers.buildfiles.places import Places
+
+_PACKAGES = tuple(dict.fromkeys(one.name for one in shipped()))
+_ONE_RANGE = r"(?:[=<>!~]=|===|<|>)[ \t]*[0-9][\w.*+]{0,30}"
+_PIN = re.compile(
+    rf"(?:^|(?<=[ \t\"']))(?P<package>{'|'.join(_PACKAGES)})(?:\[[\w, -]{{1,60}}\])?[ \t]*"
+    rf"\(?(?P<range>{_ONE_RANGE}(?:[ \t]*,[ \t]*{_ONE_RANGE}){{0,4}})\)?(?P<marker>[ \t]*;[^\n#]{{0,200}})?",
+    re.M,
+)
+_POETRY = re.compile(
+    rf"^(?P<package>{'|'.join(_PACKAGES)})[ \t]*=[ \t]*(?:\{{[ \t]*version[ \t]*=[ \t]*)?"
+    rf"\"(?P<range>(?:==)?[0-9]+(?:\.[0-9]+){{1,2}}(?:\+cu[0-9]+)?)\"",
+    re.M,
+)
+_IMAGE = re.compile(
+    r"^[ \t]*(?:FROM[ \t]+(?:--\S+[ \t]+)?\S*\bcuda[:_-]?v?|(?:ARG|ENV)[ \t]+CUDA_VERSION[ =]\"?)"
+    r"(?P<release>[0-9]{2}\.[0-9])(?![0-9])",
+    re.M | re.I,
+)
+_BUILT = re.compile(r"\+cu([0-9]{2})([0-9])$")
+_LOCAL = re.compile(r"\+\w+")
+_OTHER_SYSTEM = re.compile(r"(?i)darwin|macos|win|python_version[ \t]*<|machine")
+_OTHER_MAKER = re.compile(
+    r"(?i)whl/(?:nightly/|test/)?(?:cpu|rocm|xpu)|\brocm/|intel[-_]extension|torch[-_](?:npu|xla)"
+)
+_OTHER_FILE = re.compile(
+    r"(?i)(?:^|[^a-z])(?:rocm|hip|amd|cpu|xpu|npu|hpu|tpu|musa|ascend|mac|mps|metal|neuron|docs?)(?![a-z])"
+)
+_LISTS = (".txt", ".in")
+_QUOTED = (".toml", ".py")
+_IMAGES = re.compile(r"(?i)(?:^|/)(?:docker|container)file|\.dockerfile$")
+_MOST = 40
+
+
+def may_hold(data: bytes) -> bool:
+    return any(package.encode() in data for package in _PACKAGES) or b"cuda:" in data or b"CUDA_VERSION" in data
+
+
+def operations(path: str, source: str) -> tuple[Operation, ...]:
+    """Of a build file or a list of requirements."""
+    if not may_hold(source.encode("utf-8", "surrogatepass")) or _is_for_others(path, source):
+        return ()
+    places = Places(source)
+    found = [*_pins(path, source, places), *(_images(source, places) if _IMAGES.search(path) else ())]
+    return tuple(found[:_MOST])
+
+
+def of_setup(path: str, source: str) -> tuple[Operation, ...]:
+    """Of a setup.py; nothing of another file in Python, which may write requirements for others."""
+    return operations(path, source) if path.rpartition("/")[2] == "setup.py" else ()
+
+
+def _is_for_others(path: str, source: str) -> bool:
+    return _OTHER_FILE.search(path.rpartition("/")[2]) is not None or _OTHER_MAKER.search(source) is not None
+
+
+def _pins(path: str, source: str, places: Places) -> Iterator[Operation]:
+    for match in _PIN.finditer(source):
+        line = source[places.line_start(match.start("package")) : match.start("package")]
+        if "#" not in line and _stands(path, line):
+            marker = match["marker"] or ""
+            if "linux" in marker or not _OTHER_SYSTEM.search(marker):
+                yield _pin(match["package"], match["range"], places, match)
+    for match in _POETRY.finditer(source) if path.endswith(".toml") else ():
+        yield _pin(match["package"], f"=={match['range'].removeprefix('==')}", places, match)
+
+
+def _pin(package: str, range_: str, places: Places, match: re.Match[str]) -> Operation:
+    built = _BUILT.search(range_)
+    at = places.span(match.start("package"), match.end("range"))
+    release = f"{built[1]}.{built[2]}" if built else ""
+    return Operation("package-pin", package, at, amounts=(const(_LOCAL.sub("", range_)), const(release)))
+
+
+def _stands(path: str, line: str) -> bool:
+    """Whether a requirement may stand behind what its line begins with: at the head of one in a list, in Python and
+    TOML as a text, else in a list or a command too.
+    """
+    bare = line.strip()
+    if path.endswith(_LISTS):
+        return not bare
+    return bare.endswith(('"', "'")) if path.endswith(_QUOTED) else bare in ("", "-") or "install" in bare
+
+
+def _images(source: str, places: Places) -> Iterator[Operation]:
+    for match in _IMAGE.finditer(source):
+        yield Operation("cuda-image", match["release"], places.span(*match.span("release")))

@@ -1,0 +1,40 @@
+"""Names of a module that a function of it fills by an import of its own: `global _run; from lib import run as _run`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from bwlint.readers.nodes import below, whole
+from bwlint.readers.python.sides import Imports, dotted
+
+
+def names(tree: ast.Module, imports: Imports) -> Iterator[tuple[str, str]]:
+    """Each name with the dotted one that it stands for wherever the module uses it."""
+    for function in whole(tree):
+        if isinstance(function, ast.FunctionDef):
+            nodes = below(function)
+            shared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+            if shared:
+                yield from _kept(nodes, shared, dict(_imported(nodes, imports)))
+
+
+def _imported(nodes: list[ast.AST], imports: Imports) -> Iterator[tuple[str, str]]:
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                yield (alias.asname, alias.name) if alias.asname else (first, first)
+        elif isinstance(node, ast.ImportFrom):
+            module = imports.absolute(node)
+            yield from ((alias.asname or alias.name, f"{module}.{alias.name}") for alias in node.names)
+
+
+def _kept(nodes: list[ast.AST], shared: set[str], imported: dict[str, str]) -> Iterator[tuple[str, str]]:
+    yield from ((name, imported[name]) for name in sorted(shared & imported.keys()))
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            root, dot, rest = dotted(node.value).partition(".")
+            for target in node.targets if root in imported else ():
+                if isinstance(target, ast.Name) and target.id in shared:
+                    yield target.id, imported[root] + dot + rest

@@ -1,0 +1,88 @@
+"""toolchain: what a project holds fast is older than the chips: a package with device code, the CUDA of an image."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion
+
+from bwlint.chips import NONE, ChipSet
+from bwlint.chips.surroundings import ShippedCode, shipped
+from bwlint.chips.toolkits import version
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft
+from bwlint.model.facts import Module, Operation
+from bwlint.model.findings import Severity
+from bwlint.rules.toolchain import RULE
+from bwlint.rules.toolchain.pins import draft, first_release, is_served, is_shipped, newest
+from bwlint.world.requirements import meet
+
+__all__ = ["RULE", "check_file"]
+
+_ANY = re.compile("")
+_REQUIRED = (".txt", ".in", ".toml", ".cfg", ".py")
+"""What everybody installs, and not one image."""
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    held: dict[str, list[Operation]] = {}
+    for one in module.operations:
+        if one.kind == "package-pin":
+            held.setdefault(one.name, []).append(one)
+    if held and is_shipped(context, module):
+        for pins in held.values():
+            yield from _package(context, module, pins)
+    image = newest(module, "cuda-image")
+    if image is not None and is_shipped(context, module):
+        yield from _image(context, module, image)
+
+
+def _package(context: Context, module: Module, pins: list[Operation]) -> Iterator[Draft]:
+    """What none of the ranges of a file, or of one beside it, lets in: there may be one for each system or CUDA."""
+    beside = [one for other in _beside(context, module) for one in other.operations if one.kind == "package-pin"]
+    of_all = [*pins, *(one for one in beside if one.name == pins[0].name)]
+    without = [_without(context.targets, pin) for pin in of_all]
+    chips = ChipSet.where(lambda chip: all(chip in one for one in without)) & context.targets
+    if not chips:
+        return
+    asked, built = (str(amount.args[0]) for amount in pins[0].amounts)
+    first = max((row.first for row in _rows(pins[0], chips)), key=version)
+    since = f"{first} for CUDA {first_release(chips)}" if built else first
+    name = f"{pins[0].name}{asked}" + (f" for CUDA {built}" if built else "")
+    message = f"{name} has no kernels for {plain(chips)}: its wheels have some from {since} on"
+    severity: Severity = "warning" if module.path.endswith(_REQUIRED) and is_served(context, chips) else "note"
+    yield draft(module, pins[0], chips, severity, message, asked, f"let {since} in")
+
+
+def _beside(context: Context, module: Module) -> Iterator[Module]:
+    """The other files of a kind in a folder: Dockerfile.cu128 beside Dockerfile.cu126."""
+    return context.builds.beside(module.path, _ANY)
+
+
+def _rows(pin: Operation, chips: ChipSet) -> Iterator[ShippedCode]:
+    return (row for row in shipped() if row.name == pin.name and ChipSet.of(*row.chips) & chips)
+
+
+def _without(targets: ChipSet, pin: Operation) -> ChipSet:
+    """The chips for which no release in the range of a pin has device code."""
+    asked, built = (str(amount.args[0]) for amount in pin.amounts)
+    try:
+        range_ = SpecifierSet(asked)
+        barred = [row for row in _rows(pin, targets) if not meet(range_, SpecifierSet(f">={row.first}"))]
+    except (InvalidSpecifier, InvalidVersion):
+        return NONE
+    need = first_release(targets)
+    if built and need and version(built) < version(need):
+        return targets
+    return ChipSet.of(*(chip for row in barred for chip in row.chips))
+
+
+def _image(context: Context, module: Module, image: Operation) -> Iterator[Draft]:
+    need = first_release(context.targets)
+    others = [newest(other, "cuda-image") for other in _beside(context, module)]
+    if need and all(version(one.name) < version(need) for one in (image, *filter(None, others))):
+        message = f"the newest CUDA of this image is {image.name}, and {plain(context.targets)} need {need}"
+        yield draft(module, image, context.targets, "note", message, f"CUDA {image.name}", f"build on {need} or newer")

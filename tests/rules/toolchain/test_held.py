@@ -1,0 +1,53 @@
+"""Releases that are held fast, in a tree that has nothing for 12.x, and how they are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from analysed import drafts
+
+OLD = "torch==2.6.0"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("requirements.txt", OLD, ["torch==2.6.0 has no kernels for 12.x: its wheels have some from 2.7 on"]),
+        ("requirements.txt", "torch == 2.5.1+cu121", ["torch== 2.5.1 for CUDA 12.1 has no kernels for 12.x"]),
+        (
+            "requirements.txt",
+            "torch==2.7.1+cu118",
+            ["torch==2.7.1 for CUDA 11.8 has no kernels for 12.x: its wheels have some from 2.7 for CUDA 12.8 on"],
+        ),
+        ("requirements.txt", "triton==3.4.0", ["triton==3.4.0 has no kernels for 12.1"]),
+        ("requirements-cuda.txt", "torch<=2.6.0,>=2.0.0", ["torch<=2.6.0,>=2.0.0 has no kernels for 12.x"]),
+        ("pyproject.toml", f'dependencies = ["{OLD}"]', ["torch==2.6.0 has no kernels"]),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "2.5.1"', ["torch==2.5.1 has no kernels"]),
+        ("Dockerfile", f"RUN pip install {OLD}", ["torch==2.6.0 has no kernels"]),
+        ("Dockerfile", "ARG CUDA_VERSION=12.4", ["the newest CUDA of this image is 12.4, and 12.x need 12.8"]),
+        ("Dockerfile", "FROM pytorch/pytorch:2.5.1-cuda12.1-cudnn9-devel as base", ["CUDA of this image is 12.1"]),
+        ("install.sh", "pip install torch --index-url https://download.pytorch.org/whl/cu124", ["torch for CUDA 12.4"]),
+        ("requirements.txt", "torch==2.7.0", []),
+        ("requirements.txt", "torch>=2.1", []),
+        ("requirements.txt", "torchvision==0.15.0", []),
+        ("requirements.txt", f'{OLD}; sys_platform == "darwin"', []),
+        ("requirements.txt", f'{OLD}; python_version < "3.10"\ntorch==2.8.0', []),
+        ("requirements.txt", f"--index-url https://download.pytorch.org/whl/cpu\n{OLD}", []),
+        ("requirements.txt", f"# {OLD}", []),
+        ("requirements-rocm.txt", OLD, []),
+        ("pyproject.toml", f'name = "kit" # "{OLD}"', []),
+        ("install.sh", f'echo "needs {OLD} or newer" # {OLD}', []),
+        ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel AS old\nFROM nvidia/cuda:13.0.0-devel AS new", []),
+        ("Dockerfile", "FROM nvidia/cuda:12.8.0-devel", []),
+        ("notes.yaml", "image: nvidia/cuda:12.4.1-devel", []),
+        (".github/workflows/test.yml", f"run: pip install {OLD}", []),
+        ("tests/requirements.txt", OLD, []),
+        ("train.py", f'print("pip install {OLD}")', []),
+    ],
+)
+def test_a_release_that_is_held_fast(tmp_path: Path, name: str, text: str, says: list[str]) -> None:
+    found = drafts(tmp_path, {name: f"{text}\n"}, "toolchain")
+    assert {one.severity for one in found} <= {"note"}
+    assert len(found) == len(says)
+    assert all(words in one.message for words, one in zip(says, found, strict=True))
