@@ -97,6 +97,8 @@ OperationKind = Literal[
     "lookup",
     "launch",
     "launch-bounds",
+    "dependent-launch",
+    "switched-on",
     "link-speed",
     "link-use",
     "peer",
@@ -140,6 +142,9 @@ mention         a word that says for whom a file is meant
 cluster         blocks that are launched together
 launch          one that may fail unseen
 launch-bounds   threads and blocks that a kernel is compiled for
+dependent-launch
+                one that lets a kernel begin before the one in front of it has ended: see `readers.cuda.dependents`
+switched-on     a macro that a build sets for helpers of a library
 ...-shared      bytes of shared memory: asked for at run time, of a kernel's own, or without asking for more
 opts-in         a macro that asks for as many bytes as a variable holds where it stands, by its name
 opted-in        a use of what may be such a macro, and the sizes that its function holds, by their names

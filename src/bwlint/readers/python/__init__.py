@@ -12,7 +12,7 @@ from functools import partial
 from bwlint.chips.spelling import OF_TOOLS
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Prose, Use
-from bwlint.readers import prune, variables
+from bwlint.readers import prune, switches, variables
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.nodes import below, whole
 from bwlint.readers.python import (
@@ -45,7 +45,7 @@ __all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read"]
 _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
 _OTHERS = (
-    *(embedded, budgets, links, said, installed, tiles, plans, floors, sonames, variables),
+    *(embedded, budgets, links, said, installed, tiles, plans, floors, sonames, variables, switches),
     *(multiprocessors, memory_tiers, memory_queries),
 )
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
@@ -129,6 +129,7 @@ def read(
             *floors.operations(tree, source),
             *sonames.operations(tree, source),
             *variables.of_python(tree, source),
+            *switches.operations(source),
             *multiprocessors.operations(tree, source),
             *memory_tiers.operations(tree, source),
             *memory_queries.operations(tree, source),
