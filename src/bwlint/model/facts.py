@@ -112,6 +112,7 @@ OperationKind = Literal[
     "default-size",
     "size-table",
     "stated",
+    "generation",
     "glued",
     "as-text",
     "picked",
@@ -151,6 +152,7 @@ opted-in        a use of what may be such a macro, and the sizes that its functi
 capacity        bytes that host code takes a multiprocessor or a block to have
 lookup          a table of such bytes that is asked for a chip, and raises where it has no row
 stated          bytes of shared memory that a text says chips have
+generation      a text for people that speaks of all chips of one
 glued           names of two targets that became one string
 as-text         a capability that is ordered as a text, or taken apart by the places of its characters
 picked          a call of what the device picks: `TABLE[major](x)`, `cls(x).run()`; its amount is what is called
