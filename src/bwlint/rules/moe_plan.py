@@ -37,7 +37,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     meant = [one for one in choices if one.meant]
     unsaid = [one for one in choices if not one.meant]
     for one in meant:
-        yield _draft(module, one, "warning", ())
+        yield _draft(module, one, "note" if one.plan.costs else "warning", ())
     if unsaid and not meant and not context.in_test(module):
         yield _draft(module, unsaid[0], "note", unsaid[1:])
     for branch in module.operations:
@@ -58,7 +58,7 @@ def _choices(context: Context, module: Module) -> Iterator[_Choice]:
         told = near or path or _in_common((declared.chips & wrong) - handled, whole, wrong)
         if wrong & told.chips:
             yield _Choice(option, plan, wrong & told.chips, meant=True)
-        elif not told and not _words(option, 4):
+        elif not told and not _words(option, 4) and not plan.costs:
             yield _Choice(option, plan, wrong, meant=False)
 
 
@@ -72,7 +72,7 @@ def _in_common(declared: ChipSet, whole: Cards, wrong: ChipSet) -> Cards:
 def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choice] | tuple[()]) -> Draft:
     spelled = f"{one.option.name} {one.option.amounts[0].args[0]}".strip()
     whom = plain(one.wrong)
-    says = f"`{spelled}` ({one.plan.launcher}): {one.plan.what} needs {_needs(one.plan)}; {whom} {one.plan.outcome}"
+    says = f"`{spelled}` ({one.plan.launcher}): {one.plan.what} {_needs(one.plan)}; {whom} {one.plan.outcome}"
     advice = one.plan.instead if one.meant else f"say for which GPU this launch is; on {whom}: {one.plan.instead}"
     return Draft(
         rule=RULE,
@@ -88,7 +88,8 @@ def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choic
 
 
 def _needs(plan: Plan) -> str:
-    return "NVLink" if plan.by_links else f"a chip of {plain(plan.legal)}"
+    verb = "is made for" if plan.costs else "needs"
+    return f"{verb} NVLink" if plan.by_links else f"{verb} a chip of {plain(plan.legal)}"
 
 
 def _branch(context: Context, module: Module, branch: Operation) -> Iterator[Draft]:
@@ -99,7 +100,7 @@ def _branch(context: Context, module: Module, branch: Operation) -> Iterator[Dra
         return
     says = (
         f"`{value}` is entered because {branch.name} says so, with no look at the chip or at what connects the GPUs: it"
-        f" needs {_needs(plan)}, and {plain(wrong)} has none"
+        f" {_needs(plan)}, and {plain(wrong)} has none"
     )
     yield Draft(
         rule=RULE,
