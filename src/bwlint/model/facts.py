@@ -113,6 +113,8 @@ OperationKind = Literal[
     "size-table",
     "stated",
     "generation",
+    "pinned",
+    "set-anew",
     "glued",
     "as-text",
     "picked",
@@ -152,6 +154,8 @@ opted-in        a use of what may be such a macro, and the sizes that its functi
 capacity        bytes that host code takes a multiprocessor or a block to have
 lookup          a table of such bytes that is asked for a chip, and raises where it has no row
 stated          bytes of shared memory that a text says chips have
+pinned, set-anew
+                an architecture that a class gives its objects, and a constructor that sets it
 generation      a text for people that speaks of all chips of one
 glued           names of two targets that became one string
 as-text         a capability that is ordered as a text, or taken apart by the places of its characters

@@ -28,6 +28,7 @@ from bwlint.readers.python import (
     memory_tiers,
     multiprocessors,
     peers,
+    pinned,
     plans,
     said,
     sonames,
@@ -46,7 +47,7 @@ _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
 _OTHERS = (
     *(embedded, budgets, links, said, installed, tiles, plans, floors, sonames, variables, switches),
-    *(multiprocessors, memory_tiers, memory_queries),
+    *(multiprocessors, memory_tiers, memory_queries, pinned),
 )
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OPERATION_BYTES = tuple(word.encode() for word in _OPERATION_WORDS)
@@ -133,6 +134,7 @@ def read(
             *multiprocessors.operations(tree, source),
             *memory_tiers.operations(tree, source),
             *memory_queries.operations(tree, source),
+            *pinned.operations(tree),
             *instructions,
             *flow.sizes.found,
             *flow.noted,
