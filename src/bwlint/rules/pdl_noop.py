@@ -21,19 +21,23 @@ from bwlint.world.builds import built
 
 RULE = RuleTraits("pdl-noop", explains=2)
 _WAITS = frozenset({"griddepcontrol.wait", "cudaGridDependencySynchronize"})
+_ASKED_FOR = "CUTLASS_ENABLE_"
+"""How macros begin that a project sets: the others are set by the library's header itself, where these are."""
 _EARLY = "before the one in front of it has ended"
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    launches = [one for one in module.operations if one.kind == "dependent-launch" and _reaches(context, module, one)]
+    own = [one for one in module.operations if one.kind == "dependent-launch"]
+    launches = [one for one in own if _reaches(context, module, one)]
+    if own and not launches:
+        return  # the host lets none of them begin early there
     waits: dict[str, list[Operation]] = defaultdict(list)
     for one in module.operations:
         if one.name in _WAITS or (one.kind == "atom" and switches(one.name)):
             waits[one.qualname].append(one)
     for function, found in waits.items():
-        if _all_of_body(module, function):
-            continue
-        yield from _waiting(context, module, found, _launching(context, module, function, launches))
+        if not _all_of_body(module, function):
+            yield from _waiting(context, module, found, _launching(context, module, function, launches))
     for one in launches:
         if switches(one.name):
             yield from _waiting(context, module, [one], [_Launch(module, one)])
@@ -112,12 +116,9 @@ def _set_for(context: Context, module: Module) -> frozenset[str]:
     builds = [context.builds.read(path) for path, _ in context.builds.placed(module.path)]
     known = (*context.builds.above(module.path), *(one for one in builds if one is not None))
     names = {one.name for build in known for one in build.operations if one.kind == "switched-on"}
-    return frozenset(names) | _set_in_code(context, module)
-
-
-def _set_in_code(context: Context, module: Module) -> frozenset[str]:
     files = (module, *context.tree.headers.included(module))
-    return frozenset(name for one in files for name in one.functions if name.startswith("CUTLASS_"))
+    own = (name for file in files for name in file.functions if name.startswith(_ASKED_FOR))
+    return frozenset((*names, *own))
 
 
 def _draft(
