@@ -31,7 +31,7 @@ def may_hold(data: bytes) -> bool:
 
 
 def operations(tree: ast.Module) -> Iterator[Operation]:
-    """Those of a file; none of one whose text `may_hold` no such thing."""
+    """Those of a file, in its order."""
     for node in whole(tree):
         if isinstance(node, ast.ClassDef):
             yield from _of_class(node)
@@ -50,10 +50,10 @@ def _of_class(owner: ast.ClassDef) -> Iterator[Operation]:
     given = {argument.arg for argument in below(init.args) if isinstance(argument, ast.arg)}
     for place, one in enumerate(body):
         for name, value in _assigned(one, "self"):
-            behind = asks is not None and place < asks
-            if behind and isinstance(value, ast.Constant) and not _handed_or_set(body[asks or 0 :], name, value):
+            in_front = asks is not None and place < asks
+            if in_front and isinstance(value, ast.Constant) and not _handed_or_set(body[asks or 0 :], name, value):
                 yield _operation("pinned", owner, name, one, value.value)
-            elif not behind and not any(isinstance(part, ast.Name) and part.id in given for part in below(value)):
+            elif not in_front and not any(isinstance(part, ast.Name) and part.id in given for part in below(value)):
                 yield _operation("set-anew", owner, name, one, None)
 
 
