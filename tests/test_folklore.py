@@ -32,6 +32,15 @@ def kernel(guard: str, statement: str) -> str:
     return f'#if {guard}\n__global__ void k(void* p) {{ asm volatile("{statement}" :: "l"(p), "r"(0)); }}\n#endif\n'
 
 
+def ptx(target: str, statement: str) -> str:
+    return f".version 8.8\n.target {target}\n.address_size 64\n.visible .entry k() {{\n  {statement}\n  ret;\n}}\n"
+
+
+REPLACE = "tensormap.replace.tile.global_address.global.b1024.b64 [rd1], rd2;"
+SPARSE = (
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X"
+    ".f32.e2m1.e2m1.f32.ue4m3 {f0,f1,f2,f3}, {r0,r1,r2,r3}, {r4,r5,r6,r7}, {f0,f1,f2,f3}, r8, 0, r9, {0,0}, r10, {0,0};"
+)
 CAPABILITY = "torch.cuda.get_device_capability()"
 CLAIMS = (
     Claim(
@@ -179,6 +188,44 @@ CLAIMS = (
             "return flash_attn_func(x, x, x)",
             imports="import torch\nfrom flash_attn.cute import flash_attn_func",
         ),
+    ),
+    Claim(
+        "NVLink is 30 to 50 times faster than PCIe: like for like 14 times",
+        "rtx-5090/serve.sh",
+        "vllm serve some/model --data-parallel-size 2 --enable-expert-parallel\n",
+        (("moe-plan", "14 times slower per direction"),),
+    ),
+    Claim(
+        "tensor maps must be made on the host: plain 120 has no tensormap.replace",
+        "k.ptx",
+        ptx("sm_120", REPLACE),
+        (("suffix-lost", "Instruction 'tensormap.replace' not supported on .target 'sm_120'"),),
+    ),
+    Claim("tensor maps must be made on the host: 120f replaces parts of them", "k.ptx", ptx("sm_120f", REPLACE)),
+    Claim(
+        "NVFP4 is the same everywhere: the sparse form is for the a targets alone",
+        "k.ptx",
+        ptx("sm_120f", SPARSE),
+        (("suffix-lost", "not supported on .target 'sm_120f'"),),
+    ),
+    Claim(
+        "12.x has no clusters: CUTLASS's builders take none",
+        "k.cu",
+        "using ClusterShape = cute::Shape<cute::_2, cute::_1, cute::_1>;\n"
+        "using Main = typename cutlass::gemm::collective::CollectiveBuilder<\n"
+        "    cutlass::arch::Sm120, cutlass::arch::OpClassBlockScaledTensorOp, A, L, 32, B, L, 32, float,\n"
+        "    Tile, ClusterShape, S, K>::CollectiveOp;\n",
+        (("cluster", "for a CUTLASS builder of SM120, which takes 1x1x1 alone"),),
+    ),
+    Claim(
+        "12.x has no clusters: the instructions assemble for plain 120",
+        "k.ptx",
+        ptx("sm_120", "barrier.cluster.arrive.aligned;"),
+    ),
+    Claim(
+        "12.x has no griddepcontrol: it assembles for plain 120",
+        "k.ptx",
+        ptx("sm_120", "griddepcontrol.wait;"),
     ),
 )
 

@@ -25,6 +25,7 @@ FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 GOLDEN = Path(__file__).parent / "golden"
 
 REPRESENTATIVE = {rule.name: f"{rule.name}/fires.py" for rule in catalog.rules()} | {
+    "arch-lost": "arch-lost/kernels.py",
     "arch-target": "arch-target/CMakeLists.txt",
     "bad-suppression": "suppression/comments.py",
     "capability-type": "capability-type/comparisons.py",
@@ -39,6 +40,7 @@ REPRESENTATIVE = {rule.name: f"{rule.name}/fires.py" for rule in catalog.rules()
     "message": "message/texts.py",
     "moe-plan": "moe-plan/named/by_card.sh",
     "p2p-atomics": "p2p-atomics/remote_atomic/fires/backends.py",
+    "pdl-noop": "pdl-noop/guarded/scale.cu",
     "relabelled": "binaries/edited/headers.so",
     "toolchain": "toolchain/floors/fires/predicates.py",
     "sm-count": "sm-count/resident.py",

@@ -19,7 +19,7 @@ _SWITCHES = frozenset({"", "true", "1"})
 class Plan:
     """A value of options of a launcher that does not run everywhere; `legal` are the chips on which it does.
 
-    `by_links`: it takes NVLink.
+    `by_links`: it takes NVLink; `costs`: it runs without it, only slower.
     """
 
     launcher: str
@@ -30,6 +30,7 @@ class Plan:
     outcome: str
     instead: str
     by_links: bool
+    costs: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ def plans() -> tuple[Plan, ...]:
             outcome=row["outcome"],
             instead=row["instead"],
             by_links="links" in row,
+            costs=row.get("costs", False),
         )
         for row in table("backends")["plan"]
     )

@@ -85,6 +85,8 @@ OperationKind = Literal[
     "lookup",
     "launch",
     "launch-bounds",
+    "dependent-launch",
+    "switched-on",
     "link-speed",
     "link-use",
     "peer",
@@ -98,6 +100,9 @@ OperationKind = Literal[
     "default-size",
     "size-table",
     "stated",
+    "generation",
+    "pinned",
+    "set-anew",
     "glued",
     "as-text",
     "picked",
@@ -130,12 +135,18 @@ mention         a word that says for whom a file is meant
 cluster         blocks that are launched together
 launch          one that may fail unseen
 launch-bounds   threads and blocks that a kernel is compiled for
+dependent-launch
+                one that lets a kernel begin before the one in front of it has ended: see `readers.cuda.dependents`
+switched-on     a macro that a build sets for helpers of a library
 ...-shared      bytes of shared memory: asked for at run time, of a kernel's own, or without asking for more
 opts-in         a macro that asks for as many bytes as a variable holds where it stands, by its name
 opted-in        a use of what may be such a macro, and the sizes that its function holds, by their names
 capacity        bytes that host code takes a multiprocessor or a block to have
 lookup          a table of such bytes that is asked for a chip, and raises where it has no row
 stated          bytes of shared memory that a text says chips have
+pinned, set-anew
+                an architecture that a class gives its objects, and a constructor that sets it
+generation      a text for people that speaks of all chips of one
 glued           names of two targets that became one string
 as-text         a capability that is ordered as a text, or taken apart by the places of its characters
 picked          a call of what the device picks: `TABLE[major](x)`, `cls(x).run()`; its amount is what is called

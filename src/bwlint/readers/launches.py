@@ -148,7 +148,7 @@ def _asked(source: str) -> Iterator[_GivenOption]:
             flagged or given["sign"] in ("=", ":") or _KUBERNETES.match(source, match.end()) or _in_env(source, match)
         )
         value = _resolved(source, given["value"]) if given else ""
-        if flagged and normal(option) in lonely() and plan_of(option, value) is None:
+        if flagged and normal(option) in lonely() and (not value or plan_of(option, value) is None):
             yield _GivenOption(option, "", match.start(), match.end())
         elif given is not None and is_set and value and normal(option) in options():
             yield _GivenOption(option, value, match.start(), given.end("value"))

@@ -14,7 +14,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
-from bwlint.model.facts import Module, Prose, Side
+from bwlint.model.facts import Module, Operation, Prose, Side, Use
 from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.family_split import gate as family_split
@@ -30,6 +30,10 @@ _NEGATIVE = re.compile(words.said("refusal"), re.I)
 _CONDITION = re.compile(rf"\bonly\b|\bskip|{words.said('demand')}", re.I)
 _DEMAND = re.compile(words.said("demand"), re.I)
 _ONLY = re.compile(r"\bonly\b", re.I)
+_SENDS = re.compile(r"\b(?:use|try|enable|prefer\w*|recommend\w*|consider|only|supported|switch)\b", re.I)
+_BACKEND = re.compile(r"[A-Za-z][\w.-]+")
+_OF_THE_READER = re.compile(r"\b(?:is|are) not supported (?:on|by) (?:this|your|the current) \w+", re.I)
+"""A text that refuses a device for lack of a chip that it names: "SM100 is not supported on this device"."""
 _HOPPER = 90
 _FOR_NOBODY = "whoever is skipped is none of those that the reason leaves out"
 
@@ -47,31 +51,61 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    """A text gives chips more shared memory than a multiprocessor of theirs has."""
     for one in module.operations:
-        if one.kind != "stated":
-            continue
-        size, *numbers = (amount.args[0] for amount in one.amounts)
-        named = [chip for chip in context.targets if chip.joined in numbers]
-        wrong = ChipSet.joining(chip for chip in named if size > (chip.smem_per_sm or size))
-        if wrong:
-            yield Draft(
-                rule=RULE,
-                place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
-                severity="note",
-                confidence="high",
-                message=f"the text gives {plain(wrong)} {kib(size)} of shared memory; {plain(wrong)} {have(wrong)}",
-                label="this text",
-                advice=f"name {plain(wrong)} apart",
-                remedy=NoFix("whether the text is for the block or for the multiprocessor is not known"),
-                claims=(Claimed(claims.shared("dynamic", size, wrong), one.at),),
-            )
+        if one.kind == "stated":
+            yield from _memory(context, module, one)
+        elif one.kind == "generation":
+            yield from _of_generation(context, module, one)
+
+
+def _of_generation(context: Context, module: Module, said: Operation) -> Iterator[Draft]:
+    """A text sends all of Blackwell to something that only its chips of the data centre have."""
+    text = str(said.amounts[0].args[0])
+    told = context.let_to(module, said.at) & context.targets & group("consumer-blackwell")
+    if not told or not _SENDS.search(text) or context.in_test(module):
+        return
+    words = (Use(word.strip(".-"), "text", said.at, role=text) for word in _BACKEND.findall(text))
+    needs = (context.evidence.libraries.need(module.path, word) for word in words)
+    need = next((one for one in needs if one is not None and not one.legal & told), None)
+    if need is None or not need.legal & group("datacenter-blackwell"):
+        return
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=said.at, admitted=told, certain=told),
+        severity="note",
+        confidence="medium",
+        message=f"the text sends every Blackwell to {need.what}; {plain(told)} are Blackwell too, and cannot use it",
+        label="this text",
+        advice=f"say {plain(need.legal)}, and what {plain(told)} can use",
+        remedy=NoFix("what the other chips can use is not known here"),
+        claims=(claimed(need, module, told),),
+    )
+
+
+def _memory(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+    """A text gives chips more shared memory than a multiprocessor of theirs has."""
+    size, *numbers = (amount.args[0] for amount in one.amounts)
+    named = [chip for chip in context.targets if chip.joined in numbers]
+    wrong = ChipSet.joining(chip for chip in named if size > (chip.smem_per_sm or size))
+    if wrong:
+        yield Draft(
+            rule=RULE,
+            place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
+            severity="note",
+            confidence="high",
+            message=f"the text gives {plain(wrong)} {kib(size)} of shared memory; {plain(wrong)} {have(wrong)}",
+            label="this text",
+            advice=f"name {plain(wrong)} apart",
+            remedy=NoFix("whether the text is for the block or for the multiprocessor is not known"),
+            claims=(Claimed(claims.shared("dynamic", size, wrong), one.at),),
+        )
 
 
 def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     said = _said(text)
     here = judged.must & context.targets
-    negative = _NEGATIVE.search(text.text) and not _DEMAND.search(text.text)
+    asks = _DEMAND.search(text.text) or _OF_THE_READER.search(text.text)
+    negative = _NEGATIVE.search(text.text) and not asks
     if not said.named or negative or EXCEPTION.search(text.text) or said.named <= judged.sets.live - judged.admitted:
         return
     if here and not said.named & context.targets and not said.open_ended and not said.alike:

@@ -47,7 +47,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     meant = [one for one in choices if one.meant]
     unsaid = [one for one in choices if not one.meant]
     for one in meant:
-        yield _draft(module, one, "warning", ())
+        yield _draft(module, one, "note" if one.plan.costs else "warning", ())
     if unsaid and not meant and not context.in_test(module):
         yield _draft(module, unsaid[0], "note", unsaid[1:])
     if not context.in_test(module):
@@ -67,7 +67,7 @@ def _choices(context: Context, module: Module) -> Iterator[_Choice]:
         told = near or path or _in_common((declared.chips & wrong) - handled, whole, wrong)
         if wrong & told.chips:
             yield _Choice(option, plan, wrong & told.chips, meant=True)
-        elif not told and not _words(option, 4):
+        elif not told and not _words(option, 4) and not plan.costs:
             yield _Choice(option, plan, wrong, meant=False)
 
 
@@ -87,7 +87,7 @@ def _in_common(declared: ChipSet, whole: Cards, wrong: ChipSet) -> Cards:
 def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choice] | tuple[()]) -> Draft:
     spelled = f"{one.option.name} {one.option.amounts[0].args[0]}".strip()
     whom = plain(one.wrong)
-    says = f"`{spelled}` ({one.plan.launcher}): {one.plan.what} needs {_needs(one.plan)}; {whom} {one.plan.outcome}"
+    says = f"`{spelled}` ({one.plan.launcher}): {one.plan.what} {_needs(one.plan)}; {whom} {one.plan.outcome}"
     advice = one.plan.instead if one.meant else f"say for which GPU this launch is; on {whom}: {one.plan.instead}"
     return Draft(
         rule=RULE,
@@ -102,8 +102,10 @@ def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choic
     )
 
 
-def _needs(plan: Plan) -> str:
-    return "NVLink" if plan.by_links else f"a chip of {plain(plan.legal)}"
+def _needs(plan: Plan, *, many: bool = False) -> str:
+    made, needs = ("are", "need") if many else ("is", "needs")
+    verb = f"{made} made for" if plan.costs else needs
+    return f"{verb} NVLink" if plan.by_links else f"{verb} a chip of {plain(plan.legal)}"
 
 
 def _branches(context: Context, module: Module) -> Iterator[Draft]:
@@ -123,11 +125,11 @@ def _branches(context: Context, module: Module) -> Iterator[Draft]:
 def _branch(module: Module, name: str, how: str, branches: list[_Branch]) -> Draft:
     first, *others = branches
     values = list(dict.fromkeys(f"`{one.value}`" for one in branches))
-    verb, them = ("is", "it needs") if len(values) == 1 else ("are", "they need")
+    verb, them = ("is", "it") if len(values) == 1 else ("are", "they")
     why = f"entered because {name} says so" if how == "asked" else f"what {name} is set to"
     says = (
         f"{listed(values)} {verb} {why}, with no look at the chip or at what connects the GPUs: {them}"
-        f" {_needs(first.plan)}, and {plain(first.wrong)} has none"
+        f" {_needs(first.plan, many=len(values) > 1)}, and {plain(first.wrong)} has none"
     )
     return Draft(
         rule=RULE,

@@ -98,9 +98,14 @@ def _rests_on(dependent: Draft, other: Draft) -> bool:
     return test in told or (other.gate is not None and test == other.gate.at)
 
 
+def _on_its_line(at: Span, part: Span) -> bool:
+    return at.holds(part) and at.line == part.end_line
+
+
 def _with_related(kept: Draft, other: Draft) -> Draft:
     """A draft with the place of another that is about the same fault."""
     shown = [kept.at, *(related.at for related in kept.related if related.module is kept.module)]
-    if any(other.at.holds(at) or at.holds(other.at) for at in shown) or len(kept.related) >= _MAX_RELATED:
+    told = kept.at.holds(other.at) or any(other.at.holds(at) or _on_its_line(at, other.at) for at in shown)
+    if told or len(kept.related) >= _MAX_RELATED:
         return kept
     return replace(kept, related=(*kept.related, RelatedSpan(other.module, other.at, other.message)))

@@ -78,6 +78,14 @@ class Builds:
             self._found[real] = tuple(dict.fromkeys(self._matching(real.replace(os.sep, "/"))))
         return self._found[real]
 
+    def above(self, real: str) -> Iterator[Module]:
+        """The build files in the folders above a file, up to that of its project."""
+        for folder in _folders_above(real, project_folder(folder_root(os.path.dirname(real)))):
+            for name in _build_files(folder):
+                found = self._load(os.path.join(folder, name))
+                if found is not None:
+                    yield found
+
     def read(self, real: str) -> Module | None:
         """A file with the targets that it names."""
         return self._load(real)

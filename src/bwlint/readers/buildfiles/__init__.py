@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from bwlint.model.facts import Module
-from bwlint.readers import launches, variables
+from bwlint.readers import launches, switches, variables
 from bwlint.readers.buildfiles import arms, pins, releases
 
 __all__ = ["is_cmake", "may_matter", "read"]
@@ -23,7 +23,7 @@ _CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a build file: literals alone, since most files of these kinds are data without a target."""
     lowered = data.lower()
-    own_words = any(one.may_hold(data) for one in (variables, releases, pins, arms))
+    own_words = any(one.may_hold(data) for one in (variables, switches, releases, pins, arms))
     return own_words or any(word in lowered for word in _WORDS) or launches.may_hold(lowered)
 
 
@@ -44,6 +44,7 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     operations = (
         *(launches.operations(source) if not is_cmake(path) and launches.may_hold(lowered) else ()),
         *variables.of_text(source),
+        *switches.operations(source),
         *releases.operations(path, source),
         *pins.operations(path, source),
         *arms.operations(source),

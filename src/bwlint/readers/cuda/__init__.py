@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bwlint.model.facts import Module
 from bwlint.readers import prune
-from bwlint.readers.cuda import assembly, bodies, containers, given, launches, multiprocessors, peers
+from bwlint.readers.cuda import assembly, bodies, containers, dependents, given, launches, multiprocessors, peers
 from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
@@ -17,7 +17,21 @@ from bwlint.readers.cuda.scopes import scopes, without_directives
 _PLAIN_WORDS = tuple(
     word.encode()
     for word in (
-        *("CUDA_ARCH", "warpgroup_", "TMEM::", "cudaGridDependency", "__asm", "tcgen05", "wgmma", "cluster", "<<<"),
+        *(
+            "CUDA_ARCH",
+            "warpgroup_",
+            "TMEM::",
+            "cudaGridDependency",
+            "ProgrammaticStream",
+            "launch_with_pdl",
+            "enable_pdl",
+            "nullptr, true)",
+            "__asm",
+            "tcgen05",
+            "wgmma",
+            "cluster",
+            "<<<",
+        ),
         *("cudaFuncSetAttribute", "cuFuncSetAttribute", "__shared__", "launch_bounds", "ComputeCapab", "computeCapab"),
         *(
             "COMPUTE_CAPAB",
@@ -81,6 +95,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         *assembly.operations(code, text, found, places, decided),
         *bodies.operations(code, text, found, places),
         *launched,
+        *dependents.operations(code, found, places),
         *peers.operations(code, found, places),
         *multiprocessors.operations(code, found, places),
     )

@@ -12,7 +12,7 @@ from functools import partial
 from bwlint.chips.spelling import OF_TOOLS
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Prose, Use
-from bwlint.readers import prune, variables
+from bwlint.readers import prune, switches, variables
 from bwlint.readers.buildfiles import pins
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.nodes import below, whole
@@ -29,6 +29,7 @@ from bwlint.readers.python import (
     memory_tiers,
     multiprocessors,
     peers,
+    pinned,
     plans,
     said,
     sonames,
@@ -46,8 +47,8 @@ __all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read"]
 _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
 _OTHERS = (
-    *(embedded, budgets, links, said, installed, tiles, plans, floors, sonames, variables),
-    *(multiprocessors, memory_tiers, memory_queries),
+    *(embedded, budgets, links, said, installed, tiles, plans, floors, sonames, variables, switches),
+    *(multiprocessors, memory_tiers, memory_queries, pinned),
 )
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OPERATION_BYTES = tuple(word.encode() for word in _OPERATION_WORDS)
@@ -133,9 +134,11 @@ def read(
             *sonames.operations(tree, source),
             *variables.of_python(tree, source),
             *pins.of_setup(path, source),
+            *switches.operations(source),
             *multiprocessors.operations(tree, source),
             *memory_tiers.operations(tree, source),
             *memory_queries.operations(tree, source),
+            *pinned.operations(tree),
             *instructions,
             *flow.sizes.found,
             *flow.noted,

@@ -1,6 +1,9 @@
-"""What the strings of a file say of the shared memory of chips: docstrings, messages, helps.
+"""What the strings of a file say of chips, as operations.
 
-Each comes out as an operation of kind stated: `name` are the words, `amounts` the bytes and the chips, as 120.
+stated      the shared memory that docstrings, messages and helps give them: `name` are the words, `amounts` the bytes
+            and the chips, as 120
+generation  an error, a warning or a line of a log that speaks of a whole generation: `name` is what that is called,
+            `amounts` the text
 """
 
 from __future__ import annotations
@@ -9,21 +12,28 @@ import ast
 import re
 from collections.abc import Iterator
 
-from bwlint.chips.mentions import SIZE, shared_memory
+from bwlint.chips.mentions import SIZE, mentioned, shared_memory
+from bwlint.chips.words import said
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import whole
+from bwlint.readers.python.sides import SPEAKS, dotted, literal_text, of_words
 from bwlint.readers.spans import span
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _KIB = 1024
+_GENERATION = (b"lackwell", b"BLACKWELL")
+_WHOLE = re.compile(r"\bblackwell\b", re.I)
+_NARROWER = re.compile(rf"{said('exception')}|\bG?B[123]00\b|consumer|\bRTX\b|workstation", re.I)
 _UNITS = (b"KB", b"KiB", b"KIB")
 _SIZED = re.compile(rb"\d{3}[ -]?K[iI]?B")
 _SHARED = re.compile(rb"shared mem|smem", re.I)
 
 
 def may_hold(data: bytes) -> bool:
-    """The prefilter: whether a file may say how much shared memory there is."""
+    """The prefilter: whether a file may say how much shared memory there is, or what a generation is to use."""
+    if any(word in data for word in _GENERATION):
+        return True
     if not any(unit in data for unit in _UNITS):
         return False
     return _SIZED.search(data) is not None and _SHARED.search(data) is not None
@@ -39,6 +49,17 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
                 numbers = (size * _KIB, *(chip.joined for chip in chips))
                 amounts = tuple(Expr("const", (number,), at) for number in numbers)
                 yield Operation("stated", " ".join(words.split()), at, amounts=amounts)
+    yield from _of_generation(tree) if _WHOLE.search(source) else ()
+
+
+def _of_generation(tree: ast.Module) -> Iterator[Operation]:
+    for node in whole(tree):
+        call = node.exc if isinstance(node, ast.Raise) else node
+        if not isinstance(call, ast.Call) or (call is node and dotted(call.func).rpartition(".")[2] not in SPEAKS):
+            continue
+        text, at = literal_text(call), of_words(call)
+        if _WHOLE.search(text) and not mentioned(text).named and not _NARROWER.search(text):
+            yield Operation("generation", "Blackwell", at, amounts=(Expr("const", (text[:600],), at),))
 
 
 def _place(node: ast.Constant, lines: list[str], words: str) -> Span:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bwlint.model.expr import Expr
+from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Prose, Side, Use
 from bwlint.model.kinds import ASSERTED, ATTEMPTED, NUMBER, Ends, How
 from bwlint.readers.nodes import below
@@ -418,7 +418,7 @@ class Collector:
 
     def _message(self, node: ast.expr | None) -> None:
         if node is not None and (text := literal_text(node)):
-            self.texts.append(Prose(text[:600], span(node)))
+            self.texts.append(Prose(text[:600], of_words(node)))
 
     def _add(self, name: str, how: How, node: ast.AST, sure: bool) -> None:
         counts = how == "name" and name in self.imports.numbers
@@ -485,6 +485,13 @@ def literal_text(node: ast.expr) -> str:
         if isinstance(item, ast.Constant) and isinstance(item.value, str):
             pieces.append((item.lineno, item.col_offset, item.value))
     return "".join(text for _, _, text in sorted(pieces))
+
+
+def of_words(node: ast.expr) -> Span:
+    """Where the words of a call begin and end: its arguments that have some; of anything else, all of it."""
+    given = [*node.args, *(keyword.value for keyword in node.keywords)] if isinstance(node, ast.Call) else []
+    told = [span(one) for one in given if literal_text(one)] or [span(node)]
+    return Span(*told[0][:2], *told[-1][2:])
 
 
 def _asks_for_text(test: ast.expr) -> bool:
@@ -712,4 +719,4 @@ def message(node: ast.expr | None, ends: Ends) -> Side:
     if node is None:
         return Side(ends=ends)
     text = literal_text(node)
-    return Side(ends=ends, at=span(node), texts=(Prose(text[:600], span(node)),) if text else ())
+    return Side(ends=ends, at=span(node), texts=(Prose(text[:600], of_words(node)),) if text else ())
