@@ -39,13 +39,17 @@ def variables() -> dict[str, ToolVariable]:
 
 @dataclass(frozen=True, slots=True)
 class PackageFloor:
-    """The first version of a package in which something works on a chip."""
+    """The first version of a package in which something works on a chip; `kernels`: nothing of it does before."""
 
     chip: str
     first: str
     what: str
+    kernels: bool
 
 
 @cache
 def packages() -> dict[str, PackageFloor]:
-    return {row["name"]: PackageFloor(row["chip"], row["first"], row["what"]) for row in table("toolkits")["package"]}
+    return {
+        row["name"]: PackageFloor(row["chip"], row["first"], row["what"], row.get("kernels", False))
+        for row in table("toolkits")["package"]
+    }

@@ -124,6 +124,7 @@ OperationKind = Literal[
     "cuda-matrix",
     "wheel-index",
     "package-floor",
+    "package-pin",
     "picked-target",
     "multiprocessors",
     "memory-tier",
@@ -159,6 +160,7 @@ cuda-matrix     the releases of CUDA that a workflow is run with, by the newest
 wheel-index     where wheels of torch are taken from, by their release of CUDA
 picked-target   one that a script picks under some releases of CUDA, the one that it picks else, and these releases
 package-floor   a package and the version of it that is asked for at least
+package-pin     a package and the one version of it that is asked for
 switched        the device decides what the value of an option of peers is; its amount is that value
 multiprocessors
                 a number of them that code says itself: see `readers.python.multiprocessors`

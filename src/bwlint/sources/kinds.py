@@ -36,7 +36,7 @@ KINDS: tuple[Kind, ...] = (
             *(".service", ".sbatch", ".slurm", ".env"),
         ),
         names=("CMakeLists.txt", "setup.cfg", "BUILD", "meson.build", "meson_options.txt", "meson.options"),
-        stems=("Dockerfile", "Containerfile", "Makefile", "makefile", "GNUmakefile"),
+        stems=("Dockerfile", "Containerfile", "Makefile", "makefile", "GNUmakefile", "requirements"),
         interpreters=("bash", "/sh", "env sh"),
     ),
     Kind(PTX, suffixes=(".ptx",)),

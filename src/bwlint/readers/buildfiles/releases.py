@@ -2,7 +2,7 @@
 
 Each comes out as an operation: `cuda-matrix`, named after the newest of its releases, where the file has no newer one;
 `wheel-index`, after the release that the wheels are made with, and what is said around it; `package-floor`, after the
-package, with the version that is asked for at least.
+package, with the version that is asked for at least; `package-pin`, with the one that is asked for and no other.
 """
 
 from __future__ import annotations
@@ -21,10 +21,18 @@ _MATRIX = re.compile(
     r"^[ \t]*(?:- )?[\"']?cuda(?:[-_]?ver(?:sion)?s?)?[\"']?:[ \t]*\n?[ \t]*\[(?P<list>[^\[\]{}]{3,400})\]", re.I | re.M
 )
 _ONE = re.compile(r"[\"']?(?:cu)?([0-9]{2})\.?([0-9])(?:\.[0-9]{1,2})?[\"']?")
+_FLOORED = [name for name, package in packages().items() if not package.kernels]
+_PINNED = [name for name, package in packages().items() if package.kernels]
 _FLOOR = re.compile(
-    rf"[\"'](?P<package>{'|'.join(map(re.escape, packages()))})(?:\[[\w, -]{{1,60}}\])?"
+    rf"[\"'](?P<package>{'|'.join(map(re.escape, _FLOORED))})(?:\[[\w, -]{{1,60}}\])?"
     r"[ \t]*>=[ \t]*(?P<version>[0-9][0-9.]{0,12})"
 )
+_PIN = re.compile(
+    rf"^(?P<package>{'|'.join(map(re.escape, _PINNED))})"
+    r"[ \t]?[=~]=[ \t]*(?P<version>[0-9][0-9.]{0,12})(?!\+cpu|\+rocm|\+xpu|[\w.]|[^\n]*[Dd]arwin)",
+    re.M,
+)
+_REQUIREMENTS = re.compile(r"(?:^|/)requirements[^/]*\.(?:txt|in)$")
 _COMMENT = re.compile(r"(?:^|\s)#")
 _IN_FRONT = 300
 """Characters in front of a place that speak of it."""
@@ -32,7 +40,11 @@ _LONGEST = 400
 """Characters of a line in front of a place in which a comment may begin."""
 _LEAST_MATRIX = 3
 _MOST = 40
-_WORDS = (b"download.pytorch.org/whl/", *(package.encode() for package in packages()))
+_WORDS = (
+    b"download.pytorch.org/whl/",
+    *(package.encode() for package in _FLOORED),
+    *(f"{package}{pin}".encode() for package in _PINNED for pin in ("==", "~=", " ==", " ~=")),
+)
 _YAML = (".yml", ".yaml")
 
 
@@ -44,7 +56,7 @@ def operations(path: str, source: str) -> tuple[Operation, ...]:
     if not may_hold(source.encode("utf-8", "surrogatepass")):
         return ()
     places = Places(source)
-    found = [*_indices(source, places), *_floors(path, source, places)]
+    found = [*_indices(source, places), *_floors(path, source, places), *_pins(path, source, places)]
     if path.endswith(_YAML) and "matrix:" in source:
         found += _matrices(source, places)
     return tuple(found[:_MOST])
@@ -63,6 +75,12 @@ def _floors(path: str, source: str, places: Places) -> Iterator[Operation]:
         if not _commented(source, match.start(), places):
             at = places.span(match.start() + 1, match.end())
             yield Operation("package-floor", match["package"], at, amounts=(const(match["version"].rstrip(".")),))
+
+
+def _pins(path: str, source: str, places: Places) -> Iterator[Operation]:
+    for match in _PIN.finditer(source) if _REQUIREMENTS.search(path) else ():
+        at = places.span(match.start("package"), match.end())
+        yield Operation("package-pin", match["package"], at, amounts=(const(match["version"].rstrip(".")),))
 
 
 def _matrices(source: str, places: Places) -> Iterator[Operation]:

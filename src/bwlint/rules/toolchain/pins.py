@@ -36,6 +36,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _index(context, module, one)
         elif one.kind == "package-floor":
             yield from _floor(context, module, one)
+        elif one.kind == "package-pin":
+            yield from _pin(context, module, one)
         elif one.kind == "picked-target":
             yield from _picked(context, module, one)
 
@@ -80,6 +82,20 @@ def _floor(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
     yield _draft(module, one, chips, "note", message, f"from {asked} on", f"ask for {known.first} at least")
 
 
+def _pin(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+    """A package in a version without kernels for the chip, where the tree or the path says that it is meant for it."""
+    known = packages()[one.name]
+    asked = one.amounts[0].args[0]
+    family = _family(ChipSet.of(known.chip)) & context.targets
+    if not known.kernels or not family or version(asked) >= version(known.first):
+        return
+    meant = _spoken_of(context.places.get(module.path, ""), family) or (family if _is_served(context, family) else NONE)
+    if meant:
+        message = f"{one.name} {asked} is pinned, whose {known.what} have no kernels for {plain(meant)}"
+        advice = f"take {known.first} at least, with a CUDA that has them: {_first_release(meant)} or later"
+        yield _draft(module, one, meant, "note", message, f"before {known.first}", advice)
+
+
 def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
     """An exact target under a release that knows the target of the family, which later ones are given."""
     exact, wider = (next(known_targets([name]), None) for name in (one.name, one.amounts[0].args[0]))
@@ -94,11 +110,17 @@ def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]
         yield _draft(module, one, left_out, "warning", message, f"{exact}", f"take {wider} from {first} on")
 
 
+def _family(chips: ChipSet) -> ChipSet:
+    return ChipSet.joining(other for chip in chips for other in siblings(chip))
+
+
 def _is_served(context: Context, chips: ChipSet) -> bool:
-    """Whether gates of the tree ask for the family of some chips, or for them, by name."""
-    family = ChipSet.joining(other for chip in chips for other in siblings(chip))
+    """Whether gates of the tree admit the family of some chips, or them, and nobody else."""
+    family = _family(chips)
     return any(
-        one.core and one.core <= family and one.core & chips for gates in context.judged.values() for one in gates
+        one.admitted and one.admitted <= family and one.admitted & chips
+        for gates in context.judged.values()
+        for one in gates
     )
 
 
