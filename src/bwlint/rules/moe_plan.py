@@ -47,7 +47,7 @@ class _Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class _Branch:
+class _NamedPlan:
     """A test for a value, or its assignment, that leads to a plan which goes wrong on `wrong`."""
 
     option: Operation
@@ -142,19 +142,19 @@ def _needs(plan: Plan) -> str:
 
 def _branches(context: Context, module: Module) -> Iterator[Draft]:
     """What a name alone chooses, one finding for all the values of an option that a file asks for, or sets."""
-    found: dict[tuple[str, str], list[_Branch]] = {}
+    found: dict[tuple[str, str], list[_NamedPlan]] = {}
     for one in module.operations:
         if one.kind == "plan-branch":
             value, how = (amount.args[0] for amount in one.amounts)
             plan = linked(one.name, value)
             wrong = context.targets - plan.legal if plan else NONE
             if plan is not None and wrong:
-                found.setdefault((one.name, how), []).append(_Branch(one, value, plan, wrong))
+                found.setdefault((one.name, how), []).append(_NamedPlan(one, value, plan, wrong))
     for (name, how), branches in found.items():
         yield _branch(module, name, how, branches)
 
 
-def _branch(module: Module, name: str, how: str, branches: list[_Branch]) -> Draft:
+def _branch(module: Module, name: str, how: str, branches: list[_NamedPlan]) -> Draft:
     first, *others = branches
     values = list(dict.fromkeys(f"`{one.value}`" for one in branches))
     verb, them = ("is", "it needs") if len(values) == 1 else ("are", "they need")
