@@ -28,6 +28,7 @@ Category = Literal[
     "tcgen05",
     "test-gate",
     "toolchain",
+    "unified-memory",
     "wgmma",
 ]
 Applicability = Literal["safe", "unsafe"]
@@ -68,6 +69,7 @@ CATEGORIES: dict[Category, CategoryTraits] = {
     "tcgen05": CategoryTraits(is_path=True),
     "test-gate": CategoryTraits(),
     "toolchain": CategoryTraits(is_gateless=True),
+    "unified-memory": CategoryTraits(is_gateless=True),
     "wgmma": CategoryTraits(is_path=True),
 }
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
-from bwlint.chips import NONE, ChipSet
+from bwlint.chips import NONE, ChipSet, spelling
 from bwlint.chips.backends import Cards, Plan, card_words, cards, linked, plan_of
 from bwlint.chips.wording import listed, plain
 from bwlint.judging import claims
@@ -15,9 +18,20 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Severity
 from bwlint.model.rule import RuleTraits
+from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
+from bwlint.world.gates import TEST_FILE
 
 RULE = RuleTraits("moe-plan")
 _RELATED = 6
+_MOST_READ = 20
+_FOR_OURS = re.compile(rf"{spelling.of_generation(12)}|b12x|gb10|\(12, ?[01]\)|== 12\b".encode(), re.I)
+_CHANGES = re.compile(r"(?:^|/)(?:[^/]*(?:overlay|patch)|mods?/)", re.I)
+_INSTALLED = re.compile(rb"(?:site|dist)-packages")
+"""What is laid over an installed library, or edits it."""
+_IS_LAUNCH = re.compile(r"--|BACKEND|^\s*#")
+"""A line that asks for a value, or speaks of it."""
 _FOLDERS = 4
 """How many names at the end of a path say what a file is for."""
 
@@ -33,7 +47,7 @@ class _Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class _Branch:
+class _NamedPlan:
     """A test for a value, or its assignment, that leads to a plan which goes wrong on `wrong`."""
 
     option: Operation
@@ -47,7 +61,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     meant = [one for one in choices if one.meant]
     unsaid = [one for one in choices if not one.meant]
     for one in meant:
-        yield _draft(module, one, "note" if one.plan.costs else "warning", ())
+        own = _own_code(context, module, one)
+        yield _draft(module, one, "note" if own or one.plan.costs else "warning", (), own)
     if unsaid and not meant and not context.in_test(module):
         yield _draft(module, unsaid[0], "note", unsaid[1:])
     if not context.in_test(module):
@@ -84,10 +99,29 @@ def _in_common(declared: ChipSet, whole: Cards, wrong: ChipSet) -> Cards:
     return Cards(whole.chips - wrong, foreign=True)
 
 
-def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choice] | tuple[()]) -> Draft:
+def _own_code(context: Context, module: Module, one: _Choice) -> str:
+    """The file by which a tree changes the library, with the value in it and 12.x spoken of; "" without one."""
+    if context.native is None:
+        return ""
+    value = one.option.amounts[0].args[0]
+    search = search_of(package_root(module.path), context.native.searches)
+    for spelled in dict.fromkeys((value, value.upper(), value.lower())):
+        hits = (hit for hit in search.word("python", spelled) if not _IS_LAUNCH.search(hit.text))
+        files = dict.fromkeys(hit.file for hit in hits if hit.file.real != module.path)
+        for file in islice(files, _MOST_READ):
+            data = read_bytes(file.real)
+            if isinstance(data, Unread) or TEST_FILE.search(file.path) or not _FOR_OURS.search(data):
+                continue
+            if _CHANGES.search(file.path) or _INSTALLED.search(data):
+                return posixpath.basename(file.path)
+    return ""
+
+
+def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choice] | tuple[()], own: str = "") -> Draft:
     spelled = f"{one.option.name} {one.option.amounts[0].args[0]}".strip()
     whom = plain(one.wrong)
     says = f"`{spelled}` ({one.plan.launcher}): {one.plan.what} {_needs(one.plan)}; {whom} {one.plan.outcome}"
+    says += f"; {own} of this tree changes the library, and has it beside 12.x" if own else ""
     advice = one.plan.instead if one.meant else f"say for which GPU this launch is; on {whom}: {one.plan.instead}"
     return Draft(
         rule=RULE,
@@ -110,19 +144,19 @@ def _needs(plan: Plan, *, many: bool = False) -> str:
 
 def _branches(context: Context, module: Module) -> Iterator[Draft]:
     """What a name alone chooses, one finding for all the values of an option that a file asks for, or sets."""
-    found: dict[tuple[str, str], list[_Branch]] = {}
+    found: dict[tuple[str, str], list[_NamedPlan]] = {}
     for one in module.operations:
         if one.kind == "plan-branch":
             value, how = (amount.args[0] for amount in one.amounts)
             plan = linked(one.name, value)
             wrong = context.targets - plan.legal if plan else NONE
             if plan is not None and wrong:
-                found.setdefault((one.name, how), []).append(_Branch(one, value, plan, wrong))
+                found.setdefault((one.name, how), []).append(_NamedPlan(one, value, plan, wrong))
     for (name, how), branches in found.items():
         yield _branch(module, name, how, branches)
 
 
-def _branch(module: Module, name: str, how: str, branches: list[_Branch]) -> Draft:
+def _branch(module: Module, name: str, how: str, branches: list[_NamedPlan]) -> Draft:
     first, *others = branches
     values = list(dict.fromkeys(f"`{one.value}`" for one in branches))
     verb, them = ("is", "it") if len(values) == 1 else ("are", "they")

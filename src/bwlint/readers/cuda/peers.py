@@ -95,6 +95,11 @@ _SWITCHES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("fabric", re.compile(r"=\s*CU_MEM_HANDLE_TYPE_FABRIC\b")),
     ("rdma", re.compile(r"\bgpuDirectRDMACapable\s*=\s*(?:1|true)\b")),
 )
+_STARTS = re.compile(
+    r"\b(?:j?thread|async|pthread_create|emplace_back|submit|enqueue)\b[^;(){}]{0,40}[({]([^;]{1,160})"
+)
+"""What starts a function that it is handed: `std::thread(work, rank)`."""
+_NAME = re.compile(r"\w+")
 _HANDS_OUT = re.compile(r"\breturn\s+[^;\s]|\bvoid\s*\*\*")
 
 
@@ -450,9 +455,14 @@ class _PeerReader:
     def _by_callee(self) -> dict[str, list[_PointerFunction]]:
         found: dict[str, list[_PointerFunction]] = {}
         for function in self.functions:
-            for name in function.called_by_name:
+            started = {name for given in _STARTS.findall(function.text) for name in _NAME.findall(given)}
+            for name in function.called_by_name | (started & self._of_host):
                 found.setdefault(name, []).append(function)
         return found
+
+    @cached_property
+    def _of_host(self) -> frozenset[str]:
+        return frozenset(function.name for function in self.functions if not function.device)
 
     def _entered(self, kernel: _PointerFunction) -> frozenset[str]:
         """The functions of the file that a kernel may call, itself included."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import ChipSet, group
+from bwlint.chips import Chip, ChipSet, group
 from bwlint.chips.products import named, products_of, told
 from bwlint.chips.wording import plain
 from bwlint.chips.words import nicknames, numbers
@@ -43,8 +43,7 @@ def _rate(context: Context, judged: Judged) -> Iterator[Draft]:
         if not ours or not chips >= _SERVER or not group("large-ampere") <= chips or judged.gate.kind not in BRANCHES:
             continue
         first = next(iter(chips))
-        has_gaps = bool(ChipSet.where(lambda chip, least=first.joined: chip.joined >= least) - chips)
-        if has_gaps or any(_divides(other, judged, chips) for other in context.within(judged)):
+        if not chips >= _from(first) or any(_divides(other, judged, chips) for other in context.within(judged)):
             continue
         says = (
             f"one rate of the tensor cores stands for every chip from {first} on: a multiprocessor of"
@@ -56,6 +55,10 @@ def _rate(context: Context, judged: Judged) -> Iterator[Draft]:
             label="one rate for all",
             advice="have a row for 12.x, or measure: a share of this peak says little on it",
         )
+
+
+def _from(first: Chip) -> ChipSet:
+    return ChipSet.where(lambda chip: chip.joined >= first.joined)
 
 
 def _divides(other: Judged, judged: Judged, chips: ChipSet) -> bool:

@@ -122,10 +122,12 @@ def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]
 
 
 def is_served(context: Context, chips: ChipSet) -> bool:
-    """Whether gates of the tree ask for the family of some chips, or for them, by name."""
+    """Whether gates of the tree admit the family of some chips, or them, and nobody else."""
     family = ChipSet.joining(other for chip in chips for other in siblings(chip))
     return any(
-        one.core and one.core <= family and one.core & chips for gates in context.judged.values() for one in gates
+        one.admitted and one.admitted <= family and one.admitted & chips
+        for gates in context.judged.values()
+        for one in gates
     )
 
 
