@@ -23,6 +23,11 @@ atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 gc.set_threshold(100_000, 10, 10)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that share what takes long come first: a worker of pytest-xdist begins with a long run of neighbours."""
+    items.sort(key=lambda item: item.get_closest_marker("shared") is None)
+
+
 def pytest_collection_finish() -> None:
     """Keep what the suite consists of out of every collection: those that the program asks for would walk through it.
 

@@ -25,8 +25,6 @@ from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-ON_ONE_WORKER = pytest.mark.xdist_group("fixtures")
-"""For modules of tests that look at what is found in the fixtures: it is found once."""
 TARGETS = ("sm_120", "sm_121")
 _SHOWN, _WIDTH = 60, 300
 """Lines of a difference, and characters of each, that a failure prints."""

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from snapshots import FIXTURES, ON_ONE_WORKER, of_fixtures
+from snapshots import FIXTURES, of_fixtures
 
 from bwlint.model.findings import Report
 from bwlint.rules import binary_checks, checks, file_checks, guard_checks
@@ -20,7 +20,7 @@ from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 from bwlint.sources.kinds import kind_of
 
-pytestmark = ON_ONE_WORKER
+pytestmark = pytest.mark.shared
 
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 FILES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*") if kind_of(path.name))

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from libraries import arm
 from small_binaries import Kernel, container, cubin, entry, shared_object
-from snapshots import FIXTURES, ON_ONE_WORKER, Golden, checked, of_fixtures, rendered
+from snapshots import FIXTURES, Golden, checked, of_fixtures, rendered
 
 from bwlint.run.outcome import Outcome
 from bwlint.settings import catalog
 
-pytestmark = ON_ONE_WORKER
+pytestmark = pytest.mark.shared
 
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 GOLDEN = Path(__file__).parent / "golden"

@@ -23,8 +23,7 @@ from bwlint.chips.instructions import forms, verdict
 from bwlint.chips.isa import first_isa, static_shared
 from bwlint.confirm import probes
 
-# What is installed and measured once is looked at by many.
-pytestmark = pytest.mark.xdist_group("ptxas")
+pytestmark = pytest.mark.shared
 
 HOSTILE = Path(__file__).parent / "confirm" / "hostile"
 OLDEST = "13.0.88"

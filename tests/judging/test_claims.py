@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from libraries import arm
 from small_binaries import Kernel, container, cubin, entry, ptx, shared_object, static_library
-from snapshots import FIXTURES, ON_ONE_WORKER, of_fixtures
+from snapshots import FIXTURES, of_fixtures
 
 import bwlint.report
 from bwlint.chips import NONE, ChipSet, TargetSet
@@ -30,7 +30,7 @@ from bwlint.report import Setting, json_report, sarif
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
 
-pytestmark = ON_ONE_WORKER
+pytestmark = pytest.mark.shared
 
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 SCHEMA = json.loads(Path(bwlint.report.__file__).with_name("findings.schema.json").read_text("utf-8"))

@@ -15,8 +15,7 @@ from bwlint.model.facts import Gate
 from bwlint.sources.walk import SourceFile, discover
 from bwlint.world.collect import SERIAL_BELOW, Collected, collect
 
-# What is collected once is looked at by many.
-pytestmark = pytest.mark.xdist_group("collected")
+pytestmark = pytest.mark.shared
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCALARS = (str, int, float, bool, type(None))
