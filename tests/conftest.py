@@ -22,6 +22,23 @@ atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 # Runs make objects by the million, and most of them stay until the end of their test.
 gc.set_threshold(100_000, 10, 10)
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that share what takes long come first: a worker of pytest-xdist begins with a long run of neighbours."""
+    items.sort(key=lambda item: item.get_closest_marker("shared") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what the suite consists of out of every collection: those that the program asks for would walk through it.
+
+    The program itself freezes and unfreezes to make things old; that would unfreeze the suite.
+    """
+    gc.collect()
+    gc.freeze()
+    for name in ("freeze", "unfreeze"):
+        setattr(gc, name, lambda: None)
+
+
 # The same draws every time: what one run finds, the next must find too. `--hypothesis-seed` draws anew.
 settings.register_profile("same", derandomize=True)
 settings.load_profile("same")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from bwlint.run.outcome import Outcome
 from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 TARGETS = ("sm_120", "sm_121")
 _SHOWN, _WIDTH = 60, 300
 """Lines of a difference, and characters of each, that a failure prints."""
@@ -35,10 +37,14 @@ def checked(folder: str) -> Outcome:
 
 
 @cache
-def unrepaired(folder: Path) -> Report:
-    """What is found in a folder of fixtures, without fixes; several modules of tests look at it."""
-    with ExitStack() as stack:
-        return check(CheckRequest((str(folder),), jobs=1, severity="note"), stack).report
+def of_fixtures(folder: str) -> Outcome:
+    """What is found in a folder of fixtures, paths from `fixtures/` on."""
+    here = Path.cwd()
+    os.chdir(FIXTURES)
+    try:
+        return checked(folder)
+    finally:
+        os.chdir(here)
 
 
 def rendered(outcome: Outcome, form: str, report: Report | None = None) -> str:

@@ -10,16 +10,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from snapshots import unrepaired
+from snapshots import FIXTURES, of_fixtures
 
 from bwlint.model.findings import Report
 from bwlint.rules import binary_checks, checks, file_checks, guard_checks
+from bwlint.run.check import check
 from bwlint.run.gather import gather
 from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 from bwlint.sources.kinds import kind_of
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+pytestmark = pytest.mark.shared
+
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 FILES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*") if kind_of(path.name))
 MARKER = re.compile(r" *(?:#|//) (error|warning|note): \[([a-z0-9-]+)\]")
@@ -29,7 +31,7 @@ Mark = tuple[int, str, str]
 """Line, severity, rule."""
 
 
-def reported(report: Report, folder: Path) -> dict[str, set[Mark]]:
+def reported(report: Report, folder: str) -> dict[str, set[Mark]]:
     """What a run found, by file below `folder`."""
     found: dict[str, set[Mark]] = {}
     for finding in report.findings:
@@ -40,7 +42,7 @@ def reported(report: Report, folder: Path) -> dict[str, set[Mark]]:
 
 @cache
 def of_folder(name: str) -> dict[str, set[Mark]]:
-    return reported(unrepaired(FIXTURES / name), FIXTURES / name)
+    return reported(of_fixtures(name).report, name)
 
 
 def marks(path: Path) -> set[Mark]:
@@ -84,7 +86,9 @@ def test_markers_change_nothing(folder: str, tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / folder, copy)
     for path in filter(Path.is_file, copy.rglob("*")):
         path.write_text(MARKER.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
-    assert reported(unrepaired(copy), copy) == of_folder(folder)
+    with ExitStack() as stack:
+        report = check(CheckRequest((str(copy),), jobs=1, severity="note"), stack).report
+    assert reported(report, str(copy)) == of_folder(folder)
 
 
 def test_every_rule_has_a_fixture_that_fires() -> None:

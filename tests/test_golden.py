@@ -5,22 +5,21 @@ A change of words is written down with `pytest tests/test_golden.py --update-gol
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
 from libraries import arm
 from small_binaries import Kernel, container, cubin, entry, shared_object
-from snapshots import Golden, checked, rendered
+from snapshots import FIXTURES, Golden, checked, of_fixtures, rendered
 
 from bwlint.run.outcome import Outcome
 from bwlint.settings import catalog
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+pytestmark = pytest.mark.shared
+
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -107,17 +106,6 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return Golden(GOLDEN, request.config.getoption("--update-golden"))
 
 
-@cache
-def of_folder(name: str) -> Outcome:
-    """What is found in a folder of fixtures, paths from `fixtures/` on."""
-    here = Path.cwd()
-    os.chdir(FIXTURES)
-    try:
-        return checked(name)
-    finally:
-        os.chdir(here)
-
-
 @pytest.fixture
 def of_binaries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
     """What is found in the tree of binaries, read in their order."""
@@ -138,7 +126,7 @@ def of_rule(outcome: Outcome, rule: str) -> str:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_reports_on_the_fixtures(folder: str, golden: Golden) -> None:
-    golden.holds(f"{folder}.json", rendered(of_folder(folder), "json"))
+    golden.holds(f"{folder}.json", rendered(of_fixtures(folder), "json"))
 
 
 def test_report_on_binaries(of_binaries: Outcome, golden: Golden) -> None:
@@ -147,7 +135,7 @@ def test_report_on_binaries(of_binaries: Outcome, golden: Golden) -> None:
 
 @pytest.mark.parametrize("rule", [name for name in REPRESENTATIVE if name != "relabelled"])
 def test_words_of_each_rule(rule: str, golden: Golden) -> None:
-    golden.holds(f"text/{rule}.txt", of_rule(of_folder(REPRESENTATIVE[rule].partition("/")[0]), rule))
+    golden.holds(f"text/{rule}.txt", of_rule(of_fixtures(REPRESENTATIVE[rule].partition("/")[0]), rule))
 
 
 def test_words_of_edited_headers(of_binaries: Outcome, golden: Golden) -> None:
@@ -157,7 +145,7 @@ def test_words_of_edited_headers(of_binaries: Outcome, golden: Golden) -> None:
 @pytest.mark.parametrize("name", OTHER_FORMATS)
 def test_other_formats(name: str, golden: Golden) -> None:
     form, folder = OTHER_FORMATS[name]
-    golden.holds(name, rendered(of_folder(folder), form))
+    golden.holds(name, rendered(of_fixtures(folder), form))
 
 
 def test_every_file_is_rendered(golden: Golden) -> None:

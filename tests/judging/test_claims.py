@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from libraries import arm
 from small_binaries import Kernel, container, cubin, entry, ptx, shared_object, static_library
-from snapshots import unrepaired
+from snapshots import FIXTURES, of_fixtures
 
 import bwlint.report
 from bwlint.chips import NONE, ChipSet, TargetSet
@@ -30,7 +30,8 @@ from bwlint.report import Setting, json_report, sarif
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+pytestmark = pytest.mark.shared
+
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 SCHEMA = json.loads(Path(bwlint.report.__file__).with_name("findings.schema.json").read_text("utf-8"))
 VALIDATOR = Draft202012Validator({"$defs": SCHEMA["$defs"], "$ref": "#/$defs/claim"})
@@ -46,7 +47,7 @@ OF_A_NAME = frozenset({"named_after_instructions.py", "named_after_one.py"})
 
 
 def of_folder(name: str) -> tuple[Finding, ...]:
-    report = unrepaired(FIXTURES / name)
+    report = of_fixtures(name).report
     return (*report.findings, *(entry.finding for entry in report.suppressed))
 
 
@@ -54,7 +55,7 @@ def found_at(place: str, rule: str) -> Finding:
     """The finding of a rule at "folder/file:line" of the fixtures."""
     path, _, line = place.rpartition(":")
     folder = path.partition("/")[0]
-    wanted = str(FIXTURES / path), int(line), rule
+    wanted = path, int(line), rule
     (found,) = [one for one in of_folder(folder) if (one.path, one.region.line, one.name) == wanted]
     return found
 
@@ -309,11 +310,11 @@ def test_fields_of_claims() -> None:
 
 def test_a_claim_on_another_file_has_its_path() -> None:
     _, build = found_at("native/hopper_only/api.cpp:6", "leak").claims
-    assert build.path == str(FIXTURES / "native/hopper_only/setup.py")
+    assert build.path == "native/hopper_only/setup.py"
     _, instruction = found_at("reached/kit/compiled.py:21", "leak").claims
-    assert instruction.path == str(FIXTURES / "reached/kit/tensor_core.cu")
+    assert instruction.path == "reached/kit/tensor_core.cu"
     assert instruction.at is not None
-    text = Path(instruction.path).read_text("utf-8").splitlines()[instruction.at.line - 1]
+    text = (FIXTURES / instruction.path).read_text("utf-8").splitlines()[instruction.at.line - 1]
     assert "tcgen05.wait::ld" in text[instruction.at.column - 1 :]
 
 

@@ -273,6 +273,6 @@ def test_garbage_of_proofs_is_collected_once_a_file(here: Path, monkeypatch: pyt
     for name in ("a.py", "b.py"):
         write(here, name, SPLIT + more)
     collected: list[int] = []
-    monkeypatch.setattr(gc, "collect", lambda: collected.append(1))
+    monkeypatch.setattr(gc, "collect", lambda _: collected.append(1))
     assert sum(finding.fix is not None for finding in findings(".", fixes=True)) > 2
     assert len(collected) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,16 +15,26 @@ from bwlint.run.request import CheckRequest
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
-@pytest.mark.parametrize("link_budget", [None, 12, 0])
-def test_it_is_told_the_same_by_several_processes(monkeypatch: pytest.MonkeyPatch, link_budget: int | None) -> None:
+LINKED = ("across", "native", "reached")
+"""Folders of which a run reads more than twelve files beyond those that it judges."""
+
+
+@pytest.mark.parametrize(
+    ("folders", "link_budget", "unlinked"), [(("leak", "smem"), None, False), (LINKED, 12, True), (LINKED, 0, True)]
+)
+def test_it_is_told_the_same_by_several_processes(
+    monkeypatch: pytest.MonkeyPatch, folders: tuple[str, ...], link_budget: int | None, unlinked: bool
+) -> None:
     monkeypatch.setattr(engine, "MIN_PART", 20)
-    alone, together = (_said(jobs, link_budget) for jobs in (1, 3))
+    alone, together = (_said(folders, jobs, link_budget) for jobs in (1, 3))
     assert alone == together
-    assert alone[0]
+    findings, _, stats = alone
+    assert findings
+    assert ("unlinked" in stats) == unlinked
 
 
-def _said(jobs: int, link_budget: int | None) -> tuple[object, ...]:
+def _said(folders: tuple[str, ...], jobs: int, link_budget: int | None) -> tuple[object, object, Mapping[str, int]]:
     with ExitStack() as stack:
-        request = CheckRequest((str(FIXTURES / "leak"), str(FIXTURES / "smem")), jobs=jobs, link_budget=link_budget)
-        outcome = check(request, stack)
-    return outcome.report.findings, outcome.report.skipped, outcome.report.stats
+        paths = tuple(str(FIXTURES / folder) for folder in folders)
+        report = check(CheckRequest(paths, jobs=jobs, link_budget=link_budget), stack).report
+    return report.findings, report.skipped, report.stats

@@ -15,6 +15,8 @@ from bwlint.model.facts import Gate
 from bwlint.sources.walk import SourceFile, discover
 from bwlint.world.collect import SERIAL_BELOW, Collected, collect
 
+pytestmark = pytest.mark.shared
+
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCALARS = (str, int, float, bool, type(None))
 DEPTH = 118

@@ -1,4 +1,4 @@
-"""PTX as a whole: which version a target needs, what assembles for what, and how much shared memory is static.
+"""PTX as a whole: which version a target needs, and how much shared memory is static.
 
 The numbers are measured with ptxas and stand in ptx.toml.
 """
@@ -37,13 +37,3 @@ def static_shared(target: Target, toolkit: Version | None = None) -> int | None:
     if toolkit is not None and toolkit < (13, 0):
         return 48 * 1024
     return None if row is None else int(row["shared"])
-
-
-def assembles(target: Target, arch: Target) -> bool:
-    """Whether PTX of a `.target` can be compiled for an architecture of ptxas or the driver.
-
-    Plain PTX goes to any later number, f to later members of its family, a to its own target alone.
-    """
-    if target.suffix == "a":
-        return target == arch
-    return arch.chip in target.jits_on()

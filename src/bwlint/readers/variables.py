@@ -40,9 +40,8 @@ def of_text(source: str) -> tuple[Operation, ...]:
     return tuple(_in_lines(source, lines))[:_MOST]
 
 
-def of_python(tree: ast.Module, source: str) -> tuple[Operation, ...]:
-    if not may_hold(source.encode("utf-8", "surrogatepass")):
-        return ()
+def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
+    """What Python sets."""
     lines = re.split("\r\n|\r|\n", source)
     found = (
         Operation("environment", name, span(at), amounts=(const(_text(value)), const(_near(lines, at.lineno))))

@@ -64,22 +64,9 @@ def finish(
     mended: Severity | None,
 ) -> Finished:
     """The findings of a run. `marked` are the files with comments of bwlint, `mended` the lowest level with repairs."""
-    gc.freeze()  # the run itself stays: after the proofs of a file only what they have made is looked through
-    try:
-        return _finish(analysis, marked, texts, names, enabled, advance, mended)
-    finally:
-        gc.unfreeze()
-
-
-def _finish(
-    analysis: Analysis,
-    marked: Sequence[SourceFile],
-    texts: Texts,
-    names: Names,
-    enabled: Enabled,
-    advance: Advance,
-    mended: Severity | None,
-) -> Finished:
+    # The run itself stays, and is made old without a look: after a file only what its proofs have made is gone through.
+    gc.freeze()
+    gc.unfreeze()
     drafts = {file.real: found for file, found in without_copies(analysis.drafts, enabled)}
     files = {file.real: file for file in (*(file for file, _ in analysis.drafts), *marked)}
     findings: list[Finding] = []
@@ -94,7 +81,7 @@ def _finish(
         one = _ReportedFile(analysis, file, text, texts, names, enabled(file), mended)
         kept, silenced = one.finish(drafts.get(file.real, ()))
         if mended and file.real in drafts:
-            gc.collect()
+            gc.collect(1)
         findings += kept
         suppressed += silenced
     return Finished(

@@ -6,12 +6,12 @@ import ast
 import bisect
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from bwlint.chips.spelling import OF_TOOLS
 from bwlint.model.expr import Span
-from bwlint.model.facts import Module, Prose, Use
+from bwlint.model.facts import Module, Operation, Prose, Use
 from bwlint.readers import prune, switches, variables
 from bwlint.readers.buildfiles import pins
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
@@ -46,10 +46,12 @@ __all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read"]
 
 _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
-_OTHERS = (
-    *(embedded, budgets, links, said, installed, tiles, plans, floors, sonames, variables, switches),
+# Each is asked only where its prefilter finds a word of it; a file that only they want is read for them.
+_READERS = (
+    *(peers, links, budgets, tiles, plans, floors, sonames, variables),
     *(multiprocessors, memory_tiers, memory_queries, pinned),
 )
+_ALWAYS_ASKED = (glued, fixed_digits, clusters, said)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OPERATION_BYTES = tuple(word.encode() for word in _OPERATION_WORDS)
 MOST_TOKENS = 1_000_000
@@ -76,7 +78,7 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
         return True
     if b"install_requires" in data and pins.may_hold(data):
         return True
-    return peers.may_enter(data) or any(reader.may_hold(data) for reader in _OTHERS)
+    return any(reader.may_hold(data) for reader in (*_READERS, switches, embedded, installed, said))
 
 
 def read(
@@ -117,28 +119,13 @@ def read(
         functions=functions,
         classes=flow.classes,
         gates=prune.gates(flow.gates.found),
-        uses=_operations(tree, source, lines),
+        uses=_uses(tree, source, lines),
         targets=_targets(source, tree),
         carries=carries_of_python(tree, source),
         operations=(
-            *peers.operations(tree, source),
-            *links.operations(tree, source),
-            *glued.operations(tree, source),
-            *fixed_digits.operations(tree, source),
-            *budgets.operations(tree, source),
-            *clusters.operations(tree, source),
-            *said.operations(tree, source),
-            *tiles.operations(tree, source),
-            *plans.operations(tree, source),
-            *floors.operations(tree, source),
-            *sonames.operations(tree, source),
-            *variables.of_python(tree, source),
+            *_operations(tree, source),
             *pins.of_setup(path, source),
             *switches.operations(source),
-            *multiprocessors.operations(tree, source),
-            *memory_tiers.operations(tree, source),
-            *memory_queries.operations(tree, source),
-            *pinned.operations(tree),
             *instructions,
             *flow.sizes.found,
             *flow.noted,
@@ -153,6 +140,16 @@ def read(
     return module
 
 
+def _operations(tree: ast.Module, source: str) -> Iterator[Operation]:
+    data = _in_bytes(source)
+    for reader in (*_ALWAYS_ASKED, *(reader for reader in _READERS if reader.may_hold(data))):
+        yield from reader.operations(tree, source)
+
+
+def _in_bytes(source: str) -> bytes:
+    return source.encode("utf-8", "surrogatepass")
+
+
 def _flow(
     tree: ast.Module,
     source: str,
@@ -162,7 +159,7 @@ def _flow(
     carried: frozenset[str],
     handed: frozenset[tuple[str, str]],
 ) -> Flow:
-    importable = installed.flags(tree) if installed.may_hold(source.encode("utf-8", "surrogatepass")) else {}
+    importable = installed.flags(tree) if installed.may_hold(_in_bytes(source)) else {}
     hits = device_lines(source) | lines_with(own, source)
     try:
         found = trace(tree, partial(lines_with, source=source), hits, own | carried, handed)
@@ -207,7 +204,7 @@ def parse(source: str) -> ast.Module:
         raise ReadError(f"not Python: {error}") from error
 
 
-def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tuple[Use, ...]]:
+def _uses(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tuple[Use, ...]]:
     """Hardware operations that each top-level function or class names, "" for the module itself."""
     if not any(word in source for word in _OPERATION_WORDS):
         return {}

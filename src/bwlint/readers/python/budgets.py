@@ -48,8 +48,6 @@ def may_hold(data: bytes) -> bool:
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """The amounts of a parsed file, in order of place."""
-    if not may_hold(source.encode("utf-8", "surrogatepass")):
-        return ()
     nodes = whole(tree) if any(hint.search(source) for hint in (_LOOKED_UP, _NAMED, _WRITTEN)) else []
     found = [*_lookups(nodes), *_named_targets(nodes)]
     if not _ASKS.search(source):

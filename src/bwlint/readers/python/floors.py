@@ -31,8 +31,6 @@ def may_hold(data: bytes) -> bool:
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
-    if not may_hold(source.encode("utf-8", "surrogatepass")):
-        return ()
     functions = {node.name: node for node in whole(tree) if isinstance(node, ast.FunctionDef)}
     found: list[Operation] = []
     for node in whole(tree):

@@ -39,8 +39,6 @@ def may_hold(data: bytes) -> bool:
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """What a parsed file tells, and does with, the bandwidth of NVLink."""
-    if not may_hold(source.encode("utf-8", "surrogatepass")):
-        return
     for function, prefix in _functions(tree.body, ""):
         qualname = f"{prefix}{function.name}"
         gives = _gives(function) if tells_link_speed(function.name) else ""

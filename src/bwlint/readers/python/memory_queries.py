@@ -48,8 +48,6 @@ def may_hold(data: bytes) -> bool:
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """The questions of a parsed file to which nobody expects a refusal, one a function."""
-    if not may_hold(source.encode("utf-8", "surrogatepass")):
-        return
     places = list(_places(tree.body, ""))
     places.append(_Asking(ast.Module([node for node in tree.body if not _is_definition(node)], []), "<module>"))
     smi, bindings = "nvidia-smi" in source, _bindings(tree)

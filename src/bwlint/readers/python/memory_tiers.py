@@ -39,8 +39,6 @@ def may_hold(data: bytes) -> bool:
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """The tiers of a parsed file: of a chain of branches each has what the ones above leave."""
-    if not may_hold(source.encode("utf-8", "surrogatepass")):
-        return
     lines = re.split("\r\n|\r|\n", source)
     for owner in whole(tree):
         if not isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef):

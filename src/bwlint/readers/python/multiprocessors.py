@@ -51,8 +51,6 @@ def may_hold(data: bytes) -> bool:
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """The numbers of a parsed file, in order of place."""
-    if not may_hold(source.encode("utf-8", "surrogatepass")):
-        return ()
     if _OF_OTHERS.search(source):
         return ()
     places = [_Place(node, owner) for node, owner in _definitions(tree)]

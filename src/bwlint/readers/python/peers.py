@@ -59,7 +59,7 @@ _ON = frozenset({"1", "true", "yes", "on"})
 _OFF = frozenset({"0", "false", "no", "off", ""})
 
 
-def may_enter(data: bytes) -> bool:
+def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file has a word of this. Plain words first, since most files have none."""
     lowered = data.lower()
     if any(hint in data for hint in _HINTS):
@@ -95,8 +95,6 @@ class _Found:
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """The switches of a parsed file, in order of place."""
-    if not may_enter(source.encode("utf-8", "surrogatepass")):
-        return ()
     functions = [*_functions(tree.body, "", ""), _PeerFunction(tree, "<module>", "")]
     lines = sorted(numbers_of_lines(_IN_FUNCTION, source.lower().encode("utf-8", "surrogatepass")))
     result: list[Operation] = []

@@ -31,7 +31,7 @@ def may_hold(data: bytes) -> bool:
     return any(word in data for word in _WORDS) and b"class " in data and _SET.search(data) is not None
 
 
-def operations(tree: ast.Module) -> Iterator[Operation]:
+def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """Those of a file, in its order."""
     for node in whole(tree):
         if isinstance(node, ast.ClassDef):

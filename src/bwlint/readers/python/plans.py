@@ -63,8 +63,6 @@ def may_hold(data: bytes) -> bool:
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """The launches and the switches of a parsed file, in order of place."""
-    if not may_hold(source.encode("utf-8", "surrogatepass")):
-        return ()
     found = [*_launches(tree, source), *_entered(tree)]
     return tuple(sorted(found, key=lambda operation: operation.at)[:_MOST])
 

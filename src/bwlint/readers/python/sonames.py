@@ -39,8 +39,6 @@ def may_hold(data: bytes) -> bool:
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
-    if not may_hold(source.encode("utf-8", "surrogatepass")):
-        return ()
     prose = {id(node.value) for node in whole(tree) if isinstance(node, ast.Expr)}
     named: dict[str, list[_Named]] = defaultdict(list)
     for node in whole(tree):

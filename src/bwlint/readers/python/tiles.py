@@ -40,7 +40,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """One operation a function at the top of the file: its largest buffer, with the bytes of all that is there at once,
     and the names of parameters with a default that make them.
     """
-    return tuple(_asked(tree)) if _ALLOCATES.decode() in source else ()
+    return tuple(_asked(tree))
 
 
 def _asked(tree: ast.Module) -> Iterator[Operation]:
