@@ -27,12 +27,12 @@ from bwlint.commands.terminal import (
 from bwlint.world.budget import LINK_FILES
 
 _LEVELS = click.Choice(["note", "warning", "error"])
-_FORMATS = click.Choice(["text", "concise", "json", "sarif"])
-_TABLES = click.Choice(["text", "json"])
+_FORMATS = click.Choice(["text", "concise", "json", "sarif", "html"])
+_TABLES = click.Choice(["text", "json", "html"])
 _FLEETS = click.Choice(["text", "json", "markdown"])
 _WIRES = click.Choice(["fp8", "bf16"])
 _COPIES = click.Choice(["gpu", "expert", "all"])
-_INSPECTIONS = click.Choice(["text", "json", "sarif"])
+_INSPECTIONS = click.Choice(["text", "json", "sarif", "html"])
 
 Command = Callable[..., Any]
 

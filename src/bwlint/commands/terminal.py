@@ -70,11 +70,12 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
 
     color = options["output"] is None and _has_color()
     width = _width() if color else _PLAIN_WIDTH
-    return Setting(lines or no_source, __version__, _rules() if options.get("form") == "sarif" else (), color, width)
+    told = _rules() if options.get("form") in ("sarif", "html") else ()
+    return Setting(lines or no_source, __version__, told, color, width)
 
 
 def _rules() -> Sequence[SarifRule]:
-    """What SARIF alone tells of rules; to read them takes longer than many a run."""
+    """What SARIF and HTML alone tell of rules; to read them takes longer than many a run."""
     from bwlint.settings.catalog import rules
 
     return rules()

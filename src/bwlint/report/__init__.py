@@ -28,6 +28,7 @@ FORMATS = {
     "concise": "bwlint.report.concise",
     "json": "bwlint.report.json_report",
     "sarif": "bwlint.report.sarif",
+    "html": "bwlint.report.html",
 }
 
 
