@@ -93,11 +93,11 @@ function drawFacets() {
   const made = Object.entries(FACETS).map(([name, facet]) => {
     const counts = new Map();
     for (const finding of findings) {
-      const counts_ = passes(finding, name) ? 1 : 0;
-      for (const value of facet.of(finding)) counts.set(value, (counts.get(value) || 0) + counts_);
+      const isShown = passes(finding, name);
+      for (const value of facet.of(finding)) counts.set(value, (counts.get(value) || 0) + Number(isShown));
     }
     if (counts.size < 2 && !chosen[name].size) return null;
-    const values = sortedValues(name, counts);
+    const values = sortedValues(name, counts).filter((value) => counts.get(value) || chosen[name].has(value));
     const shown = opened.has(name) ? values : values.filter((value, at) => at < (name === "chip" ? CHIPS.length : FIRST) || chosen[name].has(value));
     const more = values.length - shown.length;
     return h(
@@ -132,7 +132,7 @@ function choice(name, value, count) {
   box.checked = chosen[name].has(value);
   const code = value.split(" ")[0];
   const title = name === "rule" ? (beside.rules || {})[code] : name === "chip" ? chipTitle(value) : value;
-  return h("label", { for: id, title, class: count ? "" : "none" }, box, h("span", { class: "value" }, h("bdi", null, value)), h("span", { class: "count" }, count.toLocaleString("en")));
+  return h("label", { for: id, title }, box, h("span", { class: "value" }, h("bdi", null, value)), h("span", { class: "count" }, count.toLocaleString("en")));
 }
 
 // One in the list

@@ -56,7 +56,7 @@ function plansTable() {
       h("td", { class: "times" }, timeBar(plan, most)),
     ),
   );
-  const heads = ["plan", "weights a GPU", "on links, a token", "links", "weights", "a step", "links ▒ and weights █"];
+  const heads = ["plan", "weights a GPU", "on links, a token", "links", "weights", "a step", [h("span", { class: "key weights" }), "weights, ", h("span", { class: "key links" }), "links"]];
   return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "plans" }, h("table", { class: "plans" }, h("caption", { class: "unseen" }, "Plans"), h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", null, rows)));
 }
 
@@ -70,13 +70,22 @@ function timeBar(plan, most) {
 
 function stretches() {
   if (report.best_by_tokens.length < 2) return null;
-  const rows = report.best_by_tokens.map((each) => [h("strong", null, each.name), `: ${each.first.toLocaleString("en")} to ${each.last.toLocaleString("en")} tokens a step`]);
+  const rows = report.best_by_tokens.map((each) => [h("strong", null, each.name), `: ${each.first === each.last ? "" : `${each.first.toLocaleString("en")} to `}${counted(each.last, "token")} a step`]);
   return listOf("Best by tokens", rows);
 }
 
 function suggestions() {
   if (!report.suggestions.length) return null;
-  const rows = report.suggestions.map((each) => h("li", null, h("p", null, h("strong", null, `${each.launcher} ${each.launcher_version}`), each.why && `: ${each.why}`, " ", each.line && copyButton("Copy line", () => each.line)), each.line && h("pre", { tabindex: "0" }, each.line), each.present && h("p", { class: "quiet" }, `now: ${each.present}`), each.remark && h("p", null, each.remark)));
+  const rows = report.suggestions.map((each) => {
+    const written = each.written.join("\n");
+    return h(
+      "li",
+      null,
+      h("p", null, h("strong", null, `${each.launcher} ${each.launcher_version}`), ` in line ${each.line}`, each.present && `, now ${each.present}`, each.why && `: ${each.why}`, " ", written && copyButton("Copy", () => written)),
+      written && h("pre", { tabindex: "0" }, written),
+      each.remark && h("p", null, each.remark),
+    );
+  });
   return [h("h2", null, report.config ? `Launch: ${report.config}` : "Launch"), h("ul", { class: "plain" }, rows)];
 }
 

@@ -69,26 +69,36 @@ function shipmentSection(shipment) {
   return h("section", { class: "shipment" }, head, h("p", { class: "answer" }, prose(shipment.answer)), chips.length > 0 && heatMap(shipment, chips), operationsOf(shipment), rest);
 }
 
-/** Libraries down, chips across: how many of the containers of each run. */
+/** Libraries down, chips across: how many of the containers of each run; below, where they are listed, the containers. */
 function heatMap(shipment, chips) {
-  const body = h("tbody");
-  const row = (library) => {
-    const name = library.path.startsWith(`${shipment.name}/`) ? library.path.slice(shipment.name.length + 1) : library.path;
-    const told = [library.toolkit && `CUDA ${library.toolkit}`, library.driver && `driver ${library.driver}`, ...library.faults].filter(Boolean).join(" · ");
-    return [
-      h("tr", null, h("th", { scope: "row", title: told }, h("bdi", null, name)), h("td", { class: "number" }, String(library.containers)), chips.map((chip) => tallyCell(name, chip, library.chips[chip]))),
-      library.units && library.units.length ? h("tr", { class: "units" }, h("td", { colspan: chips.length + 2 }, unitsOf(library, chips))) : [],
-    ].flat();
-  };
-  body.append(...shipment.libraries.slice(0, MANY).flatMap(row));
-  const rest = shipment.libraries.slice(MANY);
-  const more = rest.length > 0 && h("button", { type: "button", class: "more", click: (event) => (body.append(...rest.flatMap(row)), event.currentTarget.remove()) }, `${rest.length} more files`);
   const head = h("tr", null, h("td"), h("th", { scope: "col" }, "containers"), chips.map(chipHead));
+  const table = h("table", { class: "picture heat" }, h("caption", { class: "unseen" }, "Containers by file and chip"), h("thead", null, head));
+  const group = (library) => libraryGroup(shipment, library, chips);
+  table.append(...shipment.libraries.slice(0, MANY).map(group));
+  const rest = shipment.libraries.slice(MANY);
+  const more = rest.length > 0 && h("button", { type: "button", class: "more", click: (event) => (table.append(...rest.map(group)), event.currentTarget.remove()) }, `${rest.length} more files`);
   return [
-    h("p", { class: "legend" }, "Number: containers that run, of all in the file. Dark: all by an image for the chip or its family. Hatched: some only after the driver has compiled their PTX. Empty: none runs."),
-    h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `containers of ${shipment.name} by chip` }, h("table", { class: "picture heat" }, h("caption", { class: "unseen" }, "Containers by file and chip"), h("thead", null, head), body)),
+    h("p", { class: "legend" }, "Number: containers that run, of all in the file; the darker, the more. Hatched: some only after the driver has compiled their PTX."),
+    h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `containers of ${shipment.name} by chip` }, table),
     more,
   ];
+}
+
+function libraryGroup(shipment, library, chips) {
+  const name = library.path.startsWith(`${shipment.name}/`) ? library.path.slice(shipment.name.length + 1) : library.path;
+  const told = [library.toolkit && `CUDA ${library.toolkit}`, library.driver && `driver ${library.driver}`, ...library.faults].filter(Boolean).join(" · ");
+  const number = (library.units || []).length ? h("button", { type: "button", "aria-expanded": "false", title: "list them", click: (event) => list(event.currentTarget) }, String(library.containers)) : String(library.containers);
+  const cells = chips.map((chip) => tallyCell(name, chip, library.chips[chip]));
+  const group = h("tbody", null, h("tr", null, h("th", { scope: "row", title: told }, h("bdi", null, name)), h("td", { class: "number" }, number), cells));
+  let building = null;
+  function list(button) {
+    const isOpen = button.getAttribute("aria-expanded") === "true";
+    button.setAttribute("aria-expanded", String(!isOpen));
+    if (building) building.stop();
+    group.querySelectorAll("tr.unit").forEach((row) => row.remove());
+    building = isOpen ? null : inTurn(library.units, (unit) => unitRow(unit, chips), group);
+  }
+  return group;
 }
 
 function tallyCell(name, chip, tally) {
@@ -102,18 +112,6 @@ function tallyCell(name, chip, tally) {
   return h("td", { class: `serves-${heat}${isCompiled ? " compiled" : ""}`, title: `${name}, ${chip}: ${told || "no container"}` }, String(total ? served : "-"), h("span", { class: "unseen" }, ` of ${total}`));
 }
 
-/** The containers of a library, each with the way in which each chip runs it; made when they are looked at. */
-function unitsOf(library, chips) {
-  const holder = h("div", { class: "wide" });
-  const told = h("details", { toggle: () => holder.hasChildNodes() || draw() }, h("summary", null, counted(library.units.length, "container")), holder);
-  function draw() {
-    const body = h("tbody");
-    inTurn(library.units, (unit) => unitRow(unit, chips), body);
-    holder.append(h("table", { class: "truth" }, h("caption", { class: "unseen" }, `Containers of ${library.path}`), h("thead", null, h("tr", null, h("td"), chips.map(chipHead), h("th", { scope: "col" }, "images"))), body));
-  }
-  return told;
-}
-
 function unitRow(unit, chips) {
   const cells = chips.map((chip) => {
     const verdict = unit.chips[chip];
@@ -122,7 +120,7 @@ function unitRow(unit, chips) {
   });
   const kernels = unit.kernels.length ? h("details", null, h("summary", null, counted(unit.kernels.length, "kernel")), h("ul", null, unit.kernels.map((name) => h("li", null, h("code", null, name))))) : null;
   const images = [...new Set(unit.images.map((image) => `${image.kind} ${image.target}`))].join(", ");
-  return h("tr", null, h("th", { scope: "row" }, h("code", null, `0x${unit.at.toString(16)}`), unit.fault && h("span", { class: "quiet" }, ` ${unit.fault}`)), cells, h("td", { class: "images" }, images, kernels));
+  return h("tr", { class: "unit" }, h("th", { scope: "row" }, h("code", null, `0x${unit.at.toString(16)}`), unit.fault && h("span", { class: "quiet" }, ` ${unit.fault}`)), h("td"), cells, h("td", { class: "images" }, images, kernels));
 }
 
 function operationsOf(shipment) {
