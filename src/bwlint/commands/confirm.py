@@ -161,7 +161,7 @@ def _lines() -> Lines:
 
     def lines(path: str) -> Sequence[str] | None:
         text = texts.of(path)
-        return None if text is None else text.lines
+        return None if text is None else text.ended_lines
 
     return lines
 

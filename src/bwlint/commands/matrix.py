@@ -12,7 +12,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     """Print the table that the options ask for; the exit code."""
     from bwlint.commands.progress import progress
     from bwlint.matrix import matrix as made
-    from bwlint.report import html, matrix_json, matrix_text
+    from bwlint.report import matrix_json, matrix_text
     from bwlint.report.summary import not_read
     from bwlint.settings.config import ConfigError, UsageError
 
@@ -26,6 +26,8 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     if options["form"] == "json":
         write(matrix_json.render(found, how), options)
     elif options["form"] == "html":
+        from bwlint.report import html
+
         write(html.page("matrix", (matrix_json.render(found, how),)), options)
     else:
         write(matrix_text.render(found, how, options["verbose"]), options)

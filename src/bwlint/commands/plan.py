@@ -16,7 +16,7 @@ _YAML = (".yaml", ".yml")
 
 def run(options: dict[str, Any]) -> int:
     """Print the comparison that the options ask for; the exit code."""
-    from bwlint.report import html, plan_json, plan_text
+    from bwlint.report import plan_json, plan_text
     from bwlint.settings.config import UsageError
 
     try:
@@ -27,6 +27,8 @@ def run(options: dict[str, Any]) -> int:
     if options["form"] == "json":
         write(plan_json.render(found, how), options)
     elif options["form"] == "html":
+        from bwlint.report import html
+
         write(html.page("plan", (plan_json.render(found, how),)), options)
     else:
         write(plan_text.render(found, how), options)

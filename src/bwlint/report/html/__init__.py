@@ -100,7 +100,7 @@ def _chips() -> list[dict[str, Any]]:
 
 
 def _inert(text: str) -> str:
-    """JSON that a parser of HTML takes for text alone, and one of JSON for the same; ``<`` stands in its strings only."""
+    """JSON that a parser of HTML takes for text alone, and one of JSON for the same: only its strings have ``<``."""
     return text.replace("<", "\\u003c")
 
 

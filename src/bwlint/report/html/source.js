@@ -172,13 +172,16 @@ function change(lines, block) {
   return { start, end: start + old.length, old, now };
 }
 
+/** Whether a line is at hand and is none that is cut, nor what is behind the last end of a line. */
+const isWholeLine = (line) => typeof line === "string" && line !== "";
+
 function rowsOf(hunk, lines) {
   const rows = [];
   const kept = (from, to) => {
-    for (let number = from; number < to; number++) if (typeof lines[number] === "string") rows.push({ sign: " ", text: lines[number] });
+    for (let number = from; number < to; number++) if (isWholeLine(lines[number])) rows.push({ sign: " ", text: lines[number] });
   };
   let at = Math.max(1, hunk.start - 3);
-  while (at < hunk.start && typeof lines[at] !== "string") at++;
+  while (at < hunk.start && !isWholeLine(lines[at])) at++;
   rows.from = at;
   for (const each of hunk.changes) {
     kept(at, each.start);
@@ -186,7 +189,7 @@ function rowsOf(hunk, lines) {
     at = each.end;
   }
   let end = at;
-  while (end < at + 3 && typeof lines[end] === "string") end++;
+  while (end < at + 3 && isWholeLine(lines[end])) end++;
   kept(at, end);
   return rows;
 }
