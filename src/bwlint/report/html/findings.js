@@ -209,7 +209,7 @@ function truthTable(finding) {
   ].filter(Boolean);
   const head = h("tr", null, h("td"), columns.map(chipHead));
   const body = rows.map(([title, cell]) => h("tr", null, h("th", { scope: "row" }, title), columns.map((chip) => truthCell(cell(chip)))));
-  return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "truth table" }, h("table", { class: "truth" }, h("caption", { class: "unseen" }, "By chip"), h("thead", null, head), h("tbody", null, body)));
+  return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `truth table of ${placeOf(finding.path, finding)}` }, h("table", { class: "truth" }, h("caption", { class: "unseen" }, "By chip"), h("thead", null, head), h("tbody", null, body)));
 }
 
 const truthCell = ([word, sign]) => h("td", { class: word, title: word }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "unseen" }, word || "no"));
@@ -220,7 +220,7 @@ function fixOf(finding) {
   const set = (chips) => (chips.length ? chips.join(" ") : "none");
   return h(
     "section",
-    { class: "fix", "aria-label": "fix" },
+    { class: "fix", "aria-label": `fix of ${placeOf(finding.path, finding)}` },
     h("p", null, h("strong", null, "Fix"), ` (${fix.applicability}): `, prose(fix.title), " ", isWhole(fix) && copyButton("Copy patch", () => patchOf(fix))),
     diffOf(fix),
     h("dl", { class: "proof" }, h("dt", null, "may pass before"), h("dd", null, set(proof.before_may)), h("dt", null, "and after"), h("dd", null, set(proof.after_may)), h("dt", null, "evidence"), h("dd", null, prose(proof.evidence))),
@@ -235,7 +235,7 @@ function claimsOf(finding) {
 function receiptOf(finding) {
   if (!finding.verdict) return null;
   const tried = ((beside.receipts || [])[finding.index] || []).map((each) => h("li", null, prose(each.claim.says), ": ", h("span", { class: `verdict ${each.outcome}` }, each.outcome), ` ${each.reason}`, rungs(each)));
-  return h("section", { "aria-label": "receipt" }, h("p", null, h("span", { class: `verdict ${finding.outcome}` }, finding.outcome), " ", prose(finding.verdict.reason)), tried.length > 0 && h("ul", null, tried));
+  return h("section", { "aria-label": `receipt of ${placeOf(finding.path, finding)}` }, h("p", null, h("span", { class: `verdict ${finding.outcome}` }, finding.outcome), " ", prose(finding.verdict.reason)), tried.length > 0 && h("ul", null, tried));
 }
 
 function rungs(tried) {

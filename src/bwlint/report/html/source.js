@@ -212,7 +212,7 @@ function diffOf(fix) {
       return h("div", null, told);
     }
     const rows = found.flatMap(({ head, rows: all }) => [h("div", { class: "row head" }, head), ...all.map(diffRow)]);
-    return h("div", null, h("p", { class: "place" }, h("code", null, path)), h("div", { class: "source diff", tabindex: "0", role: "region", "aria-label": `change of ${path}` }, rows));
+    return h("div", null, h("p", { class: "place" }, h("code", null, path)), h("div", { class: "source diff", tabindex: "0", role: "region", "aria-label": `change of ${path} at ${found.map(({ head }) => head).join()}` }, rows));
   });
 }
 
