@@ -94,9 +94,7 @@ def _receipt(receipt: Receipt) -> list[dict[str, Any]]:
 def _chips() -> list[dict[str, Any]]:
     from bwlint.chips import all_chips
 
-    return [
-        {"name": chip.name, "generation": chip.generation, "products": list(chip.products)} for chip in all_chips()
-    ]
+    return [{"name": chip.name, "generation": chip.generation, "products": list(chip.products)} for chip in all_chips()]
 
 
 def _inert(text: str) -> str:

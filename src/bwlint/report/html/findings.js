@@ -44,7 +44,8 @@ let building = null;
 const made = new Map();
 
 const passes = (finding, but) =>
-  Object.entries(FACETS).every(([name, facet]) => name === but || !chosen[name].size || facet.of(finding).some((value) => chosen[name].has(value))) && holdsAll(textOf(finding), wanted);
+  (!wanted.length || holdsAll(textOf(finding), wanted)) &&
+  Object.entries(FACETS).every(([name, facet]) => name === but || !chosen[name].size || facet.of(finding).some((value) => chosen[name].has(value)));
 
 function findingsView() {
   const list = h("ol", { id: "list", class: "findings", "aria-label": "findings" });
