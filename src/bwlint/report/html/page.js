@@ -24,8 +24,7 @@ const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028
 
 /** A text as nodes, what is hidden in it written as escapes. */
 function shown(text) {
-  HIDDEN.lastIndex = 0;
-  if (!HIDDEN.test(text)) return document.createTextNode(text);
+  if (text.search(HIDDEN) < 0) return document.createTextNode(text);
   const made = document.createDocumentFragment();
   let from = 0;
   for (const found of text.matchAll(HIDDEN)) {

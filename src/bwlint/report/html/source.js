@@ -211,7 +211,7 @@ function diffOf(fix) {
       const told = fix.edits.filter((edit) => edit.path === path).map((edit) => h("p", null, h("code", null, placeOf(path, edit)), edit.text ? [" becomes ", h("code", null, edit.text)] : " goes"));
       return h("div", null, told);
     }
-    const rows = found.flatMap(({ head, rows: all }) => [h("div", { class: "row head" }, head), ...all.map(diffRow)]);
+    const rows = found.flatMap(({ head, rows: all }) => [h("div", { class: "row at" }, head), ...all.map(diffRow)]);
     return h("div", null, h("p", { class: "place" }, h("code", null, path)), h("div", { class: "source diff", tabindex: "0", role: "region", "aria-label": `change of ${path} at ${found.map(({ head }) => head).join()}` }, rows));
   });
 }
