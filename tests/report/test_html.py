@@ -21,6 +21,7 @@ from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Rela
 from bwlint.report import FORMATS, Lines, Setting, html, renderer
 from bwlint.report.html.excerpts import AROUND, excerpts
 from bwlint.report.json_report import document
+from bwlint.sources.read import SourceText
 
 FOLDER = Path(html.__file__).parent
 HOSTILE = "</script><!--<script>\"'&amp; ]]> \u2028\u202e 🙂 \ud800"
@@ -139,13 +140,63 @@ def test_every_script_is_in_the_page() -> None:
     assert sorted(html.SCRIPTS) == sorted(path.name for path in FOLDER.glob("*.js"))
 
 
-def test_scripts_parse(tmp_path: Path) -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no node to parse them with")
+@pytest.fixture
+def node() -> str:
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("no node to run scripts with")
+    return found
+
+
+def test_scripts_parse(node: str, tmp_path: Path) -> None:
     joined = tmp_path / "page.js"
     joined.write_text("\n".join((FOLDER / name).read_text("utf-8") for name in html.SCRIPTS), "utf-8")
     subprocess.run([node, "--check", joined], check=True, capture_output=True, timeout=60)
+
+
+TEN = "".join(f"{number}\n" for number in range(1, 11))
+PATCHES = {
+    "in a line": ("if cap == (12, 0):\n    go()\n", [("a.py", Region(1, 4, 1, 18), "cap[0] == 12")]),
+    "behind a character of two units": ("x = '🙂' + a\n", [("a.py", Region(1, 12, 1, 13), "b")]),
+    "two in a line": ("a + b\n", [("a.py", Region(1, 5, 1, 6), "d"), ("a.py", Region(1, 1, 1, 2), "c")]),
+    "hunks that meet": (TEN, [("a.py", Region(2, 1, 2, 2), "x"), ("a.py", Region(8, 1, 8, 2), "y\nz")]),
+    "two hunks": (TEN * 3, [("a.py", Region(2, 1, 4, 1), ""), ("a.py", Region(25, 1, 25, 1), "more\n")]),
+    "a line goes": ("a\nb\nc\n", [("a.py", Region(2, 1, 3, 1), "")]),
+    "carriage returns": ("a\r\nb\r\nc\r\n", [("a.py", Region(2, 1, 2, 2), "x")]),
+    "no last end": ("a\nb", [("a.py", Region(2, 1, 2, 2), "x")]),
+    "the last line gets an end": ("a\nb", [("a.py", Region(2, 2, 2, 2), "\nc\n")]),
+    "an empty last line": ("a\n", [("a.py", Region(2, 1, 2, 1), "b\n")]),
+    "all of it": ("a\nb\n", [("a.py", Region(1, 1, 3, 1), "")]),
+}
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_a_copied_patch_does_what_the_fix_does(
+    name: str, node: str, finding: Callable[..., Finding], tmp_path: Path
+) -> None:
+    text, places = PATCHES[name]
+    fix = Fix("safe", "family", "", tuple(Edit(*place) for place in places), Proof((), (), (), (), ""))
+    found = finding(path="a.py", fix=fix)
+    beside = html.of_findings(Report((), (found,), (), (), {}), Setting(lambda path: SourceText(text).ended_lines))
+    told = document(Report((), (found,), (), (), {}), Setting())["findings"][0]["fix"]
+    script = (
+        f"const beside = {json.dumps(beside)};\n{(FOLDER / 'source.js').read_text('utf-8')}\n"
+        f"process.stdout.write(patchOf({json.dumps(told)}));"
+    )
+    patch = subprocess.run([node, "-"], input=script.encode(), check=True, capture_output=True, timeout=60).stdout
+    (tmp_path / "a.py").write_bytes(text.encode())
+    subprocess.run(["git", "apply", "-"], input=patch, cwd=tmp_path, check=True, timeout=60)
+    assert (tmp_path / "a.py").read_bytes().decode() == _edited(SourceText(text), fix)
+
+
+def _edited(source: SourceText, fix: Fix) -> str:
+    text = source.source
+    for region, new in sorted(
+        ((edit.region, edit.text) for edit in fix.edits), key=lambda each: -each[0].line * 1000 - each[0].column
+    ):
+        start, end = source.offset(region.line, region.column), source.offset(region.end_line, region.end_column)
+        text = text[:start] + new + text[end:]
+    return text
 
 
 def test_the_page_itself_is_small(report: Callable[..., Report]) -> None:
