@@ -154,6 +154,32 @@ def test_scripts_parse(node: str, tmp_path: Path) -> None:
     subprocess.run([node, "--check", joined], check=True, capture_output=True, timeout=60)
 
 
+DOCUMENT = """
+const document = {
+  getElementById: () => ({ textContent: '{"chips": []}' }),
+  createTextNode: (text) => ({ parts: [text] }),
+  createElement: () => ({}),
+  createDocumentFragment: () => ({ parts: [], append(...more) { this.parts.push(...more); } }),
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("cap == 120\tä 🙂", "cap == 120\tä 🙂"),
+        ("a\u202eb\u2066c", r"a\u202eb\u2066c"),
+        ("\x1b[31mred\r", r"\x1b[31mred\x0d"),
+        ("tag\U000e0041", r"tag\u{e0041}"),
+    ],
+)
+def test_what_nobody_sees_is_written_as_an_escape(text: str, written: str, node: str) -> None:
+    told = f"shown({json.dumps(text)}).parts.map((part) => part.textContent ?? part).join('')"
+    script = f"{DOCUMENT}{(FOLDER / 'page.js').read_text('utf-8')}\nprocess.stdout.write({told});"
+    done = subprocess.run([node, "-"], input=script.encode(), check=True, capture_output=True, timeout=60)
+    assert done.stdout.decode() == written
+
+
 TEN = "".join(f"{number}\n" for number in range(1, 11))
 PATCHES = {
     "in a line": ("if cap == (12, 0):\n    go()\n", [("a.py", Region(1, 4, 1, 18), "cap[0] == 12")]),
