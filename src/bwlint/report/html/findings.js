@@ -356,10 +356,13 @@ function copyOfFocused() {
   row.querySelector("button.copy")?.click();
 }
 
-function helpDialog() {
-  const rows = KEYS.flatMap(([key, told]) => [h("dt", null, h("kbd", null, key)), h("dd", null, told)]);
+/** The bar on top of a page with findings, and the list of keys. */
+function findingsHead(title, told) {
+  const rows = KEYS.map(([key, act]) => [h("dt", null, h("kbd", null, key)), h("dd", null, act)]);
   const help = h("dialog", { "aria-label": "keys" }, h("h2", null, "Keys"), h("dl", null, rows), h("form", { method: "dialog" }, h("button", null, "Close")));
-  return help;
+  listenToKeys(help);
+  const search = searchField("Search findings ( / )", (text) => ((wanted = words(text)), refresh()));
+  return [pageHead(title, told, search, h("button", { type: "button", click: () => help.showModal() }, "Keys ( ? )")), help];
 }
 
 /** A link to a finding by its fingerprint opens it. */

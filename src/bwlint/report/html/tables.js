@@ -56,9 +56,10 @@ const MANY = 60;
 
 function inspectionView() {
   const shipments = report.shipments.map(shipmentSection);
-  const list = findings.length ? [pictureSection(), findingsView()] : [];
-  const head = pageHead("inspection", counted(findings.length, "finding"), ...(findings.length ? [searchField("Search findings  ( / )", (text) => ((wanted = words(text)), refresh()))] : []));
-  return [head, h("main", null, shipments, list, skippedSection())];
+  const main = (...more) => h("main", null, shipments, more, skippedSection());
+  const told = counted(findings.length, "finding");
+  if (!findings.length) return [pageHead("inspection", told), main()];
+  return [...findingsHead("inspection", told), main(pictureSection(), findingsView())];
 }
 
 function shipmentSection(shipment) {
