@@ -166,6 +166,7 @@ def test_patched_tools_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         (("report.json", "k.ptx"), "one report is confirmed at a time"),
         (("report.json", "--target", "sm_90"), "--target is for paths"),
         (("report.sarif", "--format", "json"), "--format sarif"),
+        (("report.sarif", "--format", "html"), "--format sarif"),
         (("gone.ptx",), "gone.ptx"),
         (("k.ptx", "--nvcc-args", "'"), "--nvcc-args"),
         (("k.ptx", "--time-limit", "nan"), "--time-limit"),

@@ -145,6 +145,8 @@ def test_no_codec_is_slow() -> None:
 )
 def test_lines(source: str, lines: list[str]) -> None:
     assert SourceText(source).lines == lines
+    assert "".join(SourceText(source).ended_lines) == source
+    assert [line.rstrip("\r\n") for line in SourceText(source).ended_lines] == lines
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bwlint.run.outcome import Outcome
     from bwlint.run.request import CheckRequest
 
-_WITH_FIXES = frozenset({"json", "sarif"})
+_WITH_FIXES = frozenset({"json", "sarif", "html"})
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:

@@ -70,6 +70,10 @@ class _Given:
         how = setting(options, self.lines)
         if isinstance(self.report, Report):
             report = replace(self.report, findings=judged(self.report.findings, verdicts))
+            if options["form"] == "html":
+                from bwlint.report import html
+
+                return html.render(report, how, receipts)
             return renderer(options["form"])(report, how)
         if options["form"] == "sarif":
             return dumps(merge(self.report, verdicts))
@@ -143,7 +147,7 @@ def _read(path: Path, options: dict[str, Any]) -> _Given:
         raise failure(OSError(f"{path}: {error.strerror}")) from None
     if isinstance(report, Report):
         report = at_least(report, cast("Severity", options["severity"] or "note"))
-    elif options["form"] == "json":
+    elif options["form"] in ("json", "html"):
         raise click.UsageError("verdicts of a SARIF log are merged into SARIF: --format sarif, or --receipts FILE")
     locate = places((), str, {})
     scanned = dict.fromkeys(locate(finding.path).real for finding in report.findings)
@@ -158,7 +162,7 @@ def _lines() -> Lines:
 
     def lines(path: str) -> Sequence[str] | None:
         text = texts.of(path)
-        return None if text is None else text.lines
+        return None if text is None else text.ended_lines
 
     return lines
 

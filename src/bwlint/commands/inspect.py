@@ -68,6 +68,11 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
         from bwlint.report import inspection_json
 
         return inspection_json.pieces(inspection, how, options["kernels"])
+    if options["form"] == "html":
+        from bwlint.report import html, inspection_json
+
+        pieces = inspection_json.pieces(inspection, how, options["kernels"])
+        return html.page("inspection", pieces, html.of_findings(inspection.report, how))
     if options["form"] == "sarif":
         from bwlint.report import sarif
 

@@ -25,6 +25,10 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     how = setting(options)
     if options["form"] == "json":
         write(matrix_json.render(found, how), options)
+    elif options["form"] == "html":
+        from bwlint.report import html
+
+        write(html.page("matrix", (matrix_json.render(found, how),)), options)
     else:
         write(matrix_text.render(found, how, options["verbose"]), options)
     if options["verbose"]:

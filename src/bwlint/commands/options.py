@@ -11,12 +11,12 @@ import click
 from bwlint.commands.terminal import check_output
 
 _LEVELS = click.Choice(["note", "warning", "error"])
-FORMATS = click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit"])
-TABLES = click.Choice(["text", "json"])
+FORMATS = click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit", "html"])
+TABLES = click.Choice(["text", "json", "html"])
 FLEETS = click.Choice(["text", "json", "markdown"])
 WIRES = click.Choice(["fp8", "bf16"])
 COPIES = click.Choice(["gpu", "expert", "all"])
-INSPECTIONS = click.Choice(["text", "json", "sarif"])
+INSPECTIONS = click.Choice(["text", "json", "sarif", "html"])
 LONGEST_TEST = 24 * 3600
 """Seconds."""
 

@@ -26,6 +26,10 @@ def run(options: dict[str, Any]) -> int:
     how = setting(options)
     if options["form"] == "json":
         write(plan_json.render(found, how), options)
+    elif options["form"] == "html":
+        from bwlint.report import html
+
+        write(html.page("plan", (plan_json.render(found, how),)), options)
     else:
         write(plan_text.render(found, how), options)
     say(f"bwlint: {plan_text.summary(found)}\n")

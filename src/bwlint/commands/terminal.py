@@ -74,7 +74,7 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     width = _width() if color else _PLAIN_WIDTH
     form = options.get("form")
     if form not in _FROM_ROOT:
-        return Setting(lines or no_source, __version__, (), color, width)
+        return Setting(lines or no_source, __version__, _rules() if form == "html" else (), color, width)
     from bwlint.commands.checkout import checkout, home
 
     rules, address = (_rules(), home()) if form == "sarif" else ((), "")
@@ -83,7 +83,7 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
 
 
 def _rules() -> Sequence[SarifRule]:
-    """What SARIF alone tells of rules; to read them takes longer than many a run."""
+    """What SARIF and HTML alone tell of rules; to read them takes longer than many a run."""
     from bwlint.settings.catalog import rules
 
     return rules()

@@ -31,6 +31,7 @@ FORMATS = {
     "github": "bwlint.report.github",
     "gitlab": "bwlint.report.gitlab",
     "junit": "bwlint.report.junit",
+    "html": "bwlint.report.html",
 }
 
 

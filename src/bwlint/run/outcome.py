@@ -31,6 +31,6 @@ class Outcome:
     """Packages that were fetched: the path for reports, and the real one."""
 
     def lines(self, reported: str) -> Sequence[str] | None:
-        """The lines of a file as a finding names it."""
+        """The lines of a file as a finding names it, with their ends."""
         text = self.texts.of(self.names.real(reported))
-        return None if text is None else text.lines
+        return None if text is None else text.ended_lines

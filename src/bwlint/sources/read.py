@@ -150,6 +150,15 @@ class SourceText:
         """Every line without its end; one more than there are line ends."""
         return (_NEWLINE.split if "\r" in self.source else lambda source: source.split("\n"))(self.source)
 
+    @cached_property
+    def ended_lines(self) -> list[str]:
+        """The same with their ends: joined, they are the source."""
+        if "\r" not in self.source:
+            *ended, last = self.lines
+            return [*(f"{line}\n" for line in ended), last]
+        ends = [*_NEWLINE.findall(self.source), ""]
+        return [line + end for line, end in zip(self.lines, ends, strict=True)]
+
     def line(self, number: int) -> str:
         """Line `number`, "" beyond the last one."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""

@@ -1,0 +1,111 @@
+"""One HTML file for a report, opened from disk: no network, no framework, nothing that is scanned ever becomes markup.
+
+The page is `page.html` with `page.css` and the scripts put in, and two blocks of JSON: the report as `--format json`
+has it, and what the page needs beside that (excerpts of sources, chips, rules). A policy admits the style and the
+script by their hashes and nothing else; the script makes every text with `textContent`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Literal
+
+from bwlint.report.encode import in_a_line
+
+if TYPE_CHECKING:
+    from bwlint.confirm.receipt import Receipt
+    from bwlint.model.findings import Finding, Report
+    from bwlint.report import Setting
+
+PageKind = Literal["check", "inspection", "matrix", "plan"]
+
+SCRIPTS = ("page.js", "source.js", "findings.js", "tables.js", "plan.js", "start.js")
+
+
+def render(report: Report, setting: Setting, receipts: Sequence[Receipt] = ()) -> str:
+    """`report` as a page, with the sources that its findings point at; each finding with its receipt, if there are."""
+    from bwlint.report.json_report import document
+
+    beside = {**of_findings(report, setting), "receipts": [_receipt(each) for each in receipts]}
+    return "".join(page("check", (in_a_line(document(report, setting)),), beside))
+
+
+def page(kind: PageKind, report: Iterable[str], beside: Mapping[str, Any] | None = None) -> Iterator[str]:
+    """A page in pieces: `report` is JSON in pieces, `beside` what the page shows with it."""
+    style, script = _text("page.css"), "\n".join(map(_text, SCRIPTS))
+    policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'"
+    rest = _text("page.html")
+    told = in_a_line({"kind": kind, "chips": _chips(), **(beside or {})})
+    parts: dict[str, Iterable[str]] = {
+        "policy": (f"{policy}; form-action 'none'",),
+        "style": (style,),
+        "beside": (_inert(told),),
+        "report": map(_inert, report),
+        "script": (script,),
+    }
+    for name, pieces in parts.items():
+        before, rest = rest.split(f"{{{{{name}}}}}")
+        yield before
+        yield from pieces
+    yield rest
+
+
+def of_findings(report: Report, setting: Setting) -> dict[str, Any]:
+    """What a page needs beside the findings of `report`."""
+    from bwlint.model.findings import CATEGORIES
+    from bwlint.report.html.excerpts import excerpts
+
+    shown = {finding.rule for finding in report.findings}
+    return {
+        "excerpts": excerpts(report.findings, setting.lines),
+        "rules": {rule.code: rule.summary for rule in setting.rules if rule.code in shown},
+        "served": [name for name, traits in CATEGORIES.items() if traits.is_served],
+        "gateless": [name for name, traits in CATEGORIES.items() if traits.is_gateless],
+        "concerned": [list(_concerned(finding)) for finding in report.findings],
+    }
+
+
+def _concerned(finding: Finding) -> tuple[str, ...]:
+    """The chips that the claims of a finding speak of; a target counts as its chip."""
+    from bwlint.chips import ChipSet, parse_targets
+
+    found = {chip for claim in finding.claims for chip in claim.chips}
+    for target in {target for claim in finding.claims for target in claim.targets}:
+        try:
+            found.update(parse_targets((target,))[0].names)
+        except ValueError:
+            continue  # a report that is read back may name what nobody knows here
+    try:
+        return ChipSet.of(*found).names
+    except (KeyError, ValueError):
+        return tuple(sorted(found))
+
+
+def _receipt(receipt: Receipt) -> list[dict[str, Any]]:
+    from bwlint.report.receipts import of_claim
+
+    return [of_claim(tried) for tried in receipt.tried]
+
+
+def _chips() -> list[dict[str, Any]]:
+    from bwlint.chips import all_chips
+
+    return [{"name": chip.name, "generation": chip.generation, "products": list(chip.products)} for chip in all_chips()]
+
+
+def _inert(text: str) -> str:
+    """JSON that a parser of HTML takes for text alone, and one of JSON for the same: only its strings have ``<``."""
+    return text.replace("<", "\\u003c")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _text(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8")

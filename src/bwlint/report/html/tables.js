@@ -1,0 +1,131 @@
+// Matrices of operations, and binaries as a heat map of their containers by chip.
+
+const SUPPORT = { yes: ["yes", "■"], no: ["no", "□"], fallback: ["other", "◧"], unknown: ["?", "·"] };
+
+function matrixView() {
+  const status = h("p", { role: "status", class: "line" });
+  const chips = report.targets;
+  const body = h("tbody");
+  const gate = h("div", { class: "told-gate", "aria-live": "polite" });
+  const all = report.rows.map((row) => ({ ...row, text: [row.module, row.name, row.backend, row.path].join(" ").toLowerCase() }));
+  let building = null;
+  const filter = (text) => {
+    const found = all.filter((row) => holdsAll(row.text, words(text)));
+    status.textContent = `${found.length} of ${counted(all.length, "row")}${report.ungated ? ` · ${counted(report.ungated, "public operation")} without a gate` : ""}`;
+    if (building) building.stop();
+    body.replaceChildren();
+    let module = null;
+    building = inTurn(
+      found,
+      (row) => {
+        const head = row.module === module ? [] : [h("tr", { class: "group" }, h("th", { scope: "rowgroup", colspan: chips.length + 1 }, row.module))];
+        module = row.module;
+        return [...head, matrixRow(row, chips, gate)];
+      },
+      body,
+    );
+  };
+  filter("");
+  addEventListener("beforeprint", () => building.finish());
+  const table = h("table", { class: "matrix" }, h("caption", { class: "unseen" }, "Operations by chip"), h("thead", null, h("tr", null, h("td"), chips.map((chip) => h("th", { scope: "col", class: "chip", title: chipTitle(chip) }, chip)))), body);
+  const legend = h("p", { class: "legend" }, "■ its gates let the chip through  □ refused  ◧ works by another path than on the chips that it is written for  · nothing in reach decides it");
+  return [
+    pageHead("matrix", "", searchField("Search operations", filter)),
+    h("main", null, status, legend, gate, h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "matrix" }, table), skippedSection()),
+  ];
+}
+
+function matrixRow(row, chips, told) {
+  const name = row.backend ? `${row.name} / ${row.backend}` : row.name;
+  const cells = chips.map((chip) => {
+    const cell = row.chips[chip];
+    const [word, sign] = SUPPORT[cell.support];
+    const title = [name, chip, word, cell.fallback && `by ${cell.fallback}`].filter(Boolean).join(" · ");
+    if (!cell.gate) return h("td", { class: `support ${cell.support}`, title }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "unseen" }, word));
+    const tell = () => told.replaceChildren(h("p", null, `${title}: `, h("code", null, `${cell.gate.path}:${cell.gate.line}:${cell.gate.column}`), " ", h("code", null, cell.gate.text)));
+    return h("td", { class: `support ${cell.support}` }, h("button", { type: "button", title: `${title} · ${cell.gate.text}`, "aria-label": title, click: tell }, sign));
+  });
+  return h("tr", null, h("th", { scope: "row", title: `${row.path}:${row.line}` }, h("bdi", null, name)), cells);
+}
+
+// Inspections
+
+const WAYS = ["native", "family", "jit", "jit_link", "none"];
+const SIGN_OF_WAY = { native: "■", family: "■", jit: "◧", "jit-link": "◧", none: "□" };
+const MANY = 60;
+
+function inspectionView() {
+  const shipments = report.shipments.map(shipmentSection);
+  const main = (...more) => h("main", null, shipments, more, skippedSection());
+  const told = counted(findings.length, "finding");
+  if (!findings.length) return [pageHead("inspection", told), main()];
+  return [...findingsHead("inspection", told), main(pictureSection(), findingsView())];
+}
+
+function shipmentSection(shipment) {
+  const title = [shipment.tag || shipment.machine, shipment.missing].filter(Boolean).join(" · ");
+  const chips = CHIPS.filter((chip) => shipment.libraries.some((library) => library.chips[chip]));
+  const head = h("h2", null, h("bdi", null, shipment.name), title && h("span", { class: "quiet" }, ` ${title}`));
+  const rest = shipment.others ? h("p", { class: "quiet" }, `${counted(shipment.others, "other file")} without device code`) : null;
+  return h("section", { class: "shipment" }, head, h("p", { class: "answer" }, prose(shipment.answer)), chips.length > 0 && heatMap(shipment, chips), operationsOf(shipment), rest);
+}
+
+/** Libraries down, chips across: how many of the containers of each run; below, where they are listed, the containers. */
+function heatMap(shipment, chips) {
+  const head = h("tr", null, h("td"), h("th", { scope: "col" }, "containers"), chips.map(chipHead));
+  const table = h("table", { class: "picture heat" }, h("caption", { class: "unseen" }, "Containers by file and chip"), h("thead", null, head));
+  const group = (library) => libraryGroup(shipment, library, chips);
+  table.append(...shipment.libraries.slice(0, MANY).map(group));
+  const rest = shipment.libraries.slice(MANY);
+  const more = rest.length > 0 && h("button", { type: "button", class: "more", click: (event) => (table.append(...rest.map(group)), event.currentTarget.remove()) }, `${rest.length} more files`);
+  return [
+    h("p", { class: "legend" }, "Number: containers that run, of all in the file; the darker, the more. Hatched: some only after the driver has compiled their PTX."),
+    h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `containers of ${shipment.name} by chip` }, table),
+    more,
+  ];
+}
+
+function libraryGroup(shipment, library, chips) {
+  const name = library.path.startsWith(`${shipment.name}/`) ? library.path.slice(shipment.name.length + 1) : library.path;
+  const told = [library.toolkit && `CUDA ${library.toolkit}`, library.driver && `driver ${library.driver}`, ...library.faults].filter(Boolean).join(" · ");
+  const number = (library.units || []).length ? h("button", { type: "button", "aria-expanded": "false", title: "list them", click: (event) => list(event.currentTarget) }, String(library.containers)) : String(library.containers);
+  const cells = chips.map((chip) => tallyCell(name, chip, library.chips[chip]));
+  const group = h("tbody", null, h("tr", null, h("th", { scope: "row", title: told }, h("bdi", null, name)), h("td", { class: "number" }, number), cells));
+  let building = null;
+  function list(button) {
+    const isOpen = button.getAttribute("aria-expanded") === "true";
+    button.setAttribute("aria-expanded", String(!isOpen));
+    if (building) building.stop();
+    group.querySelectorAll("tr.unit").forEach((row) => row.remove());
+    building = isOpen ? null : inTurn(library.units, (unit) => unitRow(unit, chips), group);
+  }
+  return group;
+}
+
+function tallyCell(name, chip, tally) {
+  if (!tally) return h("td", { title: "not judged" }, "?");
+  const total = WAYS.reduce((sum, way) => sum + tally[way], 0);
+  const served = total - tally.none;
+  const share = total ? served / total : 0;
+  const told = WAYS.filter((way) => tally[way]).map((way) => `${way.replace("_", " ")} ${tally[way]}`).join(", ");
+  const heat = !total ? 0 : share === 1 ? 4 : share > 0.5 ? 3 : share > 0 ? 2 : 0;
+  const isCompiled = tally.jit + tally.jit_link > 0;
+  return h("td", { class: `serves-${heat}${isCompiled ? " compiled" : ""}`, title: `${name}, ${chip}: ${told || "no container"}` }, String(total ? served : "-"), h("span", { class: "unseen" }, ` of ${total}`));
+}
+
+function unitRow(unit, chips) {
+  const cells = chips.map((chip) => {
+    const verdict = unit.chips[chip];
+    const way = verdict ? verdict.way : "";
+    return h("td", { class: way === "none" ? "no" : way.startsWith("jit") ? "maybe" : "yes", title: verdict ? `${way}${verdict.reason ? `: ${verdict.reason}` : ""}` : "" }, h("span", { "aria-hidden": "true" }, SIGN_OF_WAY[way] || "?"), h("span", { class: "unseen" }, way || "not judged"));
+  });
+  const kernels = unit.kernels.length ? h("details", null, h("summary", null, counted(unit.kernels.length, "kernel")), h("ul", null, unit.kernels.map((name) => h("li", null, h("code", null, name))))) : null;
+  const images = [...new Set(unit.images.map((image) => `${image.kind} ${image.target}`))].join(", ");
+  return h("tr", { class: "unit" }, h("th", { scope: "row" }, h("code", null, `0x${unit.at.toString(16)}`), unit.fault && h("span", { class: "quiet" }, ` ${unit.fault}`)), h("td"), cells, h("td", { class: "images" }, images, kernels));
+}
+
+function operationsOf(shipment) {
+  if (!shipment.operations.length) return null;
+  const rows = shipment.operations.map((each) => h("li", null, h("code", null, each.name), ` not on ${each.unserved.join(", ")}: ${each.reason}`));
+  return h("details", null, h("summary", null, `${counted(shipment.operations.length, "operation")} without an image for some chips`), h("ul", null, rows));
+}

@@ -1,0 +1,83 @@
+"""`--format html` of each command: one file, with what `--format json` says in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from plan.configs import MIXTRAL_8X7B
+from small_binaries import container, cubin, entry, ptx, shared_object, wheel
+
+from bwlint import cli
+
+GATE = """\
+import torch
+
+def attend(q):
+    if torch.cuda.get_device_capability() != (12, 0):
+        raise RuntimeError("needs SM120 </script>")
+    return q
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg/__init__.py").write_text(GATE)
+    images = (entry(cubin(90, "a"), 90, "a"), entry(ptx(90), 90))
+    (tmp_path / "made-1.0-py3-none-any.whl").write_bytes(wheel({"made/a.so": shared_object(container(*images))}))
+    (tmp_path / "config.json").write_text(json.dumps(MIXTRAL_8X7B))
+    return tmp_path
+
+
+COMMANDS = {
+    "check": ("check", "pkg", "--jobs", "1", "--no-cache"),
+    "matrix": ("matrix", "pkg", "--jobs", "1"),
+    "inspection": ("inspect", "made-1.0-py3-none-any.whl", "--kernels", "--severity", "note"),
+    "plan": ("plan", "config.json", "--gpus", "4xRTX-PRO-6000"),
+}
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, list(arguments), prog_name="bwlint")
+
+
+def block(page: str, name: str) -> Any:
+    (text,) = re.findall(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.DOTALL)
+    return json.loads(text)
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_a_page_holds_the_json(kind: str) -> None:
+    told = invoke(*COMMANDS[kind], "--format", "json")
+    made = invoke(*COMMANDS[kind], "--format", "html", "--output", "page.html")
+    assert (made.exit_code, made.stdout) == (told.exit_code, "")
+    page = Path("page.html").read_text("utf-8")
+    assert block(page, "report") == json.loads(told.stdout)
+    assert block(page, "beside")["kind"] == kind
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.endswith("</html>\n")
+
+
+def test_a_check_brings_the_sources_and_the_rules() -> None:
+    page = invoke(*COMMANDS["check"], "--format", "html").stdout
+    (finding,) = block(page, "report")["findings"]
+    beside = block(page, "beside")
+    assert finding["fix"]["edits"]
+    assert list(beside["excerpts"]["pkg/__init__.py"].values()) == [*GATE.splitlines(keepends=True), ""]
+    assert beside["rules"].keys() == {"BW101"}
+    assert beside["concerned"] == [["12.0", "12.1"]]
+
+
+def test_a_confirmation_brings_the_receipts() -> None:
+    invoke(*COMMANDS["check"], "--format", "json", "--output", "report.json")
+    page = invoke("confirm", "report.json", "--format", "html").stdout
+    (finding,) = block(page, "report")["findings"]
+    ((tried,),) = block(page, "beside")["receipts"]
+    assert finding["verdict"]["outcome"] == tried["outcome"]
+    assert tried["attempts"]
