@@ -32,6 +32,7 @@ from bwlint.readers.python import (
     said,
     sonames,
     tiles,
+    triton,
 )
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
@@ -45,7 +46,7 @@ __all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read"]
 _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
 _OTHERS = (
-    *(embedded, budgets, links, said, installed, tiles, plans, floors, sonames, variables),
+    *(embedded, budgets, links, said, installed, tiles, triton, plans, floors, sonames, variables),
     *(multiprocessors, memory_tiers, memory_queries),
 )
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
@@ -125,6 +126,7 @@ def read(
             *clusters.operations(tree, source),
             *said.operations(tree, source),
             *tiles.operations(tree, source),
+            *triton.operations(tree, source),
             *plans.operations(tree, source),
             *floors.operations(tree, source),
             *sonames.operations(tree, source),
