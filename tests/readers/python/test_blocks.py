@@ -1,5 +1,5 @@
-"""Bytes that kernels of Triton take, held against `shared` in the metadata of Triton 3.9 for GPUTarget("cuda", 120, 32),
-with elements of 16 bits and 8 warps; where something is not counted, at most that.
+"""Bytes that kernels of Triton take, beside `shared` in the metadata of Triton 3.9 for GPUTarget("cuda", 120, 32), with
+elements of 16 bits and 8 warps; where something is not counted, at most that.
 """
 
 from __future__ import annotations

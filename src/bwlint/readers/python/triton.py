@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 
 from bwlint.model.expr import Expr, const
-from bwlint.model.facts import Operation
+from bwlint.model.facts import Operation, OperationKind
 from bwlint.readers.nodes import below, whole
 from bwlint.readers.python.blocks import DEFAULT_STAGES, Kernel, compared, is_constant
 from bwlint.readers.python.least import Function, Values, called, default_of, parameters
@@ -40,11 +40,7 @@ def may_hold(data: bytes) -> bool:
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
-    """A tiled-shared for each launch, "launched16", and each list of configurations, "tuned16", with an element's bits.
-
-    The amounts of a launch are what it takes at least and what in each case, each with a width that is let pass, or "";
-    those of a list are its configurations'.
-    """
+    """A launched-shared for each launch of a kernel, a tuned-shared for each list of configurations."""
     return tuple(_asked(tree)) if "triton.jit" in source and ".dot(" in source else ()
 
 
@@ -119,7 +115,7 @@ class _Reader:
             for size, one in zip(sizes, cases, strict=True)
             for part in (const(size, span(one.at) if one.at is not None else None), const(_text(one.widest())))
         ]
-        return self._operation("launched", launch.call, amounts, launch.function)
+        return self._operation("launched-shared", launch.call, amounts, launch.function)
 
     def _case(self, launch: _Launch, seeds: Mapping[str, int]) -> int:
         values = Values(self.tree, known={(_name(launch.function), name): size for name, size in seeds.items()})
@@ -141,14 +137,16 @@ class _Reader:
         if sizes:
             at = max(sizes, key=lambda one: one[0])[1]
             amounts = [const(size, span(config)) for size, config in sizes]
-            yield self._operation("tuned", at, amounts, launches[0].function if launches else None)
+            yield self._operation("tuned-shared", at, amounts, launches[0].function if launches else None)
 
-    def _operation(self, name: str, at: ast.expr, amounts: list[Expr], function: Function | None) -> Operation:
+    def _operation(
+        self, kind: OperationKind, at: ast.expr, amounts: list[Expr], function: Function | None
+    ) -> Operation:
         words = {word for node in (below(function) if function else []) if (word := _word(node))}
         asks = any(map(_ASKS.search, words))
         return Operation(
-            "tiled-shared",
-            f"{name}{8 * self._element}",
+            kind,
+            str(8 * self._element),
             span(at),
             amounts=tuple(amounts),
             qualname=self.kernel.name,

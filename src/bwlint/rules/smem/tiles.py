@@ -15,7 +15,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.path_conditions import Answers
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import Module, Path
+from bwlint.model.facts import Module, OperationKind, Path
 from bwlint.model.findings import Severity
 from bwlint.rules.smem import RULE
 
@@ -25,18 +25,20 @@ _FOLDERS = 4
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     """What a function asks for with its defaults, and with what its file hands to it; others may hand it less."""
-    answers = Answers(context.tree, module)
     for one in asked(context, module, "tiled-shared"):
-        if one.meant in (BUILT, THEIRS):
-            continue
-        if one.operation.name and (one.operation.checked or _foreign(module)):
-            continue
-        if one.operation.name.startswith("launched"):
-            yield from _launched(one, answers)
-        elif one.operation.name.startswith("tuned"):
-            yield from _tuned(one)
-        else:
+        if one.meant not in (BUILT, THEIRS):
             yield from _written(one)
+    answers = Answers(context.tree, module)
+    for one in _of_triton(context, module, "launched-shared"):
+        yield from _launched(one, answers)
+    for one in _of_triton(context, module, "tuned-shared"):
+        yield from _tuned(one)
+
+
+def _of_triton(context: Context, module: Module, kind: OperationKind) -> Iterator[Asked]:
+    for one in asked(context, module, kind):
+        if not one.operation.checked and one.meant not in (BUILT, THEIRS) and not _foreign(module):
+            yield one
 
 
 def _foreign(module: Module) -> bool:
@@ -96,7 +98,7 @@ def _largest(
 
 
 def _elements(one: Asked) -> str:
-    return f"with elements of {one.operation.name[-2:].lstrip('d')} bits"
+    return f"with elements of {one.operation.name} bits"
 
 
 def _tuned(one: Asked) -> Iterator[Draft]:
