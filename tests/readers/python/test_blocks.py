@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.readers.python.blocks import Kernel
+from bwlint.readers.python.blocks import TritonKernel
 from bwlint.readers.python.least import Function
 
 TREE = ast.parse((Path(__file__).parents[3] / "fixtures/smem/blocks_of_triton.py").read_text())
@@ -44,7 +44,7 @@ def pointed(a, b, K, BLOCK: tl.constexpr):
 
 
 def taken(source: Mapping[str, Function], name: str, constants: Mapping[str, int], stages: int) -> int:
-    return 2 * Kernel(source[name], source, constants, lambda node: None).elements(stages)
+    return 2 * TritonKernel(source[name], source, constants, lambda node: None).elements(stages)
 
 
 def functions(source: str) -> dict[str, Function]:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from bwlint.model.expr import Expr, Span, const, unknown
 from bwlint.readers.cuda.expressions import lower
-from bwlint.readers.cuda.layout import Aggregate, Member, aggregate, most, plus, rounded, size_of, times
+from bwlint.readers.cuda.layout import Aggregate, LaidOut, aggregate, most, plus, rounded, size_of, times
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
@@ -444,7 +444,7 @@ class Constants:
             if base["name"] in self._heirs:
                 return None  # the room at the end of such a base may be used again
             at = scope.header + base.start("type")
-            data = Aggregate(False, [Member(base["type"], at, 0, []), *data.members])
+            data = Aggregate(False, [LaidOut(base["type"], at, 0, []), *data.members])
         return self._aggregate(data, max(own, default=1), depth) if data.members else None
 
     @cached_property

@@ -82,7 +82,7 @@ def most(left: Expr, right: Expr) -> Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class LaidOut:
     """Data of a struct: its type and where that is written, its alignment (0: its own), dimensions by offset; or what
     it holds itself, where that is written in place.
     """
@@ -99,14 +99,14 @@ class Aggregate:
     """A struct, or a union, whose members lie over one another."""
 
     union: bool
-    members: list[Member]
+    members: list[LaidOut]
 
 
 def aggregate(text: str, start: int, end: int, *, union: bool) -> Aggregate | None:
     """What is between the braces of a struct or a union; None where that is more than data."""
     if end - start > _LONGEST_STRUCT:
         return None
-    found: list[Member] = []
+    found: list[LaidOut] = []
     at = start
     while at < end:
         stop = _statement_end(text, at, end)
@@ -133,7 +133,7 @@ def _statement_end(text: str, at: int, end: int) -> int:
     return end
 
 
-def _member(text: str, start: int, end: int) -> list[Member] | None:
+def _member(text: str, start: int, end: int) -> list[LaidOut] | None:
     """The data of one declaration, none for one without; None where it is not simple."""
     body = text[start:end].strip()
     begin = start + text[start:end].index(body) if body else start
@@ -146,7 +146,7 @@ def _member(text: str, start: int, end: int) -> list[Member] | None:
         name = text[close + 1 : end].strip()
         if inner is None or (name and not name.isidentifier()):
             return None
-        return [Member("", begin, 0, [], inner)] if name or not nested["name"] else []
+        return [LaidOut("", begin, 0, [], inner)] if name or not nested["name"] else []
     if "{" in body or "(" in re.sub(r"(?:alignas|__align__|CUTE_ALIGNAS)\s*\(", "", body):
         return None
     member = _MEMBER.match(body)
@@ -160,4 +160,4 @@ def _member(text: str, start: int, end: int) -> list[Member] | None:
         return None
     shift = begin + member.start("names")
     sizes = [(shift + low, shift + high) for low, high in dimensions(member["names"])]
-    return [Member(member["type"].strip(), begin + member.start("type"), int(align) if align else 0, sizes)]
+    return [LaidOut(member["type"].strip(), begin + member.start("type"), int(align) if align else 0, sizes)]

@@ -44,12 +44,12 @@ class _Load:
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
+class _BlockValue:
     shape: tuple[int, ...] = ()
     loads: frozenset[_Load] = frozenset()
 
 
-_NOTHING = _Value()
+_NOTHING = _BlockValue()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class _Loop:
 
 
 @dataclass
-class Kernel:
+class TritonKernel:
     """A jit function, and those of its file by name. `number` gives what a name of the file is."""
 
     function: Function
@@ -69,7 +69,7 @@ class Kernel:
     number: Callable[[ast.expr], int | None]
     _uses: set[tuple[_Loop | None, _Load]] = field(default_factory=set)
     _loops: list[_Loop] = field(default_factory=list)
-    _names: dict[str, _Value] = field(default_factory=dict)
+    _names: dict[str, _BlockValue] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _fixed: frozenset[str] = frozenset()
     """Names of constants, known or not."""
@@ -227,7 +227,7 @@ class Kernel:
             self._depth -= 1
             self._names, self._numbers, self.function = names, numbers, around
 
-    def _value(self, node: ast.expr, name: str) -> _Value:
+    def _value(self, node: ast.expr, name: str) -> _BlockValue:
         if isinstance(node, ast.Name):
             return self._names.get(node.id, _NOTHING)
         if isinstance(node, ast.Call):
@@ -241,21 +241,21 @@ class Kernel:
             return _joined([self._value(one, name) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)])
         return _NOTHING
 
-    def _called(self, node: ast.Call, name: str) -> _Value:
+    def _called(self, node: ast.Call, name: str) -> _BlockValue:
         word = called(node)
         method = node.func.value if isinstance(node.func, ast.Attribute) else None
         of = [method] if method is not None and not _is_library(method) else []
         if word == "arange":
-            return _Value((self._length(node),))
+            return _BlockValue((self._length(node),))
         if word in ("make_block_ptr", "make_tensor_descriptor"):
-            return _Value(
+            return _BlockValue(
                 self._dimensions(_by_name(node).get("block_shape", node.args[-2] if len(node.args) > 4 else None))
             )
         if word in ("load", "load_tensor_descriptor"):
             source = self._value(of[0] if of else node.args[0] if node.args else node.func, "")
             loop = self._loops[-1].node if self._loops else None
             indirect = loop is not None and any(load.loop is loop for load in source.loads)
-            return _Value(source.shape, frozenset({_Load(name or ast.dump(node), source.shape, loop, indirect)}))
+            return _BlockValue(source.shape, frozenset({_Load(name or ast.dump(node), source.shape, loop, indirect)}))
         if word in _REDUCES:
             return _NOTHING
         parts = [self._value(one, name) for one in (*of, *node.args)]
@@ -276,7 +276,7 @@ class Kernel:
         parts = node.elts if isinstance(node, ast.Tuple | ast.List) else []
         return tuple(max(1, self._number(part) or 1) for part in parts)
 
-    def _indexed(self, node: ast.Subscript) -> _Value:
+    def _indexed(self, node: ast.Subscript) -> _BlockValue:
         """`x[:, None]`: a dimension of one."""
         value = self._value(node.value, "")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -334,19 +334,19 @@ def _is_library(node: ast.expr) -> bool:
     return (isinstance(node, ast.Name) and node.id in ("tl", "triton", "libdevice")) or isinstance(node, ast.Attribute)
 
 
-def _joined(values: Sequence[_Value]) -> _Value:
+def _joined(values: Sequence[_BlockValue]) -> _BlockValue:
     """What values have together, each dimension as long as the longest."""
     width = max((len(one.shape) for one in values), default=0)
     padded = [(1,) * (width - len(one.shape)) + one.shape for one in values]
     shape = tuple(max(sides) for sides in zip(*padded, strict=True))
-    return _Value(shape, frozenset[_Load]().union(*(one.loads for one in values)))
+    return _BlockValue(shape, frozenset[_Load]().union(*(one.loads for one in values)))
 
 
-def _common(one: _Value, other: _Value) -> _Value:
+def _common(one: _BlockValue, other: _BlockValue) -> _BlockValue:
     """What a name is either way; a block that is read in both is as large as in the one that says so."""
     if one.loads and other.loads and not (one.shape and other.shape):
         return one if one.shape else other
-    return _Value(one.shape if one.shape == other.shape else (), one.loads & other.loads)
+    return _BlockValue(one.shape if one.shape == other.shape else (), one.loads & other.loads)
 
 
 def _computed(op: ast.operator, left: int | None, right: int | None) -> int | None:

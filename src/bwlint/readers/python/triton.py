@@ -17,7 +17,7 @@ from itertools import islice, product
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation, OperationKind
 from bwlint.readers.nodes import below, whole
-from bwlint.readers.python.blocks import DEFAULT_STAGES, Kernel, compared, is_constant
+from bwlint.readers.python.blocks import DEFAULT_STAGES, TritonKernel, compared, is_constant
 from bwlint.readers.python.least import Function, Values, called, default_of, parameters
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
@@ -154,7 +154,7 @@ class _Reader:
         )
 
     def _bytes(self, constants: Mapping[str, int], stages: int, values: Values) -> int:
-        kernel = Kernel(self.kernel, self.kernels, constants, lambda node: _exact(node, None, values))
+        kernel = TritonKernel(self.kernel, self.kernels, constants, lambda node: _exact(node, None, values))
         return kernel.elements(stages) * self._element
 
     @property
