@@ -32,13 +32,15 @@ from bwlint.evaluate.values import (
 )
 
 MAX_RANGE = 2000
+ARCH = "Arch"
+"""What kernel DSLs call their enum of architectures."""
 _BEGINNING = re.compile(rf"({spelling.PREFIX}|)1?[0-9]")
 
 
 def arch_member(dotted: str) -> ArchMember | None:
     """`Arch.sm_120a` and the like: a member of a kernel DSL's architecture enum."""
     owner, _, name = dotted.rpartition(".")
-    if owner.rpartition(".")[2] != "Arch":
+    if owner.rpartition(".")[2] != ARCH:
         return None
     found = spelling.member(name)
     return ArchMember(*divmod(found.number, 10), found.suffix) if found is not None else None

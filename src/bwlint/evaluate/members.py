@@ -61,7 +61,7 @@ def _of_reference(run: Interpreter, owner: Ref, name: str) -> Vec:
         return Vec((member,))
     found = run.outside(dotted)
     if isinstance(found.lanes[0], Ref) and run.sources.find(dotted) is None and not looks_like_version(dotted):
-        return guess(name) or found
+        return (guess(name) if name != builtins.ARCH else None) or found
     return found
 
 

@@ -109,6 +109,8 @@ OperationKind = Literal[
     "told",
     "switched",
     "tiled-shared",
+    "launched-shared",
+    "tuned-shared",
     "plan-option",
     "plan-branch",
     "floor",
@@ -151,6 +153,9 @@ glued           names of two targets that became one string
 as-text         a capability that is ordered as a text, or taken apart by the places of its characters
 picked          a call of what the device picks: `TABLE[major](x)`, `cls(x).run()`; its amount is what is called
 tiled-shared    bytes of shared memory that the buffers of a function's kernel take together, at least
+launched-shared bytes that a launch of a kernel of Triton takes: at least, then in each case, each with a width that is
+                let pass or ""; `name` has the bits of an element, `qualname` the kernel
+tuned-shared    the same for each of its configurations
 plan-option     an option of a launcher and its value; `readers.launches` says what the amounts are
 plan-branch     code that enters a plan because a name says so, and looks at neither the chip nor the links
 floor           a target and the release of CUDA that it is said to need

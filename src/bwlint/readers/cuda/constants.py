@@ -13,7 +13,7 @@ from functools import cached_property
 
 from bwlint.model.expr import Expr, Span, const, unknown
 from bwlint.readers.cuda.expressions import lower
-from bwlint.readers.cuda.layout import members, plus, rounded, size_of, times
+from bwlint.readers.cuda.layout import Aggregate, LaidOut, aggregate, most, plus, rounded, size_of, times
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
@@ -27,7 +27,8 @@ MAX_USES = 32
 _SET = re.compile(r"=(?!=)")  # begins with a plain character: the engine skips to it
 _TARGET = re.compile(r"([A-Za-z_]\w*)[ \t]*((?:[-+*/%|&^]|<<|>>)?)$")
 _LONGEST_NAME = 90
-_END = re.compile(r"[;,(){}\[\]]")
+_END = re.compile(r"[;,(){}\[\]]|(?<=\w)<(?![<=\s])")
+_BEHIND_ARGUMENTS = ("::", "(", "{", ")", ";", ",", ">>>")
 _TYPE_BEFORE = re.compile(r"(?:[A-Za-z_][\w:]*|>|[*&])\s*$")
 _LEAVING = re.compile(r"\b(?:return|else|case|throw|do)\s*$")
 _NAMES_MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
@@ -36,6 +37,11 @@ _PARAMETER = re.compile(
     r"^\s*(?:(?:const|unsigned)\s+)*(?P<type>[A-Za-z_][\w:]*)\s+(?P<name>[A-Za-z_]\w*)\s*(?:=(?P<default>.*))?$",
     re.DOTALL,
 )
+_KIND = re.compile(r"\b(?:struct|union)\b")
+_BASE = re.compile(
+    r"(?<!:):\s*(?:public\s+)?(?P<type>(?:\w+\s*::\s*)*(?P<name>\w+)\s*(?:<[^{}]*>)?)\s*$",
+)
+_DEEPEST_TYPE = 6
 _UNSCOPED = re.compile(r"\s*(?:typedef\s+)?enum\s+(?!class\b|struct\b)")
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 _LONGEST_SCAN = 60_000
@@ -130,8 +136,9 @@ class Constants:
         end = self._value_end(value)
         if end < 0:
             return None
-        declares = _TYPE_BEFORE.search(before) is not None and not _LEAVING.search(before)
         statement = before[max(before.rfind(mark) for mark in ";{}()") + 1 :]
+        declares = _TYPE_BEFORE.search(before) is not None and not _LEAVING.search(before)
+        declares = declares or (_CONST.search(statement) is not None and before.rstrip().endswith(","))
         value += len(text[value:end]) - len(text[value:end].lstrip())
         fixed = _CONST.search(statement) is not None or (not declares and before.rstrip().endswith(("{", ",")))
         return ConstantDefinition(name, op, start, value, end, declares, fixed)
@@ -140,6 +147,9 @@ class Constants:
         text, at = self.code.text, start
         stop = min(len(text), start + _LONGEST_VALUE)
         while (mark := _END.search(text, at, stop)) is not None:
+            if mark[0] == "<":
+                at = max(template_end(text, mark.start()), mark.end())
+                continue
             if mark[0] not in "([{":
                 return mark.start()
             close = matching(text, mark.start(), _LONGEST_VALUE)
@@ -152,6 +162,8 @@ class Constants:
 
     def _name(self, written: str, offset: int, at: Span) -> Expr:
         last = written.rpartition("::")[2]
+        if last.partition("<")[0] in _EXTREMES:
+            last = last.partition("<")[0]
         if last in _EXTREMES or last == "sizeof" or size_of(written) is not None:
             return Expr("name", (last if last in _EXTREMES else written,), at)
         found = self._bound.values.get(written) or self._member(written, last, offset)
@@ -200,12 +212,26 @@ class Constants:
     def _local(self, found: list[ConstantDefinition], offset: int) -> Expr | None:
         """A local that nothing changes after its definition; None where two values may meet."""
         before = [one for one in found if one.start < offset and self._visible(one, offset)]
-        if not before or not before[-1].declares or before[-1].op != "=":
+        first = max((place for place, one in enumerate(before) if one.declares), default=-1)
+        if first < 0 or before[first].op != "=":
             return None
-        last = before[-1]
-        if not last.fixed and (any(one.start > last.start for one in found if not one.declares) or self._lent(last)):
+        last, adds = before[first], before[first + 1 :]
+        later = [one for one in found if one.start > last.start and not one.declares]
+        if not last.fixed and (later != adds or self._lent(last)):
             return None
-        return self._stored(last)
+        if not all(one.op == "+=" and self._always(one) for one in adds):
+            return None
+        total = self._stored(last)
+        for one in adds:
+            total = plus(total, self._stored(one))
+        return total
+
+    def _always(self, one: ConstantDefinition) -> bool:
+        """Whether a statement stands under no test without braces, and in no loop."""
+        text, scope = self.code.text, self.scopes.function(one.start)
+        before = text[max(0, one.start - _LONGEST_NAME) : one.start].rstrip()
+        looped = scope is not None and re.search(r"\b(?:for|while)\b", text[scope.open : one.start]) is not None
+        return before.endswith((";", "{", "}")) and not looped and not self.directives.path(one.start)
 
     def _visible(self, one: ConstantDefinition, offset: int) -> bool:
         """Whether no brace that was open at a definition closes before an offset."""
@@ -245,34 +271,38 @@ class Constants:
         if found is None or len(self.names) >= MAX_NAMES:
             return None
         scope, given = found
+        bound = self._bindings(scope, given)
+        inside = [one for one in self._known(last) if one.fixed and scope.open < one.start < scope.close]
+        if bound is None or len(inside) != 1:
+            return None
+        outer, self._bound = self._bound, bound
+        try:
+            return self._stored(inside[0])
+        finally:
+            self._bound = outer
+
+    def _bindings(self, scope: CodeScope, given: list[tuple[int, int]]) -> TemplateArguments | None:
+        """What the parameters of a class template are; None where one is not known."""
         values: dict[str, Expr] = {}
         types: dict[str, str] = {}
         for name, (position, low, high) in self._parameters(scope).items():
             start, end = given[position] if position < len(given) else (low, high)
             if start < 0:
                 return None
-            types[name] = self.code.text[start:end].strip()
-            values[name] = self.value(
-                start + len(self.code.text[start:end]) - len(self.code.text[start:end].lstrip()), end
-            )
-        inside = [one for one in self._known(last) if one.fixed and scope.open < one.start < scope.close]
-        if len(inside) != 1 or any(value.op == "unknown" and value.args[0] in values for value in values.values()):
+            text = self.code.text[start:end]
+            types[name] = self._bound.types.get(text.strip(), text.strip())
+            values[name] = self.value(start + len(text) - len(text.lstrip()), end)
+        if any(value.op == "unknown" and value.args[0] in values for value in values.values()):
             return None
-        outer, self._bound = (
-            self._bound,
-            TemplateArguments(f"{self._bound.mark}<{','.join(types.values())}>", values, types),
-        )
-        try:
-            return self._stored(inside[0])
-        finally:
-            self._bound = outer
+        return TemplateArguments(f"{self._bound.mark}<{','.join(types.values())}>", values, types)
 
     def _instance(self, owner: str, offset: int) -> tuple[CodeScope, list[tuple[int, int]]] | None:
         """The class template that a name stands for, and the offsets of its arguments."""
         text, function = self.code.text, self.scopes.function(offset)
         name, angle, _ = owner.partition("<")
         if angle:
-            opening = text.find("<", offset)
+            place = re.compile(rf"\b{re.escape(name.rpartition('::')[2])}\s*<").search(text, offset)
+            opening = place.end() - 1 if place is not None else -1
         else:
             places = re.compile(rf"\busing\s+{re.escape(name)}\s*=\s*([\w:]+)\s*<")
             low = max(function.open if function else 0, offset - _LONGEST_SCAN)
@@ -365,30 +395,78 @@ class Constants:
         fundamental = size_of(words)
         if fundamental is not None:
             return const(fundamental), fundamental
+        if depth > _DEEPEST_TYPE:
+            return None
+        if "<" in words:
+            return self._instance_layout(words, offset, depth)
         name = words.replace("struct", "").strip().rpartition("::")[2]
         found = [scope for scope in self._classes if scope.name == name]
-        if len(found) != 1 or depth > 4:
-            return None
-        (scope,) = found
-        header = self.code.text[scope.header : scope.open]
-        if not header.lstrip().startswith("struct") or ":" in header or _TEMPLATE.search(header):
-            return None
-        data = members(self.code.text, scope.open + 1, scope.close)
-        return self._struct(data, header, offset, depth) if data else None
+        if len(found) == 1 and not _TEMPLATE.search(self.code.text, found[0].header, found[0].open):
+            return self._class_layout(found[0], depth)
+        alias = self._alias(name, offset) if not found and "::" not in words else None
+        return self._layout(self.code.text[slice(*alias)], alias[0], depth + 1) if alias else None
 
-    def _struct(
-        self, data: list[tuple[str, int, list[tuple[int, int]]]], header: str, offset: int, depth: int
-    ) -> tuple[Expr, int] | None:
+    def _alias(self, name: str, offset: int) -> tuple[int, int] | None:
+        """The type that `using name = type` gives a name, in the class or function around, or at the top of a file."""
+        text, function = self.code.text, self.scopes.function(offset)
+        found = [one.span(1) for one in re.finditer(rf"\busing\s+{re.escape(name)}\s*=\s*([^;{{}}]+?)\s*;", text)]
+        around = [scope for scope in self._classes if scope.open < offset < scope.close][-1:]
+        around += [function] if function is not None else []
+        for scope in reversed(around):
+            mine = [one for one in found if scope.open < one[0] < scope.close]
+            if mine:
+                return mine[0] if len(mine) == 1 else None
+        outside = [one for one in found if not self.class_at(one[0]) and self.scopes.function(one[0]) is None]
+        return outside[0] if len(outside) == 1 else None
+
+    def _instance_layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
+        instance = self._instance(words, offset)
+        bound = self._bindings(*instance) if instance is not None else None
+        if instance is None or bound is None:
+            return None
+        outer, self._bound = self._bound, bound
+        try:
+            return self._class_layout(instance[0], depth)
+        finally:
+            self._bound = outer
+
+    def _class_layout(self, scope: CodeScope, depth: int) -> tuple[Expr, int] | None:
+        header = self.code.text[scope.header : scope.open]
+        kind = _KIND.search(header)
+        if kind is None:
+            return None
+        data = aggregate(self.code.text, scope.open + 1, scope.close, union=kind[0] == "union")
+        own = [int(n) for n in re.findall(r"(?:alignas|__align__|aligned_struct)\s*[(<]\s*(\d+)\s*[,)>]", header)]
+        base = _BASE.search(header)
+        if data is None or (base is None and re.search(r"(?<!:):(?!:)", header)):
+            return None
+        if base is not None and base["name"] != "aligned_struct":
+            if base["name"] in self._heirs:
+                return None  # the room at the end of such a base may be used again
+            at = scope.header + base.start("type")
+            data = Aggregate(False, [LaidOut(base["type"], at, 0, []), *data.members])
+        return self._aggregate(data, max(own, default=1), depth) if data.members else None
+
+    @cached_property
+    def _heirs(self) -> frozenset[str]:
+        """Classes with a base."""
+        text = self.code.text
+        return frozenset(one.name for one in self._classes if _BASE.search(text[one.header : one.open]))
+
+    def _aggregate(self, data: Aggregate, widest: int, depth: int) -> tuple[Expr, int] | None:
         total: Expr = const(0)
-        widest = max((int(n) for n in re.findall(r"(?:alignas|__align__)\s*\(\s*(\d+)\s*\)", header)), default=1)
-        for words, align, sizes in data:
-            inner = self._layout(words, offset, depth + 1)
+        for one in data.members:
+            inner = (
+                self._aggregate(one.inner, 1, depth + 1)
+                if one.inner is not None
+                else self._layout(one.words, one.at, depth + 1)
+            )
             if inner is None:
                 return None
-            size, own = inner
-            align = max(align, own)
+            align = max(one.align, inner[1])
             widest = max(widest, align)
-            total = plus(rounded(total, align), self.counted(size, sizes))
+            size = self.counted(inner[0], one.sizes)
+            total = most(total, size) if data.union else plus(rounded(total, align), size)
         return rounded(total, widest), widest
 
     def counted(self, size: Expr, dimensions: list[tuple[int, int]]) -> Expr:
@@ -402,7 +480,10 @@ def _numeric(node: Expr, constants: Constants, offset: int) -> Expr:
     """Only arithmetic is kept: what else stands there has no value."""
     if node.op == "call":
         function, given = node.args
-        name = function.args[0] if function.op == "name" else ""
+        name = function.args[0] if function.op in ("name", "macro") else ""
+        macro = constants.directives.macros.get(str(name))
+        if macro is not None and macro.params and len(macro.params) == len(given):
+            return Expr("macro", (name, tuple(_numeric(item, constants, offset) for item in given)), node.at)
         if name in _EXTREMES and len(given) == 2:
             return Expr("call", (function, tuple(_numeric(item, constants, offset) for item in given)), node.at)
         if name == "sizeof" and given:
@@ -425,6 +506,13 @@ def _inner(item: object, constants: Constants, offset: int) -> object:
     if isinstance(item, tuple):
         return tuple(_inner(one, constants, offset) for one in item)
     return item
+
+
+def template_end(text: str, opening: int) -> int:
+    """Behind the arguments of a template at an opening angle; -1 where it is none."""
+    parts = arguments(text, opening, _LONGEST_MARK)
+    end = parts[-1][1] + 1 if parts else -1
+    return end if text.startswith(_BEHIND_ARGUMENTS, end) else -1
 
 
 _ANGLE = re.compile(r"[<>,;(){}\[\]]")

@@ -15,7 +15,7 @@ from bwlint.model.expr import Expr, unknown
 from bwlint.model.facts import Operation, Path
 from bwlint.model.kinds import OperationKind
 from bwlint.readers.cuda.clusters import clusters
-from bwlint.readers.cuda.constants import Constants, arguments
+from bwlint.readers.cuda.constants import Constants, arguments, template_end
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.given import global_name
 from bwlint.readers.cuda.layout import dimensions
@@ -51,6 +51,7 @@ _OPTS_IN = re.compile(r"FuncSetAttribute|FuncAttribute|FUNC_ATTRIBUTE|(?i:opt_?i
 _CONFIGURED = re.compile(r"\.\s*(?:dynamicSmemBytes|sharedMemBytes)\s*=(?!=)\s*([^;]+);")
 _TRIPLE = re.compile(r"<<<")
 _KERNEL = re.compile(r"([A-Za-z_][\w:]*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>\s*)?$")
+_BRACKET = re.compile(r"[()\[\]{},]|(?<=\w)<(?![<=\s])")
 _LONGEST_KERNEL = 300
 _EXTENDED = re.compile(
     r"cu(?:daLaunchKernel(?:ExC?)?|daLaunchCooperativeKernel|LaunchKernel(?:Ex)?)\s*(?:<[^<>;]*>\s*)?\("
@@ -371,15 +372,18 @@ def _is_multiprocessor(amount: Expr) -> bool:
 
 
 def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The parts between commas outside of brackets."""
+    """The parts between commas outside of brackets and of the arguments of templates."""
     parts: list[tuple[int, int]] = []
-    depth = 0
-    begin = start
-    for match in re.finditer(r"[()\[\]{},]", text[start:end]):
-        depth += {"(": 1, "[": 1, "{": 1, ",": 0}.get(match[0], -1)
-        if match[0] == "," and depth == 0:
-            parts.append((begin, start + match.start()))
-            begin = start + match.end()
+    depth, begin, at = 0, start, start
+    while (mark := _BRACKET.search(text, at, end)) is not None:
+        at = mark.end()
+        if mark[0] == "<":
+            at = max(at, template_end(text, mark.start()))
+            continue
+        depth += {"(": 1, "[": 1, "{": 1, ",": 0}.get(mark[0], -1)
+        if mark[0] == "," and depth == 0:
+            parts.append((begin, mark.start()))
+            begin = at
     parts.append((begin, end))
     return parts
 

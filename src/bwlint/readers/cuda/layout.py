@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from bwlint.model.expr import Expr, const
 from bwlint.readers.cuda.lexer import matching
@@ -21,10 +22,13 @@ _SIZES: dict[int, str] = {
 _SIZE = {name: size for size, names in _SIZES.items() for name in names.split()}
 _QUALIFIERS = frozenset({"const", "volatile", "struct", "typename", "mutable"})
 _MEMBER = re.compile(
-    r"(?:alignas\s*\((?P<align>[^()]*)\)\s*)?(?P<type>[A-Za-z_][\w:\s]*?[\s*&]+)(?P<names>[A-Za-z_][^;]*)$"
+    r"(?:(?:alignas|__align__|CUTE_ALIGNAS)\s*\((?P<align>[^()]*)\)\s*)?"
+    r"(?P<type>[A-Za-z_][\w:\s]*?(?:<[^;{}]*>)?[\s*&]+)(?P<names>[A-Za-z_]\w*\s*(?:\[[^;]*|=.*)?)$"
 )
+_NESTED = re.compile(r"(?P<kind>struct|union)\s*(?P<name>\w*)\s*(?=\{)")
 _NO_DATA = re.compile(r"(?:static|using|typedef|friend|static_assert|enum|template)\b|$")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)*)$")
+_STATEMENT_MARK = re.compile(r"[;{]")
 _LONGEST_STRUCT = 4000
 
 
@@ -73,27 +77,87 @@ def dimensions(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def members(text: str, start: int, end: int) -> list[tuple[str, int, list[tuple[int, int]]]] | None:
-    """The data of a struct between its braces: type, alignment (0: its own), dimensions by offset. None: not simple."""
-    if end - start > _LONGEST_STRUCT or "{" in text[start:end] or "(" in re.sub(r"alignas\s*\(", "", text[start:end]):
+def most(left: Expr, right: Expr) -> Expr:
+    return Expr("call", (Expr("name", ("max",)), (left, right)))
+
+
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """Data of a struct: its type and where that is written, its alignment (0: its own), dimensions by offset; or what
+    it holds itself, where that is written in place.
+    """
+
+    words: str
+    at: int
+    align: int
+    sizes: list[tuple[int, int]]
+    inner: Aggregate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A struct, or a union, whose members lie over one another."""
+
+    union: bool
+    members: list[LaidOut]
+
+
+def aggregate(text: str, start: int, end: int, *, union: bool) -> Aggregate | None:
+    """What is between the braces of a struct or a union; None where that is more than data."""
+    if end - start > _LONGEST_STRUCT:
         return None
-    found: list[tuple[str, int, list[tuple[int, int]]]] = []
+    found: list[LaidOut] = []
     at = start
-    for part in text[start:end].split(";"):
-        begin, at = at, at + len(part) + 1
-        body = part.strip()
-        if _NO_DATA.match(body):
-            continue
-        member = _MEMBER.match(body)
-        if member is None or ("," in member["names"] and "[" not in member["names"]):
+    while at < end:
+        stop = _statement_end(text, at, end)
+        member = _member(text, at, stop)
+        if member is None:
             return None
-        align = member["align"]
-        if align is not None and not align.strip().isdigit():
+        found += member
+        at = stop + 1
+    return Aggregate(union, found)
+
+
+def _statement_end(text: str, at: int, end: int) -> int:
+    """The semicolon that ends what begins at an offset, outside of braces."""
+    while at < end:
+        mark = _STATEMENT_MARK.search(text, at, end)
+        if mark is None:
+            return end
+        if mark[0] == ";":
+            return mark.start()
+        close = matching(text, mark.start(), _LONGEST_STRUCT)
+        if close < 0:
+            return end
+        at = close + 1
+    return end
+
+
+def _member(text: str, start: int, end: int) -> list[LaidOut] | None:
+    """The data of one declaration, none for one without; None where it is not simple."""
+    body = text[start:end].strip()
+    begin = start + text[start:end].index(body) if body else start
+    if _NO_DATA.match(body):
+        return []
+    nested = _NESTED.match(text, begin, end)
+    if nested is not None:
+        close = matching(text, nested.end(), _LONGEST_STRUCT)
+        inner = aggregate(text, nested.end() + 1, close, union=nested["kind"] == "union") if close >= 0 else None
+        name = text[close + 1 : end].strip()
+        if inner is None or (name and not name.isidentifier()):
             return None
-        name = _NAME.match(member["names"].split("=")[0].strip())
-        if name is None:
-            return None
-        shift = begin + part.index(body) + body.index(member["names"])
-        sizes = [(shift + low, shift + high) for low, high in dimensions(member["names"])]
-        found.append((member["type"], int(align) if align else 0, sizes))
-    return found
+        return [LaidOut("", begin, 0, [], inner)] if name or not nested["name"] else []
+    if "{" in body or "(" in re.sub(r"(?:alignas|__align__|CUTE_ALIGNAS)\s*\(", "", body):
+        return None
+    member = _MEMBER.match(body)
+    if member is None:
+        return None
+    align = member["align"]
+    if align is not None and not align.strip().isdigit():
+        return None
+    name_of = _NAME.match(member["names"].split("=")[0].strip())
+    if name_of is None:
+        return None
+    shift = begin + member.start("names")
+    sizes = [(shift + low, shift + high) for low, high in dimensions(member["names"])]
+    return [LaidOut(member["type"].strip(), begin + member.start("type"), int(align) if align else 0, sizes)]

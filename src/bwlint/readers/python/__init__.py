@@ -34,6 +34,7 @@ from bwlint.readers.python import (
     said,
     sonames,
     tiles,
+    triton,
 )
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
@@ -48,7 +49,7 @@ _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
 # Each is asked only where its prefilter finds a word of it; a file that only they want is read for them.
 _READERS = (
-    *(peers, links, budgets, tiles, plans, floors, sonames, variables),
+    *(peers, links, budgets, tiles, triton, plans, floors, sonames, variables),
     *(multiprocessors, memory_tiers, memory_queries, pinned),
 )
 _ALWAYS_ASKED = (glued, fixed_digits, clusters, said)

@@ -1,45 +1,160 @@
-"""smem in Python: a kernel of TileLang whose buffers are more than the chip gives to a block."""
+"""smem in Python: kernels of TileLang and Triton whose buffers are more than the chip gives to a block."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from bwlint.chips import ChipSet
+from bwlint.chips import Chip, ChipSet
+from bwlint.chips.backends import card_words, cards
 from bwlint.chips.wording import kib, plain
 from bwlint.judging import claims
-from bwlint.judging.amounts import BUILT, OURS, THEIRS, asked, fitting
+from bwlint.judging.amounts import BUILT, OURS, THEIRS, Asked, asked, fitting
 from bwlint.judging.aside import aside
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
-from bwlint.model.facts import Module
+from bwlint.judging.path_conditions import Answers
+from bwlint.model.expr import Expr, Span
+from bwlint.model.facts import Module, Path
+from bwlint.model.findings import Severity
+from bwlint.model.kinds import OperationKind
 from bwlint.rules.smem import RULE
+
+_FOLDERS = 4
+"""How much of a path says for which chips a file is."""
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     """What a function asks for with its defaults, and with what its file hands to it; others may hand it less."""
     for one in asked(context, module, "tiled-shared"):
-        size: int = one.operation.amounts[0].args[0]
-        over = one.targets.chips - fitting(size)
-        if not over or one.meant in (BUILT, THEIRS):
-            continue
-        yield Draft(
-            rule=RULE,
-            place=DraftPlace(module=module, at=one.operation.at, admitted=one.targets.chips, certain=over),
-            severity="note" if aside(context, module) else "warning",
-            confidence="high" if one.meant == OURS else "medium",
+        if one.meant not in (BUILT, THEIRS):
+            yield from _written(one)
+    answers = Answers(context.tree, module)
+    for one in _of_triton(context, module, "launched-shared"):
+        yield from _launched(one, answers)
+    for one in _of_triton(context, module, "tuned-shared"):
+        yield from _tuned(one)
+
+
+def _of_triton(context: Context, module: Module, kind: OperationKind) -> Iterator[Asked]:
+    for one in asked(context, module, kind):
+        if not one.operation.checked and one.meant not in (BUILT, THEIRS) and not _foreign(module):
+            yield one
+
+
+def _foreign(module: Module) -> bool:
+    """Whether a kernel of Triton stands in a place for another vendor's chips alone."""
+    named = cards(card_words(" ".join(module.path.rsplit("/", _FOLDERS)[-_FOLDERS:])))
+    return named.foreign and not named.chips
+
+
+def _written(one: Asked) -> Iterator[Draft]:
+    size: int = one.operation.amounts[0].args[0]
+    over = one.targets.chips - fitting(size)
+    if over:
+        yield _draft(
+            one,
+            size,
+            over,
             message=f"the buffers of `{one.operation.qualname}` are at least {kib(size)} for one block; {_has(over)}",
             label="the largest of them",
-            advice="take smaller tiles or fewer stages where the device has less, and ask for"
-            " shared_memory_per_block_optin",
-            legal=fitting(size),
             related=tuple(
-                RelatedSpan(module, made.at, f"`{made.args[0]}` makes it as large")
+                RelatedSpan(one.module, made.at, f"`{made.args[0]}` makes it as large")
                 for made in one.operation.amounts[1:]
                 if made.at is not None
             ),
-            claims=(Claimed(claims.shared("dynamic", size, over), one.operation.at),),
         )
+
+
+def _launched(one: Asked, answers: Answers) -> Iterator[Draft]:
+    """A launch of a kernel of Triton, in the largest case that a chip gets to."""
+    cases = list(zip(one.operation.amounts[::2], one.operation.amounts[1::2], strict=True))
+    paths = {tile.amounts[0].at: tile.path for tile in one.module.operations if tile.kind in ("tile", "stages")}
+    taken = {chip: _largest(cases, paths, answers, chip) for chip in one.targets.chips}
+    over = ChipSet.joining(chip for chip, (size, _) in taken.items() if chip not in fitting(size.args[0]))
+    if not over:
+        return
+    amount, width = taken[next(iter(over))]
+    size: int = amount.args[0]
+    where = f" with {width.args[0]}, which is let pass" if width.args[0] else ""
+    yield _draft(
+        one,
+        size,
+        over,
+        message=(
+            f"a block of `{one.operation.qualname}` takes at least {kib(size)}{where}, {_elements(one)}; {_has(over)}"
+        ),
+        label="launched here",
+        severity="note" if where else "warning",
+        related=(RelatedSpan(one.module, amount.at, "picked here"),) if amount.at is not None else (),
+    )
+
+
+def _largest(
+    cases: list[tuple[Expr, Expr]], paths: Mapping[Span | None, Path], answers: Answers, chip: Chip
+) -> tuple[Expr, Expr]:
+    """The first case is what a launch takes at least; another counts where tests of the device lead to it."""
+    reached = [one for one in cases[1:] if one[0].at in paths and answers.left(paths[one[0].at], chip) is not None]
+    return max((cases[0], *reached), key=lambda one: int(one[0].args[0]))
+
+
+def _elements(one: Asked) -> str:
+    return f"with elements of {one.operation.name} bits"
+
+
+def _tuned(one: Asked) -> Iterator[Draft]:
+    """Configurations that are tried: Triton passes over those that do not fit, if one does."""
+    sizes: list[int] = [amount.args[0] for amount in one.operation.amounts]
+    over = one.targets.chips - fitting(max(sizes))
+    if not over:
+        return
+    limit = max(chip.smem_per_block_optin or 0 for chip in over)
+    many = sum(each > limit for each in sizes)
+    every = many == len(sizes)
+    size = min(sizes) if every else max(sizes)
+    yield _draft(
+        one,
+        size,
+        over,
+        message=(
+            f"{_how_many(many, len(sizes))} of `{one.operation.qualname}` {'takes' if every or many == 1 else 'take'}"
+            f" {'at least' if every or many == 1 else 'up to'} {kib(size)}, {_elements(one)}; {_has(over)}"
+        ),
+        label="the largest",
+        severity="warning" if every else "note",
+    )
+
+
+def _how_many(many: int, among: int) -> str:
+    if among == 1:
+        return "the only configuration"
+    which = "each" if many == among else "one" if many == 1 else str(many)
+    return f"{which} of {among} configurations"
+
+
+def _draft(
+    one: Asked,
+    size: int,
+    over: ChipSet,
+    *,
+    message: str,
+    label: str,
+    severity: Severity = "warning",
+    related: tuple[RelatedSpan, ...] = (),
+) -> Draft:
+    return Draft(
+        rule=RULE,
+        place=DraftPlace(module=one.module, at=one.operation.at, admitted=one.targets.chips, certain=over),
+        severity="note" if aside(one.context, one.module) else severity,
+        confidence="high" if one.meant == OURS else "medium",
+        message=message,
+        label=label,
+        advice="take smaller tiles or fewer stages where the device has less, and ask for"
+        " shared_memory_per_block_optin",
+        legal=fitting(size),
+        related=related,
+        claims=(Claimed(claims.shared("dynamic", size, over), one.operation.at),),
+    )
 
 
 def _has(chips: ChipSet) -> str:

@@ -1,0 +1,155 @@
+"""What names of a Python file are at least, in whole numbers: by defaults, assignments and the calls written in it."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from bwlint.readers.nodes import below
+from bwlint.readers.python.sides import dotted
+
+MAX_CALLS = 20
+MAX_DEPTH = 20
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(slots=True)
+class Values:
+    """What names of a file are at least, by defaults, assignments and the calls that are written in it."""
+
+    tree: ast.Module
+    known: dict[tuple[str, str], int] = field(default_factory=dict)
+    open: int = 0
+
+    def least(self, node: ast.expr, function: Function | None) -> int:
+        """The least that an expression may be; one where that is not known."""
+        if self.open > MAX_DEPTH:
+            return 1
+        self.open += 1
+        try:
+            return max(1, self._least(node, function))
+        finally:
+            self.open -= 1
+
+    def _least(self, node: ast.expr, function: Function | None) -> int:
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, int) else 1
+        if isinstance(node, ast.List | ast.Tuple):
+            return math.prod(self.least(one, function) for one in node.elts)
+        if isinstance(node, ast.Name):
+            return self._named(node.id, function)
+        if isinstance(node, ast.IfExp):
+            return min(self.least(node.body, function), self.least(node.orelse, function))
+        if isinstance(node, ast.BinOp):
+            return self._computed(node, function)
+        return self._called(node, function) if isinstance(node, ast.Call) else 1
+
+    def _computed(self, node: ast.BinOp, function: Function | None) -> int:
+        left = self.least(node.left, function)
+        right = self.least(node.right, function)
+        if isinstance(node.op, ast.Add):
+            return left + right
+        if isinstance(node.op, ast.Mult):
+            return left * right
+        written = isinstance(node.right, ast.Constant)
+        return left // right if isinstance(node.op, ast.FloorDiv) and written else 1
+
+    def _called(self, node: ast.Call, function: Function | None) -> int:
+        given = [self.least(one, function) for one in node.args]
+        name = called(node)
+        if name == "next_power_of_2" and len(given) == 1:
+            return 1 << (given[0] - 1).bit_length()
+        if name in ("max", "min", "int") and given:
+            return {"max": max, "min": min, "int": max}[name](given)
+        return 1
+
+    def _named(self, name: str, function: Function | None) -> int:
+        key = function.name if function is not None else "", name
+        if key not in self.known:
+            self.known[key] = 1  # whoever is computed from itself
+            found = [self.least(one, where) for one, where in self._given(name, function)]
+            self.known[key] = min(found, default=1)
+        return self.known[key]
+
+    def all(self, node: ast.expr, function: Function | None) -> list[ast.expr]:
+        """An expression, or what a name stands for."""
+        if not isinstance(node, ast.Name):
+            return [node]
+        return [one for one, _ in self._given(node.id, function)]
+
+    def _given(self, name: str, function: Function | None) -> list[tuple[ast.expr, Function | None]]:
+        """All that a name is given: in its function, as its argument, or at the top of the file."""
+        body: Iterable[ast.AST] = below(function) if function is not None else self.tree.body
+        own = [(value, function) for node in body for value in _assigned(node, name)]
+        parameter = name in parameters(function) if function is not None else False
+        if function is not None and parameter:
+            handed = list(self._handed(name, function))
+            none = [one for one, _ in handed if isinstance(one, ast.Constant) and one.value is None]
+            return own if none and own else [*own, *handed]
+        return own or (self._given(name, None) if function is not None else [])
+
+    def _handed(self, name: str, function: Function) -> Iterator[tuple[ast.expr, Function | None]]:
+        """What calls in the file hand to a parameter, or its default."""
+        default = default_of(function, name)
+        calls = list(islice(self._calls(function.name), MAX_CALLS))
+        handed = [(around, _argument(call, name, parameters(function))) for around, call in calls]
+        for around, value in handed or [(None, None)]:
+            if value is not None:
+                yield value, around
+            else:
+                yield (default if default is not None else ast.Constant(1)), None
+
+    def _calls(self, name: str) -> Iterator[tuple[Function | None, ast.Call]]:
+        for around in self.tree.body:
+            for node in below(around):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+                    yield (around if isinstance(around, Function) else None), node
+
+
+def _assigned(node: ast.AST, name: str) -> Iterator[ast.expr]:
+    """What a statement gives to a name; where it gives one of several, or counts on, that is not known."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Name) and target.id == name:
+                yield node.value
+            elif isinstance(target, ast.Tuple) and any(dotted(one) == name for one in target.elts):
+                yield _part(target, node.value, name)
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign) and dotted(node.target) == name:
+        yield node.value if isinstance(node, ast.AnnAssign) and node.value is not None else ast.Constant(1)
+    elif isinstance(node, ast.For | ast.comprehension) and any(dotted(one) == name for one in below(node.target)):
+        yield ast.Constant(1)
+
+
+def _part(target: ast.Tuple, value: ast.expr, name: str) -> ast.expr:
+    several = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else []
+    found = [one for place, one in zip(target.elts, several, strict=False) if dotted(place) == name]
+    return found[0] if found else ast.Constant(1)
+
+
+def parameters(function: Function) -> list[str]:
+    return [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+
+
+def default_of(function: Function, name: str) -> ast.expr | None:
+    positional = [*function.args.posonlyargs, *function.args.args]
+    pairs: Sequence[tuple[ast.arg, ast.expr | None]] = [
+        *zip(reversed(positional), reversed(function.args.defaults), strict=False),
+        *zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True),
+    ]
+    return next((value for one, value in pairs if one.arg == name), None)
+
+
+def _argument(call: ast.Call, name: str, parameters: Sequence[str]) -> ast.expr | None:
+    by_name = next((one.value for one in call.keywords if one.arg == name), None)
+    place = parameters.index(name)
+    if by_name is None and any(isinstance(one, ast.Starred) for one in call.args[: place + 1]):
+        return ast.Constant(1)
+    return by_name if by_name is not None or place >= len(call.args) else call.args[place]
+
+
+def called(call: ast.Call) -> str:
+    """The last word of what a call calls."""
+    return dotted(call.func).rpartition(".")[2]

@@ -1,0 +1,386 @@
+"""What kernels of Triton are launched with, and the shared memory that they take by it at least, in bytes.
+
+Constants come from the launches of the file and from the configurations of `@triton.autotune`. An element counts as 16
+bits, or as 8 where the kernel speaks of such a type. Who asks the device how much it has, or prunes configurations, is
+`checked`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice, product
+
+from bwlint.model.expr import Expr, const
+from bwlint.model.facts import Operation
+from bwlint.model.kinds import OperationKind
+from bwlint.readers.nodes import below, whole
+from bwlint.readers.python.blocks import DEFAULT_STAGES, TritonKernel, compared, is_constant
+from bwlint.readers.python.least import Function, Values, called, default_of, parameters
+from bwlint.readers.python.sides import dotted
+from bwlint.readers.spans import span
+
+MAX_CONFIGS = 200
+MAX_LAUNCHES = 50
+MAX_CASES = 12
+_LEAST_BYTES = 48 * 1024
+"""What every chip gives to a block: less is not told."""
+_ASKS = re.compile(
+    r"(?i)(?:shared_?mem|smem)\w*(?:per_?block|opt_?in|limit|capacity|size)|(?:check|max|query|get|has)_\w*(?:shared_?mem|smem)|OutOfResources"
+)
+_Allowed = Mapping[str, tuple[int, ...]]
+_BYTE_TYPES = re.compile(r"(?i)fp8|float8|e4m3|e5m2|int8|[iw]8|fp4|int4|mxfp|uint8|awq|gptq|quant")
+
+
+def may_hold(data: bytes) -> bool:
+    """The prefilter: whether a file has a kernel of Triton that multiplies blocks."""
+    return b"triton.jit" in data and b".dot(" in data
+
+
+def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
+    """A launched-shared for each launch of a kernel, a tuned-shared for each list of configurations."""
+    return tuple(_asked(tree)) if "triton.jit" in source and ".dot(" in source else ()
+
+
+def _asked(tree: ast.Module) -> Iterator[Operation]:
+    kernels = {one.name: one for one in tree.body if isinstance(one, Function) and _decorated(one, "jit")}
+    if not kernels:
+        return
+    launches = list(islice(_launches(tree, kernels), MAX_LAUNCHES))
+    for name, kernel in kernels.items():
+        reader = _Reader(tree, kernel, kernels)
+        mine = [one for one in launches if one.kernel == name]
+        tuned = _decorated(kernel, "autotune")
+        if tuned is None:
+            yield from filter(None, map(reader.launched, mine))
+        else:
+            yield from reader.tuned(tuned, mine)
+
+
+def _decorated(function: Function, word: str) -> ast.expr | None:
+    """The decorator whose last word ends in this one."""
+    for one in function.decorator_list:
+        if dotted(one.func if isinstance(one, ast.Call) else one).rpartition(".")[2].endswith(word):
+            return one
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    kernel: str
+    call: ast.Call
+    function: Function | None
+
+
+def _launches(tree: ast.Module, kernels: Collection[str]) -> Iterator[_Launch]:
+    for around in tree.body:
+        for node in below(around):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Subscript)
+                and dotted(node.func.value) in kernels
+            ):
+                yield _Launch(dotted(node.func.value), node, around if isinstance(around, Function) else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Config:
+    constants: Mapping[str, int]
+    stages: int
+    at: ast.expr
+
+    def product(self) -> int:
+        """By which the largest comes first, as a rule."""
+        return math.prod(self.constants.values()) * self.stages
+
+
+@dataclass
+class _Reader:
+    tree: ast.Module
+    kernel: Function
+    kernels: Mapping[str, Function]
+
+    def launched(self, launch: _Launch) -> Operation | None:
+        """What a launch takes whatever it picks, and what it takes in each case of the function around it."""
+        allowed = _allowed(launch.function)
+        cases = [_Case({}, allowed, None)]
+        cases += islice(_cases(launch.function, allowed), MAX_CASES) if launch.function is not None else ()
+        sizes = [self._case(launch, {**one.widest(), **one.picked}) for one in cases]
+        if max(sizes) < _LEAST_BYTES:
+            return None
+        amounts = [
+            part
+            for size, one in zip(sizes, cases, strict=True)
+            for part in (const(size, span(one.at) if one.at is not None else None), const(_text(one.widest())))
+        ]
+        return self._operation("launched-shared", launch.call, amounts, launch.function)
+
+    def _case(self, launch: _Launch, seeds: Mapping[str, int]) -> int:
+        values = Values(self.tree, known={(_name(launch.function), name): size for name, size in seeds.items()})
+        return self._bytes(self._constants(launch, values), self._stages(launch, values), values)
+
+    def tuned(self, decorator: ast.expr, launches: list[_Launch]) -> Iterator[Operation]:
+        """What every configuration takes at least, whichever launch it is for."""
+        values = Values(self.tree)
+        configs = _configs(decorator, self.tree, values)
+        given = [self._constants(one, values) for one in launches] or [{}]
+        ordered = sorted(configs, key=_Config.product, reverse=True)
+        sizes: list[tuple[int, ast.expr]] = []
+        for config in ordered:
+            sizes.append(
+                (min(self._bytes({**one, **config.constants}, config.stages, values) for one in given), config.at)
+            )
+            if sizes[0][0] < _LEAST_BYTES:
+                return
+        if sizes:
+            at = max(sizes, key=lambda one: one[0])[1]
+            amounts = [const(size, span(config)) for size, config in sizes]
+            yield self._operation("tuned-shared", at, amounts, launches[0].function if launches else None)
+
+    def _operation(
+        self, kind: OperationKind, at: ast.expr, amounts: list[Expr], function: Function | None
+    ) -> Operation:
+        words = {word for node in (below(function) if function else []) if (word := _word(node))}
+        asks = any(map(_ASKS.search, words))
+        return Operation(
+            kind,
+            str(8 * self._element),
+            span(at),
+            amounts=tuple(amounts),
+            qualname=self.kernel.name,
+            checked=asks,
+        )
+
+    def _bytes(self, constants: Mapping[str, int], stages: int, values: Values) -> int:
+        kernel = TritonKernel(self.kernel, self.kernels, constants, lambda node: _exact(node, None, values))
+        return kernel.elements(stages) * self._element
+
+    @property
+    def _element(self) -> int:
+        names = (self.kernel.name, *parameters(self.kernel))
+        return 1 if any(map(_BYTE_TYPES.search, names)) else 2
+
+    def _constants(self, launch: _Launch, values: Values) -> dict[str, int]:
+        fixed = [one.arg for one in _arguments(self.kernel) if is_constant(one)]
+        places = dict(zip(parameters(self.kernel), launch.call.args, strict=False))
+        names = {one.arg: one.value for one in launch.call.keywords}
+        found: dict[str, int] = {}
+        for name in fixed:
+            handed = names.get(name, places.get(name))
+            node = handed if handed is not None or None in names else default_of(self.kernel, name)
+            number = _exact(node, launch.function if handed is not None else None, values) if node is not None else None
+            if number is not None:
+                found[name] = number
+        return found
+
+    def _stages(self, launch: _Launch, values: Values) -> int:
+        names = {one.arg: one.value for one in launch.call.keywords}
+        if "num_stages" in names:
+            return values.least(names["num_stages"], launch.function)
+        return 1 if None in names else DEFAULT_STAGES
+
+
+def _arguments(function: Function) -> Iterator[ast.arg]:
+    yield from (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+
+
+def _name(function: Function | None) -> str:
+    return function.name if function is not None else ""
+
+
+def _word(node: ast.AST) -> str:
+    if isinstance(node, ast.Constant):
+        return str(node.value) if isinstance(node.value, str) else ""
+    return dotted(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+
+
+def _exact(node: ast.expr, function: Function | None, values: Values) -> int | None:
+    """A number, or what it is at least where that says something."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, int) else None
+    least = values.least(node, function)
+    return least if least > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """Numbers that a function picks together: the first of them, and what tests above let widths be."""
+
+    picked: Mapping[str, int]
+    allowed: Mapping[str, tuple[int, ...]]
+    at: ast.expr | None
+
+    def widest(self) -> dict[str, int]:
+        return {name: max(sizes) for name, sizes in self.allowed.items()}
+
+
+def _text(widths: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {width}" for name, width in islice(widths.items(), 1))
+
+
+def _cases(function: Function, allowed: _Allowed) -> Iterator[_Case]:
+    """The arms that pick numbers, but for what is picked anew below."""
+    again = [name for node in function.body for one in below(node) for name in _assigned(one)]
+    waiting = [(one, allowed) for one in reversed(function.body)]
+    while waiting:
+        node, left = waiting.pop()
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp):
+            if node in function.body and any(again.count(name) > 1 for name in _assigned(node)):
+                continue
+            for arm, outcome in ((node.value.body, True), (node.value.orelse, False)):
+                inner = _narrowed(left, node.value.test, outcome)
+                yield from (one for one in (_picks(node, arm, inner),) if one is not None and inner is not None)
+        if not isinstance(node, ast.If):
+            continue
+        for body, outcome in ((node.body, True), (node.orelse, False)):
+            inner = _narrowed(left, node.test, outcome)
+            if inner is None:
+                continue
+            picks = [one for each in body if isinstance(each, ast.Assign) and (one := _picks(each, each.value, inner))]
+            if picks:
+                yield _Case({name: size for one in picks for name, size in one.picked.items()}, inner, picks[0].at)
+            waiting += [(one, inner) for one in reversed(body)]
+
+
+def _assigned(node: ast.AST) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [dotted(one) for target in targets for one in below(target) if isinstance(one, ast.Name)]
+
+
+def _picks(node: ast.Assign, value: ast.expr, allowed: _Allowed | None) -> _Case | None:
+    """The numbers that an assignment gives to names."""
+    target = node.targets[0]
+    pairs = [(target, value)]
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        pairs = list(zip(target.elts, value.elts, strict=True))
+    found = [(dotted(name), one) for name, one in pairs if isinstance(one, ast.Constant) and type(one.value) is int]
+    picked = {name: one.value for name, one in found if name and isinstance(one.value, int)}
+    return _Case(picked, allowed or {}, found[0][1]) if picked else None
+
+
+def _narrowed(allowed: _Allowed, test: ast.expr, outcome: bool) -> _Allowed | None:
+    """What is left of widths where a test goes one way; None where nothing is left of one."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _narrowed(allowed, test.operand, not outcome)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) == outcome:
+        left: _Allowed | None = allowed
+        for part in test.values:
+            left = None if left is None else _narrowed(left, part, outcome)
+        return left
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.left, ast.Name):
+        return allowed
+    name, op, bound = test.left.id, test.ops[0], test.comparators[0]
+    if not isinstance(bound, ast.Constant) or type(bound.value) is not int:
+        return allowed
+    at_most = isinstance(op, ast.LtE | ast.Eq) and outcome
+    sizes = allowed.get(name, (bound.value,) if at_most else ())
+    left_over = tuple(size for size in sizes if compared(op, size, bound.value) in (outcome, None))
+    if sizes and not left_over:
+        return None
+    return {**allowed, name: left_over} if left_over else allowed
+
+
+def _allowed(function: Function | None) -> _Allowed:
+    """The numbers that an assertion lets a name be, also by another name that is held equal to it."""
+    found: dict[str, tuple[int, ...]] = {}
+    alike: list[tuple[str, str]] = []
+    for test in [one.test for one in (below(function) if function else []) if isinstance(one, ast.Assert)]:
+        for node in below(test):
+            if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Name):
+                continue
+            other = node.comparators[0]
+            if isinstance(node.ops[0], ast.In) and isinstance(other, ast.Set | ast.List | ast.Tuple):
+                sizes = [one.value for one in other.elts if isinstance(one, ast.Constant)]
+                numbers = tuple(one for one in sizes if isinstance(one, int))
+                found |= {node.left.id: numbers} if numbers and len(numbers) == len(sizes) else {}
+            elif isinstance(node.ops[0], ast.Eq):
+                alike += [(node.left.id, one.id) for one in node.comparators if isinstance(one, ast.Name)]
+    for one, same in alike * 2:
+        for name, like in ((one, same), (same, one)):
+            if like in found:
+                found.setdefault(name, found[like])
+    return found
+
+
+def _configs(decorator: ast.expr, tree: ast.Module, values: Values) -> list[_Config]:
+    """The configurations that are tried; none where they are not all known, or are pruned."""
+    if not isinstance(decorator, ast.Call):
+        return []
+    names = {one.arg: one.value for one in decorator.keywords}
+    node = names.get("configs", decorator.args[0] if decorator.args else None)
+    if node is None or "prune_configs_by" in names:
+        return []
+    found = _listed(node, tree, values)
+    return found if found is not None else []
+
+
+def _listed(node: ast.expr, tree: ast.Module, values: Values) -> list[_Config] | None:
+    if isinstance(node, ast.List | ast.Tuple):
+        single = [_config(one, {}, values) for one in node.elts]
+        return [one for one in single if one is not None] if None not in single else None
+    if isinstance(node, ast.ListComp):
+        return _each(node, values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _listed(node.left, tree, values), _listed(node.right, tree, values)
+        return [*left, *right] if left is not None and right is not None else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        node = ast.Name(node.func.id, ast.Load())
+    given = _given(node.id, tree) if isinstance(node, ast.Name) else []
+    return _listed(given[0], tree, values) if len(given) == 1 and not isinstance(given[0], ast.Name) else None
+
+
+def _given(name: str, tree: ast.Module) -> list[ast.expr]:
+    """What a name of the file is, or what its function gives back; two where it is given more than once."""
+    found: list[ast.expr] = []
+    for node in whole(tree):
+        if isinstance(node, ast.Assign) and any(dotted(one) == name for one in node.targets):
+            found.append(node.value)
+        elif isinstance(node, ast.AugAssign) and dotted(node.target) == name:
+            found += [node.value, node.value]
+        elif isinstance(node, Function) and node.name == name:
+            found += [one.value for one in below(node) if isinstance(one, ast.Return) and one.value is not None]
+    return found
+
+
+def _each(node: ast.ListComp, values: Values) -> list[_Config] | None:
+    """The configurations of a comprehension without a condition over lists of numbers."""
+    ways: list[list[dict[str, int]]] = []
+    for one in node.generators:
+        choices = one.iter.elts if isinstance(one.iter, ast.List | ast.Tuple) else []
+        names = one.target.elts if isinstance(one.target, ast.Tuple) else [one.target]
+        rows = [each.elts if isinstance(each, ast.Tuple) else [each] for each in choices]
+        numbers = [[values.least(part, None) for part in row] for row in rows]
+        if one.ifs or not rows or any(len(row) != len(names) for row in rows):
+            return None
+        ways.append([dict(zip(map(dotted, names), row, strict=True)) for row in numbers])
+    found = []
+    for choice in islice(product(*ways), MAX_CONFIGS):
+        known = {name: number for part in choice for name, number in part.items()}
+        config = _config(node.elt, known, values)
+        if config is None:
+            return None
+        found.append(config)
+    return found
+
+
+def _config(node: ast.expr, known: Mapping[str, int], values: Values) -> _Config | None:
+    if not isinstance(node, ast.Call) or called(node) != "Config":
+        return None
+    names = {one.arg: one.value for one in node.keywords}
+    meta = names.get("kwargs", node.args[0] if node.args else None)
+    if not isinstance(meta, ast.Dict) or None in names:
+        return None
+    found: dict[str, int] = {}
+    for key, value in zip(meta.keys, meta.values, strict=True):
+        number = known.get(value.id) if isinstance(value, ast.Name) else None
+        number = number if number is not None else _exact(value, None, values)
+        if isinstance(key, ast.Constant) and isinstance(key.value, str) and number is not None:
+            found[key.value] = number
+    given = names.get("num_stages")
+    stages = known.get(given.id) if isinstance(given, ast.Name) else None
+    if stages is None:
+        stages = values.least(given, None) if given is not None else DEFAULT_STAGES
+    return _Config(found, stages, node)
