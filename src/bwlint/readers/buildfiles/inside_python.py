@@ -323,9 +323,7 @@ def _texts_of_names(tree: ast.Module) -> tuple[dict[str, list[ast.Constant]], fr
     return found, frozenset(open_)
 
 
-def _given(
-    tree: ast.Module, lists: Mapping[str, list[ast.expr]]
-) -> Iterator[tuple[str, Sequence[ast.expr] | None]]:
+def _given(tree: ast.Module, lists: Mapping[str, list[ast.expr]]) -> Iterator[tuple[str, Sequence[ast.expr] | None]]:
     """Each name that is given something, and what, as far as it is written out; None where it is computed."""
     functions = {node.name: node for node in whole(tree) if isinstance(node, ast.FunctionDef)}
     for node in whole(tree):

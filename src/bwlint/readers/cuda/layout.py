@@ -21,7 +21,7 @@ _SIZES: dict[int, str] = {
 _SIZE = {name: size for size, names in _SIZES.items() for name in names.split()}
 _QUALIFIERS = frozenset({"const", "volatile", "struct", "typename", "mutable"})
 _MEMBER = re.compile(
-    r"(?:alignas\s*\((?P<align>[^()]*)\)\s*)?(?P<type>[A-Za-z_][\w:\s]*?[\s*&]+)(?P<names>[A-Za-z_][^;]*)$"
+    r"(?:alignas\s*\((?P<align>[^()]*)\)\s*)?(?P<type>[A-Za-z_][\w:\s]*?[\s*&]+)(?P<names>[A-Za-z_]\w*\s*(?:[\[=,][^;]*)?)$"
 )
 _NO_DATA = re.compile(r"(?:static|using|typedef|friend|static_assert|enum|template)\b|$")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)*)$")
