@@ -30,7 +30,6 @@ _CONSTANT = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DECIDES = re.compile(r"\b(?:constexpr|consteval|__device__|template\s*<[^>]{1,200}>\s*(?:inline\s+|static\s+)*bool)\b")
-_COMPARES = re.compile(r"constexpr|[=!<>]=\s*\d{2,4}\b")
 _FOLD = re.compile(
     r"\s*\(\s*(?:\.\.\.\s*(?P<first>\|\||&&)\s*)?(?P<body>.*?)(?:\s*(?P<last>\|\||&&)\s*\.\.\.\s*)?\)\s*$", re.DOTALL
 )
@@ -128,24 +127,22 @@ class CompileTime:
 
     def _class(self, scope: CodeScope, known: dict[str, Function]) -> None:
         """The static members of a class that is a template, or is made of one that this file has; of another those that
-        hang on the target, and the functions that compare what they are given with a number: several have that name.
+        hang on the target.
         """
         head = statics.template(self.text, scope, scope.name)
         made_of = statics.base(self.text, scope)
         for key in [one for one in known if made_of is not None and one.startswith(f"{made_of[0]}::")]:
             self._inherited(scope, key, known, made_of[1] if made_of is not None else ())
         of_template = bool(head.params or head.special)
-        if not of_template and _COMPARES.search(self.text, scope.open, scope.close) is None:
+        if not of_template and self.text.find("constexpr", scope.open, scope.close) < 0:
             return
-        for method in (one for one in self.scopes.functions if scope.open < one.open < scope.close):
+        inside = [one for one in self.scopes.functions if scope.open < one.open < scope.close and of_template]
+        for method in inside:
             short = method.close - method.open < MAX_BODY
-            asked = of_template or _COMPARES.search(self.text, method.open, method.close) is not None
-            if short and asked and re.search(r"\bstatic\b", self.text[method.header : method.open]):
+            if short and re.search(r"\bstatic\b", self.text[method.header : method.open]):
                 params = tuple(parameters(self.text, method))
                 body = statements(self.text, method.open + 1, method.close)
                 self._static(scope, method.name, head, list(self._ways(body, params, ())), params, known)
-        if self.text.find("constexpr", scope.open, scope.close) < 0:
-            return
         for start, end in self.scopes.members(scope):
             for one in _CONSTANT.finditer(self.text, start, end):
                 if of_template or self._hangs(one["value"], known) or self._names_a_macro(one["value"]):
