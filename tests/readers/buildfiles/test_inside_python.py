@@ -62,11 +62,36 @@ from bwlint.readers.buildfiles.inside_python import carries_of_python
         ('n = wanted()\nf = f"arch=compute_{n},code=sm_{n}"', []),
         ('n = "80"\nf = f"-arch=sm_{n}{m}"', []),
         ("print(CU_TARGET_COMPUTE_90, CU_TARGET_COMPUTE_120ABC)", []),
+        (
+            'def add(flags, n):\n    flags.append(f"-arch=sm_{n}")\nadd(flags, "89")\nadd(flags, wanted)',
+            [("gencode", "89", "89")],
+        ),
+        ('for n in wanted():\n    f = f"-arch=sm_{n}"\ndef wanted():\n    return read()', []),
+        (
+            'ns = ["80"]\nns.extend(["89", "90a"])\nns += more\nfor n in set(ns):\n    f = f"-arch=sm_{n}"',
+            [("gencode", "80", "80"), ("gencode", "89", "89"), ("gencode", "90a", "90a")],
+        ),
     ],
 )
 def test_python(source: str, expected: list[tuple[str, str, str]]) -> None:
     found = carries_of_python(ast.parse(source), source)
     assert [(each.kind, " ".join(each.sass), each.text) for each in found] == expected
+
+
+GROWN = """
+def targets():
+    found = ["80"]
+    if cuda_version >= Version("12.8"):
+        found.append("120a")
+    return found
+for one in targets():
+    flags.append(f"-arch=sm_{one}")
+"""
+
+
+def test_the_toolkits_of_a_list_that_grows() -> None:
+    found = carries_of_python(ast.parse(GROWN), GROWN)
+    assert [(carry.sass, carry.toolkit) for carry in found] == [(("80",), ("", "")), (("120a",), ("12.8", ""))]
 
 
 def test_deep_nesting() -> None:

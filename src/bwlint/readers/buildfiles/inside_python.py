@@ -48,6 +48,7 @@ _BUILDS = re.compile(r"CUDAExtension|gencode|arch=compute_|CMAKE_CUDA_ARCHITECTU
 _MOST = 500
 _READING = frozenset({"replace", "removeprefix", "removesuffix", "startswith", "endswith", "split", "strip", "lstrip"})
 """Methods that take a name of an architecture apart and make none."""
+_KEEPS_MEMBERS = frozenset({"sorted", "list", "set", "tuple", "fromkeys", "reversed"})
 _OF_SETS = frozenset({"intersection", "issubset", "union"})
 _TOOLKIT = re.compile(r"(?i)(?!.*capab)(?=.*version).*(?:bare_?metal|cuda|nvcc|toolkit)")
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,2}")
@@ -139,6 +140,8 @@ class _Python:
     """The names that stand for a target that is asked for; None in a file that builds nothing."""
     patterns: Mapping[str, ast.Constant] = field(default_factory=dict)
     """Its regular expressions."""
+    toolkits: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """The toolkits under which strings stand, by `id`, for flags that are put together of them elsewhere."""
     group: str = ""
     toolkit: tuple[str, str] = ("", "")
     host: str = ""
@@ -216,6 +219,8 @@ class _Python:
         return f"{name} {self.lists[name]}"
 
     def _string(self, node: ast.Constant, text: str, qualname: str) -> None:
+        if self.toolkit != ("", ""):
+            self.toolkits[id(node)] = self.toolkit
         if not _FLAG_STRING.match(text):
             return
         if defined := _DEFINED.fullmatch(text):
@@ -259,9 +264,12 @@ class _Python:
         if len(names) != 1 or not _OPEN_FLAG.search(whole):
             return False
         known = len(self.carries)
+        outer = self.toolkit
         for text in self.texts.get(min(names), ()):
+            self.toolkit = self.toolkits.get(id(text), outer)
             for flag in find_flags(whole.replace(_PART, str(text.value))):
                 self._add("gencode", "", Listed(flag.sass, flag.ptx, True), text, qualname, flag.arch)
+        self.toolkit = outer
         if len(self.carries) > known and not names & self.open:
             self.completed |= {id(part) for part in node.values}
         return len(self.carries) > known
@@ -302,54 +310,105 @@ class _Python:
 
 
 def _texts_of_names(tree: ast.Module) -> tuple[dict[str, list[ast.Constant]], frozenset[str]]:
-    """What is written out for names, also one by one by a loop over a list, and the names that get something else."""
+    """What is written out for names, also one by one by a loop over a list or by the calls of a function, and the
+    names that get something else.
+    """
     lists = _lists_of_names(tree)
     found: dict[str, list[ast.Constant]] = {}
     open_: set[str] = set()
-    for node in whole(tree):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            values: Sequence[ast.expr] | None = [node.value] if isinstance(node.value, ast.Constant) else None
-        elif isinstance(node, ast.For | ast.comprehension):
-            targets, values = [node.target], _members(node.iter, lists)
-        else:
-            continue
-        for name in (target.id for target in targets if isinstance(target, ast.Name)):
-            if values is None:
-                open_.add(name)
-            else:
-                found.setdefault(name, []).extend(value for value in values if isinstance(value, ast.Constant))
+    for name, values in _given(tree, lists):
+        known = [value for value in values or () if isinstance(value, ast.Constant)]
+        found.setdefault(name, []).extend(known)
+        if values is None or len(known) < len(values):
+            open_.add(name)
     return found, frozenset(open_)
 
 
+def _given(tree: ast.Module, lists: Mapping[str, list[ast.expr]]) -> Iterator[tuple[str, Sequence[ast.expr] | None]]:
+    """Each name that is given something, and what, as far as it is written out; None where it is computed."""
+    functions = {node.name: node for node in whole(tree) if isinstance(node, ast.FunctionDef)}
+    for node in whole(tree):
+        values: Sequence[ast.expr] | None
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            values = [node.value] if isinstance(node.value, ast.Constant) else None
+        elif isinstance(node, ast.For | ast.comprehension):
+            targets, values = [node.target], _members(node.iter, lists)
+        elif isinstance(node, ast.Call) and (called := functions.get(_name_of(node.func))) is not None:
+            pairs = zip(called.args.args, node.args, strict=False)
+            yield from ((one.arg, [value]) for one, value in pairs if not isinstance(value, ast.List | ast.Tuple))
+            continue
+        else:
+            continue
+        yield from ((target.id, values) for target in targets if isinstance(target, ast.Name))
+
+
 def _members(node: ast.expr, lists: Mapping[str, list[ast.expr]]) -> list[ast.expr] | None:
-    if isinstance(node, ast.List | ast.Tuple):
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
         return node.elts
-    return lists.get(node.id) if isinstance(node, ast.Name) else None
+    if isinstance(node, ast.Name):
+        return lists.get(node.id)
+    if isinstance(node, ast.Call) and len(node.args) == 1 and _name_of(node.func) in _KEEPS_MEMBERS:
+        return _members(node.args[0], lists)
+    return lists.get(f"{_name_of(node.func)}()") if isinstance(node, ast.Call) else None
 
 
 def _lists_of_names(tree: ast.Module) -> dict[str, list[ast.expr]]:
-    """The lists of constants that names stand for, and parameters that all calls in the file give such a list."""
+    """The members of lists that names stand for, of those that functions return (as `name()`), and of parameters that
+    all calls in the file give such a list. What a list grows by is a member too, under whatever condition.
+    """
     given: dict[str, list[ast.expr]] = {}
     functions = {node.name: node for node in whole(tree) if isinstance(node, ast.FunctionDef)}
     for node in whole(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             given.setdefault(node.targets[0].id, []).append(node.value)
-    found = {name: values[0].elts for name, values in given.items() if len(values) == 1 and _is_written_out(values[0])}
+    more = _grown(tree)
+    found: dict[str, list[ast.expr]] = {}
+    for name, values in given.items():
+        if all(_is_written_out(value) or _is_empty(value) for value in values):
+            found[name] = [one for value in (*values, *more.get(name, ())) for one in _members(value, {}) or ()]
+    for name, function in functions.items():
+        returned = [node.value for node in below(function) if isinstance(node, ast.Return)]
+        several = [_members(value, found) if value is not None else None for value in returned]
+        if several and all(one is not None for one in several):
+            found[f"{name}()"] = [member for one in several for member in one or ()]
     passed: dict[str, list[list[ast.expr] | None]] = {}
     for node in whole(tree):
         if isinstance(node, ast.Call) and (called := functions.get(_name_of(node.func))) is not None:
             for parameter, value in zip(called.args.args, node.args, strict=False):
                 passed.setdefault(parameter.arg, []).append(_members(value, found))
-    for name, several in passed.items():
-        known = [one for one in several if one is not None]
-        if name not in given and len(known) == len(several):
+    for name, lists in passed.items():
+        known = [one for one in lists if one is not None]
+        if name not in given and len(known) == len(lists):
             found[name] = [member for one in known for member in one]
     return found
 
 
-def _is_written_out(node: ast.expr) -> TypeGuard[ast.List | ast.Tuple]:
-    return isinstance(node, ast.List | ast.Tuple) and all(isinstance(one, ast.Constant) for one in node.elts)
+def _grown(tree: ast.Module) -> dict[str, list[ast.expr]]:
+    """What is added to lists and sets, by their names: as displays, in which a member that is computed stands too."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in whole(tree):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            found.setdefault(_name_of(node.target), []).append(_displayed(node.value))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
+            name, how = _name_of(node.func.value), node.func.attr
+            if how in ("append", "add"):
+                found.setdefault(name, []).append(ast.Tuple(node.args))
+            elif how in ("extend", "update"):
+                found.setdefault(name, []).append(_displayed(node.args[0]))
+    return found
+
+
+def _displayed(node: ast.expr) -> ast.expr:
+    return node if isinstance(node, ast.List | ast.Tuple | ast.Set) else ast.Tuple([node])
+
+
+def _is_written_out(node: ast.expr) -> TypeGuard[ast.List | ast.Tuple | ast.Set]:
+    return isinstance(node, ast.List | ast.Tuple | ast.Set) and all(isinstance(one, ast.Constant) for one in node.elts)
+
+
+def _is_empty(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and _name_of(node.func) in ("list", "set") and not node.args
 
 
 def _accepted(tree: ast.Module) -> frozenset[str]:

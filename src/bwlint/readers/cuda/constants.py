@@ -13,6 +13,7 @@ from functools import cached_property
 
 from bwlint.model.expr import Expr, Span, const, unknown
 from bwlint.readers.cuda.expressions import lower
+from bwlint.readers.cuda.given import parameters, plain_name
 from bwlint.readers.cuda.layout import Aggregate, LaidOut, aggregate, most, plus, rounded, size_of, times
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
@@ -44,6 +45,9 @@ _BASE = re.compile(
 _DEEPEST_TYPE = 6
 _UNSCOPED = re.compile(r"\s*(?:typedef\s+)?enum\s+(?!class\b|struct\b)")
 _TEMPLATE = re.compile(r"\btemplate\s*<")
+_ALIAS = re.compile(r"\busing\s+$")
+_ONE_RETURN = re.compile(r"\s*return\b(?P<value>[^;{}]+);\s*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _LONGEST_SCAN = 60_000
 _LONGEST_VALUE = 2_000
 _LONGEST_MARK = 400
@@ -87,6 +91,8 @@ class Constants:
     _definitions: dict[str, list[ConstantDefinition]] = field(default_factory=dict)
     _arguments: dict[str, list[list[tuple[int, int]]] | None] = field(default_factory=dict)
     _bound: TemplateArguments = field(default_factory=lambda: TemplateArguments())
+    _called: set[int] = field(default_factory=set)
+    """The functions whose value is being found, by where they open."""
     _depth: int = 0
 
     def value(self, start: int, end: int) -> Expr:
@@ -131,7 +137,7 @@ class Constants:
     def _definition(self, name: str, start: int, op: str, value: int) -> ConstantDefinition | None:
         text = self.code.text
         before = text[max(0, start - 120) : start]
-        if before.rstrip().endswith((".", "->")):
+        if before.rstrip().endswith((".", "->")) or _ALIAS.search(before):
             return None
         end = self._value_end(value)
         if end < 0:
@@ -173,7 +179,7 @@ class Constants:
         if found is not None:
             return found._replace(at=at)
         if written in self.directives.macros and not self.directives.macros[written].params:
-            return Expr("macro", (written, ()), at)
+            return self._macro(written, at) or Expr("macro", (written, ()), at)
         if _NAMES_MACRO.fullmatch(written):
             return Expr("macro", (written, ()), at)  # of a header
         return Expr("name", (written,), at)
@@ -264,12 +270,31 @@ class Constants:
             self.names[key] = self.value(one.value, one.end)
         return Expr("name", (key,))
 
-    def _member(self, written: str, last: str, offset: int) -> Expr | None:
-        """A constant of a class template, given its arguments: `Traits<128, 4>::kBytes`, or by an alias for that."""
-        owner = written.rpartition("::")[0]
-        found = self._instance(owner, offset) if owner and len(self._bound.mark) < _LONGEST_MARK else None
-        if found is None or len(self.names) >= MAX_NAMES:
+    def _macro(self, name: str, at: Span) -> Expr | None:
+        """A macro that stands for what the preprocessor does not know: `sizeof`, and the constants of the file."""
+        defined = list(re.finditer(rf"#[ \t]*define[ \t]+{re.escape(name)}[ \t]+(?P<value>.+)", self.code.text))
+        if len(defined) != 1 or len(self.names) >= MAX_NAMES or self._depth > MAX_DEPTH:
             return None
+        ((start, end),) = (one.span("value") for one in defined)
+        words = _WORD.findall(self.code.text, start, end)
+        if not any(word == "sizeof" or word in self._places for word in words):
+            return None
+        return self._stored(ConstantDefinition(name, "=", start, start, end, True, True))._replace(at=at)
+
+    def _member(self, written: str, last: str, offset: int) -> Expr | None:
+        """A constant of a class, given its arguments: `Traits<128, 4>::kBytes`, by an alias for that, or by the
+        template parameter that all uses of a function in the file give one class.
+        """
+        owner = written.rpartition("::")[0]
+        if not owner or len(self._bound.mark) >= _LONGEST_MARK or len(self.names) >= MAX_NAMES:
+            return None
+        found = self._instance(owner, offset)
+        if found is None:
+            place = self._type_given(owner, offset)
+            meant = f"{self.code.text[slice(*place)].strip()}::{last}" if place is not None else written
+            if place is None or meant == written:
+                return None
+            return self._member(meant, last, place[0]) or self._meant(meant, last, place[0])
         scope, given = found
         bound = self._bindings(scope, given)
         inside = [one for one in self._known(last) if one.fixed and scope.open < one.start < scope.close]
@@ -295,6 +320,35 @@ class Constants:
         if any(value.op == "unknown" and value.args[0] in values for value in values.values()):
             return None
         return TemplateArguments(f"{self._bound.mark}<{','.join(types.values())}>", values, types)
+
+    def _type_given(self, name: str, offset: int) -> tuple[int, int] | None:
+        """Where the class stands that all uses of the function around an offset give its template parameter."""
+        scope = self.scopes.function(offset)
+        position = self._parameters(scope).get(name, (-1,))[0] if scope is not None else -1
+        uses = self._uses(scope.name) if scope is not None and position >= 0 else None
+        if not uses or any(position >= len(parts) for parts in uses):
+            return None
+        places = {self.code.text[slice(*parts[position])].strip(): parts[position] for parts in uses}
+        return next(iter(places.values())) if len(places) == 1 else None
+
+    def called(self, name: str, given: tuple[Expr, ...], at: Span | None) -> Expr | None:
+        """What a function of the file that is one `return` gives for these arguments."""
+        found = [scope for scope in self.scopes.functions if plain_name(scope) == name.rpartition("::")[2]]
+        if len(found) != 1 or found[0].open in self._called or len(self._bound.mark) >= _LONGEST_MARK:
+            return None
+        (scope,) = found
+        body = _ONE_RETURN.fullmatch(self.code.text, scope.open + 1, scope.close)
+        names = parameters(self.code.text, scope)
+        if body is None or len(names) != len(given):
+            return None
+        outer, values = self._bound, dict(zip(names, given, strict=True))
+        self._bound = TemplateArguments(f"{outer.mark}({at})", values)
+        self._called.add(scope.open)
+        try:
+            return self.value(*body.span("value"))
+        finally:
+            self._bound = outer
+            self._called.discard(scope.open)
 
     def _instance(self, owner: str, offset: int) -> tuple[CodeScope, list[tuple[int, int]]] | None:
         """The class template that a name stands for, and the offsets of its arguments."""
@@ -399,6 +453,9 @@ class Constants:
             return None
         if "<" in words:
             return self._instance_layout(words, offset, depth)
+        place = self._type_given(words, offset)
+        if place is not None:
+            return self._layout(self.code.text[slice(*place)].strip(), place[0], depth + 1)
         name = words.replace("struct", "").strip().rpartition("::")[2]
         found = [scope for scope in self._classes if scope.name == name]
         if len(found) == 1 and not _TEMPLATE.search(self.code.text, found[0].header, found[0].open):
@@ -487,12 +544,13 @@ def _numeric(node: Expr, constants: Constants, offset: int) -> Expr:
         if name in _EXTREMES and len(given) == 2:
             return Expr("call", (function, tuple(_numeric(item, constants, offset) for item in given)), node.at)
         if name == "sizeof" and given:
-            words = " ".join(str(item.args[0]) for item in given if item.op == "name")
+            words = " ".join(str(item.args[0]).partition("@")[0] for item in given if item.op == "name")
             size = constants.size(words, offset) if words else None
             return size._replace(at=node.at) if size is not None else unknown("sizeof", node.at)
         if name in _NUMBERS and len(given) == 1:
             return _numeric(given[0], constants, offset)
-        return unknown(str(name)[:80] or "call", node.at)
+        values = tuple(_numeric(item, constants, offset) for item in given)
+        return constants.called(name, values, node.at) or unknown(str(name)[:80] or "call", node.at)
     if node.op not in _KEPT:
         return unknown(node.op, node.at)
     if node.op == "name":

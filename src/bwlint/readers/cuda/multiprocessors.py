@@ -22,6 +22,12 @@ _DECLARED = re.compile(
     r"\b(?:int|unsigned|auto|size_t|u?int\d\d_t|long|short|constexpr|const)\b[\s&*]{1,8}(?P<name>[A-Za-z_]\w{2,59})\s{0,8}[={(]\s{0,8}$"
 )
 _DEFINED = re.compile(r"#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w{2,59})[ \t]+\(?$")
+_GRID = re.compile(
+    r"\bdim3\s{1,8}(?P<name>\w{0,40}(?i:grid|blocks|ctas)\w{0,40})\s{0,8}[({]\s{0,8}(?P<number>\d{2,3})\s{0,8}[,)}]"
+    r"|<<<\s{0,8}(?P<launched>\d{2,3})\s{0,8},"
+)
+_ROUND = 8
+"""Grids of a multiple are sized by the work, whatever product has that many."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _WAY_BACK = 120
 _MARKS = re.compile(r"[sS][mM][sS]?\w{0,10}|[pP]rocessor\w{0,10}")
@@ -56,7 +62,11 @@ def operations(code: Code, directives: Directives, places: Scopes) -> Iterator[O
 
 
 def _numbers(text: str) -> Iterator[tuple[str, int, int]]:
-    """Declared numbers of multiprocessors, each with its name and its place."""
+    """Declared numbers of multiprocessors and numbers of blocks in launches, each with its name and its place."""
+    for grid in _GRID.finditer(text):
+        group = "number" if grid["number"] else "launched"
+        if int(grid[group]) % _ROUND:
+            yield grid["name"] or "gridDim.x", *grid.span(group)
     for marked in _MARKS.finditer(text):
         match = _NUMBER.search(text, marked.end(), marked.end() + 12)
         if match is None:

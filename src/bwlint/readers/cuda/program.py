@@ -50,6 +50,7 @@ _NEW_PROPERTIES = re.compile(rf"\s*new\s+{queries.structures()}\b")
 _LENDS = re.compile(r"(?<![\w:])(?P<call>[A-Za-z_][\w:]{0,200})\s{0,40}\(")
 _CALL = re.compile(r"[A-Za-z_][\w:]{0,200}\s{0,40}\(")
 _CONSTANT = re.compile(r"k[A-Z]")
+_MEMBER = re.compile(r"[a-z]\w*_|m_\w+")
 _FUNCTION = re.compile(r"&?\s*(?P<name>[A-Za-z_]\w*(?:::\w+)*)(?:<[^<>;()]*>)?")
 _ENDS_LOOP = frozenset({"return", "break", "throw", "goto"})
 _LAMBDA = re.compile(r"\s*\[[^\[\]]*\]\s*[({]")
@@ -292,6 +293,7 @@ class _HostWalk:
         body = statements(self.text, scope.open + 1, scope.close)
         for start, end, name in given.initialised(self.text, scope):
             self._conditions(start, end, (), name)
+            self._decided(name, self._value(start, end))
         self.block(body)
         if scope.kind == "macro" and not self.returns and len(body) == 1:
             self.returns.append(((), self._value(body[0].start, body[0].end)))
@@ -453,6 +455,8 @@ class _HostWalk:
         if name in self.params:
             return Expr("param", (self.scope.qualname, spoken(name)), at)
         short = last(name.partition("<")[0])
+        if _MEMBER.fullmatch(name) and spoken(name) in self.found.sites.fields and self._is_method():
+            return Expr("param", (self.scope.qualname, spoken(name)), at)
         key = statics.asked(name, at, self._resolve) if self._is_called(at) else None
         if short in self.found.carriers or _is_question(short):
             self.reads.know(short)
@@ -810,7 +814,7 @@ class _HostWalk:
         if assign is None:
             owned = _FIELD.match(self.text, start, end)
             if owned is not None:
-                self.found.sites.fields[spoken(owned["name"])].append(self._value(owned.end(), end))
+                self._give(owned["name"], self._value(owned.end(), end))
             return
         stop = end - 1 if self.text[assign.end() - 1] == "{" else end
         name = assign["name"]
@@ -818,10 +822,21 @@ class _HostWalk:
         value = self._value(assign.end(), stop)
         self.target = ""
         if assign.start("name") == start and name not in self.env and name not in self.params:
-            self.found.sites.fields[spoken(name)].append(value)
+            self._give(name, value)
         if value.op in ("cmp", "and", "or", "not") and value.at is not None and self._asks(value):
             self._note("flag", value, value.at, ways.answer(True), ways.answer(False), name)
         self.env[name] = self._slot(name, value)
+
+    def _give(self, name: str, value: Expr) -> None:
+        """A field gets a value."""
+        self.found.sites.fields[spoken(name)].append(value)
+        self._decided(name, value)
+
+    def _decided(self, name: str, value: Expr) -> None:
+        """Who asks a member that the device decides asks the device, whatever it is called."""
+        if _MEMBER.fullmatch(name) and self._is_method() and self.reads.reads(value):
+            self.reads.know(spoken(name))
+            self.found.carriers.add(name)
 
     def _compound(self, start: int, end: int) -> bool:
         """`ok &= test;`, `option += "a";`: what a name was, and more."""
