@@ -175,7 +175,14 @@ def _flags(place: ConditionPlace) -> Iterable[Candidate]:
     return proposals(place)
 
 
-_SPELLINGS: tuple[Spelling, ...] = (_methods, _literals, _helpers, _flags, _bounds)
+def _admits(place: ConditionPlace) -> Iterable[Candidate]:
+    """Lists and comparisons, with another generation beside what they name."""
+    from bwlint.fix.python.admits import proposals
+
+    return proposals(place)
+
+
+_SPELLINGS: tuple[Spelling, ...] = (_methods, _literals, _helpers, _flags, _bounds, _admits)
 
 
 def first_proved(
