@@ -104,7 +104,8 @@ class _Planner:
         rows = tuple(self._row(name, wish, taken.get(name)) for name, wish in sorted(wishes.items()))
         skipped: set[Skipped] = {*self.gathered.found.skipped, *self.gathered.collected.skipped}
         scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
-        return Port(self.chip, rows, steps, scanned, tuple(sorted(skipped, key=lambda skip: skip.path)))
+        files = self.gathered.found.files
+        return Port(self.chip, rows, steps, scanned, tuple(sorted(skipped, key=lambda skip: skip.path)), files)
 
     # -- operations
 
@@ -177,9 +178,8 @@ class _Planner:
         fix = opened(self.context, judged, self._root(place.path), chips, holds, shown)
         kind = "test" if judged.in_test else judged.gate.kind
         found, words = (None, fix.reason) if isinstance(fix, NoFix) else (fix, "")
-        return Step(
-            number, kind, spot, place.path, judged.admitted.names, chips.names, found, words, bool(shown), names
-        )
+        admits = judged.admitted.names
+        return Step(number, kind, spot, place.path, admits, chips.names, found, words, bool(shown), names)
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
         """Tests that skip the chip and use an operation that is opened, with the names of these."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bwlint.model.findings import Fix, Skipped
+from bwlint.sources.walk import SourceFile
 
 Verdict = Literal["opens", "unproved", "impossible", "unseen"]
 """`opens` where edits let the chip through to what is known to work there, `unproved` where nothing says whether it
@@ -88,10 +89,13 @@ class PortRow:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """`steps` stand in the order in which they are to be made: what is behind comes before what leads there."""
+    """`steps` stand in the order in which they are to be made: what is behind comes before what leads there. `scanned`
+    counts the files that were read, which are among `files`.
+    """
 
     chip: str
     rows: tuple[PortRow, ...]
     steps: tuple[Step, ...]
     scanned: int = 0
     skipped: tuple[Skipped, ...] = ()
+    files: tuple[SourceFile, ...] = ()

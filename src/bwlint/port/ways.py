@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from bwlint.model.facts import NAMED, UNASKED, Definition, Module, Side
 from bwlint.readers import ReadError
 from bwlint.readers.python.branches import branches
 from bwlint.run.engine import Linked
+from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.search import search_of
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import package_root
@@ -30,6 +32,10 @@ _FINAL = frozenset({"operation", "library"})
 _GATES = frozenset({"list", "gate", "build"})
 _NAMING = frozenset({"list", "build"})
 """Those in which somebody names the chips that it is for: that no error refuses a chip is no sign that it works."""
+_INCLUDE = re.compile(
+    rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?!cutlass/|cute/)(?:\.{1,2}/)*([^>\"\n]{1,200})", re.MULTILINE
+)
+"""Not those of CUTLASS, which has kernels for all."""
 MAX_HEADERS = 60
 """Files that a source includes that are looked at."""
 MAX_GATES = 60
@@ -214,9 +220,11 @@ class Ways:
         while waiting:
             path = waiting.popleft()
             yield from self._lacking_in(path)
-            module = self.world.tree.headers.at(path)
-            named = [text for text in (module.includes if module is not None else ()) if "cutlass/" not in text]
-            for real in (real for text in named for real in files if real.endswith(f"/{text.strip('<>')}")):
+            data = read_bytes(path)
+            named = (
+                [] if isinstance(data, Unread) else [text.decode("utf-8", "replace") for text in _INCLUDE.findall(data)]
+            )
+            for real in (real for text in named for real in files if real.endswith(f"/{text}")):
                 if real not in seen and len(seen) < MAX_HEADERS:
                     seen.add(real)
                     waiting.append(real)

@@ -1,4 +1,4 @@
-"""The code of a Python file that runs where a text is asked for: `if backend == "cutlass":`, `if "cutlass" in names:`."""
+"""The code of a Python file that runs where a text is asked for: `if backend == "cutlass":`, `if "x" in names:`."""
 
 from __future__ import annotations
 
