@@ -174,7 +174,7 @@ class _Planner:
         if judged is None:
             words = "no test of the device stands here: what is written here refuses it by itself"
             return Step(number, "code", spot, place.path, (), family, None, words, bool(shown), names)
-        chips = wanted(judged, self.chip)
+        chips = wanted(judged, self.chip, holds)
         fix = opened(self.context, judged, self._root(place.path), chips, holds, shown)
         kind = "test" if judged.in_test else judged.gate.kind
         found, words = (None, fix.reason) if isinstance(fix, NoFix) else (fix, "")

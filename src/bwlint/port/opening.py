@@ -19,10 +19,13 @@ UNSEEN = "nobody has seen what is behind it run there"
 UNKNOWN = "nothing in the tree shows that what is behind it runs there"
 
 
-def wanted(judged: Judged, name: str) -> ChipSet:
-    """The chip with those of its family that the gate keeps out, too: a family is opened as a whole."""
-    family = siblings(chip(name)) | ChipSet.of(name)
-    return family & (judged.sets.live - judged.admitted | ChipSet.of(name))
+def wanted(judged: Judged, name: str, holds: bool | None) -> ChipSet:
+    """The chip with those of its family that the gate keeps out, too: a family is opened as a whole. `holds` is that of
+    `opened`.
+    """
+    family, own = siblings(chip(name)), ChipSet.of(name)
+    passes = not judged.denies if holds is None else holds
+    return family - judged.core | own if passes else family & judged.core | own
 
 
 def opened(
@@ -36,7 +39,7 @@ def opened(
         return NoFix("the file cannot be read again")
     passes = not judged.denies if holds is None else holds
     after = judged.core | chips if passes else judged.core - chips
-    remedy = Remedy("test", after, evidence="; ".join(shown), unsafe=UNSEEN if shown else UNKNOWN)
+    remedy = Remedy("test", after, evidence="; ".join(shown) or "none", unsafe=UNSEEN if shown else UNKNOWN)
     found = _mended(context, judged, root, remedy, source)
     if not isinstance(found, NoFix) or not judged.gate.is_a(*LISTED):
         return found

@@ -84,11 +84,10 @@ class Ways:
     def _refused(self, entry: RowEntry, ruling: Ruling) -> OpenWay:
         way = OpenWay(f'with "{entry.backend.name}"' if entry.backend else "as it is")
         for place in ruling.refused[self.chip]:
-            judged = self.gate(place)
             if place.need:
                 way.lacks[place] = Lacking(place, place.need, ChipSet.of())
-            elif judged is None or not judged.gate.is_a(*UNASKED):
-                way.gates[place] = None
+            else:
+                self._meets(way, place)
         nodes = list(self._run(entry, ruling))
         own = list(self._named(nodes, entry.backend.name)) if entry.backend is not None else nodes
         for node in nodes:
@@ -181,7 +180,7 @@ class Ways:
             elif proof.kind in _FINAL:
                 way.lacks.setdefault(place, Lacking(place, proof.what, proof.legal))
             elif proof.kind in _GATES:
-                way.gates.setdefault(place, None)
+                self._meets(way, place)
 
     def _add_needs(self, way: OpenWay, module: Module, side: Side) -> None:
         for need in self.context.evidence.of(module, side):
@@ -196,7 +195,7 @@ class Ways:
         elif self.chip not in need.arriving or need.strength != PROOF:
             return
         elif need.kind in _GATES:
-            way.gates.setdefault(place, None)
+            self._meets(way, place)
         else:
             way.lacks.setdefault(place, Lacking(place, need.what, need.legal))
 
@@ -248,6 +247,28 @@ class Ways:
                 yield Lacking(GatePlace(path, made[name].at), what, row.legal.chips)
 
     # -- gates
+
+    def _meets(self, way: OpenWay, place: GatePlace) -> None:
+        for found in self._origins(place):
+            way.gates.setdefault(found, None)
+
+    def _origins(self, place: GatePlace) -> Iterator[GatePlace]:
+        """What refuses the chip at a place: of the call of a helper the tests in that; nothing that asks no device."""
+        judged = self.gate(place)
+        if judged is not None and judged.gate.is_a(*UNASKED):
+            return
+        inside = list(self._in_helper(judged)) if judged is not None and judged.gate.is_a("helper-call") else []
+        yield from inside or (place,)
+
+    def _in_helper(self, judged: Judged) -> Iterator[GatePlace]:
+        around = self.world.definitions.around(judged.module, judged.gate.qualname)
+        for use in around.definition.uses if around is not None else ():
+            node = self.world.definitions.definition(judged.module, use) if judged.gate.at.holds(use.at) else None
+            module = self.module(node.outline.path) if node is not None else None
+            if node is not None and module is not None:
+                for refusal in self.world.native.refusals.errors(module, node.definition.qualname):
+                    if self.chip not in refusal.legal:
+                        yield GatePlace(module.path, refusal.at)
 
     def gate(self, place: GatePlace) -> Judged | None:
         """The gate at a place: the one that stands there, else the smallest around it, else the first in it."""
