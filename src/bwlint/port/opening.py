@@ -41,6 +41,8 @@ def opened(
     after = judged.core | chips if passes else judged.core - chips
     remedy = Remedy("test", after, evidence="; ".join(shown) or "none", unsafe=UNSEEN if shown else UNKNOWN)
     found = _mended(context, judged, root, remedy, source)
+    if isinstance(found, NoFix):
+        found = _mended(context, judged, root, replace(remedy, how="admit"), source)
     if not isinstance(found, NoFix) or not judged.gate.is_a(*LISTED):
         return found
     return NoFix(f"{found.reason}: add {plain(chips)} by hand")

@@ -1,13 +1,17 @@
 """The ways of an operation: on each the gates that keep a chip out, and what stands behind them that it lacks."""
 
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH118, PTH120
+
 from __future__ import annotations
 
+import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from bwlint.chips import ChipSet, TargetSet
+from bwlint.chips import ChipSet, TargetSet, chip, siblings
 from bwlint.chips.atoms import builder
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
@@ -32,9 +36,7 @@ _FINAL = frozenset({"operation", "library"})
 _GATES = frozenset({"list", "gate", "build"})
 _NAMING = frozenset({"list", "build"})
 """Those in which somebody names the chips that it is for: that no error refuses a chip is no sign that it works."""
-_INCLUDE = re.compile(
-    rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?!cutlass/|cute/)(?:\.{1,2}/)*([^>\"\n]{1,200})", re.MULTILINE
-)
+_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?!cutlass/|cute/)([^>\"\n]{1,200})", re.MULTILINE)
 """Not those of CUTLASS, which has kernels for all."""
 MAX_HEADERS = 60
 """Files that a source includes that are looked at."""
@@ -212,21 +214,27 @@ class Ways:
                         seen.add(path)
                         yield from self._in_source(path)
 
-    def _in_source(self, start: str) -> Iterator[Lacking]:
-        """What a source, or a header of the project that it includes, has for other chips and not for this one."""
+    def _in_source(self, start: str) -> list[Lacking]:
+        """What a source, or a header of the project that it includes, has for other chips and not for this one; nothing
+        where one of them names the family, too: it has a body for each.
+        """
         files = [file.real for file in search_of(package_root(start), self.world.native.searches).files("cuda")]
-        waiting, seen = deque([start]), {start}
+        family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
+        named = re.compile("|".join(f"sm_?{one.joined}" for one in family).encode(), re.IGNORECASE)
+        waiting, found = deque([start]), {start: list(self._lacking_in(start))}
         while waiting:
             path = waiting.popleft()
-            yield from self._lacking_in(path)
             data = read_bytes(path)
-            named = (
-                [] if isinstance(data, Unread) else [text.decode("utf-8", "replace") for text in _INCLUDE.findall(data)]
-            )
-            for real in (real for text in named for real in files if real.endswith(f"/{text}")):
-                if real not in seen and len(seen) < MAX_HEADERS:
-                    seen.add(real)
+            if isinstance(data, Unread):
+                continue
+            if named.search(data):
+                return []
+            texts = (text.decode("latin-1") for text in _INCLUDE.findall(data))
+            for real in (real for text in texts for real in _meant(path, text, files)):
+                if real not in found and len(found) < MAX_HEADERS:
+                    found[real] = list(self._lacking_in(real))
                     waiting.append(real)
+        return [lacking for each in found.values() for lacking in each]
 
     def _lacking_in(self, path: str) -> Iterator[Lacking]:
         targets = TargetSet.native(ChipSet.of(self.chip))
@@ -238,13 +246,11 @@ class Ways:
                 what = f"`{short(found)}` in a source that is compiled for it"
                 yield Lacking(GatePlace(path, found.at), what, legal(found).chips)
         outline = self.world.native.outline(path)
-        uses = [use for found in outline.definitions.values() for use in found.uses] if outline is not None else []
-        made = {use.name: use for use in uses if use.how == "builder"}
-        known = {name: row for name in made if (row := builder(name)) is not None}
-        if not any(row.legal & targets for row in known.values()):  # else it is made for each by a test
-            for name, row in known.items():
-                what = f"a kernel that is built for `arch::{name}`"
-                yield Lacking(GatePlace(path, made[name].at), what, row.legal.chips)
+        for use in (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ():
+            row = builder(use.name) if use.how == "builder" else None
+            if row is not None and not row.legal & targets:
+                what = f"a kernel that is built for `arch::{use.name}`"
+                yield Lacking(GatePlace(path, use.at), what, row.legal.chips)
 
     # -- gates
 
@@ -293,3 +299,10 @@ class Ways:
             found = self.world.tree.module(outline.name) if outline is not None and outline.name else None
             return found if found is not None and found.path == path else None
         return self.world.tree.headers.at(path)
+
+
+def _meant(path: str, text: str, files: Iterable[str]) -> list[str]:
+    """The file of a project that an include means: the one beside it, else the only one whose path ends so."""
+    beside = os.path.normpath(os.path.join(os.path.dirname(path), text))
+    found = [real for real in files if real.endswith(f"/{text}")]
+    return [beside] if beside in files else found if len(found) == 1 else []

@@ -175,14 +175,7 @@ def _flags(place: ConditionPlace) -> Iterable[Candidate]:
     return proposals(place)
 
 
-def _admits(place: ConditionPlace) -> Iterable[Candidate]:
-    """Lists and comparisons, with another generation beside what they name."""
-    from bwlint.fix.python.admits import proposals
-
-    return proposals(place)
-
-
-_SPELLINGS: tuple[Spelling, ...] = (_methods, _literals, _helpers, _flags, _bounds, _admits)
+_SPELLINGS: tuple[Spelling, ...] = (_methods, _literals, _helpers, _flags, _bounds)
 
 
 def first_proved(

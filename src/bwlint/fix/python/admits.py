@@ -6,15 +6,43 @@ import ast
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
+from bwlint.fix import Job
+from bwlint.fix.change import WantedChange
+from bwlint.fix.meant import meant_exactly
+from bwlint.fix.python import first_proved
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.model.findings import Fix, NoFix
 
 _LIST = (ast.List, ast.Tuple, ast.Set)
 
 
-def proposals(place: ConditionPlace) -> Iterator[Candidate]:
+def mend(job: Job) -> Fix | NoFix:
+    """The fix after which a test or list holds on the chips of the remedy, too; `NoFix` says why there is none. Nobody
+    has seen that what is behind it works there, so it is never safe.
+    """
+    judged, remedy = job.judged, job.remedy
+    if judged is None:
+        return NoFix("nothing here tells which test to mend")
+    change = WantedChange.between(judged.sets, remedy.chips, "admit")
+    if isinstance(change, NoFix):
+        return change
+    gate, tree = judged.gate, job.context.tree
+    at = gate.leaf or gate.at
+    place = ConditionPlace(tree, job.module, job.root, gate, judged.sets, job.source, at, change)
+    if said := meant_exactly(gate, place.span, job.source, change):
+        return said
+    proved = first_proved(place, (_proposals,), f"{remedy.evidence or 'none'} (unsafe: {remedy.unsafe})")
+    if isinstance(proved, NoFix):
+        return proved
+    candidate, proof = proved
+    text = " ".join(candidate[0].text.split()).strip(", ")
+    return Fix("unsafe", change.kind, f"{change.title}: write `{text}`", candidate, proof)
+
+
+def _proposals(place: ConditionPlace) -> Iterator[Candidate]:
     """`[100, 103]` to `[100, 103, 120, 121]`, `major == 10` to `major in (10, 12)`, `major != 10` likewise."""
-    syntax = parse(place.source) if place.change.kind == "admit" else None
+    syntax = parse(place.source)
     if syntax is None:
         return
     path = place.module.path
@@ -38,7 +66,10 @@ def _spelled(syntax: Syntax, like: ast.expr, chips: ChipSet) -> Iterator[list[st
         yield [f"({chip.major}, {chip.minor})" for chip in chips]
     if not isinstance(like, ast.Constant) or isinstance(like.value, bool):
         return
-    joined, majors = [str(chip.joined) for chip in chips], sorted({str(chip.major) for chip in chips})
+    joined, majors = (
+        [str(chip.joined) for chip in chips],
+        [str(major) for major in sorted({chip.major for chip in chips})],
+    )
     if isinstance(like.value, int):
         yield from (joined, majors) if like.value > max(chip.major for chip in chips) else (majors, joined)
     elif isinstance(like.value, str):
