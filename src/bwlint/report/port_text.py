@@ -61,7 +61,7 @@ def _row(row: PortRow) -> Iterator[str]:
     for way in row.ways:
         if way.lacks:
             lack = way.lacks[0]
-            legal = f", which {words(lack.legal)} have" if lack.legal else ""
+            legal = f", which works on {words(lack.legal)}" if lack.legal else ""
             yield f"    {way.name}: ends in {lack.what}{legal} ({_place(lack.at)})"
         elif way.chosen:
             yield f"    {way.name}: {_numbered(way.steps)}"
