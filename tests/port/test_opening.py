@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from bwlint.port import port
-from bwlint.port.table import Step
+from bwlint.port.table import PortStep
 
 ROWS = [
     ("cap[0] in (9, 10)", "cap[0] in (9, 10, 12)"),
@@ -22,7 +22,7 @@ ROWS = [
 BY_HAND = ["cap[0] < 11 and cap[0] >= 9", "cap[0] // 10 == 1 and cap[0] < 12"]
 
 
-def step(tmp_path: Path, test: str) -> tuple[Step, str]:
+def step(tmp_path: Path, test: str) -> tuple[PortStep, str]:
     source = dedent(
         f"""\
         import torch
@@ -36,7 +36,7 @@ def step(tmp_path: Path, test: str) -> tuple[Step, str]:
     (tmp_path / "ops.py").write_text(source)
     (found,) = port([str(tmp_path)], "12.1", jobs=1).steps
     lines = source.splitlines()
-    for edit in sorted(found.fix.edits, key=lambda edit: edit.region, reverse=True) if found.fix else ():
+    for edit in found.fix.edits if found.fix else ():
         line, region = lines[edit.region.line - 1], edit.region
         lines[edit.region.line - 1] = line[: region.column - 1] + edit.text + line[region.end_column - 1 :]
     return found, lines[3].strip()

@@ -11,7 +11,7 @@ from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint.model.findings import Edit, Fix, Proof, Region, Skipped
-from bwlint.port.table import Lack, Port, PortRow, Spot, Step, Way
+from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
 from bwlint.report import Setting, port_json, port_markdown, port_text
 
 FOLDER = Path(bwlint.report.__file__).parent
@@ -19,9 +19,9 @@ SCHEMA, FINDINGS = (json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8
 REGISTRY: Registry[Any] = Registry().with_resource(FINDINGS["$id"], Resource.from_contents(FINDINGS))
 VALIDATOR = Draft202012Validator(SCHEMA, registry=REGISTRY)
 
-LIST = Spot("a/ops.py", 5, 4, "[100, 103]")
-TEST = Spot("a/in.py", 7, 8, "major != 10")
-KERNEL = Spot("a/k.cu", 9, 1, "tcgen05.mma")
+LIST = CodeSpot("a/ops.py", 5, 4, "[100, 103]")
+TEST = CodeSpot("a/in.py", 7, 8, "major != 10")
+KERNEL = CodeSpot("a/k.cu", 9, 1, "tcgen05.mma")
 FIX = Fix(
     "unsafe",
     "admit",
@@ -30,8 +30,8 @@ FIX = Fix(
     Proof(("10.0", "10.3"), ("10.0", "10.3"), ("10.0", "10.3", "12.0", "12.1"), ("10.0", "12.1"), "none"),
 )
 STEPS = (
-    Step(1, "condition", TEST, "/r/a/in.py", ("10.0",), ("12.0", "12.1"), None, "no known rewrite", True, ("p.f",)),
-    Step(2, "list", LIST, "/r/a/ops.py", ("10.0", "10.3"), ("12.0", "12.1"), FIX, "", False, ("p.f", "p.g")),
+    PortStep(1, "condition", TEST, "/r/a/in.py", ("10.0",), ("12.0", "12.1"), None, "no known rewrite", True, ("p.f",)),
+    PortStep(2, "list", LIST, "/r/a/ops.py", ("10.0", "10.3"), ("12.0", "12.1"), FIX, "", False, ("p.f", "p.g")),
 )
 ROWS = (
     PortRow(

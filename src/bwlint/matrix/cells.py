@@ -232,15 +232,23 @@ class Cells:
             if not all(bound.get(o.parameter) is not None and _holds(o, bound[o.parameter]) for o in call.under):
                 continue
             callee = self.interfaces.called(site.module, qualname, call.name)
-            if callee is None:
-                continue
-            coming = self._coming(site, qualname, call, bound)
+            applied = self._applied(site, qualname, call) if callee is None else None
+            coming = self._coming(site, qualname, call, bound) if callee or applied else NONE
             if not coming:
                 continue
             self._open.append(qualname)
-            behind = self._of_definition(callee, _given(call, callee.offer.parameters, bound))
+            if callee is not None:
+                behind = self._of_definition(callee, _given(call, callee.offer.parameters, bound))
+            elif applied is not None:
+                behind = self._runs(applied, f"{applied.offer.name}.forward", {})
             self._open.pop()
             yield behind if coming == EVERY else _only(behind, coming)
+
+    def _applied(self, site: DefinitionSite, qualname: str, call: Call) -> DefinitionSite | None:
+        """The function of torch's autograd whose `apply` is called, which runs its `forward`."""
+        owner, _, method = call.name.rpartition(".")
+        found = self.interfaces.called(site.module, qualname, owner) if method == "apply" and owner else None
+        return found if found is not None and "forward" in found.offer.methods else None
 
     def _coming(self, site: DefinitionSite, qualname: str, call: Call, bound: Mapping[str, str]) -> ChipSet:
         """The chips that surely come to a call, by the tests around it that the device alone decides."""

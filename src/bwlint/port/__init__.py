@@ -17,7 +17,7 @@ from bwlint.model.findings import NoFix, Skipped
 from bwlint.model.progress import Advance, quiet
 from bwlint.port.opening import opened, wanted
 from bwlint.port.order import chosen, inside_out, shared
-from bwlint.port.table import Lack, Port, PortRow, Spot, Step, Verdict, Way
+from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
 from bwlint.port.ways import Lacking, OpenWay, Ways
 from bwlint.run.engine import context_of
 from bwlint.run.gather import Gathered, gather
@@ -155,7 +155,7 @@ class _Planner:
         ways = tuple(self._way(way, way is taken) for way in wish.ways)
         both = tuple(sorted(self._numbers[place] for place in shared(wish.ways) if place in self._numbers))
         instead = (*((f"`{cell.arm}`",) if cell.arm else ()), *wish.instead)
-        return PortRow(name, cell.word, cell.arm, Spot(row.path, row.line, 1, ""), verdict, ways, both, instead)
+        return PortRow(name, cell.word, cell.arm, CodeSpot(row.path, row.line, 1, ""), verdict, ways, both, instead)
 
     def _way(self, way: OpenWay, is_taken: bool) -> Way:
         steps = tuple(self._numbers[place] for place in way.gates if place in self._numbers and not way.lacks)
@@ -167,19 +167,19 @@ class _Planner:
 
     # -- steps
 
-    def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> Step:
+    def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
         judged = self.ways.gate(place)
         number, spot, names = self._numbers[place], self._spot(place), tuple(dict.fromkeys(needed))
         family = (siblings(chip(self.chip)) | ChipSet.of(self.chip)).names
         if judged is None:
             words = "no test of the device stands here: what is written here refuses it by itself"
-            return Step(number, "code", spot, place.path, (), family, None, words, bool(shown), names)
+            return PortStep(number, "code", spot, place.path, (), family, None, words, bool(shown), names)
         chips = wanted(judged, self.chip, holds)
         fix = opened(self.context, judged, self._root(place.path), chips, holds, shown)
         kind = "test" if judged.in_test else judged.gate.kind
         found, words = (None, fix.reason) if isinstance(fix, NoFix) else (fix, "")
         admits = judged.admitted.names
-        return Step(number, kind, spot, place.path, admits, chips.names, found, words, bool(shown), names)
+        return PortStep(number, kind, spot, place.path, admits, chips.names, found, words, bool(shown), names)
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
         """Tests that skip the chip and use an operation that is opened, with the names of these."""
@@ -201,9 +201,9 @@ class _Planner:
         roots = {file.real: file.root for file in self.gathered.found.files}
         return roots.get(path) or package_root(path)
 
-    def _spot(self, place: GatePlace) -> Spot:
+    def _spot(self, place: GatePlace) -> CodeSpot:
         found = self.rows.spot(place)
-        return Spot(found.path, found.line, found.column, found.text)
+        return CodeSpot(found.path, found.line, found.column, found.text)
 
 
 def _named(entry: RowEntry) -> str:

@@ -14,7 +14,7 @@ does, `impossible` where each way ends in what the chip lacks, `unseen` where no
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class CodeSpot:
     """A place as reports tell it: `path` as reported, 1-based `line` and `column`, the code there in one line."""
 
     path: str
@@ -24,7 +24,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PortStep:
     """One edit. `kind` is the kind of the gate (list, condition, predicate, ...), build or test; `admits` are the chips
     that it lets through today, `wanted` those that it has to let through besides.
 
@@ -34,7 +34,7 @@ class Step:
 
     number: int
     kind: str
-    at: Spot
+    at: CodeSpot
     real: str
     admits: tuple[str, ...]
     wanted: tuple[str, ...]
@@ -48,7 +48,7 @@ class Step:
 class Lack:
     """What a way ends in that the chip has not: `what` works on `legal` alone."""
 
-    at: Spot
+    at: CodeSpot
     what: str
     legal: tuple[str, ...]
 
@@ -64,7 +64,7 @@ class Way:
 
     name: str
     steps: tuple[int, ...]
-    gates: tuple[Spot, ...]
+    gates: tuple[CodeSpot, ...]
     lacks: tuple[Lack, ...]
     shown: tuple[str, ...]
     chosen: bool = False
@@ -80,7 +80,7 @@ class PortRow:
     name: str
     now: str
     arm: str
-    at: Spot
+    at: CodeSpot
     verdict: Verdict
     ways: tuple[Way, ...]
     shared: tuple[int, ...]
@@ -95,7 +95,7 @@ class Port:
 
     chip: str
     rows: tuple[PortRow, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[PortStep, ...]
     scanned: int = 0
     skipped: tuple[Skipped, ...] = ()
     files: tuple[SourceFile, ...] = ()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.model.escape import visible
-from bwlint.port.table import Step
+from bwlint.port.table import PortStep
 from bwlint.repair.changes import Changes, TextChange, moved
 from bwlint.repair.diff import Block, blocks
 from bwlint.repair.patches import Series, mail, proof_of, slug, wrapped
@@ -22,7 +22,7 @@ _MOST_NAMES = 8
 
 
 @dataclass(slots=True)
-class _State:
+class _FileOnTheWay:
     """A file on the way: what is on disk, and the changes of that so far."""
 
     file: EditedFile
@@ -30,7 +30,7 @@ class _State:
     done: Changes
 
 
-def series(steps: Sequence[Step], files: Sequence[SourceFile]) -> Series:
+def series(steps: Sequence[PortStep], files: Sequence[SourceFile]) -> Series:
     """The patches of the steps that have a fix, in their order; `later` counts those that touch what another changes,
     or a file that cannot be changed.
     """
@@ -51,16 +51,16 @@ def series(steps: Sequence[Step], files: Sequence[SourceFile]) -> Series:
     return Series(made, len(fixed) - len(parts))
 
 
-def _state(real: str, known: dict[str, SourceFile]) -> _State | None:
+def _state(real: str, known: dict[str, SourceFile]) -> _FileOnTheWay | None:
     text = Texts().of(real)
     file = known.get(real)
     if text is None or file is None:
         return None
     made = EditedFile.of(file, text.source)
-    return None if isinstance(made, str) else _State(made, text, Changes())
+    return None if isinstance(made, str) else _FileOnTheWay(made, text, Changes())
 
 
-def _parts(step: Step, states: dict[str, _State], base: str) -> list[tuple[EditedFile, str, list[Block]]]:
+def _parts(step: PortStep, states: dict[str, _FileOnTheWay], base: str) -> list[tuple[EditedFile, str, list[Block]]]:
     """What a step does to each file as those before it leave it; nothing where one stands in its way."""
     by_file = defaultdict[str, list[TextChange]](list)
     for edit in step.fix.edits if step.fix else ():
@@ -86,14 +86,14 @@ def _parts(step: Step, states: dict[str, _State], base: str) -> list[tuple[Edite
     return parts
 
 
-def _as_left(state: _State) -> EditedFile | None:
+def _as_left(state: _FileOnTheWay) -> EditedFile | None:
     """The file as the steps so far leave it, as if it were on disk."""
     now = replace(state.file, changes=tuple(state.done.kept))
     after = now.after
     return None if isinstance(after, Unread) else EditedFile(now.file, after, now.codec, now.current)
 
 
-def _message(step: Step) -> str:
+def _message(step: PortStep) -> str:
     fix = step.fix
     assert fix is not None
     more = len(step.needed_by) - _MOST_NAMES

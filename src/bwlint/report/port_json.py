@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bwlint.model.findings import Fix
-from bwlint.port.table import Lack, Port, PortRow, Spot, Step, Way
+from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
 
@@ -53,11 +53,11 @@ def _lack(lack: Lack) -> dict[str, Any]:
     return {**_spot(lack.at), "what": lack.what, "legal": list(lack.legal)}
 
 
-def _spot(spot: Spot) -> dict[str, Any]:
+def _spot(spot: CodeSpot) -> dict[str, Any]:
     return {"path": spot.path, "line": spot.line, "column": spot.column, "text": spot.text}
 
 
-def _step(step: Step) -> dict[str, Any]:
+def _step(step: PortStep) -> dict[str, Any]:
     return {
         "number": step.number,
         "kind": step.kind,
@@ -71,7 +71,7 @@ def _step(step: Step) -> dict[str, Any]:
     }
 
 
-def _fix(step: Step, fix: Fix) -> dict[str, Any]:
+def _fix(step: PortStep, fix: Fix) -> dict[str, Any]:
     proof = fix.proof
     return {
         "title": fix.title,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bwlint.model.escape import visible
-from bwlint.port.table import Port, PortRow, Step, Way
+from bwlint.port.table import Port, PortRow, PortStep, Way
 from bwlint.report import Setting
 from bwlint.report.port_text import WORDS, summary
 from bwlint.report.words import words
@@ -35,7 +35,7 @@ def _lines(plan: Port) -> Iterator[str]:
         yield from ("### The ways", "", "```mermaid", "flowchart LR", *drawn, "```")
 
 
-def _step(step: Step) -> str:
+def _step(step: PortStep) -> str:
     what = step.fix.title if step.fix is not None else f"by hand, let {words(step.wanted)} through: {step.words}"
     needed = ", ".join(f"`{_code(name)}`" for name in step.needed_by)
     return f"- [ ] **{step.number}** `{_code(step.at.path)}:{step.at.line}` {_escaped(what)} (for {needed})"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
-from bwlint.port.table import Port, PortRow, Spot, Step
+from bwlint.port.table import CodeSpot, Port, PortRow, PortStep
 from bwlint.report import Setting
 from bwlint.report.words import words
 
@@ -73,8 +73,8 @@ def _row(row: PortRow) -> Iterator[str]:
         yield f"    meanwhile: {', '.join(row.instead)}"
 
 
-def _step(step: Step) -> Iterator[str]:
-    admits = words(step.admits) if step.admits else "nobody"
+def _step(step: PortStep) -> Iterator[str]:
+    admits = words(step.admits).removesuffix(" only") if step.admits else "nobody"
     yield f"  {step.number}. {_place(step.at)}  {step.kind} `{step.at.text}` lets {admits} through"
     yield f"     {step.fix.title}" if step.fix else f"     by hand, let {words(step.wanted)} through: {step.words}"
     more = f" and {len(step.needed_by) - MOST_NAMES} more" if len(step.needed_by) > MOST_NAMES else ""
@@ -86,5 +86,5 @@ def _numbered(steps: tuple[int, ...]) -> str:
     return f"step {numbers}" if len(steps) == 1 else f"steps {numbers}"
 
 
-def _place(spot: Spot) -> str:
+def _place(spot: CodeSpot) -> str:
     return f"{spot.path}:{spot.line}"
