@@ -155,6 +155,47 @@ TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
         {"Op": "unproved 1"},
         ["ops.py:6 , 12"],
     ),
+    "a class in whose file a library is called that the chip lacks": (
+        {
+            "ops.py": """
+            import torch
+            from flash_mla import flash_mla_with_kvcache
+            class Op:
+                @staticmethod
+                def get_impl(): return OpImpl
+                @classmethod
+                def supports_compute_capability(cls):
+                    return torch.cuda.get_device_capability()[0] in (9, 10)
+            class OpImpl:
+                def forward(self, x):
+                    if x.ready:
+                        return flash_mla_with_kvcache(x)
+                    return x
+            """
+        },
+        {"Op": "impossible"},
+        [],
+    ),
+    "an answer that another function gives": (
+        {
+            "ops.py": """
+            from .check import is_there
+            class Op:
+                @classmethod
+                def can_implement(cls, x):
+                    return is_there(x)
+            """,
+            "check.py": """
+            from .cc import get_compute_capability
+            def is_there(x):
+                if get_compute_capability(x.device)[0] not in (9, 10):
+                    return False, "9.x and 10.x only"
+                return True, None
+            """,
+        },
+        {"Op": "unproved 1"},
+        ["check.py:4 , 12"],
+    ),
     "what works has no plan": (
         {
             "ops.py": """

@@ -26,7 +26,7 @@ from bwlint.run.engine import Linked
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.search import search_of
 from bwlint.sources.texts import Texts
-from bwlint.sources.tree import package_root
+from bwlint.sources.tree import module_name, package_root
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Need
 from bwlint.world.proofs import NeedProof, Node
@@ -97,7 +97,7 @@ class Ways:
         for node in own if entry.backend is not None else ():
             self._add(way, self.world.graph.proofs(node), tells=True)
         self._looked_behind(way)
-        for lacking in self._compiled(own) if not way.lacks else ():
+        for lacking in (*self._compiled(own), *self._named_by_class(entry)) if not way.lacks else ():
             way.lacks.setdefault(lacking.place, lacking)
         return way
 
@@ -201,6 +201,22 @@ class Ways:
         else:
             way.lacks.setdefault(place, Lacking(place, need.what, need.legal))
 
+    def _named_by_class(self, entry: RowEntry) -> list[Lacking]:
+        """The libraries that the chip lacks in the file of a class that says where it works, whoever calls them there;
+        none where the file names something that works on the chip, too.
+        """
+        site = entry.check or entry.site
+        module = self.module(site.path) if site is not None and site.offer.kind == "class" else None
+        outline = self.world.definitions.outline(module) if module is not None else None
+        found = []
+        for use in (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ():
+            need = self.context.evidence.of_use(module, use) if module is not None and use.how == "call" else None
+            if need is not None and need.kind in _FINAL and self.chip in need.legal:
+                return []
+            if module is not None and need is not None and need.kind in _FINAL:
+                found.append(Lacking(GatePlace(module.path, use.at), need.what, need.legal))
+        return found
+
     def _compiled(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
         """Instructions that the chip lacks in what is handed to a compiler further on, whether a way surely comes there
         or not: where nobody knows, no edit is proposed in front of them.
@@ -263,18 +279,25 @@ class Ways:
         judged = self.gate(place)
         if judged is not None and judged.gate.is_a(*UNASKED):
             return
-        inside = list(self._in_helper(judged)) if judged is not None and judged.gate.is_a("helper-call") else []
-        yield from inside or (place,)
+        is_call = judged is None or judged.gate.is_a("helper-call")
+        yield from (list(self._in_callee(place)) if is_call else []) or (place,)
 
-    def _in_helper(self, judged: Judged) -> Iterator[GatePlace]:
-        around = self.world.definitions.around(judged.module, judged.gate.qualname)
-        for use in around.definition.uses if around is not None else ():
-            node = self.world.definitions.definition(judged.module, use) if judged.gate.at.holds(use.at) else None
-            module = self.module(node.outline.path) if node is not None else None
-            if node is not None and module is not None:
-                for refusal in self.world.native.refusals.errors(module, node.definition.qualname):
-                    if self.chip not in refusal.legal:
-                        yield GatePlace(module.path, refusal.at)
+    def _in_callee(self, place: GatePlace) -> Iterator[GatePlace]:
+        """The gates that refuse the chip in what is called at a place: its errors, else the answers that it gives."""
+        module = self.module(place.path)
+        outline = self.world.definitions.outline(module) if module is not None and module.language == "python" else None
+        uses = (use for found in outline.definitions.values() for use in found.uses) if outline is not None else ()
+        for use in (use for use in uses if use.how == "call" and place.at.holds(use.at)):
+            node = self.world.definitions.definition(module, use) if module is not None else None
+            callee = self.module(node.outline.path) if node is not None else None
+            if node is None or callee is None:
+                continue
+            errors = self.world.native.refusals.errors(callee, node.definition.qualname)
+            found = [refusal.at for refusal in errors if self.chip not in refusal.legal]
+            answers = (
+                one.gate.at for one in self.world.definitions.gates(node) if one.may and self.chip not in one.may
+            )
+            yield from (GatePlace(callee.path, at) for at in found or answers)
 
     def gate(self, place: GatePlace) -> Judged | None:
         """The gate at a place: the one that stands there, else the smallest around it, else the first in it."""
@@ -295,9 +318,7 @@ class Ways:
     def module(self, path: str) -> Module | None:
         """The facts of a file that the run has read or looked into."""
         if path.endswith(".py"):
-            outline = self.world.outlines.of(path, "")
-            found = self.world.tree.module(outline.name) if outline is not None and outline.name else None
-            return found if found is not None and found.path == path else None
+            return self.world.tree.at(path, module_name(path, package_root(path)))
         return self.world.tree.headers.at(path)
 
 

@@ -14,6 +14,8 @@ from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.findings import Fix, NoFix
 
+_ONE, _FAMILY = "is_device_capability", "is_device_capability_family"
+"""What platforms of vLLM and its forks are asked for one capability, and for a family."""
 _LIST = (ast.List, ast.Tuple, ast.Set)
 
 
@@ -58,6 +60,12 @@ def _proposals(place: ConditionPlace) -> Iterator[Candidate]:
                 members = ", ".join((syntax.segment(value), *added))
                 text = f"{syntax.segment(node.left)} {word} ({members})"
                 yield (syntax.edit(path, syntax.start(node), syntax.end(node), text),)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == _ONE:
+            owner = syntax.segment(node.func.value)
+            families = sorted({chip.major * 10 for chip in place.change.chips})
+            others = " or ".join(f"{owner}.{_FAMILY}({number})" for number in families)
+            text = f"({syntax.segment(node)} or {others})"
+            yield (syntax.edit(path, syntax.start(node), syntax.end(node), text),)
 
 
 def _spelled(syntax: Syntax, like: ast.expr, chips: ChipSet) -> Iterator[list[str]]:
