@@ -39,7 +39,12 @@ ROWS = [
     ("in a header elsewhere", {"k.cu": SOURCE, "inc/k.cuh": ISSUES}, "impossible"),
     ("in a header of the same name that is another", {"k.cu": SOURCE, "k.cuh": PLAIN, "b/k.cuh": ISSUES}, "unproved"),
     ("behind a guard", {"k.cu": f"#if __CUDA_ARCH__ < 1200\n{ISSUES}\n#endif\n"}, "unproved"),
-    ("beside a body for the family", {"k.cu": SOURCE + "void run_sm120();\n", "k.cuh": ISSUES}, "unproved"),
+    (
+        "beside a body for the family",
+        {"k.cu": SOURCE + "using Tag = cutlass::arch::Sm120;\n", "k.cuh": ISSUES},
+        "unproved",
+    ),
+    ("in a header of a header", {"k.cu": SOURCE, "k.cuh": '#include "l.cuh"\n', "l.cuh": ISSUES}, "unproved"),
     ("nothing", {"k.cu": SOURCE, "k.cuh": PLAIN}, "unproved"),
 ]
 

@@ -232,25 +232,28 @@ class Ways:
 
     def _in_source(self, start: str) -> list[Lacking]:
         """What a source, or a header of the project that it includes, has for other chips and not for this one; nothing
-        where one of them names the family, too: it has a body for each.
+        where one of them has CUTLASS's tag of the family: it has a body for each. Of headers further on, kernels that
+        a builder makes count; what else stands there is often a template that nobody instantiates for the chip.
         """
         files = [file.real for file in search_of(package_root(start), self.world.native.searches).files("cuda")]
         family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
-        named = re.compile("|".join(f"sm_?{one.joined}" for one in family).encode(), re.IGNORECASE)
-        waiting, found = deque([start]), {start: list(self._lacking_in(start))}
+        tag = re.compile("|".join(rf"arch::Sm{one.joined}\b" for one in family).encode())
+        waiting, near = deque([start]), {start: True}
+        found: list[Lacking] = []
         while waiting:
             path = waiting.popleft()
             data = read_bytes(path)
             if isinstance(data, Unread):
                 continue
-            if named.search(data):
+            if tag.search(data):
                 return []
+            found += (*(self._lacking_in(path) if near[path] else ()), *self._built_in(path))
             texts = (text.decode("latin-1") for text in _INCLUDE.findall(data))
             for real in (real for text in texts for real in _meant(path, text, files)):
-                if real not in found and len(found) < MAX_HEADERS:
-                    found[real] = list(self._lacking_in(real))
+                if real not in near and len(near) < MAX_HEADERS:
+                    near[real] = path == start
                     waiting.append(real)
-        return [lacking for each in found.values() for lacking in each]
+        return found
 
     def _lacking_in(self, path: str) -> Iterator[Lacking]:
         targets = TargetSet.native(ChipSet.of(self.chip))
@@ -261,7 +264,9 @@ class Ways:
             if found.kind in NAMED and not found.tests and compiled and not legal(found) & targets:
                 what = f"`{short(found)}` in a source that is compiled for it"
                 yield Lacking(GatePlace(path, found.at), what, legal(found).chips)
-        outline = self.world.native.outline(path)
+
+    def _built_in(self, path: str) -> Iterator[Lacking]:
+        targets, outline = TargetSet.native(ChipSet.of(self.chip)), self.world.native.outline(path)
         for use in (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ():
             row = builder(use.name) if use.how == "builder" else None
             if row is not None and not row.legal & targets:
