@@ -45,6 +45,8 @@ ROWS = [
         "unproved",
     ),
     ("in a header of a header", {"k.cu": SOURCE, "k.cuh": '#include "l.cuh"\n', "l.cuh": ISSUES}, "unproved"),
+    ("for a tag of others alone", {"k.cu": SOURCE, "k.cuh": "using Tag = cutlass::arch::Sm100;\n"}, "impossible"),
+    ("for tags of others and of all", {"k.cu": "arch::Sm100 a; arch::Sm80 b;\n" + SOURCE, "k.cuh": PLAIN}, "unproved"),
     ("nothing", {"k.cu": SOURCE, "k.cuh": PLAIN}, "unproved"),
 ]
 

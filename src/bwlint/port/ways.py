@@ -38,6 +38,7 @@ _NAMING = frozenset({"list", "build"})
 """Those in which somebody names the chips that it is for: that no error refuses a chip is no sign that it works."""
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?!cutlass/|cute/)([^>\"\n]{1,200})", re.MULTILINE)
 """Not those of CUTLASS, which has kernels for all."""
+_TAG = re.compile(rb"\barch::(Sm[0-9]+)\b")
 MAX_HEADERS = 60
 """Files that a source includes that are looked at."""
 MAX_GATES = 60
@@ -240,6 +241,7 @@ class Ways:
         tag = re.compile("|".join(rf"arch::Sm{one.joined}\b" for one in family).encode())
         waiting, near = deque([start]), {start: True}
         found: list[Lacking] = []
+        tags: dict[str, str] = {}
         while waiting:
             path = waiting.popleft()
             data = read_bytes(path)
@@ -247,13 +249,23 @@ class Ways:
                 continue
             if tag.search(data):
                 return []
+            tags |= {name.decode(): path for name in _TAG.findall(data)}
             found += (*(self._lacking_in(path) if near[path] else ()), *self._built_in(path))
             texts = (text.decode("latin-1") for text in _INCLUDE.findall(data))
             for real in (real for text in texts for real in _meant(path, text, files)):
                 if real not in near and len(near) < MAX_HEADERS:
                     near[real] = path == start
                     waiting.append(real)
-        return found
+        return found or list(self._for_others(tags))
+
+    def _for_others(self, tags: dict[str, str]) -> Iterator[Lacking]:
+        """What is made for CUTLASS's tags, by the files that have them, where each is one of other chips alone."""
+        rows = {tag: builder(tag) for tag in tags}
+        lacking = [row for row in rows.values() if row is not None and self.chip not in row.legal.chips]
+        for tag, row in rows.items() if len(lacking) == len(rows) else ():
+            if row is not None:
+                place = GatePlace(tags[tag], Span(1, 0, 1, 0))
+                yield Lacking(place, f"kernels for `arch::{tag}` alone", row.legal.chips)
 
     def _lacking_in(self, path: str) -> Iterator[Lacking]:
         targets = TargetSet.native(ChipSet.of(self.chip))
