@@ -104,7 +104,7 @@ TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
         {"op": "impossible"},
         [],
     ),
-    "a list of backends: the one that is known to work": (
+    "a list of backends: the one without what the chip lacks": (
         {
             "ops.py": """
             from .decorators import backend_requirement, supported_compute_capability
@@ -137,7 +137,7 @@ TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
                 return ["-gencode"]
             """,
         },
-        {"op": "opens 1"},
+        {"op": "unproved 1"},
         ["ops.py:6 , 120, 121"],
     ),
     "an answer of a class": (
