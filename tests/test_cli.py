@@ -558,3 +558,42 @@ def test_what_a_matrix_cannot_do(arguments: tuple[str, ...], code: int, words: s
     tree_of(here, {**MATRIX, "empty/a.txt": "", "bad/__init__.py": "def f(arch=sm_120\n"})
     result = invoke(*arguments)
     assert (result.exit_code, words in result.stderr) == (code, True)
+
+
+PORT = {"pkg/__init__.py": "from .ops import fast\n", "pkg/ops.py": SPLIT.replace("(12, 0)", "(10, 0)")}
+
+
+def test_a_port(here: Path) -> None:
+    tree_of(here, PORT)
+    result = invoke("port", "pkg", "--to", "12.1", "--op", "fast", "--patches", "out", "--unproved")
+    assert result.exit_code == 1
+    assert "pkg.fast" in result.stdout and "[(10, 0)" not in result.stdout
+    assert "wrote 1 patch to out" in result.stderr
+    assert (here / "pkg/ops.py").read_text() == PORT["pkg/ops.py"]
+    assert len(list((here / "out").iterdir())) == 1
+
+
+def test_what_nothing_speaks_for_is_no_patch_unless_asked_for(here: Path) -> None:
+    tree_of(here, PORT)
+    result = invoke("port", "pkg", "--to", "sm_121", "--patches", "out", "--format", "json")
+    assert (result.exit_code, json.loads(result.stdout)["chip"]) == (1, "12.1")
+    assert "left out 1" in result.stderr and not (here / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("port", "pkg"), 2, "--to"),
+        (("port", "pkg", "--to", "sm_999"), 2, "sm_999"),
+        (("port", "missing", "--to", "12.1"), 2, "missing"),
+        (("port", "pkg", "--to", "12.1", "--unproved"), 2, "--patches"),
+        (("port", "pkg", "--to", "12.1", "--patches", "pkg"), 2, "holds something else"),
+        (("port", "pkg", "--to", "10.0"), 0, "nothing was found"),
+        (("port", "pkg", "--to", "12.1", "--op", "nothing"), 0, "nothing was found"),
+        (("port", "empty", "--to", "12.1"), 3, "nothing was"),
+    ],
+)
+def test_what_a_port_cannot_do(arguments: tuple[str, ...], code: int, words: str, here: Path) -> None:
+    tree_of(here, {**PORT, "empty/a.txt": ""})
+    result = invoke(*arguments)
+    assert (result.exit_code, words in result.stderr) == (code, True)

@@ -19,6 +19,7 @@ from bwlint.commands.options import (
     FORMATS,
     INSPECTIONS,
     LONGEST_TEST,
+    PORTS,
     TABLES,
     WIRES,
     asking,
@@ -324,6 +325,51 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
     """
     from bwlint.commands.matrix import run
 
+    with ExitStack() as stack:
+        ctx.exit(run(options, stack))
+
+
+@app.command()
+@click.argument("paths", nargs=-1)
+@click.option(
+    "--to", required=True, metavar="SM", help="The chip that operations are to work on, such as 12.1 or sm_120."
+)
+@click.option(
+    "--op",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only operations whose name, or module and name, match: '*attention*'. Repeatable.",
+)
+@form(PORTS)
+@output
+@color
+@click.option(
+    "--patches",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Write the edits as a series of patches to this folder, in their order; nothing else is changed.",
+)
+@click.option(
+    "--unproved", is_flag=True, help="With --patches: edits too where nothing says that what is behind works."
+)
+@jobs
+@verbose
+@click.pass_context
+def port(ctx: click.Context, /, **options: Any) -> None:
+    """Say what has to be edited for the operations of a tree to work on a chip, and what no edit gives.
+
+    For each row of the matrix that is "no" or "other" on the chip: the gates, lists and builds on its ways, what is
+    behind them, the fewest edits in the order in which they can be made, with their proof. Nothing is proposed in front
+    of what the chip lacks. PATHS are those of matrix. Nothing is imported or executed.
+
+    Exit codes: 0 nothing to port, 1 there is a plan, 2 wrong usage or configuration or an internal error, 3 nothing
+    was scanned.
+    """
+    import gc
+
+    from bwlint.commands.port import run
+
+    gc.disable()  # what is parsed stays
     with ExitStack() as stack:
         ctx.exit(run(options, stack))
 

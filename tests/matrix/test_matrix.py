@@ -76,6 +76,20 @@ BODIES = {
         """,
         "y-----",
     ),
+    "a function of autograd that is applied": (
+        """
+        import torch
+        from .cc import get_compute_capability
+        class _Op(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                assert get_compute_capability(x.device)[0] in (9, 10)
+                return x
+        def op(x):
+            return _Op.apply(x)
+        """,
+        "yyy---",
+    ),
     "a dispatch that ends in an error": (
         """
         from .cc import get_compute_capability
@@ -211,6 +225,16 @@ def test_an_operation(case: str, tmp_path: Path) -> None:
 
 
 SILENT = {
+    "the apply of something else": """
+        from .cc import get_compute_capability
+        class _Op:
+            def forward(self, x):
+                assert get_compute_capability(x.device)[0] in (9, 10)
+                return x
+        def op(x, chosen):
+            chosen.apply(x)
+            return x
+        """,
     "no gate": "def op(x):\n    return x\n",
     "a guard for one argument": """
         from .cc import get_compute_capability

@@ -56,6 +56,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("test", "python"): "python",
     ("order", "python"): "python.order",
     ("names", "python"): "python.names",
+    ("admit", "python"): "python.admits",
     ("test", "cuda"): "cuda",
     ("guard", "cuda"): "cuda",
     ("carry", ""): "buildfiles",

@@ -26,10 +26,11 @@ class RelatedSpan:
     message: str
 
 
-Mending = Literal["test", "order", "names", "guard", "carry", "text", "size", "space", "wrapper"]
-"""What is mended: a test of the running program; an order of names or of releases, which stands for something else; a
-list of targets by name; a guard of the preprocessor; a list, a flag or a condition of a build; words for people; a
-number of bytes; the state space of an instruction; the class that is put around kernels."""
+Mending = Literal["test", "admit", "order", "names", "guard", "carry", "text", "size", "space", "wrapper"]
+"""What is mended: a test of the running program; one that another generation is written into; an order of names or of
+releases, which stands for something else; a list of targets by name; a guard of the preprocessor; a list, a flag or a
+condition of a build; words for people; a number of bytes; the state space of an instruction; the class that is put
+around kernels."""
 
 
 @dataclass(frozen=True, slots=True)

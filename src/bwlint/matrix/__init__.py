@@ -14,7 +14,7 @@ from bwlint.matrix.rows import ANSWERS, Interfaces, RowEntry, entries, span_of
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
 from bwlint.model.facts import Module
 from bwlint.model.progress import Advance, quiet
-from bwlint.run.engine import linked
+from bwlint.run.engine import Linked, linked
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError
@@ -57,11 +57,35 @@ def _chips(targets: Sequence[str]) -> tuple[str, ...]:
         raise UsageError(str(error)) from None
 
 
-def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> Matrix:
+@dataclass(frozen=True, slots=True)
+class JudgedRows:
+    """The rows of a tree before they are told: `kept` tell chips apart, `unasked` counts those without a gate.
+
+    `judge` has judged them in `world`.
+    """
+
+    world: Linked
+    judge: Cells
+    kept: tuple[tuple[RowEntry, Ruling], ...]
+    unasked: int
+    table: _TableBuilder
+
+    def row(self, entry: RowEntry, ruling: Ruling, below: bool = False) -> MatrixRow:
+        """A row as reports show it; `below` says that its operation stands above it."""
+        return self.table.row(entry, ruling, below)
+
+    def spot(self, place: GatePlace) -> CellGate:
+        """A place as reports tell it."""
+        return self.table.gate(place)
+
+
+def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> JudgedRows:
+    """The rows of what was gathered, with the gates of each; `select` as for `matrix`."""
     files = tuple(file for file in gathered.found.files if file.kind == "python")
     budget = Budget.of(None, (file.real for file in files))
     interfaces = Interfaces.of(files, budget)
-    judge = Cells.of(linked(gathered.collected, gathered.sources, budget, gathered.settings.libraries()), interfaces)
+    world = linked(gathered.collected, gathered.sources, budget, gathered.settings.libraries())
+    judge = Cells.of(world, interfaces)
     wanted = [
         entry
         for entry in entries(interfaces, _of_modules(gathered, _gated_in), _of_modules(gathered, _refusing_in))
@@ -72,12 +96,17 @@ def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -
         chips, gathered.texts, gathered.names, {file.real: file for file in files}, near, interfaces.path
     )
     judged = [(entry, judge.ruling(entry)) for entry in wanted]
-    kept = _kept(judged)
-    above = {(entry.module, entry.name) for entry, _ in kept if entry.backend is None}
-    made = tuple(table.row(entry, ruling, (entry.module, entry.name) in above) for entry, ruling in kept)
-    skipped = tuple(sorted({*gathered.found.skipped, *gathered.collected.skipped}, key=lambda skip: skip.path))
     unasked = sum(1 for entry, ruling in judged if entry.site and not entry.backend and not ruling)
-    return Matrix(chips, made, unasked, len(files) - len(gathered.collected.skipped), skipped)
+    return JudgedRows(world, judge, tuple(_kept(judged)), unasked, table)
+
+
+def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> Matrix:
+    rows = judged_rows(gathered, chips, select)
+    above = {(entry.module, entry.name) for entry, _ in rows.kept if entry.backend is None}
+    made = tuple(rows.row(entry, ruling, (entry.module, entry.name) in above) for entry, ruling in rows.kept)
+    skipped = tuple(sorted({*gathered.found.skipped, *gathered.collected.skipped}, key=lambda skip: skip.path))
+    scanned = sum(1 for file in gathered.found.files if file.kind == "python") - len(gathered.collected.skipped)
+    return Matrix(chips, made, rows.unasked, scanned, skipped)
 
 
 def _of_modules(gathered: Gathered, find: Callable[[Module], Iterable[str]]) -> frozenset[str]:
@@ -148,13 +177,14 @@ class _TableBuilder:
 
     def _cell(self, ruling: Ruling, chip: str) -> Cell:
         if chip in ruling.refused:
-            return Cell(NO, self._gate(ruling.refused[chip]))
+            return Cell(NO, self.gate(ruling.refused[chip][0]))
         if chip in ruling.other:
             arm, place = ruling.other[chip]
-            return Cell(FALLBACK, self._gate(place), arm)
-        return Cell(YES, self._gate(ruling.by)) if ruling.by else Cell(UNKNOWN)
+            return Cell(FALLBACK, self.gate(place), arm)
+        return Cell(YES, self.gate(ruling.by)) if ruling.by else Cell(UNKNOWN)
 
-    def _gate(self, place: GatePlace) -> CellGate:
+    def gate(self, place: GatePlace) -> CellGate:
+        """A gate with its code."""
         if place not in self._gates:
             self._gates[place] = self._read(place)
         return self._gates[place]

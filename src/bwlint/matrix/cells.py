@@ -42,10 +42,15 @@ _RUNS = ("__init__", "plan", "run", "forward", "__call__", "apply")
 
 @dataclass(frozen=True, slots=True)
 class GatePlace:
-    """A gate: the real path of its file, and its span."""
+    """A gate: the real path of its file, and its span; `need` is what stands there instead that no gate can give."""
 
     path: str
     at: Span
+    need: str = ""
+
+
+Refused = Mapping[str, tuple[GatePlace, ...]]
+"""The gates in the way of each chip, by its name, those that it meets first in front."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +58,15 @@ class Ruling:
     """The gates of a row on every chip: `refused` by chip name, and one that decides for the others.
 
     `by` is None where nothing asks for the device: what is not refused is then open. `other` are chips that take an
-    arm for whatever nobody names, with what that arm is called.
+    arm for whatever nobody names, with what that arm is called; `arms` are the others by name, each with its chips.
+    `through` are the definitions that it surely runs, by the dotted name of their module and their qualified name.
     """
 
-    refused: Mapping[str, GatePlace] = field(default_factory=dict)
+    refused: Refused = field(default_factory=dict)
     by: GatePlace | None = None
     other: Mapping[str, tuple[str, GatePlace]] = field(default_factory=dict)
+    arms: Mapping[str, tuple[ChipSet, GatePlace]] = field(default_factory=dict, compare=False)
+    through: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
 
     def __bool__(self) -> bool:
         return self.by is not None or bool(self.refused)
@@ -71,14 +79,18 @@ _Answer = Callable[[object, int], "bool | None"]
 
 def together(rulings: Iterable[Ruling]) -> Ruling:
     """All have to let a chip through."""
-    found = [ruling for ruling in rulings if ruling]
-    refused: dict[str, GatePlace] = {}
+    found = list(rulings)
+    refused: dict[str, tuple[GatePlace, ...]] = {}
     other: dict[str, tuple[str, GatePlace]] = {}
+    arms: dict[str, tuple[ChipSet, GatePlace]] = {}
+    through: frozenset[tuple[str, str]] = frozenset()
     for ruling in found:
         other |= ruling.other
-        for chip, place in ruling.refused.items():
-            refused.setdefault(chip, place)
-    return Ruling(refused, next((ruling.by for ruling in found if ruling.by), None), other)
+        arms |= ruling.arms
+        through |= ruling.through
+        for chip, places in ruling.refused.items():
+            refused[chip] = tuple(dict.fromkeys((*refused.get(chip, ()), *places)))
+    return Ruling(refused, next((ruling.by for ruling in found if ruling.by), None), other, arms, through)
 
 
 def either(rulings: Sequence[Ruling]) -> Ruling:
@@ -144,7 +156,7 @@ class Cells:
         for arm in arms.arms(self.tree, module, site.offer.name, bound, name_of):
             place = GatePlace(module.path, arm.at)
             other = {chip.name: (arm.name, place) for chip in arm.chips} if arm.general else {}
-            parts.append(Ruling({}, place, other))
+            parts.append(Ruling({}, place, other, {arm.name: (arm.chips, place)}))
             if arm.name in backends:
                 behind = self._of_definition(site, {backends[arm.name]: arm.name})
                 parts.append(Ruling({chip: at for chip, at in behind.refused.items() if chip in arm.chips}))
@@ -209,7 +221,8 @@ class Cells:
                 self._listed(site, qualname),
                 self._proved(site, qualname),
             ]
-            self._known[key] = together((*parts, *self._led_to(site, qualname, bound)))
+            itself = Ruling(through=frozenset({(site.module, qualname)}))
+            self._known[key] = together((itself, *parts, *self._led_to(site, qualname, bound)))
         return self._known[key]
 
     def _led_to(self, site: DefinitionSite, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
@@ -219,15 +232,23 @@ class Cells:
             if not all(bound.get(o.parameter) is not None and _holds(o, bound[o.parameter]) for o in call.under):
                 continue
             callee = self.interfaces.called(site.module, qualname, call.name)
-            if callee is None:
-                continue
-            coming = self._coming(site, qualname, call, bound)
+            applied = self._applied(site, qualname, call) if callee is None else None
+            coming = self._coming(site, qualname, call, bound) if callee or applied else NONE
             if not coming:
                 continue
             self._open.append(qualname)
-            behind = self._of_definition(callee, _given(call, callee.offer.parameters, bound))
+            if callee is not None:
+                behind = self._of_definition(callee, _given(call, callee.offer.parameters, bound))
+            elif applied is not None:
+                behind = self._runs(applied, f"{applied.offer.name}.forward", {})
             self._open.pop()
             yield behind if coming == EVERY else _only(behind, coming)
+
+    def _applied(self, site: DefinitionSite, qualname: str, call: Call) -> DefinitionSite | None:
+        """The function of torch's autograd whose `apply` is called, which runs its `forward`."""
+        owner, _, method = call.name.rpartition(".")
+        found = self.interfaces.called(site.module, qualname, owner) if method == "apply" and owner else None
+        return found if found is not None and "forward" in found.offer.methods else None
 
     def _coming(self, site: DefinitionSite, qualname: str, call: Call, bound: Mapping[str, str]) -> ChipSet:
         """The chips that surely come to a call, by the tests around it that the device alone decides."""
@@ -253,8 +274,8 @@ class Cells:
         parts = []
         for proof in self.graph.proofs(proofs.Node(outline, definition)):
             if proof.kind in _PROVING and proof.legal and proof.against and proof.hops and self._counts(proof):
-                place = GatePlace(proof.hops[-1].path, proof.hops[-1].at)
-                parts.append(Ruling({chip.name: place for chip in proof.against}))
+                place = GatePlace(proof.hops[-1].path, proof.hops[-1].at, proof.what)
+                parts.append(Ruling({chip.name: (place,) for chip in proof.against}))
         return together(parts)
 
     def _counts(self, proof: proofs.NeedProof) -> bool:
@@ -278,7 +299,7 @@ class Cells:
         for refusal in self.refusals.of(module, qualname):
             if refusal.kind == "build" and _DECLARES.search(lists.get(refusal.at, "")):
                 place = GatePlace(module.path, refusal.at)
-                parts.append(Ruling({chip.name: place for chip in EVERY - refusal.legal}, place))
+                parts.append(Ruling({chip.name: (place,) for chip in EVERY - refusal.legal}, place))
         return together(parts)
 
     def _answers(self, site: DefinitionSite) -> set[str]:
@@ -314,7 +335,7 @@ class Cells:
         if sets is None or not sets.decided:
             return OPEN
         place = GatePlace(module.path, gate.at)
-        return Ruling({chip.name: place for chip in EVERY - sets.may}, place)
+        return Ruling({chip.name: (place,) for chip in EVERY - sets.may}, place)
 
     def _body(
         self,
@@ -342,13 +363,13 @@ class Cells:
         ]
         ways = [way.refusing(ruling.refused) for way, ruling in zip(ways, behind, strict=True)]
         own = GatePlace(module.path, function.at)
-        found = (_refusal(ways, index, own if says_all else None) for index in range(len(CHIPS)))
-        refused = {chip.name: place for chip, place in zip(CHIPS, found, strict=True) if place is not None}
+        found = (_refusals(ways, index, own if says_all else None) for index in range(len(CHIPS)))
+        refused = {chip.name: places for chip, places in zip(CHIPS, found, strict=True) if places}
         if not refused or (len(refused) == len(CHIPS) and not says_all):
             granted = says_all and all(_grants(ways, index) for index in range(len(CHIPS)))
             return Ruling({}, own) if granted else OPEN
-        proved = {place for ruling in behind if ruling.by is None for place in ruling.refused.values()}
-        return Ruling(refused, next((place for place in refused.values() if place not in proved), None))
+        proved = {places[0] for ruling in behind if ruling.by is None for places in ruling.refused.values()}
+        return Ruling(refused, next((places[0] for places in refused.values() if places[0] not in proved), None))
 
     def _itself(self, site: DefinitionSite, function: Function) -> dict[tuple[str, str], Vec]:
         """What `self` or `cls` of a method stands for where it is called on a class that inherits it."""
@@ -404,56 +425,80 @@ class _Way:
     says: tuple[bool | None, ...]
     device: bool
     value: Expr
-    gates: tuple[GatePlace | None, ...] = ()
+    gates: tuple[tuple[GatePlace, ...], ...] = ()
     """What refuses each chip further on."""
 
-    def refusing(self, refused: Mapping[str, GatePlace]) -> _Way:
+    def refusing(self, refused: Refused) -> _Way:
         """The same way where what it leads to refuses some chips."""
         says = tuple(False if chip.name in refused else said for chip, said in zip(CHIPS, self.says, strict=True))
-        return replace(self, says=says, gates=tuple(refused.get(chip.name) for chip in CHIPS))
+        return replace(self, says=says, gates=tuple(refused.get(chip.name, ()) for chip in CHIPS))
 
-    def taken(self, index: int) -> bool | None:
-        """Whether a chip takes it; None where that is open."""
+    def taken(self, index: int, opened: frozenset[Span | None] = frozenset()) -> bool | None:
+        """Whether a chip takes it; None where that is open. The tests at `opened` keep nobody."""
         sure = True
-        for _, outcome in self.tests:
+        for test, outcome in self.tests:
+            if test.at in opened:
+                continue
             lane = outcome.spread()[index]
             if lane is False:
                 return False
             sure = sure and lane is True
         return True if sure else None
 
-    def gate(self, index: int, near: bool) -> GatePlace | None:
-        """What it leads to that refuses a chip, or a test on it that asks for the device; None without.
+    def against(self, index: int, near: bool) -> tuple[GatePlace, ...]:
+        """What it leads to that refuses a chip, or a test on it that asks for the device.
 
         With `near` only the last test counts: others may just stand above.
         """
-        if self.gates and self.gates[index] is not None:
+        if self.gates and self.gates[index]:
             return self.gates[index]
         tests = self.tests[-1:] if near else self.tests
         asking = [test.at for test, outcome in tests if outcome.device and outcome.spread()[index] is True]
         at = self.value.at if self.device else asking[-1] if asking else None
-        return None if at is None else GatePlace(self.path, at)
+        return () if at is None else (GatePlace(self.path, at),)
 
 
-def _refusal(ways: Sequence[_Way], index: int, anyway: GatePlace | None) -> GatePlace | None:
-    """The gate that refuses a chip; None where some way may be left to it.
+def _refusals(ways: Sequence[_Way], index: int, anyway: GatePlace | None) -> tuple[GatePlace, ...]:
+    """The gates that refuse a chip, each with those before it opened; none where some way may be left to it.
 
     `anyway` is what refuses it where no gate asks for the device.
     """
+    found: dict[GatePlace, None] = {}
+    opened: frozenset[Span | None] = frozenset()
+    while places := _refusal(ways, index, None if found else anyway, opened):
+        found.update(dict.fromkeys(places))
+        now = {place.at for place in places} & {_last(way) for way in ways}
+        if not now:
+            break
+        opened |= now
+        ways = [way for way in ways if way.says[index] is not False or _last(way) not in now]
+    return tuple(found)
+
+
+def _last(way: _Way) -> Span | None:
+    return way.tests[-1][0].at if way.tests else None
+
+
+def _refusal(
+    ways: Sequence[_Way], index: int, anyway: GatePlace | None, opened: frozenset[Span | None]
+) -> tuple[GatePlace, ...]:
+    """What refuses a chip first that the tests at `opened` keep no more."""
     left: list[_Way] = []
     for way in ways:
-        taken = way.taken(index)
+        taken = way.taken(index, opened)
         if taken is False:
             continue
         if way.says[index] is not False:
-            return None
+            return ()
         left.append(way)
         if taken:
             break
-    near = (way.gate(index, near=True) for way in left)
-    far = (way.gate(index, near=False) for way in left)
-    found = next((place for place in (*near, *far) if place is not None), None)
-    return found or (None if left else _stopped(ways, index)) or (anyway if ways else None)
+    near = (way.against(index, near=True) for way in left)
+    far = (way.against(index, near=False) for way in left)
+    found = next((places for places in (*near, *far) if places), ())
+    if not found and not left and (stopped := _stopped(ways, index)) is not None:
+        return (stopped,)
+    return found or ((anyway,) if anyway is not None and ways else ())
 
 
 def _stopped(ways: Sequence[_Way], index: int) -> GatePlace | None:
@@ -514,7 +559,8 @@ def _on_call(node: Expr) -> bool:
 
 def _only(ruling: Ruling, chips: ChipSet) -> Ruling:
     """What a ruling refuses of some chips; it says nothing of the others."""
-    return Ruling({chip: at for chip, at in ruling.refused.items() if chip in chips})
+    refused = {chip: places for chip, places in ruling.refused.items() if chip in chips}
+    return Ruling(refused, through=ruling.through)
 
 
 def _given(call: Call, parameters: Sequence[str], bound: Mapping[str, str]) -> dict[str, str]:

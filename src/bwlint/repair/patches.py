@@ -86,7 +86,7 @@ def series(repaired: Repaired) -> Series:
     made = {}
     for number, change in enumerate(logical, 1):
         subject = _subject(change, sources, base)
-        name = f"{number:04}-{_slug(subject)}.patch"
+        name = f"{number:04}-{slug(subject)}.patch"
         made[name] = _mail(change, sources, grouped, base, f"[PATCH {number}/{len(logical)}] {subject}")
     return Series(made, later)
 
@@ -159,7 +159,8 @@ def _where(paths: Sequence[str]) -> str:
     return os.path.commonpath([str(PurePosixPath(path).parent) for path in paths]) or "tree"
 
 
-def _slug(subject: str) -> str:
+def slug(subject: str) -> str:
+    """A subject as a part of a file's name."""
     return _SLUG.sub("-", subject).strip("-.")[:_SLUG_LENGTH].strip("-.") or "change"
 
 
@@ -173,14 +174,20 @@ def _mail(
     by_file: dict[str, list[Block]] = defaultdict(list)
     for hunk in sorted(change.hunks, key=lambda hunk: (relative(hunk.real, base), hunk.number)):
         by_file[hunk.real] += grouped[hunk.real][hunk.number]
+    parts = [(sources[real], relative(real, base), found) for real, found in by_file.items()]
+    return mail(base, subject, _message(change, sources, base), parts)
+
+
+def mail(base: str, subject: str, message: str, parts: Sequence[tuple[EditedFile, str, Sequence[Block]]]) -> bytes:
+    """One patch: the blocks of files with the names that they have below `base`."""
     name, address = _author(base)
     date = os.environ.get("GIT_AUTHOR_DATE", "").strip()
     head = [f"From: {_header(name)} <{_header(address)}>", *([f"Date: {_header(date)}"] if date else [])]
     head += [f"Subject: {subject}", "MIME-Version: 1.0", "Content-Type: text/plain; charset=UTF-8"]
-    head += ["Content-Transfer-Encoding: 8bit", "", _message(change, sources, base), "---"]
-    head += [_counts(relative(real, base), found) for real, found in by_file.items()]
+    head += ["Content-Transfer-Encoding: 8bit", "", message, "---"]
+    head += [_counts(told, found) for _, told, found in parts]
     text = "\n".join([*head, "", ""]).encode("utf-8", "backslashreplace")
-    diffs = [_diff(sources[real], relative(real, base), found) for real, found in by_file.items()]
+    diffs = [_diff(source, told, found) for source, told, found in parts]
     return b"".join([_FIRST_LINE, text, *diffs, f"-- \nbwlint {__version__}\n".encode()])
 
 
@@ -204,10 +211,10 @@ def _counts(name: str, found: Sequence[Block]) -> str:
 def _message(change: LogicalChange, sources: Mapping[str, EditedFile], base: str) -> str:
     """What, why, and the proof."""
     rules = [catalog.lookup(name) for name in change.rules]
-    parts = [_wrapped(rule.summary.rstrip(".") + ".") for rule in rules]
+    parts = [wrapped(rule.summary.rstrip(".") + ".") for rule in rules]
     parts += _proofs(change, sources, base)
     if change.unsafe:
-        parts.append(_wrapped("Not every part of this could be proved: look at it before you apply it."))
+        parts.append(wrapped("Not every part of this could be proved: look at it before you apply it."))
     parts.append("\n".join(f"bwlint rule: {rule.name} ({rule.code})" for rule in rules))
     return "\n\n".join(parts)
 
@@ -217,20 +224,19 @@ def _proofs(change: LogicalChange, sources: Mapping[str, EditedFile], base: str)
     grouped: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for done in change.done:
         fix = done.wish.finding.fix
-        grouped[() if fix is None else _proof(fix)].append(_found(done, sources, base))
-    return [
-        "\n".join([*found, *(_wrapped(row, "    ", "      ") for row in proof)]) for proof, found in grouped.items()
-    ]
+        grouped[() if fix is None else proof_of(fix)].append(_found(done, sources, base))
+    return ["\n".join([*found, *(wrapped(row, "    ", "      ") for row in proof)]) for proof, found in grouped.items()]
 
 
 def _found(done: Done, sources: Mapping[str, EditedFile], base: str) -> str:
     finding = done.wish.finding
     real = next((spot.real for spot in done.spots if sources[spot.real].file.path == finding.path), None)
     path = finding.path if real is None else relative(real, base)
-    return _wrapped(f"{path}:{finding.region.line}: {finding.message}", "  ", "  ")
+    return wrapped(f"{path}:{finding.region.line}: {finding.message}", "  ", "  ")
 
 
-def _proof(fix: Fix) -> tuple[str, ...]:
+def proof_of(fix: Fix) -> tuple[str, ...]:
+    """What a fix does, and its sets before and after."""
     proof = fix.proof
     rows = (_head(fix.title), f"before: {_sets(proof, after=False)}", f"after: {_sets(proof, after=True)}")
     return (*rows, f"because: {proof.evidence}") if proof.evidence else rows
@@ -243,7 +249,8 @@ def _sets(proof: Proof, *, after: bool) -> str:
     return f"{words(may) if may else 'none'}; whatever else is true: {words(must) if must else 'none'}"
 
 
-def _wrapped(text: str, first: str = "", rest: str = "") -> str:
+def wrapped(text: str, first: str = "", rest: str = "") -> str:
+    """A text for a message, in lines."""
     lines = textwrap.wrap(
         visible(text),
         _WIDTH,

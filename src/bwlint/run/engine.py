@@ -98,6 +98,27 @@ def linked(
     return Linked(tree, builds, known, native, outlines, definitions, graph, handed)
 
 
+def context_of(world: Linked, collected: Collected, targets: ChipSet, advance: Advance = quiet) -> Context:
+    """What rules see of a world: the gates and guards of the collected modules, judged for `targets`."""
+    tree, builds, native = world.tree, world.builds, world.native
+    evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
+    preparations = Preparations(tree, world.definitions, native)
+    context = Context(tree, targets, evidence, builds=builds, preparations=preparations, native=native)
+    for file, module in each(advance, "linking", collected.modules):
+        place = _place(file.root, module.path)
+        context.places[module.path] = place
+        context.judged[module.path] = [
+            Judged(part, gate, sets, place)
+            for part in (module, *module.embedded)
+            for gate in part.gates
+            if (sets := tree.sets(part, gate)) is not None
+        ]
+        context.guards[module.path] = tuple(
+            guarded for part in (module, *module.embedded) for guarded in guards_of(tree, part)
+        )
+    return context
+
+
 def analyse(
     collected: Collected,
     sources: Sources,
@@ -117,22 +138,8 @@ def analyse(
     budget = Budget() if budget is None else budget
     remember_by(searched)
     world = linked(collected, sources, budget, libraries)
-    tree, builds, native = world.tree, world.builds, world.native
-    evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
-    preparations = Preparations(tree, world.definitions, native)
-    context = Context(tree, targets, evidence, builds=builds, preparations=preparations, native=native)
-    for file, module in each(advance, "linking", collected.modules):
-        place = _place(file.root, module.path)
-        context.places[module.path] = place
-        context.judged[module.path] = [
-            Judged(part, gate, sets, place)
-            for part in (module, *module.embedded)
-            for gate in part.gates
-            if (sets := tree.sets(part, gate)) is not None
-        ]
-        context.guards[module.path] = tuple(
-            guarded for part in (module, *module.embedded) for guarded in guards_of(tree, part)
-        )
+    tree, native = world.tree, world.native
+    context = context_of(world, collected, targets, advance)
     judging = _Judging(context, world, frozenset(rules), Unreached(tree, native, targets, budget, source))
     found = list(_found(judging, collected.modules, budget, jobs, advance))
     world.outlines.keep()

@@ -1,0 +1,210 @@
+"""`bwlint port`: what to edit, and in which order, for operations to work on a chip, and what no edit gives."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from bwlint.chips import ChipSet, chip, parse_targets, siblings
+from bwlint.judging.context import Context
+from bwlint.matrix import JudgedRows, judged_rows
+from bwlint.matrix.cells import GatePlace, Ruling
+from bwlint.matrix.rows import RowEntry
+from bwlint.model.findings import NoFix, Skipped
+from bwlint.model.progress import Advance, quiet
+from bwlint.port.opening import opened, wanted
+from bwlint.port.order import chosen, inside_out, shared
+from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
+from bwlint.port.ways import Lacking, OpenWay, Ways
+from bwlint.run.engine import context_of
+from bwlint.run.gather import Gathered, gather
+from bwlint.run.request import CheckRequest
+from bwlint.settings.config import UsageError
+from bwlint.sources.tree import package_root
+from bwlint.world.gates import Judged, refuses
+
+_NAMED_AFTER = re.compile(r"sm_?(?:\d{2,3}[af]?x?|10x)|hopper|blackwell", re.I)
+
+
+def port(
+    paths: Sequence[str],
+    to: str,
+    select: Sequence[str] = (),
+    jobs: int | None = None,
+    stack: ExitStack | None = None,
+    advance: Advance = quiet,
+) -> Port:
+    """The plan by which the operations of `paths` come to work on the chip `to`. `select` are patterns for names.
+
+    Raises UsageError and ConfigError.
+    """
+    name = _chip(to)
+    with ExitStack() as own:
+        gathered = gather(CheckRequest(tuple(paths), jobs=jobs, target=(name,)), stack or own, advance)
+        return _Planner.of(gathered, name, select, advance).plan()
+
+
+def _chip(to: str) -> str:
+    try:
+        names = parse_targets([to])[0].names
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if len(names) != 1:
+        raise UsageError(f"--to takes one chip, not {to}")
+    return names[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """An operation with its ways, before their gates have numbers."""
+
+    entry: RowEntry
+    ruling: Ruling
+    ways: tuple[OpenWay, ...]
+    instead: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Planner:
+    gathered: Gathered
+    rows: JudgedRows
+    context: Context
+    ways: Ways
+    chip: str
+    _numbers: dict[GatePlace, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, gathered: Gathered, name: str, select: Sequence[str], advance: Advance) -> _Planner:
+        rows = judged_rows(gathered, (name,), select)
+        context = context_of(rows.world, gathered.collected, ChipSet.of(name), advance)
+        return cls(gathered, rows, context, Ways(rows.judge, rows.world, context, gathered.texts, name), name)
+
+    def plan(self) -> Port:
+        """The plan."""
+        wishes = {_named(wish.entry): wish for wish in self._wishes()}
+        taken = chosen({name: wish.ways for name, wish in wishes.items()})
+        order = inside_out(taken.values())
+        tests = self._tests([wishes[name] for name in taken])
+        self._numbers = {place: number for number, place in enumerate((*order, *tests), 1)}
+        needed = defaultdict[GatePlace, list[str]](list)
+        shown = defaultdict[GatePlace, dict[str, None]](dict)
+        holds: dict[GatePlace, bool | None] = {}
+        for name, way in taken.items():
+            for place, side in way.gates.items():
+                needed[place].append(name)
+                shown[place] |= way.shown
+                holds[place] = side
+        needed |= tests
+        steps = tuple(
+            self._step(place, needed[place], tuple(shown[place]), holds.get(place)) for place in self._numbers
+        )
+        rows = tuple(self._row(name, wish, taken.get(name)) for name, wish in sorted(wishes.items()))
+        skipped: set[Skipped] = {*self.gathered.found.skipped, *self.gathered.collected.skipped}
+        scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
+        files = self.gathered.found.files
+        return Port(self.chip, rows, steps, scanned, tuple(sorted(skipped, key=lambda skip: skip.path)), files)
+
+    # -- operations
+
+    def _wishes(self) -> Iterator[_Wish]:
+        """The operations that do not work on the chip: with all their backends, or those backends alone."""
+        grouped = defaultdict[tuple[str, str], list[tuple[RowEntry, Ruling]]](list)
+        for entry, ruling in self.rows.kept:
+            grouped[entry.module, entry.name].append((entry, ruling))
+        for parts in grouped.values():
+            backends = [part for part in parts if part[0].backend is not None]
+            whole = [part for part in parts if part[0].backend is None]
+            closed = [(entry, ruling) for entry, ruling in backends if self.chip in ruling.refused]
+            works = tuple(
+                f'backend "{entry.backend.name}"'
+                for entry, ruling in backends
+                if entry.backend is not None and ruling.by and self.chip not in ruling.refused
+            )
+            for entry, ruling in whole:
+                if self.chip in ruling.refused:
+                    found = closed or [(entry, ruling)]
+                    ways = tuple(way for part in found for way in self.ways.of(*part))
+                    yield _Wish(entry, ruling, ways, self._siblings(entry))
+                    closed = []
+                elif self.chip in ruling.other:
+                    yield _Wish(entry, ruling, tuple(self.ways.of(entry, ruling)), works)
+            for entry, ruling in closed:
+                yield _Wish(entry, ruling, tuple(self.ways.of(entry, ruling)), works or self._siblings(entry))
+
+    def _siblings(self, entry: RowEntry) -> tuple[str, ...]:
+        """Operations of the same module that are called alike but for another architecture in the name, and work."""
+        bare = _NAMED_AFTER.sub("*", entry.name)
+        if bare == entry.name:
+            return ()
+        return tuple(
+            f"`{other.name}`"
+            for other, ruling in self.rows.kept
+            if other.backend is None and other.module == entry.module and other.name != entry.name
+            if _NAMED_AFTER.sub("*", other.name) == bare and ruling.by and self.chip not in ruling.refused
+        )
+
+    def _row(self, name: str, wish: _Wish, taken: OpenWay | None) -> PortRow:
+        row = self.rows.row(wish.entry, wish.ruling)
+        cell = row.cells[self.chip]
+        verdict: Verdict = "impossible" if any(way.lacks for way in wish.ways) else "unseen"
+        if taken is not None:
+            verdict = "opens" if taken.shown else "unproved"
+        ways = tuple(self._way(way, way is taken) for way in wish.ways)
+        both = tuple(sorted(self._numbers[place] for place in shared(wish.ways) if place in self._numbers))
+        instead = (*((f"`{cell.arm}`",) if cell.arm else ()), *wish.instead)
+        return PortRow(name, cell.word, cell.arm, CodeSpot(row.path, row.line, 1, ""), verdict, ways, both, instead)
+
+    def _way(self, way: OpenWay, is_taken: bool) -> Way:
+        steps = tuple(self._numbers[place] for place in way.gates if place in self._numbers and not way.lacks)
+        gates = tuple(self._spot(place) for place in way.gates)
+        return Way(way.name, steps, gates, tuple(map(self._lack, way.lacks.values())), tuple(way.shown), is_taken)
+
+    def _lack(self, lack: Lacking) -> Lack:
+        return Lack(self._spot(lack.place), lack.what, lack.legal.names)
+
+    # -- steps
+
+    def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
+        judged = self.ways.gate(place)
+        number, spot, names = self._numbers[place], self._spot(place), tuple(dict.fromkeys(needed))
+        family = (siblings(chip(self.chip)) | ChipSet.of(self.chip)).names
+        if judged is None:
+            words = "no test of the device stands here: what is written here refuses it by itself"
+            return PortStep(number, "code", spot, place.path, (), family, None, words, bool(shown), names)
+        chips = wanted(judged, self.chip, holds)
+        fix = opened(self.context, judged, self._root(place.path), chips, holds, shown)
+        kind = "test" if judged.in_test else judged.gate.kind
+        found, words = (None, fix.reason) if isinstance(fix, NoFix) else (fix, "")
+        admits = judged.admitted.names
+        return PortStep(number, kind, spot, place.path, admits, chips.names, found, words, bool(shown), names)
+
+    def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
+        """Tests that skip the chip and use an operation that is opened, with the names of these."""
+        names = {wish.entry.name: _named(wish.entry) for wish in wishes}
+        found: dict[GatePlace, list[str]] = {}
+        for judged in (one for gates in self.context.judged.values() for one in gates if one.in_test):
+            if refuses(judged.other) and self.chip not in judged.may:
+                used = [names[name] for name in self._used(judged) if name in names]
+                if used:
+                    found[GatePlace(judged.module.path, judged.at)] = list(dict.fromkeys(used))
+        return found
+
+    def _used(self, judged: Judged) -> Iterator[str]:
+        node = self.rows.world.definitions.around(judged.module, judged.gate.qualname or judged.gate.name)
+        uses = (*judged.working.uses, *(node.definition.uses if node is not None else ()))
+        yield from (use.name.rpartition(".")[2] for use in uses if use.how == "call")
+
+    def _root(self, path: str) -> str:
+        roots = {file.real: file.root for file in self.gathered.found.files}
+        return roots.get(path) or package_root(path)
+
+    def _spot(self, place: GatePlace) -> CodeSpot:
+        found = self.rows.spot(place)
+        return CodeSpot(found.path, found.line, found.column, found.text)
+
+
+def _named(entry: RowEntry) -> str:
+    return f"{entry.module}.{entry.name}" + (f"[{entry.backend.name}]" if entry.backend else "")

@@ -1,0 +1,101 @@
+"""The plan itself, for reports and patches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bwlint.model.findings import Fix, Skipped
+from bwlint.sources.walk import SourceFile
+
+Verdict = Literal["opens", "unproved", "impossible", "unseen"]
+"""`opens` where edits let the chip through to what is known to work there, `unproved` where nothing says whether it
+does, `impossible` where each way ends in what the chip lacks, `unseen` where no gate was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSpot:
+    """A place as reports tell it: `path` as reported, 1-based `line` and `column`, the code there in one line."""
+
+    path: str
+    line: int
+    column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PortStep:
+    """One edit. `kind` is the kind of the gate (list, condition, predicate, ...), build or test; `admits` are the chips
+    that it lets through today, `wanted` those that it has to let through besides.
+
+    `real` is the real path of its file. `fix` has the edits with real paths, and their proof; without one `words` say
+    why there is none. `proved` says that what stands behind it is known to work on the chip.
+    """
+
+    number: int
+    kind: str
+    at: CodeSpot
+    real: str
+    admits: tuple[str, ...]
+    wanted: tuple[str, ...]
+    fix: Fix | None
+    words: str
+    proved: bool
+    needed_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """What a way ends in that the chip has not: `what` works on `legal` alone."""
+
+    at: CodeSpot
+    what: str
+    legal: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way from an operation to its end: its `gates` from the name inwards, with the numbers of those that are
+    steps of the plan.
+
+    `shown` says what is known to work behind it; empty where nothing in the tree says so. The gates in front of what
+    the chip lacks are no steps.
+    """
+
+    name: str
+    steps: tuple[int, ...]
+    gates: tuple[CodeSpot, ...]
+    lacks: tuple[Lack, ...]
+    shown: tuple[str, ...]
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PortRow:
+    """An operation that does not work on the chip. `now` is the word of the matrix, no or fallback with its `arm`.
+
+    `shared` are the steps that are on every way that opens, `instead` what the library has for the chip meanwhile.
+    """
+
+    name: str
+    now: str
+    arm: str
+    at: CodeSpot
+    verdict: Verdict
+    ways: tuple[Way, ...]
+    shared: tuple[int, ...]
+    instead: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """`steps` stand in the order in which they are to be made: what is behind comes before what leads there. `scanned`
+    counts the files that were read, which are among `files`.
+    """
+
+    chip: str
+    rows: tuple[PortRow, ...]
+    steps: tuple[PortStep, ...]
+    scanned: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    files: tuple[SourceFile, ...] = ()

@@ -1,0 +1,350 @@
+"""The ways of an operation: on each the gates that keep a chip out, and what stands behind them that it lacks."""
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH118, PTH120
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from bwlint.chips import ChipSet, TargetSet, chip, siblings
+from bwlint.chips.atoms import builder
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.judging.legality import legal, short
+from bwlint.matrix.cells import Cells, GatePlace, Ruling
+from bwlint.matrix.rows import RowEntry
+from bwlint.model.expr import Span
+from bwlint.model.facts import Module, Side
+from bwlint.model.kinds import NAMED, UNASKED
+from bwlint.model.outline import Definition
+from bwlint.readers import ReadError
+from bwlint.readers.python.branches import branches
+from bwlint.run.engine import Linked
+from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.search import search_of
+from bwlint.sources.texts import Texts
+from bwlint.sources.tree import module_name, package_root
+from bwlint.world.gates import Judged
+from bwlint.world.libraries import PROOF, Need
+from bwlint.world.proofs import NeedProof, Node
+
+_FINAL = frozenset({"operation", "library"})
+"""Kinds of proof that no edit of a gate removes; the others are gates themselves."""
+_GATES = frozenset({"list", "gate", "build"})
+_NAMING = frozenset({"list"})
+"""Those in which somebody names the chips that it is for. That no error refuses a chip is no sign that it works, nor
+that it is built for: kernels for `arch::Sm100` are compiled for 12.x, too, where a list of flags says so.
+"""
+_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?!cutlass/|cute/)([^>\"\n]{1,200})", re.MULTILINE)
+"""Not those of CUTLASS, which has kernels for all."""
+_TAG = re.compile(rb"\barch::(Sm[0-9]+)\b")
+MAX_HEADERS = 60
+"""Files that a source includes that are looked at."""
+MAX_GATES = 60
+"""Gates of one way that are looked behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """What a chip has not at a place, and the chips that have it."""
+
+    place: GatePlace
+    what: str
+    legal: ChipSet
+
+
+@dataclass(slots=True)
+class OpenWay:
+    """A way as it is found: gates from the name inwards, each with whether its test has to hold (None: its working side
+    is meant).
+    """
+
+    name: str
+    gates: dict[GatePlace, bool | None] = field(default_factory=dict)
+    lacks: dict[GatePlace, Lacking] = field(default_factory=dict)
+    shown: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Ways:
+    """Finds the ways of rows for one chip."""
+
+    cells: Cells
+    world: Linked
+    context: Context
+    texts: Texts
+    chip: str
+    _branches: dict[tuple[str, str], tuple[Span, ...]] = field(default_factory=dict)
+
+    def of(self, entry: RowEntry, ruling: Ruling) -> list[OpenWay]:
+        """The ways of a row that the chip is refused, or that falls back for it."""
+        if self.chip in ruling.refused:
+            return [self._refused(entry, ruling)]
+        arms = {name: found for name, found in ruling.arms.items() if self.chip not in found[0]}
+        return [self._of_arm(name, chips, place) for name, (chips, place) in arms.items()]
+
+    def _refused(self, entry: RowEntry, ruling: Ruling) -> OpenWay:
+        way = OpenWay(f'with "{entry.backend.name}"' if entry.backend else "as it is")
+        for place in ruling.refused[self.chip]:
+            if place.need:
+                way.lacks[place] = Lacking(place, place.need, ChipSet.of())
+            else:
+                self._meets(way, place)
+        nodes = list(self._run(entry, ruling))
+        own = list(self._named(nodes, entry.backend.name)) if entry.backend is not None else nodes
+        for node in nodes:
+            self._add(way, self.world.graph.proofs(node), tells=entry.backend is None)
+        for node in own if entry.backend is not None else ():
+            self._add(way, self.world.graph.proofs(node), tells=True)
+        self._looked_behind(way)
+        for lacking in (*self._compiled(own), *self._named_by_class(entry)) if not way.lacks else ():
+            way.lacks.setdefault(lacking.place, lacking)
+        return way
+
+    def _of_arm(self, name: str, chips: ChipSet, place: GatePlace) -> OpenWay:
+        judged = self.gate(place)
+        yes = judged is not None and chips <= judged.on(judged.gate.yes)
+        way = OpenWay(f"the arm `{name}`", {place: yes})
+        if judged is not None:
+            self._add_needs(way, judged.module, judged.gate.yes if yes else judged.gate.no)
+        return self._looked_behind(way, frozenset({place}))
+
+    def _looked_behind(self, way: OpenWay, done: frozenset[GatePlace] = frozenset()) -> OpenWay:
+        """A way with what stands behind each of its gates, and behind those that are found there."""
+        waiting, seen = deque(way.gates), set(done)
+        while waiting and len(seen) < MAX_GATES:
+            place = waiting.popleft()
+            judged = self.gate(place) if place not in seen else None
+            seen.add(place)
+            if judged is not None and not judged.gate.is_a("list", "table", "predicate"):
+                self._add_needs(way, judged.module, judged.working)
+                waiting.extend(found for found in way.gates if found not in seen)
+        return way
+
+    # -- what is behind
+
+    def _run(self, entry: RowEntry, ruling: Ruling) -> Iterator[Node]:
+        """The definitions that a row surely runs, and where it is declared."""
+        site = entry.site or entry.check
+        own = {(site.module, site.offer.name)} if site is not None else set[tuple[str, str]]()
+        for module, qualname in sorted(own | ruling.through):
+            node = self._node(module, qualname)
+            if node is not None:
+                yield node
+
+    def _node(self, module: str, qualname: str) -> Node | None:
+        outline = self.world.outlines.named(module)
+        found = outline.definitions.get(qualname) if outline is not None else None
+        return Node(outline, found) if outline is not None and found is not None else None
+
+    def _named(self, starts: Iterable[Node], backend: str) -> Iterator[Node]:
+        """What runs where code that a row leads to asks for the name of its backend."""
+        seen = set[tuple[str, str, int]]()
+        for start in starts:
+            for node in self.world.definitions.may_lead(start):
+                if node.key in seen or node.outline.language != "python":
+                    continue
+                seen.add(node.key)
+                yield from self._in_branches(node, node.definition, backend)
+
+    def _in_branches(self, node: Node, definition: Definition, backend: str) -> Iterator[Node]:
+        module = self.world.tree.module(node.outline.name)
+        if module is None or module.path != node.outline.path:
+            return
+        bodies = [at for at in self._bodies(module.path, backend) if definition.at.holds(at)]
+        for use in definition.uses:
+            if use.how == "call" and any(body.holds(use.at) for body in bodies):
+                found = self.world.definitions.definition(module, use)
+                if found is not None:
+                    yield found
+
+    def _bodies(self, path: str, text: str) -> tuple[Span, ...]:
+        key = (path, text)
+        if key not in self._branches:
+            source = self.texts.source(path) or ""
+            try:
+                self._branches[key] = tuple(branches(source, text)) if text in source else ()
+            except ReadError:
+                self._branches[key] = ()
+        return self._branches[key]
+
+    def _add(self, way: OpenWay, proofs: Iterable[NeedProof], *, tells: bool) -> None:
+        for proof in proofs:
+            hop = proof.hops[-1] if proof.hops else None
+            if hop is None:
+                continue
+            place = GatePlace(hop.path, hop.at)
+            if self.chip in proof.legal:
+                if tells and proof.kind in _NAMING:
+                    way.shown[f"{proof.what} works on {plain(proof.legal)}"] = None
+            elif self.chip not in {chip.name for chip in proof.against}:
+                continue
+            elif proof.kind in _FINAL:
+                way.lacks.setdefault(place, Lacking(place, proof.what, proof.legal))
+            elif proof.kind in _GATES:
+                self._meets(way, place)
+
+    def _add_needs(self, way: OpenWay, module: Module, side: Side) -> None:
+        for need in self.context.evidence.of(module, side):
+            self._add_need(way, module, need)
+
+    def _add_need(self, way: OpenWay, module: Module, need: Need) -> None:
+        path, at = (need.hops[-1].path, need.hops[-1].at) if need.hops else (module.path, need.use.at)
+        place = GatePlace(path, at)
+        if self.chip in need.legal:
+            if need.strength == PROOF and (need.kind in _NAMING or need.kind == "library"):
+                way.shown[f"{need.what} works on {plain(need.legal)}"] = None
+        elif self.chip not in need.arriving or need.strength != PROOF:
+            return
+        elif need.kind in _GATES:
+            self._meets(way, place)
+        else:
+            way.lacks.setdefault(place, Lacking(place, need.what, need.legal))
+
+    def _named_by_class(self, entry: RowEntry) -> list[Lacking]:
+        """The libraries that the chip lacks in the file of a class that says where it works, whoever calls them there;
+        none where the file names something that works on the chip, too.
+        """
+        site = entry.check or entry.site
+        module = self.module(site.path) if site is not None and site.offer.kind == "class" else None
+        outline = self.world.definitions.outline(module) if module is not None else None
+        found = []
+        for use in (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ():
+            need = self.context.evidence.of_use(module, use) if module is not None and use.how == "call" else None
+            if need is not None and need.kind in _FINAL and self.chip in need.legal:
+                return []
+            if module is not None and need is not None and need.kind in _FINAL:
+                found.append(Lacking(GatePlace(module.path, use.at), need.what, need.legal))
+        return found
+
+    def _compiled(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
+        """Instructions that the chip lacks in what is handed to a compiler further on, whether a way surely comes there
+        or not: where nobody knows, no edit is proposed in front of them.
+        """
+        seen = set[str]()
+        for start in nodes:
+            for node in self.world.definitions.may_lead(start):
+                found = self.world.native.sources_of(node.outline.path, node.definition.qualname)
+                for path in found:
+                    if path not in seen:
+                        seen.add(path)
+                        yield from self._in_source(path)
+
+    def _in_source(self, start: str) -> list[Lacking]:
+        """What a source, or a header of the project that it includes, has for other chips and not for this one; nothing
+        where one of them has CUTLASS's tag of the family: it has a body for each. Of headers further on, kernels that
+        a builder makes count; what else stands there is often a template that nobody instantiates for the chip.
+        """
+        files = [file.real for file in search_of(package_root(start), self.world.native.searches).files("cuda")]
+        family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
+        tag = re.compile("|".join(rf"arch::Sm{one.joined}\b" for one in family).encode())
+        waiting, near = deque([start]), {start: True}
+        found: list[Lacking] = []
+        tags: dict[str, str] = {}
+        while waiting:
+            path = waiting.popleft()
+            data = read_bytes(path)
+            if isinstance(data, Unread):
+                continue
+            if tag.search(data):
+                return []
+            tags |= {name.decode(): path for name in _TAG.findall(data)}
+            found += (*(self._lacking_in(path) if near[path] else ()), *self._built_in(path))
+            texts = (text.decode("latin-1") for text in _INCLUDE.findall(data))
+            for real in (real for text in texts for real in _meant(path, text, files)):
+                if real not in near and len(near) < MAX_HEADERS:
+                    near[real] = path == start
+                    waiting.append(real)
+        return found or list(self._for_others(tags))
+
+    def _for_others(self, tags: dict[str, str]) -> Iterator[Lacking]:
+        """What is made for CUTLASS's tags, by the files that have them, where each is one of other chips alone."""
+        rows = {tag: builder(tag) for tag in tags}
+        lacking = [row for row in rows.values() if row is not None and self.chip not in row.legal.chips]
+        for tag, row in rows.items() if len(lacking) == len(rows) else ():
+            if row is not None:
+                place = GatePlace(tags[tag], Span(1, 0, 1, 0))
+                yield Lacking(place, f"kernels for `arch::{tag}` alone", row.legal.chips)
+
+    def _lacking_in(self, path: str) -> Iterator[Lacking]:
+        targets = TargetSet.native(ChipSet.of(self.chip))
+        module = self.world.tree.headers.at(path)
+        for found in module.operations if module is not None else ():
+            assert module is not None
+            compiled = self.world.tree.surely_compiled(module, found.path) & targets
+            if found.kind in NAMED and not found.tests and compiled and not legal(found) & targets:
+                what = f"`{short(found)}` in a source that is compiled for it"
+                yield Lacking(GatePlace(path, found.at), what, legal(found).chips)
+
+    def _built_in(self, path: str) -> Iterator[Lacking]:
+        targets, outline = TargetSet.native(ChipSet.of(self.chip)), self.world.native.outline(path)
+        for use in (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ():
+            row = builder(use.name) if use.how == "builder" else None
+            if row is not None and not row.legal & targets:
+                what = f"a kernel that is built for `arch::{use.name}`"
+                yield Lacking(GatePlace(path, use.at), what, row.legal.chips)
+
+    # -- gates
+
+    def _meets(self, way: OpenWay, place: GatePlace) -> None:
+        for found in self._origins(place):
+            way.gates.setdefault(found, None)
+
+    def _origins(self, place: GatePlace) -> Iterator[GatePlace]:
+        """What refuses the chip at a place: of the call of a helper the tests in that; nothing that asks no device."""
+        judged = self.gate(place)
+        if judged is not None and judged.gate.is_a(*UNASKED):
+            return
+        is_call = judged is None or judged.gate.is_a("helper-call")
+        yield from (list(self._in_callee(place)) if is_call else []) or (place,)
+
+    def _in_callee(self, place: GatePlace) -> Iterator[GatePlace]:
+        """The gates that refuse the chip in what is called at a place: its errors, else the answers that it gives."""
+        module = self.module(place.path)
+        outline = self.world.definitions.outline(module) if module is not None and module.language == "python" else None
+        uses = (use for found in outline.definitions.values() for use in found.uses) if outline is not None else ()
+        for use in (use for use in uses if use.how == "call" and place.at.holds(use.at)):
+            node = self.world.definitions.definition(module, use) if module is not None else None
+            callee = self.module(node.outline.path) if node is not None else None
+            if node is None or callee is None:
+                continue
+            errors = self.world.native.refusals.errors(callee, node.definition.qualname)
+            found = [refusal.at for refusal in errors if self.chip not in refusal.legal]
+            answers = (
+                one.gate.at for one in self.world.definitions.gates(node) if one.may and self.chip not in one.may
+            )
+            yield from (GatePlace(callee.path, at) for at in found or answers)
+
+    def gate(self, place: GatePlace) -> Judged | None:
+        """The gate at a place: the one that stands there, else the smallest around it, else the first in it."""
+        found = [one for one in self._judged(place.path) if one.gate.at == place.at or one.at == place.at]
+        if found:
+            return found[0]
+        around = [one for one in self._judged(place.path) if one.gate.at.holds(place.at)]
+        if around:
+            return min(around, key=lambda one: (one.gate.at[2] - one.gate.at[0], one.gate.at[3] - one.gate.at[1]))
+        return next((one for one in self._judged(place.path) if place.at.holds(one.gate.at)), None)
+
+    def _judged(self, path: str) -> Iterable[Judged]:
+        if path in self.context.judged:
+            return self.context.judged[path]
+        module = self.module(path)
+        return self.world.native.refusals.judged(module) if module is not None else ()
+
+    def module(self, path: str) -> Module | None:
+        """The facts of a file that the run has read or looked into."""
+        if path.endswith(".py"):
+            return self.world.tree.at(path, module_name(path, package_root(path)))
+        return self.world.tree.headers.at(path)
+
+
+def _meant(path: str, text: str, files: Iterable[str]) -> list[str]:
+    """The file of a project that an include means: the one beside it, else the only one whose path ends so."""
+    beside = os.path.normpath(os.path.join(os.path.dirname(path), text))
+    found = [real for real in files if real.endswith(f"/{text}")]
+    return [beside] if beside in files else found if len(found) == 1 else []

@@ -1,0 +1,107 @@
+"""The edits of a plan to port as a series of patches, one a step, each on top of those before it."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bwlint.model.escape import visible
+from bwlint.port.table import PortStep
+from bwlint.repair.changes import Changes, TextChange, moved
+from bwlint.repair.diff import Block, blocks
+from bwlint.repair.patches import Series, mail, proof_of, slug, wrapped
+from bwlint.repair.source import EditedFile
+from bwlint.sources.read import SourceText, Unread
+from bwlint.sources.texts import Texts
+from bwlint.sources.walk import SourceFile
+from bwlint.sources.worktree import base_of, relative
+
+_MOST_NAMES = 8
+
+
+@dataclass(slots=True)
+class _FileOnTheWay:
+    """A file on the way: what is on disk, and the changes of that so far."""
+
+    file: EditedFile
+    text: SourceText
+    done: Changes
+
+
+def series(steps: Sequence[PortStep], files: Sequence[SourceFile]) -> Series:
+    """The patches of the steps that have a fix, in their order; `later` counts those that touch what another changes,
+    or a file that cannot be changed.
+    """
+    fixed = [step for step in steps if step.fix is not None]
+    if not fixed:
+        return Series({}, 0)
+    known = {file.real: file for file in files}
+    reals = sorted({edit.path for step in fixed if step.fix for edit in step.fix.edits})
+    base = base_of(reals, os.path.realpath(os.curdir))
+    states = {real: state for real in reals if (state := _state(real, known)) is not None}
+    parts = [(step, found) for step in fixed if (found := _parts(step, states, base))]
+    made = {}
+    for number, (step, found) in enumerate(parts, 1):
+        where = f"{relative(step.real, base)}:{step.at.line}"
+        subject = visible(f"{where}: {step.fix.title}" if step.fix else where)
+        name = f"{number:04}-{slug(subject)}.patch"
+        made[name] = mail(base, f"[PATCH {number}/{len(parts)}] {subject}", _message(step), found)
+    return Series(made, len(fixed) - len(parts))
+
+
+def _state(real: str, known: dict[str, SourceFile]) -> _FileOnTheWay | None:
+    text = Texts().of(real)
+    file = known.get(real)
+    if text is None or file is None:
+        return None
+    made = EditedFile.of(file, text.source)
+    return None if isinstance(made, str) else _FileOnTheWay(made, text, Changes())
+
+
+def _parts(step: PortStep, states: dict[str, _FileOnTheWay], base: str) -> list[tuple[EditedFile, str, list[Block]]]:
+    """What a step does to each file as those before it leave it; nothing where one stands in its way."""
+    by_file = defaultdict[str, list[TextChange]](list)
+    for edit in step.fix.edits if step.fix else ():
+        state = states.get(edit.path)
+        if state is None:
+            return []
+        by_file[edit.path].append(TextChange.of(edit, state.text))
+    if not all(states[real].done.takes(change) for real, found in by_file.items() for change in found):
+        return []
+    parts = []
+    for real, found in by_file.items():
+        state = states[real]
+        before = state.done.kept
+        placed = [TextChange(moved(one.start, before), moved(one.end, before), one.text) for one in sorted(found)]
+        here = _as_left(state)
+        if here is None:
+            return []
+        parts.append(
+            (replace(here, changes=tuple(placed)), relative(real, base), blocks(replace(here, changes=tuple(placed))))
+        )
+        for one in found:
+            state.done.add(one)
+    return parts
+
+
+def _as_left(state: _FileOnTheWay) -> EditedFile | None:
+    """The file as the steps so far leave it, as if it were on disk."""
+    now = replace(state.file, changes=tuple(state.done.kept))
+    after = now.after
+    return None if isinstance(after, Unread) else EditedFile(now.file, after, now.codec, now.current)
+
+
+def _message(step: PortStep) -> str:
+    fix = step.fix
+    assert fix is not None
+    more = len(step.needed_by) - _MOST_NAMES
+    names = ", ".join(step.needed_by[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return "\n\n".join(
+        (
+            wrapped(f"On the way of {names}."),
+            "\n".join(wrapped(row, "    ", "      ") for row in proof_of(fix)),
+            wrapped("The proof is about the test alone: run what is behind it on the chip before you apply it."),
+        )
+    )

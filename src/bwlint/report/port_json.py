@@ -1,0 +1,92 @@
+"""The JSON of a plan to port: an API, described by `port.schema.json`; version 1 gains keys but loses none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bwlint.model.findings import Fix
+from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
+from bwlint.report import Setting
+from bwlint.report.encode import dumps
+
+
+def render(plan: Port, setting: Setting) -> str:
+    """The plan as JSON."""
+    return dumps(
+        {
+            "version": 1,
+            "tool": {"name": "bwlint", "version": setting.version},
+            "chip": plan.chip,
+            "operations": [_row(row) for row in plan.rows],
+            "steps": [_step(step) for step in plan.steps],
+            "skipped": [{"path": file.path, "reason": file.reason} for file in plan.skipped],
+        }
+    )
+
+
+def _row(row: PortRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "support": row.now,
+        "fallback": row.arm or None,
+        "path": row.at.path,
+        "line": row.at.line,
+        "verdict": row.verdict,
+        "shared": list(row.shared),
+        "instead": list(row.instead),
+        "ways": [_way(way) for way in row.ways],
+    }
+
+
+def _way(way: Way) -> dict[str, Any]:
+    return {
+        "name": way.name,
+        "chosen": way.chosen,
+        "steps": list(way.steps),
+        "gates": [_spot(gate) for gate in way.gates],
+        "lacks": [_lack(lack) for lack in way.lacks],
+        "works": list(way.shown),
+    }
+
+
+def _lack(lack: Lack) -> dict[str, Any]:
+    return {**_spot(lack.at), "what": lack.what, "legal": list(lack.legal)}
+
+
+def _spot(spot: CodeSpot) -> dict[str, Any]:
+    return {"path": spot.path, "line": spot.line, "column": spot.column, "text": spot.text}
+
+
+def _step(step: PortStep) -> dict[str, Any]:
+    return {
+        "number": step.number,
+        "kind": step.kind,
+        **_spot(step.at),
+        "admits": list(step.admits),
+        "wanted": list(step.wanted),
+        "proved": step.proved,
+        "needed_by": list(step.needed_by),
+        "fix": None if step.fix is None else _fix(step, step.fix),
+        "by_hand": step.words or None,
+    }
+
+
+def _fix(step: PortStep, fix: Fix) -> dict[str, Any]:
+    proof = fix.proof
+    return {
+        "title": fix.title,
+        "edits": [
+            {
+                "path": step.at.path,
+                "line": edit.region.line,
+                "column": edit.region.column,
+                "end_line": edit.region.end_line,
+                "end_column": edit.region.end_column,
+                "text": edit.text,
+            }
+            for edit in fix.edits
+        ],
+        "before": {"may": list(proof.before_may), "must": list(proof.before_must)},
+        "after": {"may": list(proof.after_may), "must": list(proof.after_must)},
+        "evidence": proof.evidence,
+    }

@@ -1,0 +1,84 @@
+"""A plan to port as Markdown for an issue: a list to tick off, what stays impossible, and the ways as a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.model.escape import visible
+from bwlint.port.table import Port, PortRow, PortStep, Way
+from bwlint.report import Setting
+from bwlint.report.port_text import WORDS, summary
+from bwlint.report.words import words
+
+MOST_DRAWN = 40
+"""Nodes of a graph that people still read; the others are in the JSON."""
+_LONGEST = 60
+
+
+def render(plan: Port, setting: Setting) -> str:
+    """The plan as Markdown; "" where there is nothing to port."""
+    return "".join(f"{line}\n" for line in _lines(plan)) if plan.rows else ""
+
+
+def _lines(plan: Port) -> Iterator[str]:
+    yield from (f"## Port to {plan.chip}", "", f"{_escaped(summary(plan))}.", "")
+    for proved, title in ((True, "### Edits, in this order"), (False, "### To find out first, then to edit")):
+        steps = [step for step in plan.steps if step.proved is proved]
+        if steps:
+            yield from (title, "", *map(_step, steps), "")
+    for verdict in ("impossible", "unseen"):
+        rows = [row for row in plan.rows if row.verdict == verdict]
+        if rows:
+            yield from (f"### {WORDS[verdict].capitalize()}", "", *map(_stuck, rows), "")
+    drawn = list(_graph(plan))
+    if drawn:
+        yield from ("### The ways", "", "```mermaid", "flowchart LR", *drawn, "```")
+
+
+def _step(step: PortStep) -> str:
+    what = step.fix.title if step.fix is not None else f"by hand, let {words(step.wanted)} through: {step.words}"
+    needed = ", ".join(f"`{_code(name)}`" for name in step.needed_by)
+    return f"- [ ] **{step.number}** `{_code(step.at.path)}:{step.at.line}` {_escaped(what)} (for {needed})"
+
+
+def _stuck(row: PortRow) -> str:
+    lacks = dict.fromkeys(way.lacks[0].what for way in row.ways if way.lacks)
+    instead = f" Meanwhile: {', '.join(row.instead)}." if row.instead else ""
+    return f"- `{_code(row.name)}`: {_escaped('; '.join(lacks) or 'nothing says what refuses it')}.{_escaped(instead)}"
+
+
+def _graph(plan: Port) -> Iterator[str]:
+    """Operations, the steps on the way that is taken from the name inwards, and what is at its end."""
+    known = set[str]()
+    for index, row in enumerate(plan.rows):
+        way = next((way for way in row.ways if way.chosen), None)
+        if way is None or len(known) > MOST_DRAWN:
+            continue
+        known |= {f"o{index}", *(f"s{number}" for number in way.steps)}
+        yield f'  o{index}["{_label(row.name)}"]'
+        yield from _edges(f"o{index}", way, plan)
+    if len(known) > MOST_DRAWN:
+        yield "  more[...]"
+
+
+def _edges(start: str, way: Way, plan: Port) -> Iterator[str]:
+    here = start
+    for number in way.steps:
+        step = plan.steps[number - 1]
+        name = f"{step.at.path.rpartition('/')[2]}:{step.at.line}"
+        yield f'  {here} --> s{number}{{{{"{number}: {_label(name)}"}}}}'
+        here = f"s{number}"
+    end = way.shown[0] if way.shown else "not known to work"
+    yield f'  {here} --> e{start}(["{_label(end)}"])'
+
+
+def _label(text: str) -> str:
+    return "".join(c for c in visible(text) if c not in '"`#;<>{}[]|')[:_LONGEST]
+
+
+def _code(text: str) -> str:
+    return visible(text).replace("`", "'")
+
+
+def _escaped(text: str) -> str:
+    return visible(text).replace("<", "&lt;").replace("\n", " ")

@@ -1,0 +1,90 @@
+"""A plan to port for people: what opens, the edits in their order, and what stays impossible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.model.escape import visible
+from bwlint.model.naming import counted
+from bwlint.port.table import CodeSpot, Port, PortRow, PortStep
+from bwlint.report import Setting
+from bwlint.report.words import words
+
+WORDS = {
+    "opens": "opens",
+    "unproved": "to find out first",
+    "impossible": "impossible",
+    "unseen": "no gate found",
+}
+MOST_NAMES = 3
+
+
+def render(plan: Port, setting: Setting) -> str:
+    """Operations by verdict, then the steps; "" where there is nothing to port."""
+    return "".join(f"{visible(line)}\n" for line in _lines(plan)) if plan.rows else ""
+
+
+def summary(plan: Port) -> str:
+    """``12 operations do not work on 12.1: 3 open, 4 to find out first, 5 impossible; 6 steps``."""
+    if not plan.rows:
+        return f"nothing was found that does not work on {plan.chip}"
+    counts = {verdict: sum(row.verdict == verdict for row in plan.rows) for verdict in WORDS}
+    said = ", ".join(f"{count} {'open' if key == 'opens' else WORDS[key]}" for key, count in counts.items() if count)
+    verb = "does" if len(plan.rows) == 1 else "do"
+    steps = counted(len(plan.steps), "step")
+    return f"{counted(len(plan.rows), 'operation')} {verb} not work on {plan.chip}: {said}; {steps}"
+
+
+def _lines(plan: Port) -> Iterator[str]:
+    for verdict, title in WORDS.items():
+        rows = [row for row in plan.rows if row.verdict == verdict]
+        if rows:
+            yield f"{title}:"
+            for row in rows:
+                yield from _row(row)
+            yield ""
+    for proved, title in (
+        (True, "Edits, in this order:"),
+        (False, "If what is behind them runs there, in this order:"),
+    ):
+        steps = [step for step in plan.steps if step.proved is proved]
+        if steps:
+            yield title
+            for step in steps:
+                yield from _step(step)
+            yield ""
+
+
+def _row(row: PortRow) -> Iterator[str]:
+    takes = f", takes {row.arm} today" if row.arm else ""
+    yield f"  {row.name}  ({row.at.path}:{row.at.line}{takes})"
+    for way in row.ways:
+        if way.lacks:
+            lack = way.lacks[0]
+            legal = f", which works on {words(lack.legal)}" if lack.legal else ""
+            yield f"    {way.name}: ends in {lack.what}{legal} ({_place(lack.at)})"
+        elif way.chosen:
+            yield f"    {way.name}: {_numbered(way.steps)}"
+        elif way.gates:
+            yield f"    {way.name}: {counted(len(way.gates), 'gate')}, {', '.join(map(_place, way.gates[:MOST_NAMES]))}"
+        if way.chosen and way.shown:
+            yield f"      because {way.shown[0]}"
+    if row.instead:
+        yield f"    meanwhile: {', '.join(row.instead)}"
+
+
+def _step(step: PortStep) -> Iterator[str]:
+    admits = words(step.admits).removesuffix(" only") if step.admits else "nobody"
+    yield f"  {step.number}. {_place(step.at)}  {step.kind} `{step.at.text}` lets {admits} through"
+    yield f"     {step.fix.title}" if step.fix else f"     by hand, let {words(step.wanted)} through: {step.words}"
+    more = f" and {len(step.needed_by) - MOST_NAMES} more" if len(step.needed_by) > MOST_NAMES else ""
+    yield f"     for {', '.join(step.needed_by[:MOST_NAMES])}{more}"
+
+
+def _numbered(steps: tuple[int, ...]) -> str:
+    numbers = ", ".join(map(str, sorted(steps)))
+    return f"step {numbers}" if len(steps) == 1 else f"steps {numbers}"
+
+
+def _place(spot: CodeSpot) -> str:
+    return f"{spot.path}:{spot.line}"

@@ -1,0 +1,354 @@
+"""What has to be edited for operations to work on a chip: trees of our own in, plans in words out."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from bwlint.port import port
+from bwlint.port.table import Port
+from bwlint.repair.patches import save
+from bwlint.repair.port_patches import series
+from bwlint.settings.config import UsageError
+
+CC = """
+import torch
+def get_compute_capability(device):
+    return torch.cuda.get_device_capability(device)
+"""
+DECORATORS = """
+import functools
+import torch
+def supported_compute_capability(capabilities):
+    def mark(function):
+        function._supported = set(capabilities)
+        return function
+    return mark
+def backend_requirement(backend_checks, common_check=None):
+    def mark(function):
+        @functools.wraps(function)
+        def run(*args, backend="auto", **kwargs):
+            major, minor = torch.cuda.get_device_capability()
+            if major * 10 + minor not in backend_checks[backend]._supported:
+                raise ValueError("not on this GPU")
+            return function(*args, backend=backend, **kwargs)
+        return run
+    return mark
+"""
+
+TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
+    "gates behind each other are opened from within": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            from .inner import run
+            def op(x):
+                if get_compute_capability(x.device)[0] != 10:
+                    raise ValueError("10.x only")
+                return run(x)
+            """,
+            "inner.py": """
+            from .cc import get_compute_capability
+            def run(x):
+                if get_compute_capability(x.device)[0] not in (10, 11):
+                    raise ValueError("10.x and 11.x only")
+                return x
+            """,
+        },
+        {"op": "unproved 1 2"},
+        ["inner.py:4 , 12", "ops.py:5 not in (10, 12)"],
+    ),
+    "two errors in a row are two gates": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            def op(x):
+                major, minor = get_compute_capability(x.device)
+                if major < 9:
+                    raise ValueError("too old")
+                if major not in [9, 10]:
+                    raise ValueError("9.x and 10.x only")
+                if (major, minor) not in [(9, 0), (10, 0)]:
+                    raise ValueError("data center only")
+                return x
+            """
+        },
+        {"op": "unproved 1 2"},
+        ["ops.py:9 (12, 0), (12, 1)", "ops.py:7 , 12"],
+    ),
+    "nothing in front of an instruction that the chip lacks": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            from .kernel import run
+            def op(x):
+                if get_compute_capability(x.device)[0] != 10:
+                    raise ValueError("10.x only")
+                return run(x)
+            def op_sm120(x):
+                if get_compute_capability(x.device)[0] != 12:
+                    raise ValueError("12.x only")
+                return x
+            """,
+            "kernel.py": """
+            import cutlass.cute as cute
+            from cutlass.cute.nvgpu import tcgen05
+            def run(x):
+                return tcgen05.make_umma_smem_desc(x)
+            """,
+        },
+        {"op": "impossible"},
+        [],
+    ),
+    "a list of backends: the one without what the chip lacks": (
+        {
+            "ops.py": """
+            from .decorators import backend_requirement, supported_compute_capability
+            from .kernel import build, run_tcgen05
+            @supported_compute_capability([100, 103])
+            def _new(x, backend): return True
+            @supported_compute_capability([100, 103])
+            def _wide(x, backend): return True
+            @backend_requirement({"new": _new, "wide": _wide})
+            def op(x, backend="auto"):
+                if backend == "new":
+                    return run_tcgen05(x)
+                elif backend == "wide":
+                    return build(x)
+            """,
+            "kernel.py": """
+            from cutlass.cute.nvgpu import tcgen05
+            from .compile import flags
+            def run_tcgen05(x):
+                return tcgen05.make_umma_smem_desc(x)
+            def build(x):
+                return flags(supported_major_versions=[9, 10, 12])
+            """,
+            "compile.py": """
+            import torch
+            def flags(supported_major_versions):
+                major, _ = torch.cuda.get_device_capability()
+                if major not in supported_major_versions:
+                    raise RuntimeError("no supported architecture")
+                return ["-gencode"]
+            """,
+        },
+        {"op": "unproved 1"},
+        ["ops.py:6 , 120, 121"],
+    ),
+    "an answer of a class": (
+        {
+            "ops.py": """
+            class Op:
+                @classmethod
+                def supports_compute_capability(cls, capability: tuple[int, int]) -> bool:
+                    import torch
+                    return torch.cuda.get_device_capability()[0] in (9, 10)
+                def run(self, x):
+                    return x
+            """
+        },
+        {"Op": "unproved 1"},
+        ["ops.py:6 , 12"],
+    ),
+    "a class in whose file a library is called that the chip lacks": (
+        {
+            "ops.py": """
+            import torch
+            from flash_mla import flash_mla_with_kvcache
+            class Op:
+                @staticmethod
+                def get_impl(): return OpImpl
+                @classmethod
+                def supports_compute_capability(cls):
+                    return torch.cuda.get_device_capability()[0] in (9, 10)
+            class OpImpl:
+                def forward(self, x):
+                    if x.ready:
+                        return flash_mla_with_kvcache(x)
+                    return x
+            """
+        },
+        {"Op": "impossible"},
+        [],
+    ),
+    "an answer that another function gives": (
+        {
+            "ops.py": """
+            from .check import is_there
+            class Op:
+                @classmethod
+                def can_implement(cls, x):
+                    return is_there(x)
+            """,
+            "check.py": """
+            from .cc import get_compute_capability
+            def is_there(x):
+                if get_compute_capability(x.device)[0] not in (9, 10):
+                    return False, "9.x and 10.x only"
+                return True, None
+            """,
+        },
+        {"Op": "unproved 1"},
+        ["check.py:4 , 12"],
+    ),
+    "what works has no plan": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            def op(x):
+                if get_compute_capability(x.device)[0] < 9:
+                    raise ValueError("too old")
+                return x
+            """
+        },
+        {},
+        [],
+    ),
+    "only what is asked for": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            def other(x):
+                if get_compute_capability(x.device)[0] != 10:
+                    raise ValueError("10.x only")
+                return x
+            def op(x): return x
+            """
+        },
+        {},
+        [],
+    ),
+    "a helper that two operations need is one step": (
+        {
+            "ops.py": """
+            from .check import need
+            def op(x):
+                need(x)
+                return x
+            def op_too(x):
+                need(x)
+                return x
+            """,
+            "check.py": """
+            from .cc import get_compute_capability
+            def need(x):
+                if get_compute_capability(x.device)[0] not in (9, 10):
+                    raise RuntimeError("9.x and 10.x only")
+            """,
+        },
+        {"op": "unproved 1", "op_too": "unproved 1"},
+        ["check.py:4 , 12"],
+    ),
+}
+
+
+def made(folder: Path, files: Mapping[str, str], *select: str, to: str = "12.1") -> Port:
+    """The plan for a tree; every public name of `ops.py` is handed on."""
+    package = folder / "pkg"
+    package.mkdir()
+    for name, text in {"cc.py": CC, "decorators.py": DECORATORS, **files}.items():
+        (package / name).write_text(dedent(text), encoding="utf-8")
+    (package / "__init__.py").write_text("from .ops import *\n", encoding="utf-8")
+    return port([str(package)], to, select, jobs=1)
+
+
+def verdicts(plan: Port) -> dict[str, str]:
+    """The verdict of each operation, and the steps of its way."""
+    found = {}
+    for row in plan.rows:
+        steps = next((way.steps for way in row.ways if way.chosen), ())
+        found[row.name.removeprefix("pkg.")] = " ".join((row.verdict, *map(str, sorted(steps))))
+    return found
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_plan(name: str, tmp_path: Path) -> None:
+    files, expected, steps = TREES[name]
+    plan = made(tmp_path, files, "op*", "Op*")
+    assert verdicts(plan) == expected
+    assert len(plan.steps) == len(steps)
+    for step, said in zip(plan.steps, steps, strict=True):
+        place, _, text = said.partition(" ")
+        assert f"{Path(step.at.path).name}:{step.at.line}" == place
+        assert step.fix is not None and text in step.fix.edits[-1].text
+        assert {"12.0", "12.1"} <= set(step.wanted)
+
+
+def test_what_is_impossible_says_why_and_what_there_is_instead(tmp_path: Path) -> None:
+    files = dict(TREES["nothing in front of an instruction that the chip lacks"][0])
+    files["ops.py"] = files["ops.py"].replace("def op(", "def op_sm100(")
+    plan = made(tmp_path, files, "op*")
+    (row,) = plan.rows
+    assert row.instead == ("`op_sm120`",)
+    assert row.ways[0].lacks[0].what == "tcgen05 and tensor memory"
+    assert [Path(gate.path).name for gate in row.ways[0].gates] == ["ops.py"]
+
+
+def test_a_step_says_who_needs_it_and_what_is_not_known(tmp_path: Path) -> None:
+    plan = made(tmp_path, TREES["a helper that two operations need is one step"][0], "op*")
+    (step,) = plan.steps
+    assert step.needed_by == ("pkg.op", "pkg.op_too")
+    assert step.admits == ("9.0", "10.0", "10.1", "10.3", "10.7")
+    assert step.fix is not None and step.fix.applicability == "unsafe" and not step.proved
+    assert step.fix.proof.evidence == "none (unsafe: nothing in the tree shows that what is behind it runs there)"
+
+
+def test_a_test_that_skips_the_chip_is_the_last_step(tmp_path: Path) -> None:
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    (tests / "test_op.py").write_text(
+        dedent(
+            """
+            import pytest
+            import torch
+            from pkg import op
+            def test_op():
+                if torch.cuda.get_device_capability()[0] not in (9, 10):
+                    pytest.skip("9.x and 10.x only")
+                assert op(1)
+            def test_nothing():
+                if torch.cuda.get_device_capability()[0] not in (9, 10):
+                    pytest.skip("9.x and 10.x only")
+            """
+        )
+    )
+    files = TREES["a helper that two operations need is one step"][0]
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pkg'\n")
+    made(tmp_path, files)
+    plan = port([str(tmp_path)], "12.1", ("op",), jobs=1)
+    assert [(step.kind, Path(step.at.path).name, step.at.line) for step in plan.steps] == [
+        ("condition", "check.py", 4),
+        ("test", "test_op.py", 6),
+    ]
+
+
+def test_the_patches_apply_one_after_the_other(tmp_path: Path) -> None:
+    plan = made(tmp_path, TREES["two errors in a row are two gates"][0])
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    found = series(plan.steps, plan.files)
+    save(found, tmp_path / "patches")
+    for name in sorted(found.patches):
+        subprocess.run(["git", "apply", f"patches/{name}"], cwd=tmp_path, check=True)
+    assert port([str(tmp_path / "pkg")], "12.1", jobs=1).rows == ()
+    assert found.later == 0
+    first = found.patches[min(found.patches)].decode()
+    assert "[PATCH 1/2] pkg/ops.py:9: Let 12.x in" in first and "On the way of pkg.op." in first
+
+
+def test_a_file_that_has_changed_since_gets_no_patch(tmp_path: Path) -> None:
+    plan = made(tmp_path, TREES["an answer of a class"][0])
+    path = tmp_path / "pkg" / "ops.py"
+    path.unlink()
+    found = series(plan.steps, plan.files)
+    assert (len(found.patches), found.later) == (0, 1)
+
+
+@pytest.mark.parametrize("to", ["sm_999", "nothing"])
+def test_what_is_no_chip(to: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        made(tmp_path, {"ops.py": ""}, to=to)

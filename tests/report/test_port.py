@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from referencing import Registry, Resource
+
+import bwlint.report
+from bwlint.model.findings import Edit, Fix, Proof, Region, Skipped
+from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
+from bwlint.report import Setting, port_json, port_markdown, port_text
+
+FOLDER = Path(bwlint.report.__file__).parent
+SCHEMA, FINDINGS = (json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8")) for name in ("port", "findings"))
+REGISTRY: Registry[Any] = Registry().with_resource(FINDINGS["$id"], Resource.from_contents(FINDINGS))
+VALIDATOR = Draft202012Validator(SCHEMA, registry=REGISTRY)
+
+LIST = CodeSpot("a/ops.py", 5, 4, "[100, 103]")
+TEST = CodeSpot("a/in.py", 7, 8, "major != 10")
+KERNEL = CodeSpot("a/k.cu", 9, 1, "tcgen05.mma")
+FIX = Fix(
+    "unsafe",
+    "admit",
+    "Let 12.x in: write `120, 121`",
+    (Edit("/r/a/ops.py", Region(5, 13, 5, 13), ", 120, 121"),),
+    Proof(("10.0", "10.3"), ("10.0", "10.3"), ("10.0", "10.3", "12.0", "12.1"), ("10.0", "12.1"), "none"),
+)
+STEPS = (
+    PortStep(1, "condition", TEST, "/r/a/in.py", ("10.0",), ("12.0", "12.1"), None, "no known rewrite", True, ("p.f",)),
+    PortStep(2, "list", LIST, "/r/a/ops.py", ("10.0", "10.3"), ("12.0", "12.1"), FIX, "", False, ("p.f", "p.g")),
+)
+ROWS = (
+    PortRow(
+        "p.f", "no", "", LIST, "opens", (Way("as it is", (2, 1), (LIST, TEST), (), ("a build",), True),), (1, 2), ()
+    ),
+    PortRow("p.g", "no", "", LIST, "unproved", (Way('with "x"', (2,), (LIST,), (), (), True),), (2,), ()),
+    PortRow(
+        "p.h",
+        "fallback",
+        "slow",
+        LIST,
+        "impossible",
+        (Way("the arm `fast`", (), (TEST,), (Lack(KERNEL, "tcgen05", ("10.0", "10.3")),), ()),),
+        (),
+        ("`slow`",),
+    ),
+    PortRow("p.i", "no", "", LIST, "unseen", (), (), ()),
+)
+RICH = Port("12.1", ROWS, STEPS, 3, (Skipped("b.py", "not UTF-8"),))
+EMPTY = Port("12.1", (), ())
+
+
+@pytest.mark.parametrize("plan", [RICH, EMPTY])
+def test_it_follows_the_schema(plan: Port) -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    log = json.loads(port_json.render(plan, Setting(version="1")))
+    assert [error.message for error in VALIDATOR.iter_errors(log)] == []
+
+
+def test_the_contract() -> None:
+    log = json.loads(port_json.render(RICH, Setting(version="1")))
+    assert sorted(log) == ["chip", "operations", "skipped", "steps", "tool", "version"]
+    first, second = log["steps"]
+    assert (first["fix"], first["by_hand"]) == (None, "no known rewrite")
+    assert second["fix"]["edits"][0] == {
+        "path": "a/ops.py",
+        "line": 5,
+        "column": 13,
+        "end_line": 5,
+        "end_column": 13,
+        "text": ", 120, 121",
+    }
+    assert log["operations"][2]["ways"][0]["lacks"][0]["legal"] == ["10.0", "10.3"]
+
+
+def test_the_text() -> None:
+    assert port_text.render(RICH, Setting()).splitlines() == [
+        "opens:",
+        "  p.f  (a/ops.py:5)",
+        "    as it is: steps 1, 2",
+        "      because a build",
+        "",
+        "to find out first:",
+        "  p.g  (a/ops.py:5)",
+        '    with "x": step 2',
+        "",
+        "impossible:",
+        "  p.h  (a/ops.py:5, takes slow today)",
+        "    the arm `fast`: ends in tcgen05, which works on 10.0 and 10.3 (a/k.cu:9)",
+        "    meanwhile: `slow`",
+        "",
+        "no gate found:",
+        "  p.i  (a/ops.py:5)",
+        "",
+        "Edits, in this order:",
+        "  1. a/in.py:7  condition `major != 10` lets 10.0 through",
+        "     by hand, let 12.x through: no known rewrite",
+        "     for p.f",
+        "",
+        "If what is behind them runs there, in this order:",
+        "  2. a/ops.py:5  list `[100, 103]` lets 10.0 and 10.3 through",
+        "     Let 12.x in: write `120, 121`",
+        "     for p.f, p.g",
+        "",
+    ]
+    assert port_text.render(EMPTY, Setting()) == port_markdown.render(EMPTY, Setting()) == ""
+
+
+def test_the_markdown() -> None:
+    lines = port_markdown.render(RICH, Setting()).splitlines()
+    assert lines[0] == "## Port to 12.1"
+    assert "- [ ] **2** `a/ops.py:5` Let 12.x in: write `120, 121` (for `p.f`, `p.g`)" in lines
+    assert "- `p.h`: tcgen05. Meanwhile: `slow`." in lines
+    drawn = lines[lines.index("```mermaid") :]
+    assert drawn[1:4] == ["flowchart LR", '  o0["p.f"]', '  o0 --> s2{{"2: ops.py:5"}}']
+    assert drawn[-1] == "```"
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (
+            RICH,
+            "4 operations do not work on 12.1: 1 open, 1 to find out first, 1 impossible, 1 no gate found; 2 steps",
+        ),
+        (replace(RICH, rows=ROWS[:1]), "1 operation does not work on 12.1: 1 open; 2 steps"),
+        (EMPTY, "nothing was found that does not work on 12.1"),
+    ],
+)
+def test_the_summary(plan: Port, words: str) -> None:
+    assert port_text.summary(plan) == words
+
+
+def test_what_is_scanned_reaches_no_terminal_raw() -> None:
+    spot = replace(LIST, text="x\x1b[31m`|", path="a\x1b/b.py")
+    plan = replace(RICH, steps=(STEPS[0], replace(STEPS[1], at=spot)), rows=(replace(ROWS[1], name="p.\x1bg"),))
+    for report in (port_text, port_markdown, port_json):
+        assert "\x1b" not in report.render(plan, Setting())
