@@ -191,7 +191,7 @@ def test_sarif(here: Path) -> None:
     log = json.loads(invoke("split.py", "--format", "sarif").stdout)
     (run,) = log["runs"]
     assert run["results"][0]["ruleId"] == "BW101"
-    assert len(run["tool"]["driver"]["rules"]) == 27
+    assert len(run["tool"]["driver"]["rules"]) == 29
 
 
 @pytest.mark.parametrize("form", ["sarif", "github", "gitlab", "junit"])
@@ -405,7 +405,7 @@ def test_a_folder_called_like_a_file(here: Path) -> None:
 
 
 def test_rules_lists_all() -> None:
-    assert invoke("rules").stdout.count("\nBW") == 27
+    assert invoke("rules").stdout.count("\nBW") == 29
 
 
 @pytest.mark.parametrize("text", ["family-split", "BW101", "bw101"])

@@ -6,6 +6,7 @@ import re
 
 from bwlint.chips.interfaces import optional_modules
 from bwlint.readers import buildfiles, cuda, launches, python, variables
+from bwlint.readers.buildfiles import pins
 from bwlint.readers.python import budgets, embedded, memory_queries, multiprocessors, peers, sonames, tiles, vocabulary
 from bwlint.sources.kinds import BINARY, KINDS
 
@@ -32,7 +33,7 @@ _IN_ANY_CASE = (*buildfiles._WORDS, *budgets._STEMS, *peers._STEMS, *_OF_LAUNCHE
 
 def expressions() -> list[str]:
     """One a word, of those in which letters of either case are meant too."""
-    plain = {_escaped(word) for word in _OF_CODE}
+    plain = {pins.HELD, *(_escaped(word) for word in _OF_CODE)}
     either = {f"(?i:{_escaped(word)})" for word in _IN_ANY_CASE}
     return sorted(plain | either)
 

@@ -22,7 +22,7 @@ _MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class OwnOrigin:
     """Where bwlint itself can be had: its repository and what to take of it."""
 
     url: str
@@ -30,7 +30,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class FileProposal:
     """A file as it is (None: there is none) and as it is to be."""
 
     path: Path
@@ -41,7 +41,7 @@ class Proposal:
 def run(options: dict[str, Any]) -> int:
     """Show what there is to write, and write it where the user agrees; the exit code."""
     folder = Path(options["path"])
-    origin = Origin(options["repo"], options["rev"]) if options["repo"] else own_origin()
+    origin = OwnOrigin(options["repo"], options["rev"]) if options["repo"] else own_origin()
     if origin is None:
         raise failure(ValueError("this bwlint does not know its repository: name it with --repo URL (and --rev REV)"))
     proposals, remarks = proposed(folder, origin)
@@ -60,19 +60,19 @@ def run(options: dict[str, Any]) -> int:
     return CLEAN
 
 
-def proposed(folder: Path, origin: Origin) -> tuple[list[Proposal], list[str]]:
+def proposed(folder: Path, origin: OwnOrigin) -> tuple[list[FileProposal], list[str]]:
     """What to write in a repository, and what the user has to do by himself."""
-    found: list[Proposal] = []
+    found: list[FileProposal] = []
     remarks: list[str] = []
     for made in (_configuration(folder), _hook(folder, origin), *_jobs(folder, origin)):
-        if isinstance(made, Proposal):
+        if isinstance(made, FileProposal):
             found.append(made)
         elif made:
             remarks.append(made)
     return found, remarks
 
 
-def own_origin() -> Origin | None:
+def own_origin() -> OwnOrigin | None:
     """Where this bwlint was installed from, or where its distribution says that it is kept."""
     from importlib.metadata import PackageNotFoundError, distribution
 
@@ -83,13 +83,13 @@ def own_origin() -> Origin | None:
     direct = json.loads(there.read_text("direct_url.json") or "{}")
     version = direct.get("vcs_info", {}).get("commit_id")
     if version and not direct["url"].startswith("file:"):
-        return Origin(direct["url"], version)
+        return OwnOrigin(direct["url"], version)
     urls = dict(line.split(", ", 1) for line in there.metadata.get_all("Project-URL") or () if ", " in line)
     url = urls.get("Repository") or urls.get("Source")
-    return Origin(url, f"v{__version__}") if url else None
+    return OwnOrigin(url, f"v{__version__}") if url else None
 
 
-def _configuration(folder: Path) -> Proposal | str | None:
+def _configuration(folder: Path) -> FileProposal | str | None:
     pyproject = folder / "pyproject.toml"
     if (folder / "bwlint.toml").exists():
         return "bwlint.toml is there already"
@@ -104,7 +104,7 @@ def _configuration(folder: Path) -> Proposal | str | None:
     ]
     if foreign:
         rows += ["# Code of others.\n", f"exclude = {json.dumps([f'/{name}/' for name in foreign])}\n"]
-    return Proposal(folder / "bwlint.toml", None, "".join(rows))
+    return FileProposal(folder / "bwlint.toml", None, "".join(rows))
 
 
 def _submodules(folder: Path) -> list[str]:
@@ -112,12 +112,12 @@ def _submodules(folder: Path) -> list[str]:
     return [path.strip() for path in re.findall(r"^\s*path\s*=\s*([\w./-]+)\s*$", text, re.MULTILINE)]
 
 
-def _hook(folder: Path, origin: Origin) -> Proposal | str | None:
+def _hook(folder: Path, origin: OwnOrigin) -> FileProposal | str | None:
     path = folder / ".pre-commit-config.yaml"
     rows = (f"- repo: {origin.url}", f"  rev: {origin.rev}", "  hooks:", "  - id: bwlint")
     before = _text(path)
     if before is None:
-        return Proposal(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
+        return FileProposal(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
     if re.search(r"^\s*-\s*id:\s*bwlint", before, re.MULTILINE):
         return f"{path.name} has the hook already"
     first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
@@ -125,7 +125,7 @@ def _hook(folder: Path, origin: Origin) -> Proposal | str | None:
         return f"{path.name} is written in a form that is not added to: the hook is {'; '.join(rows)}"
     block = "".join(f"{first[1]}{row}\n" for row in rows)
     after = f"{before[: first.start()]}{block}{before[first.start() :]}"
-    return Proposal(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
+    return FileProposal(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
 
 
 def _adds_one(before: str, after: str) -> bool:
@@ -139,18 +139,18 @@ def _adds_one(before: str, after: str) -> bool:
     return isinstance(new, dict) and new["repos"][1:] == old["repos"] and {**new, "repos": old["repos"]} == old
 
 
-def _jobs(folder: Path, origin: Origin) -> Iterator[Proposal | str | None]:
+def _jobs(folder: Path, origin: OwnOrigin) -> Iterator[FileProposal | str | None]:
     if (folder / ".github").is_dir() or not (folder / ".gitlab-ci.yml").exists():
         path = folder / ".github" / "workflows" / "bwlint.yml"
-        yield "the workflow is there already" if path.exists() else Proposal(path, None, _workflow(origin))
+        yield "the workflow is there already" if path.exists() else FileProposal(path, None, _workflow(origin))
     if (folder / ".gitlab-ci.yml").exists():
         path = folder / ".gitlab" / "bwlint.yml"
         if not path.exists():
-            yield Proposal(path, None, _gitlab(origin))
+            yield FileProposal(path, None, _gitlab(origin))
             yield "add to .gitlab-ci.yml: include: [{local: .gitlab/bwlint.yml}]"
 
 
-def _workflow(origin: Origin) -> str:
+def _workflow(origin: OwnOrigin) -> str:
     return f"""\
 name: bwlint
 on: [push, pull_request]
@@ -175,7 +175,7 @@ jobs:
 """
 
 
-def _gitlab(origin: Origin) -> str:
+def _gitlab(origin: OwnOrigin) -> str:
     return f"""\
 bwlint:
   image: python:3.12
@@ -189,7 +189,7 @@ bwlint:
 """
 
 
-def _pip(origin: Origin) -> str:
+def _pip(origin: OwnOrigin) -> str:
     return f"{origin.url}@{origin.rev}"
 
 
@@ -207,7 +207,7 @@ def _text(path: Path) -> str | None:
         raise failure(OSError(f"{path}: {error.strerror}")) from None
 
 
-def _diff(proposal: Proposal, folder: Path) -> str:
+def _diff(proposal: FileProposal, folder: Path) -> str:
     name = proposal.path.relative_to(folder).as_posix()
     old = (proposal.before or "").splitlines(keepends=True)
     source = "/dev/null" if proposal.before is None else f"a/{name}"
@@ -218,7 +218,7 @@ def _agrees(count: int) -> bool:
     return sys.stdin.isatty() and click.confirm(f"Write {count} file{'s' * (count > 1)}?", default=False, err=True)
 
 
-def _write(proposal: Proposal) -> None:
+def _write(proposal: FileProposal) -> None:
     from bwlint.report.write import write_report
 
     try:

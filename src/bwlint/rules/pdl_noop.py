@@ -40,11 +40,11 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _waiting(context, module, found, _launching(context, module, function, launches))
     for one in launches:
         if switches(one.name):
-            yield from _waiting(context, module, [one], [_Launch(module, one)])
+            yield from _waiting(context, module, [one], [_EarlyLaunch(module, one)])
 
 
 @dataclass(frozen=True, slots=True)
-class _Launch:
+class _EarlyLaunch:
     module: Module
     operation: Operation
 
@@ -58,13 +58,13 @@ def _all_of_body(module: Module, function: str) -> bool:
     return any(one.kind == "body" and one.qualname == function for one in module.operations)
 
 
-def _launching(context: Context, module: Module, function: str, own: Sequence[Operation]) -> list[_Launch]:
+def _launching(context: Context, module: Module, function: str, own: Sequence[Operation]) -> list[_EarlyLaunch]:
     """The launches of kernels that wait in a function: those of its file, or of the files that include it."""
-    found = [_Launch(module, one) for one in own]
+    found = [_EarlyLaunch(module, one) for one in own]
     if not found:
         for code, _ in context.builds.including(module, context.tree.headers):
             found += [
-                _Launch(code, one)
+                _EarlyLaunch(code, one)
                 for one in code.operations
                 if one.kind == "dependent-launch" and _reaches(context, code, one)
             ]
@@ -78,7 +78,7 @@ def _launching(context: Context, module: Module, function: str, own: Sequence[Op
 
 
 def _waiting(
-    context: Context, module: Module, waits: Sequence[Operation], launches: Sequence[_Launch]
+    context: Context, module: Module, waits: Sequence[Operation], launches: Sequence[_EarlyLaunch]
 ) -> Iterator[Draft]:
     asked, origin = _asked(context, module, waits[0].qualname)
     native = TargetSet.native(context.targets)
@@ -126,7 +126,7 @@ def _draft(
     module: Module,
     wait: Operation,
     empty: TargetSet,
-    launches: Sequence[_Launch],
+    launches: Sequence[_EarlyLaunch],
     origin: RelatedSpan | None,
 ) -> Draft:
     sure = [one for one in launches if not one.operation.given]

@@ -32,6 +32,12 @@ _IMAGE = re.compile(
     r"(?P<release>[0-9]{2}\.[0-9])(?![0-9])",
     re.M | re.I,
 )
+HELD = (
+    rf"(?:{'|'.join(_PACKAGES)})(?:\[[^\]]+\])? *\(? *[=<>!~]"
+    r"|[Cc][Uu][Dd][Aa][:_-]?v?[0-9][0-9]\.[0-9]|CUDA_VERSION"
+)
+"""How a range of such a package begins, and an image, for engines that look at single lines."""
+_HELD = re.compile(HELD.encode())
 _BUILT = re.compile(r"\+cu([0-9]{2})([0-9])$")
 _LOCAL = re.compile(r"\+\w+")
 _OTHER_SYSTEM = re.compile(r"(?i)darwin|macos|win|python_version[ \t]*<|machine")
@@ -48,7 +54,8 @@ _MOST = 40
 
 
 def may_hold(data: bytes) -> bool:
-    return any(package.encode() in data for package in _PACKAGES) or b"cuda:" in data or b"CUDA_VERSION" in data
+    """Most build files speak of the packages; few name a range of them, or an image."""
+    return _HELD.search(data) is not None
 
 
 def operations(path: str, source: str) -> tuple[Operation, ...]:
