@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bwlint.data import rules_folder
-from bwlint.report.sarif_rules import SarifRule as ReportedRule
+from bwlint.report.rule_text import RuleText as ReportedRule
 from bwlint.rules import binary_checks, checks, file_checks, guard_checks
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
@@ -36,6 +36,9 @@ def test_rule_is_complete(rule: Rule) -> None:
     assert len(rule.summary) <= 110
     assert not rule.summary.endswith(".")
     assert language(rule.example) == language(rule.instead)
+    assert rule.reported or rule.severity == "note"
+    assert len(rule.why) <= 800  # the reason: what is told and what is not stands in the lists
+    assert all(len(line) <= 150 for line in (*rule.reported, *rule.note, *rule.silent))
 
 
 @pytest.mark.parametrize("text", ["BW101", "bw101", "family-split", " Family-Split "])
@@ -136,6 +139,10 @@ def test_known_ids_lead_to_codes() -> None:
         ('name = "leak"', 'name = "leek"'),
         ('code = "BW102"', ""),
         ("sources = [", "origins = ["),
+        ("silent = [", "quiet = ["),
+        ('evidence = ["assembled"', 'evidence = ["dreamt"'),
+        ('fix = "unsafe', 'fix = "maybe'),
+        ('    "a bare lower bound', '    "",\n    "a bare lower bound'),
     ],
 )
 def test_a_broken_file_is_named(old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
