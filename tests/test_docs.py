@@ -6,9 +6,9 @@ import re
 import shutil
 from pathlib import Path
 
-import docs
 import pytest
 
+import docs
 from bwlint.chips import all_chips
 from bwlint.settings.catalog import rules
 

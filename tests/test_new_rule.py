@@ -6,11 +6,9 @@ import ast
 from pathlib import Path
 
 import pytest
-from new_rule import SIGNATURES, free_code, started, with_row
+from new_rule import SIGNATURES, free_code, started
 
 from bwlint.settings.catalog import _rule
-
-README = "# x\n\n| code  | rule |\n|---|---|\n| BW101 | a | b |\n| BW201 | c | d |\n\nMore.\n"
 
 
 @pytest.fixture
@@ -18,7 +16,6 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "rules").mkdir()
     for number in (101, 107, 201):
         (tmp_path / "rules" / f"r{number}.toml").write_text(f'code = "BW{number}"\n')
-    (tmp_path / "README.md").write_text(README)
     return tmp_path
 
 
@@ -30,7 +27,6 @@ def test_what_is_written_is_a_rule(root: Path, looks_at: str) -> None:
         "src/bwlint/rules/sm_count.py",
         "fixtures/sm-count/fires.py",
         "fixtures/sm-count/silent.py",
-        "README.md",
     ]
     assert _rule(written[0]).code == "BW108"
     functions = [node.name for node in ast.parse(written[1].read_text()).body if isinstance(node, ast.FunctionDef)]
@@ -40,7 +36,7 @@ def test_what_is_written_is_a_rule(root: Path, looks_at: str) -> None:
 
 
 def test_a_new_fact_has_a_reader_and_a_test_that_fails(root: Path) -> None:
-    *_, reader, test, _ = started("sm-count", "file", 5, "other", "note", new_fact=True, root=root)
+    *_, reader, test = started("sm-count", "file", 5, "other", "note", new_fact=True, root=root)
     assert reader.relative_to(root).as_posix() == "src/bwlint/readers/python/sm_count.py"
     assert "from bwlint.readers.python.sm_count import operations" in test.read_text()
     (cases,) = (node.value for node in ast.parse(test.read_text()).body if isinstance(node, ast.Assign))
@@ -64,13 +60,3 @@ def test_nothing_is_overwritten(root: Path, there: str) -> None:
 @pytest.mark.parametrize(("group", "code"), [(1, "BW108"), (2, "BW202"), (3, "BW301")])
 def test_the_next_code_is_taken(root: Path, group: int, code: str) -> None:
     assert free_code(group, root / "rules") == code
-
-
-@pytest.mark.parametrize(("code", "line"), [("BW100", 4), ("BW108", 5), ("BW301", 6)])
-def test_a_row_stands_in_the_order_of_codes(code: str, line: int) -> None:
-    assert with_row(README, code, "new").split("\n")[line].startswith(f"| {code} | new")
-
-
-def test_a_readme_without_a_table() -> None:
-    with pytest.raises(ValueError, match="no table"):
-        with_row("# x\n", "BW108", "new")

@@ -44,7 +44,7 @@ def pages() -> dict[str, str]:
 
 def rule_index() -> str:
     text = (
-        "# Rules\n\n`bwlint explain RULE` prints these pages. `--fix` applies what is safe, `--unsafe-fixes` the rest too;"
+        "# Rules\n\n`bwlint explain RULE` prints these pages. `--fix` applies what is safe, `--unsafe-fixes` the rest;"
         " `--severity note` shows notes.\n"
     )
     for digit, some in groupby(rules(), key=lambda rule: rule.code[2]):

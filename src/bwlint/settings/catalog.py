@@ -98,7 +98,7 @@ def _by_id() -> dict[str, Rule]:
 def _rule(path: Path) -> Rule:
     row: dict[str, Any] = read_toml(path)
     texts = {key: row.pop(key, None) for key in _TEXTS}
-    lists = {key: row.pop(key, None) for key in _LISTS}
+    lists: dict[str, Any] = {key: row.pop(key, None) for key in _LISTS}
     wrong = [key for key, value in texts.items() if not isinstance(value, str) or not value.strip()]
     wrong += [key for key, value in lists.items() if not _is_lines(value)]
     wrong += row.keys()
@@ -110,10 +110,8 @@ def _rule(path: Path) -> Rule:
         raise ValueError(f"{path}: not a rule: what is reported and what is silent")
     if not set(lists["evidence"]) <= set(EVIDENCE) or not texts["fix"].startswith(FIXES):
         raise ValueError(f"{path}: not a rule: evidence or fix")
-    return Rule(
-        **{key: cast(Any, value).strip() for key, value in texts.items()},
-        **{key: tuple(value) for key, value in lists.items()},
-    )
+    values: dict[str, Any] = {key: cast(str, value).strip() for key, value in texts.items()}
+    return Rule(**values | {key: tuple(value) for key, value in lists.items()})
 
 
 def _is_lines(value: object) -> bool:
