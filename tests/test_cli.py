@@ -413,6 +413,8 @@ def test_explain_a_rule(text: str) -> None:
     out = invoke("explain", text).stdout
     assert out.startswith("BW101 family-split\n")
     assert "# bwlint: ignore[family-split] reason" in out
+    titles = ["Reported", "A note", "Silent", "Bad", "Good", "Confirm", "Fix", "Suppress", "Sources"]
+    assert [line.partition(":")[0] for line in out.split("\n") if line.partition(":")[0] in titles] == titles
 
 
 def test_version() -> None:
