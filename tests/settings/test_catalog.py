@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def test_lookup(text: str) -> None:
     assert lookup(text).code == "BW101"
 
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 PRELUDE = "import pytest\nimport torch\nfrom vllm.platforms import current_platform\n\n"
 
 
@@ -106,6 +108,17 @@ def test_examples_show_what_they_say(rule: Rule, tmp_path: Path, monkeypatch: py
     better = found(rule, rule.instead)
     assert rule.name not in {name for name, _ in better}
     assert {level for _, level in better} <= {"note"}
+
+
+def test_the_lists_have_the_levels_of_the_fixtures() -> None:
+    texts = [path.read_text("utf-8") for path in FIXTURES.rglob("*") if path.is_file()]
+    marks = {mark for text in texts for mark in re.findall(r"(error|warning|note): \[([a-z0-9-]+)\]", text)}
+    shown = {(level == "note", name) for level, name in marks}
+    named = {name for _, name in marks}
+    said = {(False, rule.name) for rule in rules() if rule.reported} | {
+        (True, rule.name) for rule in rules() if rule.note
+    }
+    assert {pair for pair in said if pair[1] in named} == shown
 
 
 def test_lookup_suggests_the_closest() -> None:
