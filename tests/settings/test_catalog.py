@@ -110,15 +110,14 @@ def test_examples_show_what_they_say(rule: Rule, tmp_path: Path, monkeypatch: py
     assert {level for _, level in better} <= {"note"}
 
 
-def test_the_lists_have_the_levels_of_the_fixtures() -> None:
+def test_the_lists_have_every_level_of_the_fixtures() -> None:
     texts = [path.read_text("utf-8") for path in FIXTURES.rglob("*") if path.is_file()]
     marks = {mark for text in texts for mark in re.findall(r"(error|warning|note): \[([a-z0-9-]+)\]", text)}
     shown = {(level == "note", name) for level, name in marks}
-    named = {name for _, name in marks}
     said = {(False, rule.name) for rule in rules() if rule.reported} | {
         (True, rule.name) for rule in rules() if rule.note
     }
-    assert {pair for pair in said if pair[1] in named} == shown
+    assert shown <= said
 
 
 def test_lookup_suggests_the_closest() -> None:
