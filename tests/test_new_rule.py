@@ -28,7 +28,8 @@ def test_what_is_written_is_a_rule(root: Path, looks_at: str) -> None:
         "fixtures/sm-count/fires.py",
         "fixtures/sm-count/silent.py",
     ]
-    assert _rule(written[0]).code == "BW108"
+    rule = _rule(written[0])
+    assert (rule.code, bool(rule.reported), bool(rule.note)) == ("BW108", False, True)
     functions = [node.name for node in ast.parse(written[1].read_text()).body if isinstance(node, ast.FunctionDef)]
     assert functions == [SIGNATURES[looks_at][0]]
     assert "note: [sm-count]" in written[2].read_text()
@@ -60,3 +61,8 @@ def test_nothing_is_overwritten(root: Path, there: str) -> None:
 @pytest.mark.parametrize(("group", "code"), [(1, "BW108"), (2, "BW202"), (3, "BW301")])
 def test_the_next_code_is_taken(root: Path, group: int, code: str) -> None:
     assert free_code(group, root / "rules") == code
+
+
+def test_a_rule_of_warnings_says_what_is_reported(root: Path) -> None:
+    rule = _rule(started("sm-count", "file", 5, "other", "warning", root=root)[0])
+    assert (rule.code, bool(rule.reported), bool(rule.note)) == ("BW501", True, False)
