@@ -6,11 +6,9 @@ import ast
 from pathlib import Path
 
 import pytest
-from new_rule import SIGNATURES, free_code, started, with_row
+from new_rule import SIGNATURES, free_code, started
 
 from bwlint.settings.catalog import _rule
-
-README = "# x\n\n| code  | rule |\n|---|---|\n| BW101 | a | b |\n| BW201 | c | d |\n\nMore.\n"
 
 
 @pytest.fixture
@@ -18,7 +16,6 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "rules").mkdir()
     for number in (101, 107, 201):
         (tmp_path / "rules" / f"r{number}.toml").write_text(f'code = "BW{number}"\n')
-    (tmp_path / "README.md").write_text(README)
     return tmp_path
 
 
@@ -30,9 +27,9 @@ def test_what_is_written_is_a_rule(root: Path, looks_at: str) -> None:
         "src/bwlint/rules/sm_count.py",
         "fixtures/sm-count/fires.py",
         "fixtures/sm-count/silent.py",
-        "README.md",
     ]
-    assert _rule(written[0]).code == "BW108"
+    rule = _rule(written[0])
+    assert (rule.code, bool(rule.reported), bool(rule.note)) == ("BW108", False, True)
     functions = [node.name for node in ast.parse(written[1].read_text()).body if isinstance(node, ast.FunctionDef)]
     assert functions == [SIGNATURES[looks_at][0]]
     assert "note: [sm-count]" in written[2].read_text()
@@ -40,7 +37,7 @@ def test_what_is_written_is_a_rule(root: Path, looks_at: str) -> None:
 
 
 def test_a_new_fact_has_a_reader_and_a_test_that_fails(root: Path) -> None:
-    *_, reader, test, _ = started("sm-count", "file", 5, "other", "note", new_fact=True, root=root)
+    *_, reader, test = started("sm-count", "file", 5, "other", "note", new_fact=True, root=root)
     assert reader.relative_to(root).as_posix() == "src/bwlint/readers/python/sm_count.py"
     assert "from bwlint.readers.python.sm_count import operations" in test.read_text()
     (cases,) = (node.value for node in ast.parse(test.read_text()).body if isinstance(node, ast.Assign))
@@ -66,11 +63,6 @@ def test_the_next_code_is_taken(root: Path, group: int, code: str) -> None:
     assert free_code(group, root / "rules") == code
 
 
-@pytest.mark.parametrize(("code", "line"), [("BW100", 4), ("BW108", 5), ("BW301", 6)])
-def test_a_row_stands_in_the_order_of_codes(code: str, line: int) -> None:
-    assert with_row(README, code, "new").split("\n")[line].startswith(f"| {code} | new")
-
-
-def test_a_readme_without_a_table() -> None:
-    with pytest.raises(ValueError, match="no table"):
-        with_row("# x\n", "BW108", "new")
+def test_a_rule_of_warnings_says_what_is_reported(root: Path) -> None:
+    rule = _rule(started("sm-count", "file", 5, "other", "warning", root=root)[0])
+    assert (rule.code, bool(rule.reported), bool(rule.note)) == ("BW501", True, False)

@@ -1,4 +1,4 @@
-"""Starts a rule: its TOML, its module, its fixtures and its row in the README, and says what is to be filled in.
+"""Starts a rule: its TOML, its module and its fixtures, and says what is to be filled in.
 
     python tools/new_rule.py NAME [--looks-at gate|guard|file] [--group 1..9] [--category C] [--severity S] [--new-fact]
 
@@ -81,15 +81,20 @@ category = "{category}"
 severity = "{severity}"
 summary = "{todo}: one line, no period"
 why = """
-{todo}: what happens on which chip, with numbers; what is silent and why.
+{todo}: what happens on which chip, with numbers: the reason alone.
 """
+reported = [{reported}]
+note = [{noted}]
+silent = ["{todo}: what looks like it and is right, and why, one line each"]
 example = """
 {todo} = "code in which the rule finds exactly this"
 """
 instead = """
 {todo} = "the same code as it should be: nothing is found"
 """
-fix = "none: {todo}: why"
+confirm = "{todo}: the command, or what to do on a card, that shows whether a finding is right"
+fix = "none: {todo}: why; or safe, or unsafe, as its first word"
+evidence = ["read"]  # {todo}: assembled, run, read, documented, reported, evaluated (settings/catalog.py)
 sources = [
     "{todo}: what was read, assembled or run, and where: repository and file, document and section, GPU and driver",
 ]
@@ -166,6 +171,8 @@ def started(
         raise FileExistsError(f"{there[0]} is there already")
     function, parameter, imported = SIGNATURES[looks_at]
     values = {"name": name, "category": category, "severity": severity, "todo": TODO}
+    told = f'"{TODO}: what is found, one line each"'
+    values |= {"reported": "" if severity == "note" else told, "noted": told if severity == "note" else ""}
     code = free_code(group, root / "rules")
     texts = {
         about: TEXT.format(code=code, **values),
@@ -183,24 +190,10 @@ def started(
     }
     if new_fact:
         texts |= {reader: READER.format(**values), reader_test: READER_TEST.format(stem=stem, **values)}
-    readme = root / "README.md"
-    rows = with_row(readme.read_text("utf-8"), code, name)
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-    readme.write_text(rows, "utf-8")
-    return [*texts, readme]
-
-
-def with_row(readme: str, code: str, name: str) -> str:
-    """The README with a row for the rule at its place in the table. Raises ValueError where there is no table."""
-    lines = readme.split("\n")
-    rows = [index for index, line in enumerate(lines) if re.match(r"\| BW\d{3} \|", line)]
-    if not rows:
-        raise ValueError("the README has no table of rules")
-    after = next((index for index in rows if lines[index][2:7] > code), rows[-1] + 1)
-    lines.insert(after, f"| {code} | {name:15} | {TODO} |")
-    return "\n".join(lines)
+    return [*texts]
 
 
 def main() -> int:
@@ -223,7 +216,7 @@ def main() -> int:
             options.severity,
             new_fact=options.new_fact,
         )
-    except (FileExistsError, ValueError) as error:
+    except FileExistsError as error:
         print(f"new_rule: {error}", file=sys.stderr)
         return 1
     for path in written:
@@ -231,6 +224,7 @@ def main() -> int:
     print(f"Now fill in what says {TODO!r} (CONTRIBUTING.md, 'Add a rule'), then:")
     print(f"  bwlint check --exit-zero --severity note --format concise fixtures/{options.name}")
     print("  python -m pytest -q tests/test_fixtures.py tests/settings tests/rules tests/readers/python")
+    print("  python tools/docs.py")
     print("  python -m pytest -q tests/test_golden.py --update-golden; git add -N tests/golden; git diff tests/golden")
     return 0
 

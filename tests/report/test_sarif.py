@@ -33,8 +33,15 @@ class Described:
     severity: Severity = "warning"
     summary: str = "A gate admits one member of a family and not the other"
     why: str = "12.0 and 12.1 run the same instructions."
+    reported: tuple[str, ...] = ("the sibling gets an error",)
+    note: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ("both are named",)
     example: str = "if cap == 120: ..."
     instead: str = "if cap // 10 == 12: ..."
+    confirm: str = "run it"
+    fix: str = "safe."
+    safety: str = "safe"
+    evidence: tuple[str, ...] = ("assembled",)
     sources: tuple[str, ...] = ("PTX ISA 9.0, table 64",)
 
 
@@ -116,17 +123,30 @@ def test_rules(log: Any) -> None:
         "fullDescription": {"text": RULES[1].why},
         "help": {
             "text": (
-                "A gate admits one member of a family and not the other\n\n"
+                "BW101 family-split\nA gate admits one member of a family and not the other\n\n"
+                "level     warning\ncategory  family-split\nfix       safe\nevidence  assembled\n\n"
                 "12.0 and 12.1 run the same instructions.\n\n"
-                "Example:\nif cap == 120: ...\n\n"
-                "Instead:\nif cap // 10 == 12: ...\n\n"
-                "Sources:\nPTX ISA 9.0, table 64"
+                "Reported\n  - the sibling gets an error\n\n"
+                "Silent\n  - both are named\n\n"
+                "Bad\n\n    if cap == 120: ...\n\n"
+                "Good\n\n    if cap // 10 == 12: ...\n\n"
+                "Confirm: run it\n\n"
+                "Fix: safe.\n\n"
+                "Suppress: `# bwlint: ignore[family-split] reason` (`//` in C++, `per-file-ignores` for binaries)\n\n"
+                "Sources\n  - PTX ISA 9.0, table 64\n"
             ),
             "markdown": (
                 "**BW101 family-split**: A gate admits one member of a family and not the other\n\n"
+                "level: warning. category: family-split. fix: safe. evidence: assembled.\n\n"
                 "12.0 and 12.1 run the same instructions.\n\n"
-                "### Example\n\n```\nif cap == 120: ...\n```\n\n"
-                "### Instead\n\n```\nif cap // 10 == 12: ...\n```\n\n"
+                "### Reported\n\n- the sibling gets an error\n\n"
+                "### Silent\n\n- both are named\n\n"
+                "### Bad\n\n```python\nif cap == 120: ...\n```\n\n"
+                "### Good\n\n```python\nif cap // 10 == 12: ...\n```\n\n"
+                "### Confirm\n\nrun it\n\n"
+                "### Fix\n\nsafe.\n\n"
+                "### Suppress\n\n"
+                "`# bwlint: ignore[family-split] reason` (`//` in C++, `per-file-ignores` for binaries)\n\n"
                 "### Sources\n\n- PTX ISA 9.0, table 64"
             ),
         },
@@ -137,7 +157,7 @@ def test_rules(log: Any) -> None:
             "problem.severity": "warning",
         },
     }
-    assert "````\n```py\nx\n```\n````" in leak["help"]["markdown"]
+    assert "````python\n```py\nx\n```\n````" in leak["help"]["markdown"]
     assert "helpUri" not in leak
     assert leak["properties"]["problem.severity"] == "error"
     # A finding of a rule that nobody described, as of a newer table.
@@ -348,7 +368,7 @@ def test_where_the_sources_come_from(tmp_path: Path, report: MakeReport, finding
     ]
     driver = run["tool"]["driver"]
     assert driver["informationUri"] == "https://example.org/bwlint/"
-    assert driver["rules"][0]["helpUri"] == "https://example.org/bwlint/rules/family-split"
+    assert driver["rules"][0]["helpUri"] == "https://example.org/bwlint/rules/family-split.md"
     Sarif.model_validate(value)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from bwlint.data import rules_folder
-from bwlint.report.sarif_rules import SarifRule as ReportedRule
+from bwlint.report.rule_text import RuleText as ReportedRule
 from bwlint.rules import binary_checks, checks, file_checks, guard_checks
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
@@ -36,6 +37,9 @@ def test_rule_is_complete(rule: Rule) -> None:
     assert len(rule.summary) <= 110
     assert not rule.summary.endswith(".")
     assert language(rule.example) == language(rule.instead)
+    assert rule.reported or rule.severity == "note"
+    assert len(rule.why) <= 800  # the reason: what is told and what is not stands in the lists
+    assert all(len(line) <= 150 for line in (*rule.reported, *rule.note, *rule.silent))
 
 
 @pytest.mark.parametrize("text", ["BW101", "bw101", "family-split", " Family-Split "])
@@ -43,6 +47,7 @@ def test_lookup(text: str) -> None:
     assert lookup(text).code == "BW101"
 
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 PRELUDE = "import pytest\nimport torch\nfrom vllm.platforms import current_platform\n\n"
 
 
@@ -105,6 +110,16 @@ def test_examples_show_what_they_say(rule: Rule, tmp_path: Path, monkeypatch: py
     assert {level for _, level in better} <= {"note"}
 
 
+def test_the_lists_have_every_level_of_the_fixtures() -> None:
+    texts = [path.read_text("utf-8") for path in FIXTURES.rglob("*") if path.is_file()]
+    marks = {mark for text in texts for mark in re.findall(r"(error|warning|note): \[([a-z0-9-]+)\]", text)}
+    shown = {(level == "note", name) for level, name in marks}
+    said = {(False, rule.name) for rule in rules() if rule.reported} | {
+        (True, rule.name) for rule in rules() if rule.note
+    }
+    assert shown <= said
+
+
 def test_lookup_suggests_the_closest() -> None:
     with pytest.raises(UnknownRule, match=r"unknown rule `famly-split`; did you mean `family-split`\?"):
         lookup("famly-split")
@@ -136,6 +151,10 @@ def test_known_ids_lead_to_codes() -> None:
         ('name = "leak"', 'name = "leek"'),
         ('code = "BW102"', ""),
         ("sources = [", "origins = ["),
+        ("silent = [", "quiet = ["),
+        ('evidence = ["assembled"', 'evidence = ["dreamt"'),
+        ('fix = "unsafe', 'fix = "maybe'),
+        ('    "a bare lower bound', '    "",\n    "a bare lower bound'),
     ],
 )
 def test_a_broken_file_is_named(old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

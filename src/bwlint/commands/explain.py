@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-import textwrap
 import warnings
 from collections.abc import Iterable, Sequence
 
 from bwlint.chips import ChipSet, all_chips, families
 from bwlint.model.escape import visible
+from bwlint.report import rule_text
 from bwlint.settings import catalog
 from bwlint.sources.read import SourceText
 
 LONGEST_GATE = 10_000
 """In characters. A condition that people wrote is shorter."""
 
-_WIDTH = 100
 _FILE = "<gate>"
 _UNKNOWN = "unknown on every chip: nothing in it is known to read the device, or nothing of it is decided."
 # How the interpreter names what has no name.
@@ -33,19 +32,7 @@ def all_rules() -> str:
 
 def rule(text: str) -> str:
     """The rule of a code or name. Raises ValueError."""
-    found = catalog.lookup(text)
-    parts = [
-        f"{found.code} {found.name}\n{_filled(found.summary)}",
-        f"level     {found.severity}\ncategory  {found.category}",
-        _filled(" ".join(found.why.split())),
-        f"Example\n\n{textwrap.indent(found.example, '    ')}",
-        f"Instead\n\n{textwrap.indent(found.instead, '    ')}",
-        f"Fix: {_filled(found.fix)}",
-        f"Suppress with  # bwlint: ignore[{found.name}] reason  (// in C++ and PTX)",
-    ]
-    if found.sources:
-        parts.append("\n".join(["Sources", *(f"  - {source}" for source in found.sources)]))
-    return "\n\n".join(parts) + "\n"
+    return rule_text.plain(catalog.lookup(text))
 
 
 def gate(text: str) -> str:
@@ -147,10 +134,6 @@ def _splits(admitted: ChipSet) -> Iterable[str]:
         inside = members & admitted
         if inside and inside != members:
             yield f"parts the family {name}: {inside} in, {members - inside} out"
-
-
-def _filled(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:

@@ -18,7 +18,7 @@ from bwlint import __version__
 
 if TYPE_CHECKING:
     from bwlint.report import Lines, Setting
-    from bwlint.report.sarif_rules import SarifRule
+    from bwlint.report.rule_text import RuleText
 
 CLEAN, FOUND, WRONG, NOTHING = 0, 1, 2, 3
 # What a shell reports for a program that SIGINT ended, which is how ruff ends.
@@ -82,7 +82,7 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     return Setting(lines or no_source, __version__, rules, color, width, sources, address)
 
 
-def _rules() -> Sequence[SarifRule]:
+def _rules() -> Sequence[RuleText]:
     """What SARIF and HTML alone tell of rules; to read them takes longer than many a run."""
     from bwlint.settings.catalog import rules
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from bwlint.model.findings import Report
-    from bwlint.report.sarif_rules import SarifRule
+    from bwlint.report.rule_text import RuleText
 
 Lines = Callable[[str], "Sequence[str] | None"]
 """The lines of the file at a path as a finding names it, or None where it cannot be read.
@@ -54,7 +54,7 @@ class Setting:
 
     lines: Lines = no_source
     version: str = "0"
-    rules: Sequence[SarifRule] = ()
+    rules: Sequence[RuleText] = ()
     color: bool = False
     width: int = 120
     checkout: Checkout = Checkout()

@@ -4,45 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 import sarif_om as om
 
 from bwlint.model.findings import SEVERITIES, Finding, Severity
+from bwlint.report.rule_text import RuleText, facts, markdown, plain
 
 MAX_TEXT = 1024
 MAX_TAGS = 20
 
 
-class SarifRule(Protocol):
-    """What a report needs to know of a rule."""
-
-    @property
-    def code(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def category(self) -> str: ...
-    @property
-    def severity(self) -> Severity: ...
-    @property
-    def summary(self) -> str: ...
-    @property
-    def why(self) -> str: ...
-    @property
-    def example(self) -> str: ...
-    @property
-    def instead(self) -> str: ...
-    @property
-    def sources(self) -> Sequence[str]: ...
-
-
-def descriptors(
-    rules: Iterable[SarifRule], findings: Sequence[Finding], home: str = ""
-) -> list[om.ReportingDescriptor]:
+def descriptors(rules: Iterable[RuleText], findings: Sequence[Finding], home: str = "") -> list[om.ReportingDescriptor]:
     """The descriptor of every rule, by code; for one that no rule has, what a finding knows of it.
 
-    `home` is the address of bwlint's pages, "" where it has none.
+    `home` is the address of bwlint's pages (docs/ of its repository), "" where it has none.
     """
     found = {rule.code: _descriptor(rule, home) for rule in rules}
     for finding in findings:
@@ -57,14 +32,14 @@ def clipped(text: str, fallback: str) -> str:
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3].rstrip() + "..."
 
 
-def _descriptor(rule: SarifRule, home: str) -> om.ReportingDescriptor:
+def _descriptor(rule: RuleText, home: str) -> om.ReportingDescriptor:
     return om.ReportingDescriptor(
         id=rule.code,
         name=_pascal(rule.name),
         short_description=om.MultiformatMessageString(text=clipped(rule.summary, rule.name)),
         full_description=om.MultiformatMessageString(text=clipped(rule.why, rule.summary or rule.name)),
-        help_uri=f"{home.rstrip('/')}/rules/{rule.name}" if home else None,
-        help=om.MultiformatMessageString(text=_help(rule), markdown=_help_markdown(rule)),
+        help_uri=f"{home.rstrip('/')}/rules/{rule.name}.md" if home else None,
+        help=om.MultiformatMessageString(text=plain(rule), markdown=_help_markdown(rule)),
         default_configuration=om.ReportingConfiguration(level=rule.severity),
         properties=_properties(rule.name, rule.category, rule.severity),
     )
@@ -98,33 +73,6 @@ def _properties(name: str, category: str, severity: Severity) -> dict[str, objec
     return {"tags": tags, "precision": precision, "problem.severity": problem}
 
 
-def _help(rule: SarifRule) -> str:
-    parts = [
-        rule.summary,
-        rule.why,
-        f"Example:\n{rule.example.strip()}" if rule.example.strip() else "",
-        f"Instead:\n{rule.instead.strip()}" if rule.instead.strip() else "",
-        "\n".join(["Sources:", *rule.sources]) if rule.sources else "",
-    ]
-    return _joined(parts, rule.name)
-
-
-def _help_markdown(rule: SarifRule) -> str:
-    parts = [
-        f"**{rule.code} {rule.name}**: {rule.summary.strip() or rule.name}",
-        rule.why,
-        f"### Example\n\n{_fenced(rule.example)}" if rule.example.strip() else "",
-        f"### Instead\n\n{_fenced(rule.instead)}" if rule.instead.strip() else "",
-        "\n".join(["### Sources\n", *(f"- {source}" for source in rule.sources)]) if rule.sources else "",
-    ]
-    return _joined(parts, rule.name)
-
-
-def _joined(parts: Iterable[str], fallback: str) -> str:
-    return "\n\n".join(part.strip() for part in parts if part.strip()) or fallback
-
-
-def _fenced(code: str) -> str:
-    longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{code.strip()}\n{fence}"
+def _help_markdown(rule: RuleText) -> str:
+    table = " ".join(f"{name}: {value}." for name, value in facts(rule))
+    return f"**{rule.code} {rule.name}**: {rule.summary.strip() or rule.name}\n\n{table}\n\n{markdown(rule, 3)}"

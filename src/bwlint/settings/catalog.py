@@ -15,7 +15,14 @@ from bwlint.model.findings import CATEGORIES, SEVERITIES, Category, Severity
 UNUSED = "unused-suppression"
 BAD = "bad-suppression"
 
-_TEXTS = ("code", "name", "category", "severity", "summary", "why", "example", "instead", "fix")
+EVIDENCE = ("assembled", "run", "read", "documented", "reported", "evaluated")
+"""On what a rule rests: ptxas or nvcc said it, a GPU did it, source was read, a document says it, others saw it; or
+bwlint evaluates what is scanned, and no outside fact is needed.
+"""
+FIXES = ("safe", "unsafe", "none")
+
+_TEXTS = ("code", "name", "category", "severity", "summary", "why", "example", "instead", "confirm", "fix")
+_LISTS = ("reported", "note", "silent", "evidence", "sources")
 
 
 class UnknownRule(ValueError):
@@ -24,7 +31,10 @@ class UnknownRule(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. `severity` is its level without further evidence, `fix` one sentence on what is repaired."""
+    """One rule. `severity` is its level without further evidence; `reported`, `note` and `silent` say in lines what is
+    told at that level, what as a note alone, and what looks like it and is not told; `confirm` how to test a finding;
+    `fix` what is repaired, the best that can come first (safe, unsafe, none); `evidence` are words of `EVIDENCE`.
+    """
 
     code: str
     name: str
@@ -32,10 +42,20 @@ class Rule:
     severity: Severity
     summary: str
     why: str
+    reported: tuple[str, ...]
+    note: tuple[str, ...]
+    silent: tuple[str, ...]
     example: str
     instead: str
+    confirm: str
     fix: str
+    evidence: tuple[str, ...]
     sources: tuple[str, ...] = ()
+
+    @property
+    def safety(self) -> str:
+        """The best fix that can come, of `FIXES`."""
+        return next(word for word in FIXES if self.fix.startswith(word))
 
 
 @cache
@@ -78,14 +98,24 @@ def _by_id() -> dict[str, Rule]:
 def _rule(path: Path) -> Rule:
     row: dict[str, Any] = read_toml(path)
     texts = {key: row.pop(key, None) for key in _TEXTS}
-    sources = row.pop("sources", None)
+    lists: dict[str, Any] = {key: row.pop(key, None) for key in _LISTS}
     wrong = [key for key, value in texts.items() if not isinstance(value, str) or not value.strip()]
+    wrong += [key for key, value in lists.items() if not _is_lines(value)]
     wrong += row.keys()
-    if not isinstance(sources, list) or wrong:
-        raise ValueError(f"{path}: not a rule: {', '.join(wrong) or 'sources'}")
+    if wrong:
+        raise ValueError(f"{path}: not a rule: {', '.join(wrong)}")
     if texts["severity"] not in SEVERITIES or texts["category"] not in CATEGORIES or texts["name"] != path.stem:
         raise ValueError(f"{path}: not a rule: severity, category or name")
-    return Rule(**{key: cast(Any, value).strip() for key, value in texts.items()}, sources=tuple(sources))
+    if not lists["reported"] + lists["note"] or not lists["silent"]:
+        raise ValueError(f"{path}: not a rule: what is reported and what is silent")
+    if not set(lists["evidence"]) <= set(EVIDENCE) or not texts["fix"].startswith(FIXES):
+        raise ValueError(f"{path}: not a rule: evidence or fix")
+    values: dict[str, Any] = {key: cast(str, value).strip() for key, value in texts.items()}
+    return Rule(**values | {key: tuple(value) for key, value in lists.items()})
+
+
+def _is_lines(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(line, str) and line and "\n" not in line for line in value)
 
 
 def _did_you_mean(text: str) -> str:
