@@ -23,12 +23,12 @@ def checkout(root: str | None, *, with_origin: bool) -> Checkout:
 
 
 def home() -> str:
-    """The address of bwlint's pages, as its distribution names it; "" where it does not."""
+    """The address of bwlint's pages (docs/), as its distribution names it; "" where it does not."""
     from importlib.metadata import PackageNotFoundError, metadata
 
     try:
         urls = metadata("bwlint").get_all("Project-URL") or []
     except PackageNotFoundError:
         return ""
-    named = dict(url.split(", ", 1) for url in urls if ", " in url)
-    return str(named.get("Documentation") or named.get("Homepage") or "")
+    named: dict[str, str] = dict(url.split(", ", 1) for url in urls if ", " in url)
+    return named.get("Documentation", "")
