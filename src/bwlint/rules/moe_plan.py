@@ -143,16 +143,19 @@ def _needs(plan: Plan, *, many: bool = False) -> str:
 
 
 def _branches(context: Context, module: Module) -> Iterator[Draft]:
-    """What a name alone chooses, one finding for all the values of an option that a file asks for, or sets."""
-    found: dict[tuple[str, str], list[_NamedPlan]] = {}
+    """What a name alone chooses: a finding for each value that a file asks for, since each has a way of its own to be
+    shut, and one for all that it sets an option to.
+    """
+    found: dict[tuple[str, str, str], list[_NamedPlan]] = {}
     for one in module.operations:
         if one.kind == "plan-branch":
             value, how = (amount.args[0] for amount in one.amounts)
             plan = linked(one.name, value)
             wrong = context.targets - plan.legal if plan else NONE
             if plan is not None and wrong:
-                found.setdefault((one.name, how), []).append(_NamedPlan(one, value, plan, wrong))
-    for (name, how), branches in found.items():
+                key = (one.name, how, value if how == "asked" else "")
+                found.setdefault(key, []).append(_NamedPlan(one, value, plan, wrong))
+    for (name, how, _), branches in found.items():
         yield _branch(module, name, how, branches)
 
 
