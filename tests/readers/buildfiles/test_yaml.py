@@ -56,7 +56,7 @@ _NAME = "TORCH_CUDA_ARCH_LIST"
             ["8.0 12.0a"],
         ),
         (
-            f"on: {{arch: {{default: 8.0 12.0a}}}}\nrun: X {_NAME}=\"${{{{ inputs.arch || '9.0 12.0' }}}}\"\n", 
+            f"on: {{arch: {{default: 8.0 12.0a}}}}\nrun: X {_NAME}=\"${{{{ inputs.arch || '9.0 12.0' }}}}\"\n",
             ["8.0 12.0a", "9.0 12.0"],
         ),
         (f"env:\n  {_NAME}: >-\n    ${{{{ inputs.x ||\n    '8.0 12.0a' }}}}\n", ["8.0 12.0a"]),
