@@ -19,7 +19,9 @@ def render(report: Report) -> str:
         for column in (finding.severity, *(["fixable"] if finding.fix else [])):
             counts.update([(finding.rule, finding.name, column), ("total", "", column)])
     named = sorted({(rule, name) for rule, name, _ in counts if name})
-    rows = [(*row, *(str(counts[(*row, column)]) for column in columns)) for row in (*named, ("total", ""))]
+    rows = [
+        (rule, name, *(str(counts[rule, name, column]) for column in columns)) for rule, name in (*named, ("total", ""))
+    ]
     return _table([("rule", "name", *columns), *rows])
 
 

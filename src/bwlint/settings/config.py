@@ -200,7 +200,7 @@ def _extended(file: str, extend: str, values: dict[str, Any], above: tuple[str, 
     found = load(base, chain)
     if found is None:
         raise ConfigError(f"{file}: `extend`: {extend} has no table [tool.bwlint]")
-    told = {
+    told: dict[str, Any] = {
         f"{key}_in": None if key in values else getattr(found, f"{key}_in") or found.file
         for key in ("exclude", "per_file_ignores")
     }

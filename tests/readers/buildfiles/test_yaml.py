@@ -50,6 +50,8 @@ _NAME = "TORCH_CUDA_ARCH_LIST"
         # sequences
         ('arch_list: ["8.0", 12.0a]\n', ['"8.0", 12.0a']),
         ('arch_list:\n  - "8.0"\n  # and\n  - "12.0a"\nb: 1\n', ['"8.0"\n  # and\n  - "12.0a"']),
+        ("a: &a 8.0\narch_list: [*a, 12.0a]\n", ["[*a, 12.0a]"]),
+        ("a: &a 12.0a\narch_list:\n  - 8.0\n  - *a\n\nb: 1\n", ["- 8.0\n  - *a"]),
         # what a matrix hands on
         (
             f"m:\n  include:\n  - arch: '8.0 12.0a'\n    cuda: '12.8'\ne:\n  {_NAME}: ${{{{ matrix.arch }}}}\n",
@@ -99,7 +101,7 @@ def test_an_entry_has_its_keys_and_what_stands_beside_it() -> None:
 def test_the_jobs_of_a_workflow() -> None:
     source = "env: {A: 1}\njobs:\n  one:\n    # arm\n    runs-on: x\n  two:\n    runs-on: y\nlast: 1\n"
     jobs = read_yaml(source).jobs
-    assert [text for _, text in jobs] == ["one:\n    runs-on: x\n  ", "two:\n    runs-on: y\n"]
+    assert [text for _, text in jobs] == ["one:\n    runs-on: x\n  ", "two:\n    runs-on: y"]
     assert [source[stretch.start : stretch.stop].split(":")[0] for stretch, _ in jobs] == ["one", "two"]
 
 

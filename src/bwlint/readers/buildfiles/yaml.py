@@ -90,7 +90,8 @@ def _composed(source: str) -> list[Node]:
             if count > _MOST_NODES or len(open_ones) > _DEEPEST:
                 return []
             if isinstance(event, yaml.CollectionEndEvent):
-                open_ones.pop().end = event.end_mark.index
+                ended = open_ones.pop()  # a block ends where something else begins
+                ended.end = ended.start + len(source[ended.start : event.end_mark.index].rstrip())
                 continue
             if not isinstance(event, yaml.NodeEvent):
                 continue
@@ -155,9 +156,17 @@ def _given(name: str, value: Node, keys: tuple[str, ...], beside: tuple[str, ...
     scalars = [value] if value.value is not None else value.items
     texts = [one.value for one in scalars if one.value is not None]
     if texts and len(texts) == len(scalars) <= _MOST_ITEMS and sum(map(len, texts)) <= _LONGEST_VALUE:
-        first, last = scalars[0], max(scalars, key=lambda one: one.end)  # an alias stands elsewhere
-        quotes = [value.value is None and one.style in _QUOTES for one in (first, last)]
-        yield Entry(name, " ".join(texts), first.start - quotes[0], last.end + quotes[1], keys, beside)
+        yield Entry(name, " ".join(texts), *_stretch(value, scalars), keys, beside)
+
+
+def _stretch(value: Node, scalars: list[Node]) -> tuple[int, int]:
+    """Where a scalar stands, or the items of a sequence, all of which are scalars."""
+    if value.value is not None:
+        return value.start, value.end
+    if any(not value.start <= one.start < value.end for one in scalars):
+        return value.start, value.end  # an alias stands elsewhere
+    first, last = scalars[0], scalars[-1]
+    return first.start - (first.style in _QUOTES), last.end + (last.style in _QUOTES)
 
 
 def _jobs(source: str, document: Node) -> Iterator[tuple[range, str]]:
