@@ -28,7 +28,7 @@ _PROPERTIES = re.compile(r"(?:[!&]\S*\s+)*")
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class YamlNode:
     """`source[start:end]`: a scalar without its quotes, or a collection: items, or keys and values in turns."""
 
     start: int
@@ -36,9 +36,9 @@ class Node:
     value: str | None = None
     style: str = ""
     is_mapping: bool = False
-    items: list[Node] = field(default_factory=list)
+    items: list[YamlNode] = field(default_factory=list)
 
-    def pairs(self) -> Iterator[tuple[Node, Node]]:
+    def pairs(self) -> Iterator[tuple[YamlNode, YamlNode]]:
         return zip(self.items[::2], self.items[1::2], strict=False) if self.is_mapping else iter(())
 
 
@@ -75,16 +75,16 @@ def read_yaml(source: str) -> Yaml:
     return Yaml(entries, frozenset(keys), jobs)
 
 
-def _composed(source: str) -> list[Node]:
+def _composed(source: str) -> list[YamlNode]:
     if len(source) > _LONGEST:
         return []
     import yaml
 
     # A mark of byte order is no column, and PyYAML's two readers count it differently.
     text = _NO_TEXT.sub("?", f"\n{source[1:]}" if source.startswith("\ufeff") else source)
-    documents: list[Node] = []
-    open_ones: list[Node] = []
-    anchors: dict[str, Node] = {}
+    documents: list[YamlNode] = []
+    open_ones: list[YamlNode] = []
+    anchors: dict[str, YamlNode] = {}
     try:
         for count, event in enumerate(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))):
             if count > _MOST_NODES or len(open_ones) > _DEEPEST:
@@ -108,10 +108,10 @@ def _composed(source: str) -> list[Node]:
     return documents
 
 
-def _node(source: str, event: Any) -> Node:
+def _node(source: str, event: Any) -> YamlNode:
     start, end = event.start_mark.index, event.end_mark.index
     if not hasattr(event, "value"):
-        return Node(start, end)
+        return YamlNode(start, end)
     properties = _PROPERTIES.match(source, start, end)
     start = properties.end() if properties else start
     if event.style in _QUOTES:
@@ -121,13 +121,13 @@ def _node(source: str, event: Any) -> Node:
         start = header + 1 if header >= 0 else end
         start += len(source[start:end]) - len(source[start:end].lstrip())
         end = start + len(source[start:end].rstrip())
-    return Node(start, end, event.value, event.style or "")
+    return YamlNode(start, end, event.value, event.style or "")
 
 
-def _entries(documents: list[Node], offsets: set[int]) -> Iterator[Entry]:
+def _entries(documents: list[YamlNode], offsets: set[int]) -> Iterator[Entry]:
     """The entries of all mappings, each mapping once; the offsets of keys are noted."""
     seen: set[int] = set()
-    left: list[tuple[Node, tuple[str, ...]]] = [(document, ()) for document in reversed(documents)]
+    left: list[tuple[YamlNode, tuple[str, ...]]] = [(document, ()) for document in reversed(documents)]
     while left:
         node, keys = left.pop()
         if node.value is not None or id(node) in seen:
@@ -149,7 +149,7 @@ def _entries(documents: list[Node], offsets: set[int]) -> Iterator[Entry]:
         left += [(value, (*keys, key.value or "")) for key, value in reversed(list(node.pairs()))]
 
 
-def _given(name: str, value: Node, keys: tuple[str, ...], beside: tuple[str, ...]) -> Iterator[Entry]:
+def _given(name: str, value: YamlNode, keys: tuple[str, ...], beside: tuple[str, ...]) -> Iterator[Entry]:
     """What a name gets: a scalar, a sequence of them, or the `default` of a mapping."""
     if value.is_mapping:
         value = next((one for key, one in value.pairs() if key.value in _GIVEN), value)
@@ -159,7 +159,7 @@ def _given(name: str, value: Node, keys: tuple[str, ...], beside: tuple[str, ...
         yield Entry(name, " ".join(texts), *_stretch(value, scalars), keys, beside)
 
 
-def _stretch(value: Node, scalars: list[Node]) -> tuple[int, int]:
+def _stretch(value: YamlNode, scalars: list[YamlNode]) -> tuple[int, int]:
     """Where a scalar stands, or the items of a sequence, all of which are scalars."""
     if value.value is not None:
         return value.start, value.end
@@ -169,7 +169,7 @@ def _stretch(value: Node, scalars: list[Node]) -> tuple[int, int]:
     return first.start - (first.style in _QUOTES), last.end + (last.style in _QUOTES)
 
 
-def _jobs(source: str, document: Node) -> Iterator[tuple[range, str]]:
+def _jobs(source: str, document: YamlNode) -> Iterator[tuple[range, str]]:
     """The jobs of a workflow: what is below each key of `jobs`."""
     jobs = next((value for key, value in document.pairs() if key.value == "jobs"), None)
     if jobs is None or not jobs.is_mapping:
