@@ -106,7 +106,7 @@ def no_text(data: bytes) -> str:
     for start, reason in _NO_TEXT:
         if data.startswith(start):
             return reason
-    return "not text: it has NUL bytes" if b"\0" in data[:_HEAD] else ""
+    return "not text: it has NUL bytes" if data.find(b"\0", 0, _HEAD) >= 0 else ""
 
 
 def decode(data: bytes) -> str | Unread:
