@@ -46,6 +46,8 @@ ASKS = b"import torch\nx = torch.cuda.get_device_capability() == (12, 0)\n"
         ("a.py", b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS, not the file itself"),
         ("a.cu", bytes(range(256)), "not text: it has NUL bytes"),
         ("a.json", b'{"cuda_archs": ["8.0",\n "12.0a",}\n', "not JSON: Expecting ',' delimiter (line 2)"),
+        ("a.json", b'{"cuda_archs": ' + b"[" * 100_000, "nested too deep to read"),
+        ("a.yml", b"cuda_archs:\n  " + b"- " * 2000 + b"x", "nested too deep to read"),
         ("a.toml", b'cuda_archs = ["12.0a"\nb = \n', "not TOML: Unclosed array (at line 2, column 1)"),
         (
             "a.yml",

@@ -8,6 +8,8 @@ import sys
 
 _LONGEST = 200_000
 """Characters: nobody wrote a longer one by hand, where errors are made."""
+_DEEPEST = 500
+_TOO_DEEP = "nested too deep to read"
 _COMMENT_LINE = re.compile(r"(?m)^[ \t]*//.*$")
 _LAST_COMMA = re.compile(r",(?=\s*[}\]])")
 
@@ -20,7 +22,7 @@ def fault(path: str, source: str) -> str:
     try:
         return _FAULTS[suffix](source)
     except RecursionError:
-        return "nested too deep to read"
+        return _TOO_DEEP
 
 
 def _of_json(source: str) -> str:
@@ -49,9 +51,12 @@ def _of_toml(source: str) -> str:
 def _of_yaml(source: str) -> str:
     import yaml
 
+    depth = 0
     try:
-        for _ in yaml.parse(source, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-            pass
+        for event in yaml.parse(source, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                return _TOO_DEEP
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         return f"not YAML: {error.problem or error.context} (line {mark.line + 1})" if mark else "not YAML"
