@@ -42,10 +42,10 @@ def related(library: bytes, archs: str) -> list[list[str]]:
         ("sm_120a", "90;120a", [[]]),
         ("sm_90a", "90a;100a", [[]]),
         # The binary lacks what the build asks for.
-        ("sm_120a", "90;121", [["./CMakeLists.txt: the build asks for sm_121 here"]]),
-        ("sm_120a", "90;120f", [["./CMakeLists.txt: the build asks for sm_120f here"]]),
-        ("sm_120a", "90;120;121", [["./CMakeLists.txt: the build asks for sm_121 here"]]),
-        ("sm_90", "90;120", [["./CMakeLists.txt: the build asks for sm_120 here"]]),
+        ("sm_120a", "90;121", [["CMakeLists.txt: the build asks for sm_121 here"]]),
+        ("sm_120a", "90;120f", [["CMakeLists.txt: the build asks for sm_120f here"]]),
+        ("sm_120a", "90;120;121", [["CMakeLists.txt: the build asks for sm_121 here"]]),
+        ("sm_90", "90;120", [["CMakeLists.txt: the build asks for sm_120 here"]]),
     ],
 )
 def test_the_build_is_named_where_it_asks_for_more(image: str, archs: str, expected: list[list[str]]) -> None:

@@ -193,9 +193,9 @@ def test_a_file_that_changes_meanwhile(here: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(check, "_written", meddle)
     result = invoke("--fix", "--format", "concise", ".")
     assert result.exit_code == 1
-    assert "not fixed: ./a.py: changed since it was read" in result.stderr
+    assert "not fixed: a.py: changed since it was read" in result.stderr
     assert "fixed 1 in 1 file" in result.stderr
-    assert result.stdout.startswith("./a.py:4:8: "), "the report is about what is on disk"
+    assert result.stdout.startswith("a.py:4:8: "), "the report is about what is on disk"
     assert (here / "a.py").read_text() == GUARD + "# mine\n"
     assert "[0] != 12" in (here / "b.py").read_text()
 
@@ -261,7 +261,7 @@ def test_the_report_after_a_fix_is_of_the_fixed_text(here: Path) -> None:
     put(here, {"a.py": GUARD, "b.py": GUARD.replace("(12, 0):", "(12, 0):  # only on 12.0")})
     result = invoke("--fix", "--format", "json", "--severity", "note", ".")
     report = json.loads(result.stdout)
-    assert all(finding["path"] == "./b.py" for finding in report["findings"])
+    assert all(finding["path"] == "b.py" for finding in report["findings"])
     assert report["stats"]["files"] == 2
 
 

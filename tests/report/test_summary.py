@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import pytest
 
-from bwlint.model.findings import Finding, Report, Severity
+from bwlint.model.findings import Finding, Fix, Proof, Report, Severity
 from bwlint.report import statistics
 from bwlint.report.summary import at_least, skipped, summary
+
+_PROOF = Proof((), (), (), (), "")
 
 
 @pytest.mark.parametrize(
@@ -34,7 +37,30 @@ def test_summary(
 
 
 def test_summary_counts_what_is_not_reported(rich_report: Report) -> None:
-    assert summary(rich_report) == "1 error, 1 warning, 2 suppressed, 2 files skipped"
+    assert summary(rich_report) == "1 error, 1 warning, 1 fixable with --fix, 2 suppressed, 2 files skipped"
+
+
+@pytest.mark.parametrize(
+    ("fixes", "expected"),
+    [
+        ("", "3 warnings"),
+        ("ss", "3 warnings, 2 fixable with --fix"),
+        ("u", "3 warnings, 1 fixable with --fix --unsafe-fixes"),
+        ("ssu", "3 warnings, 2 fixable with --fix, 1 more with --fix --unsafe-fixes"),
+    ],
+)
+def test_fixes_that_were_looked_for_are_counted(
+    fixes: str, expected: str, finding: Callable[..., Finding], report: Callable[..., Report]
+) -> None:
+    how: dict[str, Literal["safe", "unsafe"]] = {"s": "safe", "u": "unsafe"}
+    found = report(
+        *(finding(fix=Fix(how[one], "family", "x", (), _PROOF) if one in how else None) for one in f"{fixes:3}")
+    )
+    assert summary(found) == expected
+    columns = ["rule", "name", "error", "warning", "note", *(["fixable"] if fixes else [])]
+    header, *_, total = statistics.render(found).splitlines()
+    assert header.split() == columns
+    assert total.split() == ["total", "0", "3", "0", *([str(len(fixes))] if fixes else [])]
 
 
 def test_skipped_files_with_reasons(rich_report: Report) -> None:
@@ -50,9 +76,9 @@ def test_at_least(severity: Severity, rules: int, rich_report: Report) -> None:
 
 def test_statistics(rich_report: Report, report: Callable[..., Report]) -> None:
     assert statistics.render(rich_report) == (
-        "rule   name          error  warning  note\n"
-        "BW101  family-split      0        1     0\n"
-        "BW102  leak              1        0     0\n"
-        "total                    1        1     0\n"
+        "rule   name          error  warning  note  fixable\n"
+        "BW101  family-split      0        1     0        1\n"
+        "BW102  leak              1        0     0        0\n"
+        "total                    1        1     0        1\n"
     )
     assert statistics.render(report()) == ""

@@ -188,7 +188,7 @@ def test_the_nearest_configuration_decides_for_each_file(here: Path) -> None:
     write(here, "a/x.py", SPLIT)
     write(here, "b/x.py", SPLIT)
     write(here, "b/bwlint.toml", 'ignore = ["family-split"]\n')
-    assert [found.path for found in findings(".")] == ["./a/x.py"]
+    assert [found.path for found in findings(".")] == ["a/x.py"]
 
 
 def test_per_file_ignores_and_exclude(here: Path) -> None:
@@ -196,7 +196,7 @@ def test_per_file_ignores_and_exclude(here: Path) -> None:
         write(here, name, SPLIT)
     write(here, "bwlint.toml", 'exclude = ["gen/"]\n[per-file-ignores]\n"legacy/**" = ["BW101"]\n')
     outcome = run(".")
-    assert [found.path for found in outcome.report.findings] == ["./a.py"]
+    assert [found.path for found in outcome.report.findings] == ["a.py"]
     assert outcome.scanned == 3  # the configuration is a file of a build
     assert len(findings("gen/c.py")) == 1
     assert run("gen/c.py", force_exclude=True).scanned == 0

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,7 +74,7 @@ def test_every_key(tmp_path: Path, name: str) -> None:
         ("fail_on = 'note'", "`fail_on`: unknown key; did you mean `fail-on`?"),
         (
             "zzz = 1",
-            "`zzz`: unknown key (known: target, select, ignore, severity, fail-on, exclude, per-file-ignores",
+            "`zzz`: unknown key (known: extend, target, select, ignore, severity, fail-on, exclude, per-file-ignores",
         ),
         ("output = 'x'", "`output`: unknown key"),
         ("target = 'sm_120'", "`target`: expected a list of strings, found a string"),
@@ -233,6 +235,82 @@ def test_globs_are_relative_to_the_file(tmp_path: Path, path: str, excluded: boo
     assert found.ignored_rules(f"{tmp_path}/{path}") == ignored
 
 
+def test_a_file_extends_another(tmp_path: Path) -> None:
+    write(tmp_path / ".git/HEAD", "")
+    write(tmp_path / "base.toml", FULL)
+    write(tmp_path / "kit/bwlint.toml", "extend = '../base.toml'\nseverity = 'error'\n[sources]\narch-lists = ['MINE']")
+    write(tmp_path / "kit/deep/pyproject.toml", "[tool.bwlint]\nextend = '../bwlint.toml'\nexclude = ['own.py']")
+    base = load(f"{tmp_path}/base.toml")
+    kit, deep = (Configs().of(f"{tmp_path}/{folder}/x.py") for folder in ("kit", "kit/deep"))
+    assert base
+    assert kit == replace(
+        base,
+        file=f"{tmp_path}/kit/bwlint.toml",
+        exclude_in=base.file,
+        per_file_ignores_in=base.file,
+        severity="error",
+        arch_lists=("MINE",),
+    )
+    assert deep.capability_functions == base.capability_functions
+    # globs are told from where they stand
+    assert kit.is_excluded(f"{tmp_path}/build/a.py")
+    assert kit.ignored_rules(f"{tmp_path}/tests/a.py")
+    assert not kit.ignored_rules(f"{tmp_path}/kit/tests/a.py")
+    assert deep.ignored_rules(f"{tmp_path}/tests/a.py")
+    assert not deep.is_excluded(f"{tmp_path}/build/a.py")
+    assert deep.is_excluded(f"{tmp_path}/kit/deep/own.py")
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"bwlint.toml": "extend = 'none.toml'"}, "`extend`: none.toml: no such file"),
+        ({"bwlint.toml": "extend = './bwlint.toml'"}, "`extend`: ./bwlint.toml leads back to a file that extends it"),
+        (
+            {"bwlint.toml": "extend = 'a.toml'", "a.toml": "extend = 'bwlint.toml'"},
+            "a.toml: `extend`: bwlint.toml leads back to a file that extends it",
+        ),
+        ({"bwlint.toml": "extend = '../out.toml'"}, "../out.toml is no TOML file of the same git tree or, without one"),
+        ({"bwlint.toml": "extend = '/etc/x.toml'"}, "/etc/x.toml is no TOML file of the same git tree"),
+        ({"bwlint.toml": "extend = 'link.toml'"}, "link.toml is no TOML file of the same git tree"),
+        ({"bwlint.toml": "extend = 'hidden.toml'"}, "hidden.toml is no TOML file of the same git tree"),
+        ({"bwlint.toml": "extend = 'folder.toml'", "folder.toml/x": ""}, "`extend`: folder.toml: no such file"),
+        ({"bwlint.toml": "extend = 'setup.cfg'"}, "`extend`: expected the name of a TOML file, found 'setup.cfg'"),
+        ({"bwlint.toml": "extend = ['a.toml']"}, "`extend`: expected the name of a TOML file, found a list"),
+        ({"bwlint.toml": 'extend = "a\\u0000.toml"'}, "`extend`: expected the name of a TOML file, found"),
+        ({"bwlint.toml": "extend = 'pyproject.toml'", "pyproject.toml": ""}, "has no table [tool.bwlint]"),
+        ({"bwlint.toml": "extend = 'a.toml'", "a.toml": "selct = []"}, "a.toml: `selct`: unknown key; did you mean"),
+        (
+            {"bwlint.toml": "extend = '0.toml'", **{f"{n}.toml": f"extend = '{n + 1}.toml'" for n in range(20)}},
+            "more than 16 files extend one another",
+        ),
+    ],
+)
+def test_what_cannot_be_extended(tmp_path: Path, files: dict[str, str], message: str) -> None:
+    write(tmp_path / "out.toml", "severity = 'note'")
+    for name, text in files.items():
+        write(tmp_path / "tree" / name, text)
+    (tmp_path / "tree/link.toml").symlink_to("../out.toml")
+    (tmp_path / "tree/hidden.toml").symlink_to("bwlint.cfg")
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        Configs().of(f"{tmp_path}/tree/x.py")
+
+
+@pytest.mark.parametrize("is_git", [True, False])
+def test_without_a_git_tree_the_folder_is_the_bound(tmp_path: Path, is_git: bool) -> None:
+    write(tmp_path / "above.toml", "severity = 'note'")
+    write(tmp_path / "tree/bwlint.toml", "extend = '../above.toml'")
+    write(tmp_path / "tree/deep/bwlint.toml", "extend = 'below/more.toml'")
+    write(tmp_path / "tree/deep/below/more.toml", "severity = 'note'")
+    if is_git:
+        write(tmp_path / ".git/HEAD", "")
+        assert Configs().of(f"{tmp_path}/tree/x.py").severity == "note"
+    else:
+        with pytest.raises(ConfigError, match="is no TOML file of the same git tree"):
+            Configs().of(f"{tmp_path}/tree/x.py")
+    assert Configs().of(f"{tmp_path}/tree/deep/x.py").severity == "note"
+
+
 def test_the_command_line_overrides() -> None:
     base = Config(target=("sm_120",), select=("leak",), severity="note")
     changed = base.override(target=["sm_90"], fail_on="error")
@@ -243,6 +321,7 @@ def test_the_command_line_overrides() -> None:
 def test_no_key_can_name_a_program_an_output_or_an_index() -> None:
     keys = {*config._KEYS, *config._SOURCE_KEYS}
     assert keys == {
+        "extend",
         "target",
         "select",
         "ignore",

@@ -83,13 +83,13 @@ def test_decode(data: bytes, text: str | None) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"\x7fELF\0\0\xb7", "not utf-8 and no encoding is declared: byte 0xb7 at offset 6"),
+        (b"\x7fELF\0\0\xb7", "not utf-8 and no encoding is declared: byte 0xb7 at offset 6 (line 1)"),
         ("x = 1".encode("utf-16"), WIDE),
         ("x = 1".encode("utf-16-le"), WIDE),
         ("x = 1".encode("utf-16-be"), WIDE),
         ("x = 1".encode("utf-32"), WIDE),
         ("x = 1".encode("utf-32-be"), WIDE),
-        (b"# coding: ascii\n'\xe4'", "not ascii which is the encoding declared: byte 0xe4 at offset 17"),
+        (b"# coding: ascii\n'\xe4'", "not ascii which is the encoding declared: byte 0xe4 at offset 17 (line 2)"),
         (b"# coding: klingon\n", "unknown encoding declared: klingon"),
         (b"# coding: ../../x\n", "unknown encoding declared: .."),
         (b"# coding: hex\n00", "not an encoding of text: hex"),
@@ -98,7 +98,7 @@ def test_decode(data: bytes, text: str | None) -> None:
             codecs.BOM_UTF8 + b"# coding: latin-1\n",
             "a UTF-8 byte order mark, but the encoding declared is latin-1",
         ),
-        (codecs.BOM_UTF8 + b"\xff", "not utf-8 which its byte order mark says: byte 0xff at offset 0"),
+        (codecs.BOM_UTF8 + b"\xff", "not utf-8 which its byte order mark says: byte 0xff at offset 0 (line 1)"),
     ],
 )
 def test_what_cannot_be_decoded_has_a_reason(data: bytes, reason: str) -> None:

@@ -59,15 +59,21 @@ def test_virtual_environments_are_left_out_unless_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "path"), [(".", "./a/b.py"), ("a", "a/b.py"), ("a/", "a/b.py"), ("./a/b.py", "./a/b.py")]
+    ("argument", "path"),
+    [
+        *((one, "a/b.py") for one in (".", "./", "a", "a/", "./a", ".//a/", "././a/b.py", "a/b.py")),
+        ("../tree", "../tree/a/b.py"),
+        ("./../tree/a", "../tree/a/b.py"),
+        ("a/.", "a/./b.py"),
+    ],
 )
 def test_paths_are_the_argument_joined_with_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument: str, path: str
 ) -> None:
-    plant(tmp_path, ["a/b.py"])
-    monkeypatch.chdir(tmp_path)
+    plant(tmp_path, ["tree/a/b.py"])
+    monkeypatch.chdir(tmp_path / "tree")
     (file,) = discover([argument]).files
-    assert (file.path, file.real) == (path, str(tmp_path.resolve() / "a/b.py"))
+    assert (file.path, file.real) == (path, str(tmp_path.resolve() / "tree/a/b.py"))
     assert file.named == argument.endswith(".py")
 
 
@@ -321,11 +327,10 @@ def test_special_files_are_listed_and_not_opened(tmp_path: Path, monkeypatch: py
         found = discover([".", "/dev/null", "fifo.py"])
     assert found.files == ()
     assert {skip.path: skip.reason for skip in found.skipped} == {
-        "./fifo.py": "not a regular file: a FIFO",
-        "./linked.py": "not a regular file: a FIFO",
-        "./sock.py": "not a regular file: a socket",
-        "/dev/null": "not a regular file: a device",
         "fifo.py": "not a regular file: a FIFO",
+        "linked.py": "not a regular file: a FIFO",
+        "sock.py": "not a regular file: a socket",
+        "/dev/null": "not a regular file: a device",
     }
 
 

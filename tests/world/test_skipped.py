@@ -29,7 +29,31 @@ ASKS = b"import torch\nx = torch.cuda.get_device_capability() == (12, 0)\n"
     [
         ("a.cu", GUARD.decode("latin-1").encode("utf-16"), "UTF-16 or UTF-32, which is not read"),
         ("a.py", ASKS.decode().encode("utf-16-le"), "UTF-16 or UTF-32, which is not read"),
-        ("a.py", b"x = '\xe9'\n" + ASKS, "not utf-8 and no encoding is declared: byte 0xe9 at offset 5"),
+        ("a.py", b"x = '\xe9'\n" + ASKS, "not utf-8 and no encoding is declared: byte 0xe9 at offset 5 (line 1)"),
+        ("a.py", ASKS + b"# \xe9\n", "not utf-8 and no encoding is declared: byte 0xe9 at offset 65 (line 3)"),
+        ("a.py", ASKS + b"# \0\n", "syntax error: a NUL byte (line 3)"),
+        (
+            "a.py",
+            ASKS + b"print 1\n",
+            "syntax error: Missing parentheses in call to 'print'. Did you mean print(...)? (line 3)",
+        ),
+        (
+            "a.py",
+            ASKS + b"if x:\n\ty\n        z\n",
+            "syntax error: inconsistent use of tabs and spaces in indentation (line 5)",
+        ),
+        ("a.cu", b"\0GITCRYPT\0" + bytes(range(256)), "encrypted by git-crypt"),
+        ("a.py", b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS, not the file itself"),
+        ("a.cu", bytes(range(256)), "not text: it has NUL bytes"),
+        ("a.json", b'{"cuda_archs": ["8.0",\n "12.0a",}\n', "not JSON: Expecting ',' delimiter (line 2)"),
+        ("a.json", b'{"cuda_archs": ' + b"[" * 100_000, "nested too deep to read"),
+        ("a.yml", b"cuda_archs:\n  " + b"- " * 2000 + b"x", "nested too deep to read"),
+        ("a.toml", b'cuda_archs = ["12.0a"\nb = \n', "not TOML: Unclosed array (at line 2, column 1)"),
+        (
+            "a.yml",
+            b'env:\n  X_ARCH_LIST: "8.0 12.0a\nb: [\n',
+            "not YAML: found unexpected end of stream (line 4)",
+        ),
         ("a.py", ASKS + b"y = " + b"(" * 300 + b")" * 300, "syntax error: too many nested parentheses (line 3)"),
         ("a.py", ASKS + b"y = " + b"-" * 3000 + b"1", "nested too deep for Python's own parser"),
         ("pyproject.toml", b"[project]\nx = " + b"[" * 50_000 + b"]" * 50_000, "nested too deep to read"),
@@ -41,6 +65,26 @@ def test_what_is_not_read_is_named(tmp_path: Path, name: str, data: bytes, reaso
     found = collect(discover([str(tmp_path)]).files, 1)
     assert [(skip.path, skip.reason) for skip in found.skipped] == [(str(tmp_path / name), reason)]
     assert [file.path for file, _ in found.modules] == [str(tmp_path / "other.py")]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.json", b'{\n  // a comment\n  "architectures": ["x86",],\n}\n'),
+        ("a.json", b'\xef\xbb\xbf{"architectures": []}'),
+        ("a.json", b'{"names": [}'),  # nothing that bwlint would look for
+        ("a.json", b'{"cuda_archs": ["8.0", "12.0a"],'),  # found all the same
+        ("a.toml", b'architectures = ["x86"]\n'),
+        ("a.yml", b"architectures: [x86]\n"),
+        ("a.yml", b"{% if x %}\nX_ARCH_LIST: 8.0 12.0a\n"),
+        ("a.sh", b'X_ARCH_LIST="$A\n'),
+        ("a.cu", b"int x; // \xe9\n"),
+        ("a.py", b"print 1\n"),
+    ],
+)
+def test_what_has_nothing_to_say_or_is_read_all_the_same_is_not(tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert collect(discover([str(tmp_path)]).files, 1).skipped == ()
 
 
 def test_a_file_for_which_there_is_no_memory_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

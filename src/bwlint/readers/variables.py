@@ -61,8 +61,8 @@ def _in_lines(source: str, lines: Sequence[str]) -> Iterator[Operation]:
             before = line[: match.start("name")]
             if " #" in before or not _counts(match["name"], source):
                 continue
-            start, end = (len(line[: match.start(part)].encode()) for part in ("name", "value"))
-            at = Span(number, start, number, end + len(match["value"].encode()))
+            start, end = (len(line[: match.start(part)].encode("utf-8", "surrogatepass")) for part in ("name", "value"))
+            at = Span(number, start, number, end + len(match["value"].encode("utf-8", "surrogatepass")))
             amounts = (const(match["value"]), const(_near(lines, number)))
             yield Operation("environment", match["name"], at, amounts=amounts)
 

@@ -1,4 +1,4 @@
-"""How many findings each rule has, by severity."""
+"""How many findings each rule has, by severity, and how many of them have a fix, where fixes were looked for."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ def render(report: Report) -> str:
     """A plain table, one row a rule and a total; empty where there is no finding."""
     if not report.findings:
         return ""
-    counts = Counter((finding.rule, finding.name, finding.severity) for finding in report.findings)
+    columns = (*_LEVELS, *(["fixable"] if any(finding.fix for finding in report.findings) else []))
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for finding in report.findings:
+        for column in (finding.severity, *(["fixable"] if finding.fix else [])):
+            counts.update([(finding.rule, finding.name, column), ("total", "", column)])
+    named = sorted({(rule, name) for rule, name, _ in counts if name})
     rows = [
-        (rule, name, *(str(counts[rule, name, level]) for level in _LEVELS))
-        for rule, name in sorted({(rule, name) for rule, name, _ in counts})
+        (rule, name, *(str(counts[rule, name, column]) for column in columns)) for rule, name in (*named, ("total", ""))
     ]
-    totals = Counter(finding.severity for finding in report.findings)
-    return _table([("rule", "name", *_LEVELS), *rows, ("total", "", *(str(totals[level]) for level in _LEVELS))])
+    return _table([("rule", "name", *columns), *rows])
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:

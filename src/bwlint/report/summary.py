@@ -20,7 +20,8 @@ def at_least(report: Report, severity: Severity) -> Report:
 def summary(report: Report, shown: Severity = "note", seconds: float | None = None) -> str:
     """``3 warnings, 12 notes (not shown), 2 files skipped in 1.2 s``.
 
-    `report` is the whole report, `shown` the lowest severity that was printed.
+    `report` is the whole report, `shown` the lowest severity that was printed. How many can be fixed is said where a
+    report with fixes was asked for too: each proof reads a whole file again.
     """
     counts = Counter(finding.severity for finding in report.findings)
     parts = [
@@ -30,6 +31,11 @@ def summary(report: Report, shown: Severity = "note", seconds: float | None = No
     ]
     if not parts:
         parts.append("no findings")
+    offered = Counter(finding.fix.applicability for finding in report.findings if finding.fix)
+    if offered["safe"]:
+        parts.append(f"{offered['safe']} fixable with --fix")
+    if offered["unsafe"]:
+        parts.append(f"{offered['unsafe']} {'more ' if offered['safe'] else 'fixable '}with --fix --unsafe-fixes")
     if report.suppressed:
         parts.append(f"{len(report.suppressed)} suppressed")
     if known := report.stats.get("baselined"):

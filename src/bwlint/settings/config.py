@@ -1,7 +1,9 @@
-"""The user's settings: `bwlint.toml`, or ``[tool.bwlint]`` in `pyproject.toml`. The nearest file wins, whole.
+"""The user's settings: `bwlint.toml`, or ``[tool.bwlint]`` in `pyproject.toml`. The nearest file wins, whole, with what
+it says it extends.
 
 A configuration may come with a tree that nobody trusts. So no key names a program, a file to write or a
-package index, and no value is a regular expression: patterns are gitignore globs.
+package index, `extend` leads to no file outside of the tree, and no value is a regular expression: patterns are
+gitignore globs.
 """
 
 # Real paths are plain strings throughout, as `walk` gives them.
@@ -39,6 +41,8 @@ FORMS = (
 )
 """What a capability function can be said to return: the kinds of `chips/sources.toml`."""
 
+_MOST_EXTENDED = 16
+
 
 @dataclass(frozen=True, slots=True)
 class OwnLibrary:
@@ -61,10 +65,13 @@ class ConfigError(Exception):
 class Config:
     """One configuration as written. None means that the file does not say.
 
-    `file` is the path of the configuration file, None for the defaults. Globs are relative to its folder.
+    `file` is the path of the configuration file, None for the defaults. Globs are relative to its folder, or to that of
+    the file that has them where it extends one.
     """
 
     file: str | None = None
+    exclude_in: str | None = None
+    per_file_ignores_in: str | None = None
     target: tuple[str, ...] | None = None
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] | None = None
@@ -104,18 +111,22 @@ class Config:
 
     def is_excluded(self, real: str) -> bool:
         """Whether the file at the real path `real`, or a folder above it, is one that `exclude` names."""
-        return bool(self.exclude) and self._matches(compiled(self.exclude), real)
+        return bool(self.exclude) and self._matches(compiled(self.exclude), real, self.exclude_in)
 
     def ignored_rules(self, real: str) -> frozenset[str]:
         """The rule ids, as written, that `per-file-ignores` switches off for the file at `real`."""
         return frozenset(
-            rule for glob, rules in self.per_file_ignores if self._matches(compiled((glob,)), real) for rule in rules
+            rule
+            for glob, rules in self.per_file_ignores
+            if self._matches(compiled((glob,)), real, self.per_file_ignores_in)
+            for rule in rules
         )
 
-    def _matches(self, matcher: Matcher, real: str) -> bool:
-        if self.file is None:
+    def _matches(self, matcher: Matcher, real: str, told_in: str | None) -> bool:
+        file = told_in or self.file
+        if file is None:
             return False
-        relative = os.path.relpath(real, os.path.dirname(self.file))
+        relative = os.path.relpath(real, os.path.dirname(file))
         return matcher.verdict_below(PurePath(relative).as_posix()) is True
 
 
@@ -151,10 +162,9 @@ class Configs:
         return found
 
 
-def load(file: str) -> Config | None:
-    """The configuration in `file`: a `bwlint.toml`, or a `pyproject.toml` (None without ``[tool.bwlint]``).
-
-    Raises ConfigError.
+def load(file: str, above: tuple[str, ...] = ()) -> Config | None:
+    """The configuration in `file`: a TOML file, or a `pyproject.toml` (None without ``[tool.bwlint]``), with what it
+    extends. `above` are those that extend this one (real paths). Raises ConfigError.
     """
     data = read_bytes(file)
     if isinstance(data, Unread):
@@ -165,7 +175,36 @@ def load(file: str) -> Config | None:
         return None
     document = _parse(file, data)
     table = _tool_table(file, document) if is_pyproject else document
-    return None if table is None else _read_table(file, table)
+    if table is None:
+        return None
+    values = _read_table(file, table)
+    extend = values.pop("extend", None)
+    return Config(file=file, **values) if extend is None else _extended(file, extend, values, above)
+
+
+def _extended(file: str, extend: str, values: dict[str, Any], above: tuple[str, ...]) -> Config:
+    """What a file extends, with its own values instead. Raises ConfigError."""
+    from bwlint.sources.worktree import is_in, top_of
+
+    real, base = disk.real(file), disk.real(os.path.join(os.path.dirname(file), extend))
+    folder = os.path.dirname(real)
+    chain = (*above, real)
+    if base in chain:
+        raise ConfigError(f"{file}: `extend`: {extend} leads back to a file that extends it")
+    if len(chain) > _MOST_EXTENDED:
+        raise ConfigError(f"{file}: `extend`: more than {_MOST_EXTENDED} files extend one another")
+    if not base.endswith(".toml") or not is_in(base, top_of(folder) or folder):
+        raise ConfigError(f"{file}: `extend`: {extend} is no TOML file of the same git tree or, without one, folder")
+    if not disk.is_file(base):
+        raise ConfigError(f"{file}: `extend`: {extend}: no such file")
+    found = load(base, chain)
+    if found is None:
+        raise ConfigError(f"{file}: `extend`: {extend} has no table [tool.bwlint]")
+    told: dict[str, Any] = {
+        f"{key}_in": None if key in values else getattr(found, f"{key}_in") or found.file
+        for key in ("exclude", "per_file_ignores")
+    }
+    return replace(found, file=file, **told, **values)
 
 
 def configs(file: str | None, *, isolated: bool) -> Configs:
@@ -232,6 +271,12 @@ def _names(value: object) -> tuple[str, ...]:
     for name in _strings(value):
         _check_dotted(name)
     return _strings(value)
+
+
+def _toml_file(value: object) -> str:
+    if not isinstance(value, str) or not value.endswith(".toml") or "\0" in value:
+        raise _Wrong("the name of a TOML file", repr(value) if isinstance(value, str) else _type_of(value))
+    return value
 
 
 def _level(value: object) -> Severity:
@@ -359,6 +404,7 @@ def _at(key: str, read: Callable[[Any], Any], value: object) -> Any:
 
 _Reader = Callable[[Any], Any]
 _KEYS: dict[str, _Reader] = {
+    "extend": _toml_file,
     "target": _strings,
     "select": _strings,
     "ignore": _strings,
@@ -371,15 +417,14 @@ _KEYS: dict[str, _Reader] = {
 _SOURCE_KEYS: dict[str, _Reader] = {"arch-lists": _names, "capability-functions": _functions}
 
 
-def _read_table(file: str, table: dict[str, Any]) -> Config:
+def _read_table(file: str, table: dict[str, Any]) -> dict[str, Any]:
     where = "tool.bwlint." if os.path.basename(file) == "pyproject.toml" else ""
     rest = {key: value for key, value in table.items() if key != "sources"}
     values = _read_keys(file, where, rest, _KEYS, [*_KEYS, "sources"])
     sources = table.get("sources", {})
     if not isinstance(sources, dict):
         raise ConfigError(f"{file}: `{where}sources`: expected a table, found {_type_of(sources)}")
-    values |= _read_keys(file, f"{where}sources.", sources, _SOURCE_KEYS, list(_SOURCE_KEYS))
-    return Config(file=file, **values)
+    return values | _read_keys(file, f"{where}sources.", sources, _SOURCE_KEYS, list(_SOURCE_KEYS))
 
 
 def _read_keys(

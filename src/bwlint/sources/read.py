@@ -21,11 +21,18 @@ LIMIT = 8 * 1024 * 1024
 """The largest file that is read, in bytes."""
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_NEWLINE_BYTES = re.compile(rb"\r\n|\r|\n")
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK_OR_COMMENT = re.compile(rb"[ \t\f]*(?:#|$)")
 # `punycode` and `idna` need time that grows with the square of the input; nobody writes source in them.
 _REFUSED = frozenset({"punycode", "idna", "undefined"})
 WIDE = "UTF-16 or UTF-32, which is not read"
+_NO_TEXT = (
+    (b"version https://git-lfs.github.com/spec/", "a pointer of Git LFS, not the file itself"),
+    (b"\0GITCRYPT\0", "encrypted by git-crypt"),
+)
+_HEAD = 8000
+"""Bytes in which a NUL says that a file is no text, as for git."""
 _WIDE = re.compile(rb"[^\0]\0[^\0]\0|\0[^\0]\0[^\0]|[^\0]\0{3}|\0{3}[^\0]")
 _SPECIAL = (
     (stat.S_ISDIR, "a folder"),
@@ -92,6 +99,14 @@ def is_wide(data: bytes) -> bool:
     """Whether text has units of two or four bytes, by its byte order mark or by its first two characters."""
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
     return marked or _WIDE.match(data) is not None
+
+
+def no_text(data: bytes) -> str:
+    """Why the content of a source file is none, "" where it may be."""
+    for start, reason in _NO_TEXT:
+        if data.startswith(start):
+            return reason
+    return "not text: it has NUL bytes" if data.find(b"\0", 0, _HEAD) >= 0 else ""
 
 
 def decode(data: bytes) -> str | Unread:
@@ -243,7 +258,8 @@ def _decode(data: bytes, codec: str, so: str) -> str | Unread:
     try:
         return data.decode(codec)
     except UnicodeDecodeError as error:
-        return Unread(f"not {codec} {so}: byte 0x{data[error.start]:02x} at offset {error.start}")
+        line = len(_NEWLINE_BYTES.findall(data, 0, error.start)) + 1
+        return Unread(f"not {codec} {so}: byte 0x{data[error.start]:02x} at offset {error.start} (line {line})")
     except LookupError:
         return Unread(f"not an encoding of text: {codec}")
     except ValueError:

@@ -56,7 +56,8 @@ class Mount:
 class SourceFile:
     """One file to read.
 
-    `path` is for reports: the argument as given joined with the rest, with slashes, without lone surrogates.
+    `path` is for reports: the argument as given joined with the rest, with slashes, without "./" in front, without lone
+    surrogates.
     `real` is the path to open, free of symlinks. `root` is the folder where absolute imports begin. `named`
     says that the file itself was an argument.
     """
@@ -366,7 +367,9 @@ def _kind_of_script(real: str) -> str | Unread | None:
 
 
 def _printable(path: str) -> str:
-    """`path` with slashes and, where it is no valid text, with its bytes escaped."""
+    """`path` with slashes, without "./" in front, and, where it is no valid text, with its bytes escaped."""
     if os.sep != "/":
         path = path.replace(os.sep, "/")
+    while path.startswith("./"):
+        path = path[2:].lstrip("/") or "."
     return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -17,12 +17,12 @@ from functools import partial
 from bwlint.index import kept
 from bwlint.model.facts import Module
 from bwlint.model.findings import Skipped
-from bwlint.readers import KINDS, ReadError, python, reader
+from bwlint.readers import KINDS, ReadError, python, reader, unparsed
 from bwlint.settings.suppress import MARK
 from bwlint.sources import disk
 from bwlint.sources.kinds import kind_of
 from bwlint.sources.limits import bounded, is_nested_too_deep
-from bwlint.sources.read import WIDE, Unread, decode, is_wide, read_bytes
+from bwlint.sources.read import WIDE, Unread, decode, is_wide, no_text, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world import carried, included
@@ -45,7 +45,6 @@ Facts = tuple[Module | None, str]
 """What is read of a file: its facts, the reason why it was skipped (or "")."""
 Result = tuple[Facts | bytes, bool]
 """What a worker says of a file: its facts, as the index keeps them where there is one; has a comment."""
-_NO_FACTS: Facts = None, ""
 
 
 def collect(
@@ -228,7 +227,7 @@ def _of_content(real: str, root: str, kind: str, data: bytes, own: frozenset[str
         with bounded():
             brought = brought_to(kind, real, data)
             if not may_matter(kind, real, data, own | brought):
-                return _NO_FACTS
+                return None, no_text(data)
             key = kept.key("facts", data, kind, real, root, own, brought)
             return kept.in_bytes(key, lambda: _facts(real, root, kind, data, own, brought))
     except ReadError as error:
@@ -244,9 +243,10 @@ def _facts(real: str, root: str, kind: str, data: bytes, own: frozenset[str], br
     except ReadError as error:
         return None, str(error)
     told = (module.gates, module.guards, module.operations, module.carries, module.embedded, module.handed_on)
-    if not any(told):
-        return _NO_FACTS  # read again if an import or an include asks for it
-    return module, ""
+    if any(told):
+        return module, ""
+    # Without facts it is read again if an import or an include asks for it.
+    return None, unparsed.fault(real, source) if kind == "build" else ""
 
 
 def _unpacked(found: Facts | bytes, file: SourceFile, own: frozenset[str]) -> Facts:

@@ -223,6 +223,39 @@ FLAGS = [
         "FROM kit\nENV TORCH_CUDA_ARCH_LIST='8.0 12.0a+PTX 12.1a+PTX'\n",
     ),
     ("w.yml", 'env:\n  TORCH_CUDA_ARCH_LIST: "8.0;12.0a"\n', 'env:\n  TORCH_CUDA_ARCH_LIST: "8.0;12.0a;12.1a"\n'),
+    (
+        "pod.yml",
+        "env:\n- name: TORCH_CUDA_ARCH_LIST\n  value: 8.0 12.0a # ours\n",
+        "env:\n- name: TORCH_CUDA_ARCH_LIST\n  value: 8.0 12.0a 12.1a # ours\n",
+    ),
+    (
+        "w.yml",
+        "env: {TORCH_CUDA_ARCH_LIST: 8.0 12.0a, A: 1}\n",
+        "env: {TORCH_CUDA_ARCH_LIST: 8.0 12.0a 12.1a, A: 1}\n",
+    ),
+    (
+        "w.yml",
+        "env:\n  TORCH_CUDA_ARCH_LIST: >-\n    8.0\n    12.0a\n  A: 1\n",
+        "env:\n  TORCH_CUDA_ARCH_LIST: >-\n    8.0\n    12.0a\n    12.1a\n  A: 1\n",
+    ),
+    (
+        "w.yml",
+        "all: &all '8.0 12.0a'\nenv:\n  TORCH_CUDA_ARCH_LIST: *all\n",
+        "all: &all '8.0 12.0a 12.1a'\nenv:\n  TORCH_CUDA_ARCH_LIST: *all\n",
+    ),
+    ("w.yml", "torch_cuda_arch_list:\n- 9.0a\n- 12.0a\n", "torch_cuda_arch_list:\n- 9.0a\n- 12.0a\n- 12.1a\n"),
+    ("w.yml", "kit_arch_list:\n  - 9.0a\n  - 12.0a\n", "kit_arch_list:\n  - 9.0a\n  - 12.0f\n"),
+    ("Dockerfile", "ENV TORCH_CUDA_ARCH_LIST 8.0 12.0a\n", "ENV TORCH_CUDA_ARCH_LIST 8.0 12.0a 12.1a\n"),
+    (
+        "Dockerfile",
+        "ENV TORCH_CUDA_ARCH_LIST=8.0\\ 12.0a A=1\n",
+        "ENV TORCH_CUDA_ARCH_LIST=8.0\\ 12.0a\\ 12.1a A=1\n",
+    ),
+    (
+        "Dockerfile",
+        'ENV TORCH_CUDA_ARCH_LIST="8.0 \\\n  12.0a" \\\n# ours\n  A=1\n',
+        'ENV TORCH_CUDA_ARCH_LIST="8.0 \\\n  12.0a \\\n  12.1a" \\\n# ours\n  A=1\n',
+    ),
     ("k.toml", 'cuda_archs = ["9.0a", "12.0a"]\n', 'cuda_archs = ["9.0a", "12.0f"]\n'),
     (
         "run.py",
@@ -243,6 +276,20 @@ def test_files_of_other_kinds(mend: Mend, name: str, before: str, after: str) ->
     assert found.text == after
     assert found.fix.applicability == "unsafe"
     assert not mend(after, name).fixes
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("w.yml", "torch_cuda_arch_list:\n  - 9.0a\n  # ours\n  - 12.0a\n"),
+        ("w.yml", "torch_cuda_arch_list:\n  - 12.0a\n"),
+        ("w.yml", "one: &one 12.0a\nkit_arch_list: [9.0a, *one]\n"),
+        ("w.yml", 'torch_cuda_arch_list: "8.0 12\\\n  .0a"\n'),
+        ("Dockerfile", 'ENV TORCH_CUDA_ARCH_LIST="8.0 \\\n# ours\n  12.0a"\n'),
+    ],
+)
+def test_spellings_that_are_not_rewritten(mend: Mend, name: str, text: str) -> None:
+    assert mend(text, name).refused == "no known rewrite for this spelling"
 
 
 def test_json_stays_json(mend: Mend) -> None:

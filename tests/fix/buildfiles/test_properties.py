@@ -15,6 +15,7 @@ from bwlint.fix.buildfiles.proof import reached, stated
 from bwlint.judging.drafts import Remedy
 from bwlint.model.findings import Fix
 from bwlint.readers.buildfiles import read
+from bwlint.readers.unparsed import fault
 from bwlint.run.engine import analyse
 from bwlint.sources.walk import SourceFile
 from bwlint.world.collect import Collected
@@ -142,6 +143,7 @@ def test_conditions(patterns: list[str], grouped: bool, path: str) -> None:
         assert ChipSet.joining(Target.parse(name).chip for name in set(new.sass) - set(old.sass)) <= BOTH
 
 
+PATHS = (CMAKE, SHELL, "/kit/Dockerfile", "/kit/k.json", "/kit/k.yml", "/kit/test/CMakeLists.txt")
 FRAGMENTS = st.lists(
     st.sampled_from(
         (
@@ -149,6 +151,8 @@ FRAGMENTS = st.lists(
             *('"', ";", " ", "\n", "\r\n", "\t", "# 120a\n", "[[", "]]", "\\", "${X}", "|", "(", ")", "ü", "\ufeff"),
             *("120a", "12.0a", "120f", "121a", "120", "90a", "120a-real", "12.0a+PTX", "sm_120a", "endif()\n", "AND "),
             *("-gencode arch=compute_120a,code=sm_120a", "-gencode=arch=compute_121a,code=[sm_121a,compute_121a]"),
+            *("env:\n", "  TORCH_CUDA_ARCH_LIST: ", "- name: KIT_ARCH_LIST\n", "  value: ", ">\n", "- "),
+            *("{", "}", "[", "]", ", ", "'"),
             *('TORCH_CUDA_ARCH_LIST="', "KIT_ARCH_LIST=", "list(APPEND KIT_ARCHS ", '"120a" IN_LIST KIT_ARCHS'),
         )
     ),
@@ -157,11 +161,12 @@ FRAGMENTS = st.lists(
 
 
 @settings(max_examples=300, deadline=None)
-@given(FRAGMENTS, st.sampled_from((CMAKE, SHELL, "/kit/Dockerfile", "/kit/k.json", "/kit/test/CMakeLists.txt")))
+@given(FRAGMENTS, st.sampled_from(PATHS))
 def test_whatever_stands_there(text: str, path: str) -> None:
     for fix in fixes(path, text):
         after = apply(text, fix.edits)
         assert after != text
+        assert fault(path, text) or not fault(path, after)
         old, new = (stated(read(path, each, "", False)) for each in (text, after))
         assert len(new) - len(old) in (0, 1)
         assert fix.proof.after_must in [reached(carry).names for carry in new] or len(new) > len(old)

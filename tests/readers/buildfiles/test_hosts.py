@@ -6,7 +6,6 @@ import pytest
 
 from bwlint.chips.hosts import host_of, of_condition, other, without_host
 from bwlint.readers.buildfiles import read
-from bwlint.readers.buildfiles.yaml import yaml_place
 
 
 @pytest.mark.parametrize(
@@ -28,14 +27,6 @@ def test_conditions_may_ask_for_the_other_one() -> None:
     assert of_condition("NOT CMAKE_SYSTEM_PROCESSOR MATCHES aarch64") == "x86_64"
     assert other("") == ""
     assert without_host("x86_64_archs") == without_host("aarch64_archs")
-
-
-def test_a_place_in_yaml_has_its_keys_and_what_stands_beside_it() -> None:
-    lines = ["jobs:", "  build:", "    include:", "      - host: x86_64", "        archs: 80", "      - host: aarch64"]
-    place = yaml_place(lines, 4)
-    assert place.keys == ("jobs", "build", "include", "archs")
-    assert place.beside == ("      - host: x86_64",)
-    assert yaml_place(["# nothing"], 0).keys == ()
 
 
 @pytest.mark.parametrize(

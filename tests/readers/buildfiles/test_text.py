@@ -61,6 +61,53 @@ def test_lists(carries: Carries, name: str, source: str, expected: str) -> None:
     assert [" ".join(each.sass) for each in carries(name, source)] == ([expected] if expected else [])
 
 
+_NAME = "TORCH_CUDA_ARCH_LIST"
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "written"),
+    [
+        ("Dockerfile", f"ENV {_NAME} 8.0 12.0a\n", "8.0 12.0a"),
+        ("Dockerfile", f'ENV {_NAME} "8.0 12.0a"\n', "8.0 12.0a"),
+        ("a.dockerfile", f"env {_NAME} \\\n  8.0 12.0a\n", "8.0 12.0a"),
+        ("Dockerfile", f'ENV A=1 {_NAME}="8.0 12.0a" B=2\n', "8.0 12.0a"),
+        ("Dockerfile", f"ENV {_NAME}=8.0\\ 12.0a B=2\n", "8.0\\ 12.0a"),
+        ("Dockerfile", f'ENV A=1 \\\n {_NAME}="8.0 12.0a" \\\n B=2\n', "8.0 12.0a"),
+        ("Dockerfile", f'ENV {_NAME}="8.0 \\\n 12.0a"\n', "8.0 \\\n 12.0a"),
+        ("Dockerfile", f'ENV {_NAME}="8.0 \\ \r\n# why\r\n\r\n 12.0a"\r\n', "8.0 \\ \r\n# why\r\n\r\n 12.0a"),
+        ("Dockerfile", f'RUN export \\\n {_NAME}=\\\n"8.0 12.0a"\n', "8.0 12.0a"),
+        ("Dockerfile", f'ARG A\nENV {_NAME}=${{A:-"8.0 12.0a"}}\n', "8.0 12.0a"),
+        ("Dockerfile", f'RUN <<EOF\nexport {_NAME}="8.0 12.0a"\nEOF\n', "8.0 12.0a"),
+        ("Dockerfile", f'RUN ["env", "{_NAME}=8.0 12.0a", "pip"]\n', "8.0 12.0a"),
+        ("Dockerfile", f'RUN echo "{_NAME}=8.0 12.0a" >> /etc/environment\n', "8.0 12.0a"),
+        ("a.sh", f'docker build --build-arg "{_NAME}=8.0 12.0a" .\n', "8.0 12.0a"),
+        ("a.sh", f"docker build --build-arg='{_NAME}=8.0 12.0a' .\n", "8.0 12.0a"),
+        ("a.sh", f'bash -c "{_NAME}=8.0 pip install ."\n', "8.0"),
+        ("a.sh", f'{_NAME}="8.0 \\\n  12.0a" pip install .\n', "8.0 \\\n  12.0a"),
+        ("a.sh", f'true # set it: \\\nexport {_NAME}="8.0 12.0a"\n', "8.0 12.0a"),
+        ("a.sh", f'case "$M" in\n x) {_NAME}="8.0 \\\n 12.0a" ;;\nesac\n', "8.0 \\\n 12.0a"),
+        ("Dockerfile", f'ENV A=1 \\\n# {_NAME}="8.0 12.0a"\n B=2\n', ""),
+        ("Dockerfile", f"ENV {_NAME} $A\nENV B 8.0 12.0a\n", ""),
+        ("Dockerfile", f"LABEL about {_NAME} 8.0 12.0a\n", ""),
+        ("a.sh", f"ENV {_NAME} 8.0 12.0a\n", ""),
+        ("a.sh", f'A="\n{_NAME}=" 8.0 12.0a\n', ""),
+    ],
+)
+def test_continued_lines_and_forms_of_dockerfiles(carries: Carries, name: str, source: str, written: str) -> None:
+    found = carries(name, source)
+    lines = source.splitlines(keepends=True)
+    starts = [sum(map(len, lines[:number])) for number in range(len(lines))]
+    ats = [one.at for one in found]
+    stretches = [source[starts[at[0] - 1] + at[1] : starts[at[2] - 1] + at[3]] for at in ats]
+    assert stretches == ([written] if written else [])
+    assert [one.sass for one in found if "12.0a" in written] == ([("80", "120a")] if "12.0a" in written else [])
+
+
+def test_a_continued_line_keeps_its_branches(carries: Carries) -> None:
+    source = 'RUN if [ "$CUDA_VERSION" = 12.8 ]; then \\\n  export X_ARCH_LIST="8.0 \\\n  9.0a"; \\\n fi\n'
+    assert [one.toolkit for one in carries("Dockerfile", source)] == [("12.8", "12.9")]
+
+
 @pytest.mark.parametrize(
     ("condition", "toolkit"),
     [

@@ -1,13 +1,13 @@
 """Makefiles, shell, Dockerfiles, workflows, Bazel, Meson, HCL, JSON, TOML: lists of architectures and nvcc's flags.
 
-Read line by line; no file is parsed as its format says: a list of targets looks the same in all of them, and text that
-expands (YAML's aliases) stays as it is.
+Read line by line, values to the end of a continued line: a list of targets looks the same in all of them. What keys of
+YAML get is read as YAML says, the scripts in it like others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Literal
@@ -27,11 +27,11 @@ from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.shell_conditions import shell_conditions
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, list_names, parse_list
 from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image, of_patterns
-from bwlint.readers.buildfiles.yaml import YamlPlace, job_lines, job_text, yaml_place
+from bwlint.readers.buildfiles.yaml import Entry, Yaml, read_yaml
 
 _HANDED = re.compile(
     r"(?:arch_?list|archs|architectures|capabilit(?:y|ies))[\w-]{0,40}[\"']?[ \t]*(?::|=|:=)[ \t]*"
-    r"\\?[\"']{0,2}\$\{?(?P<value>\w{1,60})",
+    r"\\?[\"']{0,2}\$(?:\{\{[ \t]*(?:\w{1,60}\.)?(?=[\w-]{1,60}[ \t]*(?:\|\||\}\}))|\{)?(?P<value>\w[\w-]{0,59})",
     re.I,
 )
 _HANDED_ON = re.compile(
@@ -63,8 +63,11 @@ _ASSIGNED = re.compile(
 """ "NAME = ", "NAME: ", and "option('NAME', type: 'array', value: " of Meson."""
 _NESTED = re.compile(r"[\"']?[ \t]*[=:]?[ \t]*\{[^{}]{0,200}?(?:default|value)[\"']?[ \t]*[=:][ \t]*")
 _QUOTED = re.compile(r"\\?([\"'])([^\"'\\\n]{0,400})\\?\1")
-_FALLBACK = re.compile(r"[\"']?\$\{\w+:?-([^}\"'$]{0,400})\}")
-_BARE = re.compile(r"[^\s\"'`$(){}\[\]#&]+")
+_FALLBACK = re.compile(r"[\"']?\$\{\w+:?-[\"']?([^}\"'$]{0,400})[\"']?\}")
+_BARE = re.compile(r"(?:\\ |[^\s\"'`$(){}\[\]#&])+")
+_UP_TO_QUOTE = re.compile(r"([^\"'\\\n]{1,400})[\"']")
+_BLANK_ENV = re.compile(r"[ \t]*ENV[ \t]+(?P<name>\w{1,60})[ \t]+(?P<value>[^=\n]{1,400})$", re.I)
+"""The form without "=", of one variable."""
 _BRACKET = re.compile(r"[\[(]([^\[\](){}$]{0,2000})[\])]")
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//).*")
 _LADDER = re.compile(
@@ -80,6 +83,9 @@ _ARM = re.compile(r"[ \t]*\(?([\"']?(?:\d{1,2}\.|cu\d{2,3}\b)[\w.*|\"' \t]{0,200
 _HOST_ARM = re.compile(r"[ \t]*\(?([\"']?(?:x86_64|amd64|aarch64|arm64|sbsa)[\w*|\"' \t-]{0,60})\)")
 _YAML = (".yml", ".yaml")
 _SHELL = (".sh", ".bash")
+_DOCKERFILE = re.compile(r"(?:^|/)(?:Docker|Container)file(?:[._-][^/]*)?$|\.dockerfile$")
+_LONGEST_CONTINUED = 5000
+"""Characters of continued lines behind a line."""
 _PRINTS = re.compile(r"(?:echo|printf)\b")
 _EXPORTS = ("export ", "declare -x ")
 _LONGEST_SCRIPT = 100_000
@@ -134,15 +140,19 @@ class _LineReader:
     host: str = ""
     """That of the container's image, or of the file by its name."""
     lines: list[str] = field(default_factory=list)
-    number: int = 0
     defaults: dict[str, str] = field(default_factory=dict)
     in_case: bool = False
     arm: int = 0
     """The number of the open arm of a `case`."""
     receivers: dict[str, str] = field(default_factory=dict)
     """The variables of a framework that others are handed on to, by the names of these."""
+    yaml: Yaml = field(default_factory=Yaml)
+    entry: Entry | None = None
+    """What a key of YAML gets, while that is looked at."""
     jobs: tuple[tuple[range, str], ...] = ()
-    """The lines of each job of a workflow, with its host."""
+    """The stretch of each job of a workflow, with its host."""
+    joined: str = ""
+    """The source with blanks where a line is continued."""
     asides: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The targets that lists in comments give variables."""
     said: dict[str, bool] = field(default_factory=dict)
@@ -152,10 +162,12 @@ class _LineReader:
         offset = 0
         self.host = host_of(self.path.rpartition("/")[2])
         self.lines = self.source.splitlines(keepends=True)
+        self.joined = _joined(self.lines, is_dockerfile=_DOCKERFILE.search(self.path) is not None)
         if self.path.endswith(_YAML):
-            self.jobs = tuple((job, of_job(job_text(self.lines, job))) for job in job_lines(self.lines))
-        for number, line in enumerate(self.lines):
-            self.number = number
+            self.yaml = read_yaml(self.source)
+            self.jobs = tuple((stretch, of_job(text)) for stretch, text in self.yaml.jobs)
+            self._entries()
+        for line in self.lines:
             if len(self.values) > _MOST:
                 break
             code = _COMMENT.sub("", line)
@@ -173,6 +185,21 @@ class _LineReader:
         self._tests()
         told = (replace(value, carry=self._beside(value.carry)) for value in self.values)
         return tuple(replace(value.carry, toolkit=toolkit) for value in told for toolkit in runs(value.toolkits))
+
+    def _entries(self) -> None:
+        """What the keys of YAML get."""
+        found = {one.start: one for one in self.yaml.entries if self.names.fullmatch(one.name)}  # an alias says more
+        for entry in islice(found.values(), _MOST):
+            self.entry = entry
+            start, stretch = entry.start, self.source[entry.start : entry.end]
+            if fallback := _FALLBACK.fullmatch(stretch):
+                self._listed("request", entry.name, fallback[1], start + fallback.start(1), every_toolkit())
+            elif stretch.startswith("${{"):
+                for choice in islice(choices(stretch, 0), MAX_CHOICES):
+                    self._chosen("request", entry.name, choice, start)
+            else:
+                self._listed("request", entry.name, entry.value, start, every_toolkit(), entry.end)
+        self.entry = None
 
     def _aside(self, comment: str) -> None:
         """`# NAME="12.0"`: what a variable may get instead."""
@@ -282,7 +309,7 @@ class _LineReader:
         for flag in find_flags(code):
             listed = Listed(flag.sass, flag.ptx, True)
             at = self.places.span(offset + flag.start, offset + flag.end)
-            self._add("gencode", "", listed, at, self._toolkits(), flag.arch)
+            self._add("gencode", "", listed, at, offset + flag.start, self._toolkits(), flag.arch)
 
     def _guarded(self, code: str, offset: int) -> None:
         """`[[ test ]] && NAME=list`: what the name had stays where the test does not hold."""
@@ -293,14 +320,24 @@ class _LineReader:
         if test:
             self.branches.pop()
 
-    def _lists(self, code: str, offset: int) -> None:
+    def _lists(self, physical: str, offset: int) -> None:
         end = 0
-        for match in self.names.finditer(code):
-            if match.start() < end:
+        code = self._continued(physical, offset)
+        blank = _BLANK_ENV.match(code) if _DOCKERFILE.search(self.path) else None
+        for match in self.names.finditer(code, 0, len(physical)):
+            if match.start() < end or offset + match.start() in self.yaml.keys:
                 continue
             if len(self.values) > _MOST:
                 return
             assigned = _ASSIGNED.match(code, match.end())
+            if blank and match.span() == blank.span("name"):
+                end = self._value(match[0], code, offset, blank.start("value"), adds=False)
+                continue
+            whole = _UP_TO_QUOTE.match(code, match.end() + 1) if _opens(code, match) else None
+            if whole and parse_list(whole[1]):
+                self._listed("request", match[0], whole[1], offset + whole.start(1), self._toolkits())
+                end = whole.end()
+                continue
             if loop := _LOOPED.match(code, match.end()):
                 self._listed("request", match[0], loop[1], offset + loop.start(1), self._toolkits())
             elif added := _ADDED.match(code, match.end()):
@@ -309,6 +346,14 @@ class _LineReader:
                 end = self._value(match[0], code, offset, assigned.end(), adds="+=" in assigned[0])
             else:
                 self._nested(match[0], offset + match.end())
+
+    def _continued(self, code: str, offset: int) -> str:
+        """A line with those that continue it."""
+        if not code.endswith("\n") or self.joined[offset + len(code) - 1] == "\n":
+            return code
+        limit = offset + len(code) + _LONGEST_CONTINUED
+        end = self.joined.find("\n", offset + len(code), limit)
+        return _COMMENT.sub("", self.joined[offset : limit if end < 0 else end])
 
     def _nested(self, name: str, place: int) -> None:
         """`variable "NAME" { default = "..." }` over several lines."""
@@ -338,7 +383,7 @@ class _LineReader:
         if found := _BARE.match(code, place):
             rest = code[place:].rstrip() if len(code) - place < _LONGEST_BARE else ""
             whole = rest if parse_list(rest) else found[0]
-            self._listed(kind, name, whole, offset + place, self._toolkits())
+            self._listed(kind, name, whole.replace("\\ ", "  "), offset + place, self._toolkits())
             return place + len(whole)
         return place
 
@@ -352,21 +397,22 @@ class _LineReader:
     def _chosen(self, kind: CarryKind, name: str, choice: StringChoice, offset: int) -> None:
         self._listed(kind, name, choice.text, offset + choice.start, choice.toolkits & self._toolkits())
 
-    def _listed(self, kind: CarryKind, name: str, text: str, start: int, toolkits: Toolkits) -> None:
+    def _listed(self, kind: CarryKind, name: str, text: str, start: int, toolkits: Toolkits, end: int = 0) -> None:
+        """A list at `source[start:end]`; without an end as long as its text."""
         listed = parse_list(text, with_ptx=bare_is_both(name))
         pasted = self.pasted.get(name)
         known = listed is not None and (pasted is not None or counts(name, listed, handed=name in self.handed))
         if listed is None or not known or self._only_said(name):
             return
-        at = self.places.span(start, start + len(text.rstrip()))
+        at = self.places.span(start, end or start + len(text.rstrip()))
         if kind == "request":
             self._replace(name)
         if pasted is None:
-            self._add(kind, name, listed, at, toolkits)
+            self._add(kind, name, listed, at, start, toolkits)
         elif set(known_targets(listed.sass)):
             ptx = {"none": (), "last": listed.sass[-1:], "all": listed.sass}[pasted]
             apart = self.path.endswith(_SHELL) and _KEPT_PTX.search(self.source) is None
-            self._add("gencode", name, replace(listed, ptx=ptx), at, toolkits, group=name if apart else "")
+            self._add("gencode", name, replace(listed, ptx=ptx), at, start, toolkits, group=name if apart else "")
 
     def _only_said(self, name: str) -> bool:
         """Whether a script prints a variable, and does nothing else with it."""
@@ -395,16 +441,17 @@ class _LineReader:
         name: str,
         listed: Listed,
         at: Span,
+        start: int,
         toolkits: Toolkits,
         text: str = "",
         group: str = "",
     ) -> None:
-        place = yaml_place(self.lines, self.number) if self.path.endswith(_YAML) else YamlPlace((), ())
-        job = next((host for lines, host in self.jobs if self.number in lines), "")
-        row = of_job("\n".join((*place.keys, *place.beside)))
+        keys, beside = (self.entry.keys, self.entry.beside) if self.entry else ((), ())
+        job = next((host for stretch, host in self.jobs if start in stretch), "")
+        row = of_job("\n".join((*keys, *beside)))
         hosts = (*(branch.host for branch in reversed(self.branches)), host_of(name), row, job, self.host)
         host = next(filter(None, hosts), "")
-        qualname = ".".join(place.keys[:-1])
+        qualname = ".".join(keys[:-1])
         handed = self.receivers.get(name.lower(), "")
         carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text, qualname=qualname, host=host, handed=handed)
         carry = replace(carry, group=group)
@@ -415,6 +462,26 @@ class _LineReader:
         for branch in self.branches:
             found &= branch.may
         return found & self.image or found  # a branch for another toolkit than the image's: that one is a default
+
+
+def _joined(lines: Sequence[str], *, is_dockerfile: bool) -> str:
+    """Lines as long as they were, with blanks where one is continued and for a Dockerfile's comments in between."""
+    found: list[str] = []
+    is_open = False
+    for line in lines:
+        text = line.rstrip()
+        if is_open and is_dockerfile and (not text or text.lstrip().startswith("#")):
+            found.append(" " * len(line))
+            continue
+        code = text if is_dockerfile else line.rstrip("\r\n")
+        is_open = code.endswith("\\") and len(line) > len(code) and _COMMENT.search(line) is None
+        found.append(code[:-1].ljust(len(line)) if is_open else line)
+    return "".join(found)
+
+
+def _opens(code: str, name: re.Match[str]) -> bool:
+    """Whether a quote stands in front of "NAME=", so that the value ends with it."""
+    return code[max(name.start() - 1, 0)] in "\"'" and code.startswith("=", name.end())
 
 
 def read(path: str, source: str) -> tuple[Carry, ...]:

@@ -188,6 +188,8 @@ def parse(source: str) -> ast.Module:
     """The syntax tree of a file. Raises `ReadError`."""
     if len(source) > MOST_TOKENS and sum(1 for _ in _TOKEN.finditer(source)) > MOST_TOKENS:
         raise ReadError(f"more than {MOST_TOKENS:,} tokens")
+    if "\0" in source:
+        raise ReadError(f"syntax error: a NUL byte (line {_line_of(source, source.index(chr(0)))})")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -199,10 +201,14 @@ def parse(source: str) -> ast.Module:
         raise ReadError("nested too deep for Python's own parser") from error
     except UnicodeEncodeError as error:
         before, byte = (source[part].encode("utf-8", "surrogateescape") for part in (slice(error.start), error.start))
-        where = f"byte 0x{byte[0]:02x} at offset {len(before)}"
+        where = f"byte 0x{byte[0]:02x} at offset {len(before)} (line {_line_of(source, error.start)})"
         raise ReadError(f"not utf-8 and no encoding is declared: {where}") from error
     except ValueError as error:
         raise ReadError(f"not Python: {error}") from error
+
+
+def _line_of(source: str, offset: int) -> int:
+    return len(re.split("\r\n|\r|\n", source[:offset]))
 
 
 def _uses(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tuple[Use, ...]]:
