@@ -189,8 +189,10 @@ def app() -> None:
     "--baseline",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Report only what this file, written by `bwlint baseline`, does not know.",
+    help="Report only what this file, written by `bwlint baseline`, does not know. Default: `baseline` of the "
+    "configuration.",
 )
+@click.option("--no-baseline", is_flag=True, help="Report what the baseline of the configuration knows, too.")
 @click.option(
     "--since",
     metavar="REV",
@@ -244,9 +246,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     metavar="FILE",
     type=click.Path(dir_okay=False),
     callback=check_output,
-    default="bwlint-baseline.json",
-    show_default=True,
-    help="The baseline.",
+    help="The baseline. Default: `baseline` of the configuration, or bwlint-baseline.json.",
 )
 @click.option("--prune", is_flag=True, help="Take out what is no longer found; add nothing.")
 @jobs
@@ -254,7 +254,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 @verbose
 @click.pass_context
 def baseline(ctx: click.Context, /, **options: Any) -> None:
-    """Write down what is found in PATHS now, so that `check --baseline FILE` reports only what is new.
+    """Write down what is found in PATHS now, so that from then on `check` reports only what is new.
 
     A finding is known by its content and how many there are of it: it stays known where lines move and files get other
     names. Exit codes: 0 it is written, 2 wrong usage or configuration or an internal error, 3 nothing was scanned.

@@ -84,15 +84,16 @@ def plainly(options: dict[str, Any], stack: ExitStack) -> Outcome:
 
 def _new(outcome: Outcome, request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Outcome:
     """The outcome without what a baseline knows, or what was there at a revision."""
-    if not options["baseline"] and not options["since"]:
+    baseline = None if options["no_baseline"] else options["baseline"] or outcome.baseline
+    if not baseline and not options["since"]:
         return outcome
     from bwlint.report.baseline import load, without_known
     from bwlint.settings.config import ConfigError, UsageError
 
     report = outcome.report
     try:
-        if options["baseline"]:
-            report = without_known(report, load(Path(options["baseline"])))
+        if baseline:
+            report = without_known(report, load(Path(baseline)))
         if options["since"]:
             from bwlint.commands.since import before
 
@@ -114,6 +115,8 @@ def _consistent(options: dict[str, Any]) -> None:
     for name in ("baseline", "since"):
         if options[name] and (options["fix"] or options["show_diff"]):
             raise click.UsageError(f"--{name} says what to report: it does not go with --fix or --diff")
+    if options["baseline"] and options["no_baseline"]:
+        raise click.UsageError("--baseline does not go with --no-baseline")
     if options["add_suppressions"] is not None:
         if options["fix"] or options["show_diff"]:
             raise click.UsageError("--add-suppressions does not go with --fix or --diff")
@@ -235,8 +238,9 @@ def _show(request: CheckRequest, options: dict[str, Any], stack: ExitStack, star
         from bwlint.model.escape import visible
 
         say(f"bwlint: the diff is to be applied in {visible(base)}\n")
-    _close(repaired.before, options, start)
-    return _code(repaired.before, options)
+    before = _new(repaired.before, request, options, stack)
+    _close(before, options, start)
+    return _code(before, options)
 
 
 def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
@@ -256,7 +260,8 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
         raise failure(error) from None
     except OSError as error:
         raise failure(OSError(f"cannot write {folder}: {error.strerror}")) from None
-    _write(repaired.outcome, options)
+    outcome = _new(repaired.outcome, request, options, stack)
+    _write(outcome, options)
     _account(repaired, options, "would fix")
     count = counted(len(made.patches), "patch").replace("patchs", "patches")
     say(f"bwlint: wrote {count} to {visible(str(folder))}; nothing else was changed\n")
@@ -264,8 +269,8 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
         say(f"bwlint: deferred {made.later} that follow from these: apply them and run it again\n")
     if returns_of_git(repaired.changed):
         say("bwlint: some files end their lines in a carriage return: git am needs --keep-cr\n")
-    _close(repaired.outcome, options, start)
-    return _code(repaired.outcome, options)
+    _close(outcome, options, start)
+    return _code(outcome, options)
 
 
 def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
@@ -279,6 +284,7 @@ def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start
     if problems or (not outcome.wheels and any(_is_newer(real, began) for real in others)):
         overlaid.close()
         outcome = _outcome(request, stack)
+    outcome = _new(outcome, request, options, stack)
     _write(outcome, options)
     _account(repaired, options, "fixed", problems)
     _close(outcome, options, start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import click
 
@@ -56,7 +59,7 @@ def run(options: dict[str, Any]) -> int:
         return CLEAN
     for proposal in proposals:
         _write(proposal)
-    say("bwlint: written; `bwlint baseline` makes what there is today known, if that is much\n")
+    say("bwlint: written. Next: `pre-commit install`, git add these files; where much is found already, `bwlint baseline`\n")
     return CLEAN
 
 
@@ -69,6 +72,8 @@ def proposed(folder: Path, origin: Origin) -> tuple[list[Proposal], list[str]]:
             found.append(made)
         elif made:
             remarks.append(made)
+    if origin.url.startswith(("file:", "/", ".")):
+        remarks.append(f"{origin.url} is on this machine: a workflow of CI does not get it there")
     return found, remarks
 
 
@@ -84,9 +89,20 @@ def own_origin() -> Origin | None:
     version = direct.get("vcs_info", {}).get("commit_id")
     if version and not direct["url"].startswith("file:"):
         return Origin(direct["url"], version)
+    if "dir_info" in direct and (origin := _cloned(direct["url"])):
+        return origin
     urls = dict(line.split(", ", 1) for line in there.metadata.get_all("Project-URL") or () if ", " in line)
     url = urls.get("Repository") or urls.get("Source")
     return Origin(url, f"v{__version__}") if url else None
+
+
+def _cloned(uri: str) -> Origin | None:
+    """What a clone of bwlint, from which it was installed, was cloned from, and the commit that is there now."""
+    from bwlint.sources.worktree import commit_of, origin_of, top_of
+
+    top = top_of(os.path.realpath(url2pathname(urlsplit(uri).path)))
+    url, commit = (origin_of(top), commit_of(top)) if top else (None, None)
+    return Origin(url, commit) if url and commit else None
 
 
 def _configuration(folder: Path) -> Proposal | str | None:
@@ -101,6 +117,8 @@ def _configuration(folder: Path) -> Proposal | str | None:
         'target = ["sm_120", "sm_121"]\n',
         "# The lowest severity to show, and to fail on.\n",
         'severity = "warning"\nfail-on = "warning"\n',
+        "# What is there today, once `bwlint baseline` has written it down, is no news.\n",
+        '# baseline = "bwlint-baseline.json"\n',
     ]
     if foreign:
         rows += ["# Code of others.\n", f"exclude = {json.dumps([f'/{name}/' for name in foreign])}\n"]

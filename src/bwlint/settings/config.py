@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any, cast
 
 from bwlint.chips.devices import chip
@@ -70,6 +70,7 @@ class Config:
     ignore: tuple[str, ...] | None = None
     severity: Severity | None = None
     fail_on: Severity | None = None
+    baseline: str | None = None
     exclude: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     arch_lists: tuple[str, ...] = ()
@@ -101,6 +102,13 @@ class Config:
         shown: Severity = self.severity or "warning"
         failing: Severity = "error" if shown == "error" else "warning"
         return shown, self.fail_on or failing
+
+    @property
+    def baseline_file(self) -> str | None:
+        """The path of the baseline that the configuration names, beside it or below; None where it names none."""
+        if self.baseline is None or self.file is None:
+            return None
+        return os.path.join(os.path.dirname(self.file), *PurePosixPath(self.baseline).parts)
 
     def is_excluded(self, real: str) -> bool:
         """Whether the file at the real path `real`, or a folder above it, is one that `exclude` names."""
@@ -234,6 +242,14 @@ def _names(value: object) -> tuple[str, ...]:
     return _strings(value)
 
 
+def _file_below(value: object) -> str:
+    if not isinstance(value, str):
+        raise _Wrong("the path of a file", _type_of(value))
+    if not value.strip() or "\0" in value or PureWindowsPath(value).anchor or ".." in PureWindowsPath(value).parts:
+        raise _Wrong("a path below the folder of the configuration", repr(value))
+    return value
+
+
 def _level(value: object) -> Severity:
     return cast(Severity, _one_of(SEVERITIES, value))
 
@@ -364,6 +380,7 @@ _KEYS: dict[str, _Reader] = {
     "ignore": _strings,
     "severity": _level,
     "fail-on": _level,
+    "baseline": _file_below,
     "exclude": _globs,
     "per-file-ignores": _rules_by_glob,
     "library": _libraries,

@@ -119,6 +119,12 @@ def adds_returns(real: str) -> bool:
     return code == 0 and said.startswith("i/lf ")
 
 
+def is_ignored(real: str) -> bool:
+    """Whether git leaves a file out that it does not know yet."""
+    top = top_of(os.path.dirname(real))
+    return top is not None and _run(top, "check-ignore", "--quiet", "--", relative(real, top))[0] == 0
+
+
 def _run(top: str, *arguments: str) -> tuple[int, str]:
     """The exit code of git and what it says of a tree; -1 where it does not run or has no end."""
     program = shutil.which("git")
