@@ -49,7 +49,8 @@ def places(*arguments: str) -> list[str]:
 def test_a_baseline_is_adopted_and_pruned(here: Path) -> None:
     put(here, {"a.py": GATE.format(name="a"), "b.py": GATE.format(name="b")})
     made = invoke("baseline", "--no-cache", ".")
-    assert (made.exit_code, made.stderr) == (0, "bwlint: 2 findings in bwlint-baseline.json\n")
+    assert made.exit_code == 0
+    assert made.stderr.startswith("bwlint: 2 findings in bwlint-baseline.json\n")
     quiet = invoke("check", "--no-cache", "--baseline", "bwlint-baseline.json", ".")
     assert (quiet.exit_code, quiet.stdout) == (0, "")
     assert "no findings, 2 known before" in quiet.stderr
@@ -58,9 +59,32 @@ def test_a_baseline_is_adopted_and_pruned(here: Path) -> None:
     (here / "b.py").unlink()
     assert places("--baseline", "bwlint-baseline.json", ".") == ["new.py:4"]
     pruned = invoke("baseline", "--prune", "--no-cache", ".")
-    assert pruned.stderr == "bwlint: 1 finding in bwlint-baseline.json, 1 gone\n"
+    assert pruned.stderr.startswith("bwlint: 1 finding in bwlint-baseline.json, 1 gone\n")
     (row,) = json.loads((here / "bwlint-baseline.json").read_text())["findings"]
     assert row["path"] == "c/moved.py"
+
+
+def test_a_configuration_names_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(here, {"bwlint.toml": 'baseline = "ci/known.json"\n', "src/a.py": GATE.format(name="a"), "ci/x": ""})
+    (here / ".git").mkdir()
+    assert "`bwlint baseline` writes one" in invoke("check", "--no-cache", ".").stderr
+    assert invoke("baseline", "--no-cache", ".").stderr == "bwlint: 1 finding in ci/known.json\n"
+    monkeypatch.chdir(here / "src")
+    for arguments in (["a.py"], ["--diff", "--select", "BW5", "."], [str(here)]):
+        known = invoke("check", "--no-cache", *arguments)
+        assert (known.exit_code, known.stdout) == (0, ""), arguments
+    put(here, {"src/new.py": GATE.format(name="new")})
+    assert places(".") == ["new.py:4"]
+    assert places("--no-baseline", "a.py") == places("--isolated", "a.py") == ["a.py:4"]
+    fixed = invoke("check", "--no-cache", "--fix", ".")
+    assert (fixed.exit_code, fixed.stdout, "fixed 2 in 2 files" in fixed.stderr) == (0, "", True), fixed.stderr
+
+
+def test_how_a_baseline_comes_into_use_is_said(here: Path) -> None:
+    committed(here, {"a.py": GATE.format(name="a"), ".gitignore": "*.json\n"})
+    told = invoke("baseline", "--no-cache", ".").stderr
+    assert '`baseline = "bwlint-baseline.json"` in bwlint.toml' in told
+    assert "warning: git ignores bwlint-baseline.json" in told
 
 
 def test_since_a_revision(here: Path) -> None:
@@ -94,6 +118,7 @@ def test_a_changed_line_is_shown_though_it_says_the_same(here: Path) -> None:
         (("--since", "HEAD", "--fix", "."), "does not go with --fix"),
         (("--baseline", "gone.json", "."), "`bwlint baseline` writes one"),
         (("--baseline", "gone.json", "--diff", "."), "does not go with --fix or --diff"),
+        (("--baseline", "gone.json", "--no-baseline", "."), "does not go with --no-baseline"),
     ],
 )
 def test_what_does_not_work_is_said(here: Path, arguments: tuple[str, ...], words: str) -> None:

@@ -16,7 +16,7 @@ from bwlint.report.json_report import render
 SCHEMA = json.loads(Path(bwlint.report.__file__).with_name("findings.schema.json").read_text("utf-8"))
 CATEGORIES = (
     "arch-target capability-type cluster excluded family-split leak message moe-plan other p2p-atomics"
-    " sm-count smem tcgen05 test-gate toolchain wgmma"
+    " sm-count smem tcgen05 test-gate toolchain unified-memory wgmma"
 )
 
 
