@@ -59,7 +59,9 @@ def run(options: dict[str, Any]) -> int:
         return CLEAN
     for proposal in proposals:
         _write(proposal)
-    say("bwlint: written. Next: `pre-commit install`, git add these files; where much is found already, `bwlint baseline`\n")
+    say(
+        "bwlint: written. Next: `pre-commit install`, git add these files; where much is found already, `bwlint baseline`\n"
+    )
     return CLEAN
 
 
