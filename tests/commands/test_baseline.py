@@ -109,6 +109,45 @@ def test_a_changed_line_is_shown_though_it_says_the_same(here: Path) -> None:
     assert places("--since", "HEAD", ".") == []
 
 
+def test_files_that_are_named_have_had_other_names(here: Path) -> None:
+    committed(here, {"old.py": GATE.format(name="old"), "sub/b.py": GATE.format(name="b"), "bwlint.toml": ""})
+    git(here, "mv", "old.py", "new.py")
+    git(here, "mv", "sub", "dir")
+    assert places("--since", "HEAD", "new.py") == places("--since", "HEAD", "dir") == []
+    assert places("--since", "HEAD", "--include", "/dir/", ".") == []
+    text = GATE.format(name="old")
+    put(here, {"new.py": text.replace("(12, 0):", "(12, 0):  # slow elsewhere")})
+    assert places("--since", "HEAD", "new.py", "dir/b.py") == ["new.py:4"]
+
+
+def test_since_in_submodules_and_second_work_trees(here: Path) -> None:
+    (here / "m").mkdir()
+    committed(here / "m", {"m.py": GATE.format(name="m")})
+    (here / "r").mkdir()
+    committed(here / "r", {"a.py": GATE.format(name="a")})
+    git(here / "r", "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(here / "m"), "ext")
+    git(here / "r", "commit", "-qm", "ext")
+    git(here / "r", "worktree", "add", "-q", str(here / "w"), "HEAD")
+    put(here, {"r/ext/new.py": GATE.format(name="new"), "w/new.py": GATE.format(name="new")})
+    assert places("--since", "HEAD", "r") == ["r/ext/new.py:4"]
+    assert places("--since", "HEAD", "r/ext") == ["r/ext/new.py:4"]
+    assert places("--since", "HEAD", "w") == ["w/new.py:4"]
+
+
+def test_since_in_a_clone_that_lacks_something(here: Path) -> None:
+    (here / "r").mkdir()
+    committed(here / "r", {"a.py": GATE.format(name="a"), "b.py": GATE.format(name="b")})
+    git(here, "clone", "-q", "--depth=1", (here / "r").as_uri(), "shallow")
+    assert places("--since", "HEAD", "shallow") == []
+    none = invoke("check", "--no-cache", "--since", "HEAD~1", "shallow")
+    assert (none.exit_code, "shallow clone: `git fetch --unshallow`" in none.stderr) == (2, True)
+    blob = git(here / "r", "rev-parse", "HEAD:a.py").strip()
+    (here / "r" / ".git" / "objects" / blob[:2] / blob[2:]).unlink()  # as in a partial clone
+    lacking = invoke("check", "--no-cache", "--format", "concise", "--since", "HEAD", "r")
+    assert lacking.stdout.startswith("r/a.py:4:8: ") and "r/b.py" not in lacking.stdout
+    assert "no content here for 1 of the files of HEAD" in lacking.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

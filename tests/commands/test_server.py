@@ -147,7 +147,11 @@ def test_an_action_is_for_the_text_that_was_judged(tmp_path: Path) -> None:
     desk, everywhere = Desk(), lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
     desk.judgements[path.as_uri()] = judged(str(path), GATE, (), fixes=True)
     fix, silence = desk.actions(path.as_uri(), everywhere, GATE)
-    assert list(fix.edit.changes) == [path.as_uri()] and desk.resolved(silence).edit is not None
+    assert (
+        fix.edit is not None
+        and list(fix.edit.changes or ()) == [path.as_uri()]
+        and desk.resolved(silence).edit is not None
+    )
     assert desk.actions(path.as_uri(), everywhere, f"\n{GATE}") == []  # still typed at: places have moved
 
 
@@ -157,7 +161,7 @@ def test_a_server_goes_on_after_an_error(tmp_path: Path, monkeypatch: pytest.Mon
 
     uri, told, calls = (tmp_path / "a.py").as_uri(), list[Any](), list[bool]()
     document = SimpleNamespace(source=GATE, version=1)
-    fake = SimpleNamespace(
+    fake: Any = SimpleNamespace(
         workspace=SimpleNamespace(get_text_document=lambda _: document),
         text_document_publish_diagnostics=lambda params: told.append([entry.message for entry in params.diagnostics]),
         window_log_message=lambda params: told.append(params.message),

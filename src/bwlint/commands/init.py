@@ -60,7 +60,7 @@ def run(options: dict[str, Any]) -> int:
     for proposal in proposals:
         _write(proposal)
     say(
-        "bwlint: written. Next: `pre-commit install`, git add these files; where much is found already, `bwlint baseline`\n"
+        "bwlint: written. Next: `pre-commit install`, git add these files, `bwlint baseline` if much is found already\n"
     )
     return CLEAN
 
