@@ -54,10 +54,14 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
 
 def _reports(options: dict[str, Any]) -> tuple[tuple[str, str | None], ...]:
     """The formats to write and where: at most one goes to --output or stdout. Raises UsageError."""
+    from bwlint.report.write import is_stdout
+
     forms = options["forms"] or (("text", None),)
     loose = [form for form, file in forms if file is None]
-    if len(loose) > 1:
-        raise click.UsageError(f"only one report goes to stdout: give the others a file, as {loose[0]}:FILE")
+    to_stdout = [form for form, file in forms if is_stdout(file or options["output"])]
+    if len(loose) > 1 or len(to_stdout) > 1:
+        first = (loose if len(loose) > 1 else to_stdout)[0]
+        raise click.UsageError(f"only one report goes to stdout: give the others a file, as {first}:FILE")
     if options["output"] and not loose:
         raise click.UsageError("--output says where a --format without a file goes: there is none")
     files = [os.path.realpath(file) for file in (options["output"], *(file for _, file in forms)) if file]
@@ -350,7 +354,8 @@ def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Se
     from bwlint.model.escape import visible
     from bwlint.repair.summary import summary
 
-    say(summary(repaired, did, [problem.real for problem in problems], verbose=options["verbose"]))
+    if not options["quiet"]:
+        say(summary(repaired, did, [problem.real for problem in problems], verbose=options["verbose"]))
     paths = {source.file.real: source.file.path for source in repaired.changed}
     for problem in problems:
         say(f"bwlint: not fixed: {visible(paths[problem.real])}: {visible(problem.reason)}\n")

@@ -124,7 +124,7 @@ color = click.option(
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Color on stdout: auto is at a terminal, or as NO_COLOR and FORCE_COLOR say.",
+    help="Color: auto is on stdout at a terminal, or as NO_COLOR and FORCE_COLOR say; always is in files, too.",
 )
 exit_zero = click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
 verbose = click.option("--verbose", "-v", is_flag=True, help="List skipped files with the reason.")

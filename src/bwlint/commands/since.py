@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bwlint.commands.progress import progress
 from bwlint.commands.terminal import say
 from bwlint.model.findings import Finding, Report
 from bwlint.report import Lines
@@ -84,7 +85,8 @@ def before(revision: str, request: CheckRequest, stack: ExitStack) -> Before:
     if paths:
         # Patterns of the command line are told from the current folder, and all that is known does no harm.
         old = replace(request, paths=paths, stdin=None, fixes=False, exclude=(), include=())
-        known = check(old, stack).report.findings
+        with progress() as advance:
+            known = check(old, stack, advance).report.findings
     found = Baseline.of(known, tree)
     return Before(tree, top, replace(found, root=top), names)
 
