@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -26,13 +26,16 @@ from bwlint.commands.options import (
     choosing,
     color,
     exit_zero,
+    files,
     form,
     jobs,
     judging,
     no_cache,
     no_nan,
     output,
+    rule_ids,
     sarif_root,
+    schemas_by_name,
     settling,
     several,
     verbose,
@@ -50,16 +53,24 @@ from bwlint.commands.terminal import (
 )
 from bwlint.world.budget import LINK_FILES
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 
 class _Group(click.Group):
     """`bwlint PATH` is `bwlint check PATH`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = ("--help", "-h", "--version")
+        if not args and ctx.resilient_parsing:  # a shell asks what the first word may become
+            return super().parse_args(ctx, args)
         if not args or args[0] not in (*self.commands, *own):
             self._refuse_misspelt(args[0] if args else "")
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        return [*files(ctx, None, incomplete), *super().shell_complete(ctx, incomplete)]
 
     def _refuse_misspelt(self, word: str) -> None:
         """Raises UsageError for a word that is no path and nearly a command."""
@@ -163,7 +174,7 @@ def app() -> None:
 
 
 @app.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=files)
 @judging
 @several(FORMATS)
 @output
@@ -239,7 +250,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=files)
 @choosing
 @click.option(
     "--file",
@@ -266,7 +277,7 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("things", nargs=-1)
+@click.argument("things", nargs=-1, shell_complete=files)
 @click.option("--installed", multiple=True, metavar="NAME", help="An installed distribution; it is not imported.")
 @click.option(
     "--platform",
@@ -295,7 +306,7 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=files)
 @click.option(
     "--target",
     multiple=True,
@@ -330,7 +341,7 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=files)
 @click.option(
     "--to", required=True, metavar="SM", help="The chip that operations are to work on, such as 12.1 or sm_120."
 )
@@ -375,7 +386,7 @@ def port(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("lists", metavar="LIST...", nargs=-1, required=True)
+@click.argument("lists", metavar="LIST...", nargs=-1, required=True, shell_complete=files)
 @judging
 @click.option(
     "--format",
@@ -466,7 +477,7 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("paths", nargs=-1, metavar="[REPORT | PATH...]")
+@click.argument("paths", nargs=-1, metavar="[REPORT | PATH...]", shell_complete=files)
 @click.option("--yes", is_flag=True, help="Launch kernels of what is scanned on the GPU: that runs somebody's code.")
 @click.option(
     "--run-slices",
@@ -560,7 +571,7 @@ def server(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=schemas_by_name)
 def schema(name: str | None) -> None:
     """Print the JSON schema NAME of a report or of the configuration; without NAME, say which there are."""
     from bwlint.commands import schema as schemas
@@ -575,7 +586,7 @@ def schema(name: str | None) -> None:
 
 
 @app.command()
-@click.argument("rule", required=False)
+@click.argument("rule", required=False, shell_complete=rule_ids)
 @click.option("--gate", metavar="EXPR", help="Evaluate a Python condition on every chip instead.")
 def explain(rule: str | None, gate: str | None) -> None:
     """Explain a RULE (by code or name), or what a gate admits: --gate 'cap in [89, 120]'."""

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from repair.trees import put
@@ -205,6 +206,26 @@ def test_the_schema_of_the_configuration_has_its_keys() -> None:
     sources = schema["properties"]["sources"]["properties"]
     assert sources.keys() == config._SOURCE_KEYS.keys()
     assert tuple(sources["capability-functions"]["additionalProperties"]["enum"]) == config.FORMS
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "first", "others"),
+    [
+        ("", "", "file", {"check", "baseline", "init"}),
+        ("", "src/", "file", set()),
+        ("", "in", "file", {"init", "inspect"}),
+        ("check", "src/a", "file", set()),
+        ("check --format", "s", "plain", {"sarif"}),
+        ("check --target", "sm_12", "plain", {"sm_120", "sm_121"}),
+        ("explain", "family", "plain", {"family-split"}),
+        ("schema", "conf", "plain", {"config"}),
+    ],
+)
+def test_completion(words: str, typed: str, first: str, others: set[str]) -> None:
+    found = ShellComplete(cli.app, {}, "bwlint", "_BWLINT_COMPLETE").get_completions(words.split(), typed)
+    assert found[0].type == first  # bash takes plain words after it, and offers files where there are none
+    assert others <= {item.value for item in found if item.type == "plain"}
+    assert bool(others) == any(item.type == "plain" for item in found)
 
 
 def test_a_shell_is_told_what_a_word_may_become() -> None:
