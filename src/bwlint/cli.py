@@ -259,7 +259,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     callback=check_output,
     help="The baseline. Default: `baseline` of the configuration, or bwlint-baseline.json.",
 )
-@click.option("--prune", is_flag=True, help="Take out what is no longer found; add nothing.")
+@click.option("--prune", is_flag=True, help="Take out what is no longer found in PATHS; add nothing.")
 @jobs
 @no_cache
 @verbose

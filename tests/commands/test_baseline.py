@@ -87,6 +87,19 @@ def test_how_a_baseline_comes_into_use_is_said(here: Path) -> None:
     assert "warning: git ignores bwlint-baseline.json" in told
 
 
+def test_pruning_leaves_what_nobody_looked_for(here: Path) -> None:
+    put(here, {"a/a.py": GATE.format(name="a"), "b/b.py": GATE.format(name="b"), "ci/x": ""})
+    file = ("--no-cache", "--file", "ci/known.json")
+    invoke("baseline", *file, "a", str(here / "b"))
+    rows = json.loads((here / "ci/known.json").read_text())["findings"]
+    assert [row["path"] for row in rows] == ["../a/a.py", "../b/b.py"]  # the same on every machine
+    put(here, {"a/a.py": "", "b/b.py": ""})
+    assert "1 finding in ci/known.json, 1 gone" in invoke("baseline", *file, "--prune", "a").stderr
+    refused = invoke("baseline", *file, "--prune", "--select", "leak", ".")
+    assert (refused.exit_code, "without --select" in refused.stderr) == (2, True)
+    assert "0 findings in ci/known.json, 1 gone" in invoke("baseline", *file, "--prune", ".").stderr
+
+
 def test_since_a_revision(here: Path) -> None:
     committed(here, {"old.py": GATE.format(name="old"), "helper.py": HELPER.format(what="(9, 0)"), "caller.py": CALLER})
     assert places("--since", "HEAD", ".") == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -176,6 +177,21 @@ def test_paths_are_told_from_the_root(
     root = str(tmp_path.resolve() / folder) if folder else ""
     assert below(root, path) == expected
     assert from_root(root, path) == (expected or path)
+
+
+def test_a_path_by_way_of_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "a.py").write_text("")
+    (tmp_path / "link").symlink_to("real")
+    assert below(str(tmp_path.resolve() / "real"), str(tmp_path / "link" / "a.py")) == "a.py"
+
+
+def test_a_path_on_another_drive(monkeypatch: pytest.MonkeyPatch) -> None:
+    def relpath(path: str, start: str) -> str:
+        raise ValueError("path is on mount 'D:', start on mount 'C:'")
+
+    monkeypatch.setattr(os.path, "relpath", relpath)
+    assert from_root("/c/r", "/d/a.py") == "/d/a.py" and below("/c/r", "/d/a.py") is None
 
 
 @pytest.mark.parametrize("render", [github.render, gitlab.render, junit.render])

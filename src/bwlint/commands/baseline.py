@@ -7,6 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import click
+
 from bwlint.commands.terminal import CLEAN, failure, nothing, say
 
 _USUAL = "bwlint-baseline.json"
@@ -22,6 +24,8 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.report.write import write_report
     from bwlint.settings.config import UsageError
 
+    if options["prune"] and (options["select"] or options["ignore"] or options["target"]):
+        raise click.UsageError("--prune looks for all that the baseline knows: without --select, --ignore and --target")
     if not options["no_cache"]:
         stack.enter_context(kept.using())
     outcome = plainly(options, stack)
@@ -36,7 +40,9 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     except UsageError as error:
         raise failure(error) from None
     findings = outcome.report.findings
-    made = old.pruned(findings) if old else Baseline.of(findings, str(file.resolve().parent))
+    made = (
+        old.pruned(findings, options["paths"] or (".",)) if old else Baseline.of(findings, str(file.resolve().parent))
+    )
     try:
         write_report(text_of(made), file)
     except OSError as error:
