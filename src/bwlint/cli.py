@@ -544,7 +544,9 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
 @app.command()
 @click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
 @click.option("--repo", metavar="URL", help="The repository of bwlint. Default: where this one came from.")
-@click.option("--rev", metavar="REV", default=f"v{__version__}", show_default=True, help="With --repo: what of it.")
+@click.option(
+    "--rev", metavar="REV", help=f"The tag or commit of it. Default: that of this one; with --repo v{__version__}."
+)
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.pass_context
 def init(ctx: click.Context, /, **options: Any) -> None:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,9 @@ class Proposal:
 def run(options: dict[str, Any]) -> int:
     """Show what there is to write, and write it where the user agrees; the exit code."""
     folder = Path(options["path"])
-    origin = Origin(options["repo"], options["rev"]) if options["repo"] else own_origin()
+    origin = Origin(options["repo"], options["rev"] or f"v{__version__}") if options["repo"] else own_origin()
+    if origin is not None and options["rev"]:
+        origin = replace(origin, rev=options["rev"])
     if origin is None:
         raise failure(ValueError("this bwlint does not know its repository: name it with --repo URL (and --rev REV)"))
     proposals, remarks = proposed(folder, origin)
@@ -74,9 +76,22 @@ def proposed(folder: Path, origin: Origin) -> tuple[list[Proposal], list[str]]:
             found.append(made)
         elif made:
             remarks.append(made)
+    if misplaced := _misplaced(folder):
+        remarks.append(misplaced)
     if origin.url.startswith(("file:", "/", ".")):
         remarks.append(f"{origin.url} is on this machine: a workflow of CI does not get it there")
     return found, remarks
+
+
+def _misplaced(folder: Path) -> str:
+    """Why hooks and workflows would not be found in a folder; "" where they would."""
+    from bwlint.sources.worktree import top_of
+
+    here = os.path.realpath(folder)
+    top = top_of(here)
+    if top is None:
+        return f"{folder} is in no git tree, and hooks need one: `git init`"
+    return "" if top == here else f"git, its hooks and CI begin in {top}: `bwlint init {top}` is for all of it"
 
 
 def own_origin() -> Origin | None:
@@ -154,9 +169,9 @@ def _adds_one(before: str, after: str) -> bool:
 
     try:
         old, new = yaml.safe_load(before), yaml.safe_load(after)
-    except yaml.YAMLError:
+        return bool(new["repos"][1:] == old["repos"] and {**new, "repos": old["repos"]} == old)
+    except (yaml.YAMLError, LookupError, TypeError, RecursionError):  # whatever else a file may hold
         return False
-    return isinstance(new, dict) and new["repos"][1:] == old["repos"] and {**new, "repos": old["repos"]} == old
 
 
 def _jobs(folder: Path, origin: Origin) -> Iterator[Proposal | str | None]:
