@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from repair.trees import committed, git, put
 
 from bwlint import __version__, cli
-from bwlint.commands.init import Origin, own_origin
+from bwlint.commands.init import HookOrigin, own_origin
 from bwlint.settings.config import load
 from bwlint.sources.worktree import top_of
 
@@ -128,7 +128,7 @@ def test_a_clone_knows_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.M
     there = SimpleNamespace(read_text=lambda _: direct, metadata=Message())
     monkeypatch.setattr("importlib.metadata.distribution", lambda _: there)
     commit = git(tmp_path / "cl one", "rev-parse", "HEAD").strip()
-    assert own_origin() == Origin("ssh://example.org/us/bwlint.git", commit)
+    assert own_origin() == HookOrigin("ssh://example.org/us/bwlint.git", commit)
     result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--rev", "v7"], prog_name="bwlint")
     assert "- repo: ssh://example.org/us/bwlint.git" in result.stdout and "rev: v7" in result.stdout
 

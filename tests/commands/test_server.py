@@ -179,7 +179,7 @@ def test_a_server_goes_on_after_an_error(tmp_path: Path, monkeypatch: pytest.Mon
     desk = server.Desk()
 
     async def talk() -> None:
-        worker = server._Worker(fake, desk, (), with_index=False)
+        worker = server._Judge(fake, desk, (), with_index=False)
         for _ in range(2):
             worker.begin(uri, is_saved=False)
             await worker._waiting[uri]

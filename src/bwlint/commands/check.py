@@ -316,8 +316,9 @@ def _silence(request: CheckRequest, options: dict[str, Any], stack: ExitStack, s
         say(f"bwlint: not suppressed: {visible(finding.path)}:{finding.region.line}: {visible(reason)}\n")
     for problem in problems:
         say(f"bwlint: not suppressed: {visible(problem.real)}: {visible(problem.reason)}\n")
-    files = len(made.replacements) - len(problems)
-    say(f"bwlint: suppressed {counted(made.count, 'finding')} in {counted(files, 'file')}\n" if files else "")
+    failed = {problem.real for problem in problems}
+    done = [count for real, count in made.counts.items() if real not in failed]
+    say(f"bwlint: suppressed {counted(sum(done), 'finding')} in {counted(len(done), 'file')}\n" if done else "")
     _close(outcome, options, start)
     return WRONG if any(problem.failed for problem in problems) else _code(outcome, options)
 

@@ -25,7 +25,7 @@ _MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class HookOrigin:
     """Where bwlint itself can be had: its repository and what to take of it."""
 
     url: str
@@ -33,7 +33,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class ProposedFile:
     """A file as it is (None: there is none) and as it is to be."""
 
     path: Path
@@ -44,7 +44,7 @@ class Proposal:
 def run(options: dict[str, Any]) -> int:
     """Show what there is to write, and write it where the user agrees; the exit code."""
     folder = Path(options["path"])
-    origin = Origin(options["repo"], options["rev"] or f"v{__version__}") if options["repo"] else own_origin()
+    origin = HookOrigin(options["repo"], options["rev"] or f"v{__version__}") if options["repo"] else own_origin()
     if origin is not None and options["rev"]:
         origin = replace(origin, rev=options["rev"])
     if origin is None:
@@ -67,12 +67,12 @@ def run(options: dict[str, Any]) -> int:
     return CLEAN
 
 
-def proposed(folder: Path, origin: Origin) -> tuple[list[Proposal], list[str]]:
+def proposed(folder: Path, origin: HookOrigin) -> tuple[list[ProposedFile], list[str]]:
     """What to write in a repository, and what the user has to do by himself."""
-    found: list[Proposal] = []
+    found: list[ProposedFile] = []
     remarks: list[str] = []
     for made in (_configuration(folder), _hook(folder, origin), *_jobs(folder, origin)):
-        if isinstance(made, Proposal):
+        if isinstance(made, ProposedFile):
             found.append(made)
         elif made:
             remarks.append(made)
@@ -94,7 +94,7 @@ def _misplaced(folder: Path) -> str:
     return "" if top == here else f"git, its hooks and CI begin in {top}: `bwlint init {top}` is for all of it"
 
 
-def own_origin() -> Origin | None:
+def own_origin() -> HookOrigin | None:
     """Where this bwlint was installed from, or where its distribution says that it is kept."""
     from importlib.metadata import PackageNotFoundError, distribution
 
@@ -105,24 +105,24 @@ def own_origin() -> Origin | None:
     direct = json.loads(there.read_text("direct_url.json") or "{}")
     version = direct.get("vcs_info", {}).get("commit_id")
     if version and not direct["url"].startswith("file:"):
-        return Origin(direct["url"], version)
+        return HookOrigin(direct["url"], version)
     if "dir_info" in direct and (origin := _cloned(direct["url"])):
         return origin
     urls = dict(line.split(", ", 1) for line in there.metadata.get_all("Project-URL") or () if ", " in line)
     url = urls.get("Repository") or urls.get("Source")
-    return Origin(url, f"v{__version__}") if url else None
+    return HookOrigin(url, f"v{__version__}") if url else None
 
 
-def _cloned(uri: str) -> Origin | None:
+def _cloned(uri: str) -> HookOrigin | None:
     """What a clone of bwlint, from which it was installed, was cloned from, and the commit that is there now."""
     from bwlint.sources.worktree import commit_of, origin_of, top_of
 
     top = top_of(os.path.realpath(url2pathname(urlsplit(uri).path)))
     url, commit = (origin_of(top), commit_of(top)) if top else (None, None)
-    return Origin(url, commit) if url and commit else None
+    return HookOrigin(url, commit) if url and commit else None
 
 
-def _configuration(folder: Path) -> Proposal | str | None:
+def _configuration(folder: Path) -> ProposedFile | str | None:
     pyproject = folder / "pyproject.toml"
     if (folder / "bwlint.toml").exists():
         return "bwlint.toml is there already"
@@ -139,7 +139,7 @@ def _configuration(folder: Path) -> Proposal | str | None:
     ]
     if foreign:
         rows += ["# Code of others.\n", f"exclude = {json.dumps([f'/{name}/' for name in foreign])}\n"]
-    return Proposal(folder / "bwlint.toml", None, "".join(rows))
+    return ProposedFile(folder / "bwlint.toml", None, "".join(rows))
 
 
 def _submodules(folder: Path) -> list[str]:
@@ -147,12 +147,12 @@ def _submodules(folder: Path) -> list[str]:
     return [path.strip() for path in re.findall(r"^\s*path\s*=\s*([\w./-]+)\s*$", text, re.MULTILINE)]
 
 
-def _hook(folder: Path, origin: Origin) -> Proposal | str | None:
+def _hook(folder: Path, origin: HookOrigin) -> ProposedFile | str | None:
     path = folder / ".pre-commit-config.yaml"
     rows = (f"- repo: {origin.url}", f"  rev: {origin.rev}", "  hooks:", "  - id: bwlint")
     before = _text(path)
     if before is None:
-        return Proposal(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
+        return ProposedFile(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
     if re.search(r"^\s*-\s*id:\s*bwlint", before, re.MULTILINE):
         return f"{path.name} has the hook already"
     first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
@@ -160,7 +160,7 @@ def _hook(folder: Path, origin: Origin) -> Proposal | str | None:
         return f"{path.name} is written in a form that is not added to: the hook is {'; '.join(rows)}"
     block = "".join(f"{first[1]}{row}\n" for row in rows)
     after = f"{before[: first.start()]}{block}{before[first.start() :]}"
-    return Proposal(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
+    return ProposedFile(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
 
 
 def _adds_one(before: str, after: str) -> bool:
@@ -174,18 +174,18 @@ def _adds_one(before: str, after: str) -> bool:
         return False
 
 
-def _jobs(folder: Path, origin: Origin) -> Iterator[Proposal | str | None]:
+def _jobs(folder: Path, origin: HookOrigin) -> Iterator[ProposedFile | str | None]:
     if (folder / ".github").is_dir() or not (folder / ".gitlab-ci.yml").exists():
         path = folder / ".github" / "workflows" / "bwlint.yml"
-        yield "the workflow is there already" if path.exists() else Proposal(path, None, _workflow(origin))
+        yield "the workflow is there already" if path.exists() else ProposedFile(path, None, _workflow(origin))
     if (folder / ".gitlab-ci.yml").exists():
         path = folder / ".gitlab" / "bwlint.yml"
         if not path.exists():
-            yield Proposal(path, None, _gitlab(origin))
+            yield ProposedFile(path, None, _gitlab(origin))
             yield "add to .gitlab-ci.yml: include: [{local: .gitlab/bwlint.yml}]"
 
 
-def _workflow(origin: Origin) -> str:
+def _workflow(origin: HookOrigin) -> str:
     return f"""\
 name: bwlint
 on: [push, pull_request]
@@ -210,7 +210,7 @@ jobs:
 """
 
 
-def _gitlab(origin: Origin) -> str:
+def _gitlab(origin: HookOrigin) -> str:
     return f"""\
 bwlint:
   image: python:3.12
@@ -224,7 +224,7 @@ bwlint:
 """
 
 
-def _pip(origin: Origin) -> str:
+def _pip(origin: HookOrigin) -> str:
     return f"{origin.url}@{origin.rev}"
 
 
@@ -242,7 +242,7 @@ def _text(path: Path) -> str | None:
         raise failure(OSError(f"{path}: {error.strerror}")) from None
 
 
-def _diff(proposal: Proposal, folder: Path) -> str:
+def _diff(proposal: ProposedFile, folder: Path) -> str:
     name = proposal.path.relative_to(folder).as_posix()
     old = (proposal.before or "").splitlines(keepends=True)
     source = "/dev/null" if proposal.before is None else f"a/{name}"
@@ -253,7 +253,7 @@ def _agrees(count: int) -> bool:
     return sys.stdin.isatty() and click.confirm(f"Write {count} file{'s' * (count > 1)}?", default=False, err=True)
 
 
-def _write(proposal: Proposal) -> None:
+def _write(proposal: ProposedFile) -> None:
     from bwlint.report.write import write_report
 
     try:

@@ -88,7 +88,7 @@ class Desk:
         return self.judgements[uri].findings if uri in self.judgements else ()
 
 
-class _Worker:
+class _Judge:
     """Judges texts one after another, each once nothing more is typed, and tells the editor."""
 
     def __init__(self, server: LanguageServer, desk: Desk, targets: tuple[str, ...], *, with_index: bool) -> None:
@@ -155,7 +155,7 @@ class _Protocol(LanguageServerProtocol):
 def served(targets: tuple[str, ...] = (), *, with_index: bool = True) -> LanguageServer:
     """A server that asks about `targets`, or about what the configuration of each file says."""
     server, desk = LanguageServer("bwlint", f"v{__version__}", protocol_cls=_Protocol), Desk()
-    worker = _Worker(server, desk, targets, with_index=with_index)
+    worker = _Judge(server, desk, targets, with_index=with_index)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     async def opened(params: lsp.DidOpenTextDocumentParams) -> None:
