@@ -108,6 +108,12 @@ def test_inputs_are_options(runner: Path, inputs: dict[str, str], code: int) -> 
     assert not (runner / "tree" / "sprung").exists()
 
 
+def test_what_is_not_said_is_for_the_configuration(runner: Path) -> None:
+    (runner / "tree" / "bwlint.toml").write_text('severity = "error"\n')
+    assert check(runner)[0].returncode == 0
+    assert check(runner, severity="warning")[0].returncode == 1
+
+
 def test_no_script_holds_an_input() -> None:
     scripts = [step["run"] for step in ACTION["runs"]["steps"] if "run" in step]
     assert scripts and not any("${{" in script for script in scripts)
