@@ -185,7 +185,7 @@ def test_a_server_goes_on_after_an_error(tmp_path: Path, monkeypatch: pytest.Mon
             await worker._waiting[uri]
 
     asyncio.run(talk())
-    said = "internal error, this text was not judged: ZeroDivisionError: by design"
+    said = "internal error, not all of this was judged: ZeroDivisionError: by design"
     (found,) = (finding.message for finding in desk.judgements[uri].findings)
     failing = [f"bwlint: {uri}: {said}", [said] if fails == 1 else [said, found]]
     assert told == (failing if fails == 1 else [[found], *failing]) + [[found]]

@@ -109,7 +109,7 @@ class _Judge:
         try:
             await self._judge(uri, is_saved)
         except Exception as error:  # whatever it was: the next text is another one
-            self._give_up(uri, f"internal error, this text was not judged: {type(error).__name__}: {error}")
+            self._give_up(uri, f"internal error, not all of this was judged: {type(error).__name__}: {error}")
 
     def _give_up(self, uri: str, why: str) -> None:
         self._server.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, f"bwlint: {uri}: {why}"))
