@@ -41,6 +41,7 @@ def runner(tmp_path: Path) -> Path:
     program.chmod(0o755)
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "a.py").write_text(GATE)
+    (tmp_path / "tree" / "b.py").write_text("")
     return tmp_path
 
 
@@ -80,6 +81,13 @@ def test_it_reports_and_fails(runner: Path) -> None:
     assert len(json.loads(sarif.read_text())["runs"][0]["results"]) == 1
 
 
+def test_an_upload_needs_a_report_of_this_run(runner: Path) -> None:
+    check(runner)
+    done, sarif = check(runner, paths="gone.py")
+    assert (done.returncode, sarif) == (2, Path())
+    assert "hashFiles(" not in step("Upload")["if"] and "steps.check.outputs.sarif != ''" in step("Upload")["if"]
+
+
 @pytest.mark.parametrize(
     ("inputs", "code"),
     [
@@ -87,6 +95,8 @@ def test_it_reports_and_fails(runner: Path) -> None:
         ({"fail_on": "error"}, 0),
         ({"target": "b200"}, 0),
         ({"paths": "a.py gone.py"}, 2),
+        ({"paths": "a.py\ngone.py\n"}, 2),
+        ({"paths": "b.py\na.py\n"}, 1),
         ({"paths": "$(touch sprung) ; touch sprung"}, 2),
         ({"baseline": "none.json"}, 2),
         ({"since": "HEAD"}, 2),
@@ -96,6 +106,12 @@ def test_inputs_are_options(runner: Path, inputs: dict[str, str], code: int) -> 
     done, _ = check(runner, **inputs)
     assert done.returncode == code, done.stderr
     assert not (runner / "tree" / "sprung").exists()
+
+
+def test_what_is_not_said_is_for_the_configuration(runner: Path) -> None:
+    (runner / "tree" / "bwlint.toml").write_text('severity = "error"\n')
+    assert check(runner)[0].returncode == 0
+    assert check(runner, severity="warning")[0].returncode == 1
 
 
 def test_no_script_holds_an_input() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from bwlint.commands import explain
-from bwlint.commands.init import OwnOrigin, _gitlab
+from bwlint.commands.init import HookOrigin, _gitlab
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -52,4 +52,4 @@ def test_ci_is_that_of_the_action_and_of_init() -> None:
     for name, about in inputs.items():
         default = f"`{about['default']}`" if about["default"] else ""
         assert f"| `{name}` | {default} | {about['description']} |" in text
-    assert _gitlab(OwnOrigin("https://gitlab.example.org/OWNER/bwlint", "v0.1.0")) in text
+    assert _gitlab(HookOrigin("https://gitlab.example.org/OWNER/bwlint", "v0.1.0")) in text

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -26,13 +26,16 @@ from bwlint.commands.options import (
     choosing,
     color,
     exit_zero,
+    files,
     form,
     jobs,
     judging,
     no_cache,
     no_nan,
     output,
+    rule_ids,
     sarif_root,
+    schemas_by_name,
     settling,
     several,
     verbose,
@@ -50,16 +53,24 @@ from bwlint.commands.terminal import (
 )
 from bwlint.world.budget import LINK_FILES
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 
 class _Group(click.Group):
     """`bwlint PATH` is `bwlint check PATH`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = ("--help", "-h", "--version")
+        if not args and ctx.resilient_parsing:  # a shell asks what the first word may become
+            return super().parse_args(ctx, args)
         if not args or args[0] not in (*self.commands, *own):
             self._refuse_misspelt(args[0] if args else "")
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        return [*files(ctx, None, incomplete), *super().shell_complete(ctx, incomplete)]
 
     def _refuse_misspelt(self, word: str) -> None:
         """Raises UsageError for a word that is no path and nearly a command."""
@@ -163,7 +174,7 @@ def app() -> None:
 
 
 @app.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=files)
 @judging
 @several(FORMATS)
 @output
@@ -189,8 +200,10 @@ def app() -> None:
     "--baseline",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Report only what this file, written by `bwlint baseline`, does not know.",
+    help="Report only what this file, written by `bwlint baseline`, does not know. Default: `baseline` of the "
+    "configuration.",
 )
+@click.option("--no-baseline", is_flag=True, help="Report what the baseline of the configuration knows, too.")
 @click.option(
     "--since",
     metavar="REV",
@@ -237,24 +250,22 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=files)
 @choosing
 @click.option(
     "--file",
     metavar="FILE",
     type=click.Path(dir_okay=False),
     callback=check_output,
-    default="bwlint-baseline.json",
-    show_default=True,
-    help="The baseline.",
+    help="The baseline. Default: `baseline` of the configuration, or bwlint-baseline.json.",
 )
-@click.option("--prune", is_flag=True, help="Take out what is no longer found; add nothing.")
+@click.option("--prune", is_flag=True, help="Take out what is no longer found in PATHS; add nothing.")
 @jobs
 @no_cache
 @verbose
 @click.pass_context
 def baseline(ctx: click.Context, /, **options: Any) -> None:
-    """Write down what is found in PATHS now, so that `check --baseline FILE` reports only what is new.
+    """Write down what is found in PATHS now, so that from then on `check` reports only what is new.
 
     A finding is known by its content and how many there are of it: it stays known where lines move and files get other
     names. Exit codes: 0 it is written, 2 wrong usage or configuration or an internal error, 3 nothing was scanned.
@@ -266,7 +277,7 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("things", nargs=-1)
+@click.argument("things", nargs=-1, shell_complete=files)
 @click.option("--installed", multiple=True, metavar="NAME", help="An installed distribution; it is not imported.")
 @click.option(
     "--platform",
@@ -295,7 +306,7 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=files)
 @click.option(
     "--target",
     multiple=True,
@@ -330,7 +341,7 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=files)
 @click.option(
     "--to", required=True, metavar="SM", help="The chip that operations are to work on, such as 12.1 or sm_120."
 )
@@ -375,7 +386,7 @@ def port(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("lists", metavar="LIST...", nargs=-1, required=True)
+@click.argument("lists", metavar="LIST...", nargs=-1, required=True, shell_complete=files)
 @judging
 @click.option(
     "--format",
@@ -466,7 +477,7 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("paths", nargs=-1, metavar="[REPORT | PATH...]")
+@click.argument("paths", nargs=-1, metavar="[REPORT | PATH...]", shell_complete=files)
 @click.option("--yes", is_flag=True, help="Launch kernels of what is scanned on the GPU: that runs somebody's code.")
 @click.option(
     "--run-slices",
@@ -533,7 +544,9 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
 @app.command()
 @click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
 @click.option("--repo", metavar="URL", help="The repository of bwlint. Default: where this one came from.")
-@click.option("--rev", metavar="REV", default=f"v{__version__}", show_default=True, help="With --repo: what of it.")
+@click.option(
+    "--rev", metavar="REV", help=f"The tag or commit of it. Default: that of this one; with --repo v{__version__}."
+)
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.pass_context
 def init(ctx: click.Context, /, **options: Any) -> None:
@@ -560,7 +573,7 @@ def server(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=schemas_by_name)
 def schema(name: str | None) -> None:
     """Print the JSON schema NAME of a report or of the configuration; without NAME, say which there are."""
     from bwlint.commands import schema as schemas
@@ -575,7 +588,7 @@ def schema(name: str | None) -> None:
 
 
 @app.command()
-@click.argument("rule", required=False)
+@click.argument("rule", required=False, shell_complete=rule_ids)
 @click.option("--gate", metavar="EXPR", help="Evaluate a Python condition on every chip instead.")
 def explain(rule: str | None, gate: str | None) -> None:
     """Explain a RULE (by code or name), or what a gate admits: --gate 'cap in [89, 120]'."""

@@ -49,7 +49,8 @@ def places(*arguments: str) -> list[str]:
 def test_a_baseline_is_adopted_and_pruned(here: Path) -> None:
     put(here, {"a.py": GATE.format(name="a"), "b.py": GATE.format(name="b")})
     made = invoke("baseline", "--no-cache", ".")
-    assert (made.exit_code, made.stderr) == (0, "bwlint: 2 findings in bwlint-baseline.json\n")
+    assert made.exit_code == 0
+    assert made.stderr.startswith("bwlint: 2 findings in bwlint-baseline.json\n")
     quiet = invoke("check", "--no-cache", "--baseline", "bwlint-baseline.json", ".")
     assert (quiet.exit_code, quiet.stdout) == (0, "")
     assert "no findings, 2 known before" in quiet.stderr
@@ -58,9 +59,45 @@ def test_a_baseline_is_adopted_and_pruned(here: Path) -> None:
     (here / "b.py").unlink()
     assert places("--baseline", "bwlint-baseline.json", ".") == ["new.py:4"]
     pruned = invoke("baseline", "--prune", "--no-cache", ".")
-    assert pruned.stderr == "bwlint: 1 finding in bwlint-baseline.json, 1 gone\n"
+    assert pruned.stderr.startswith("bwlint: 1 finding in bwlint-baseline.json, 1 gone\n")
     (row,) = json.loads((here / "bwlint-baseline.json").read_text())["findings"]
     assert row["path"] == "c/moved.py"
+
+
+def test_a_configuration_names_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(here, {"bwlint.toml": 'baseline = "ci/known.json"\n', "src/a.py": GATE.format(name="a"), "ci/x": ""})
+    (here / ".git").mkdir()
+    assert "`bwlint baseline` writes one" in invoke("check", "--no-cache", ".").stderr
+    assert invoke("baseline", "--no-cache", ".").stderr == "bwlint: 1 finding in ci/known.json\n"
+    monkeypatch.chdir(here / "src")
+    for arguments in (["a.py"], ["--diff", "--select", "BW5", "."], [str(here)]):
+        known = invoke("check", "--no-cache", *arguments)
+        assert (known.exit_code, known.stdout) == (0, ""), arguments
+    put(here, {"src/new.py": GATE.format(name="new")})
+    assert places(".") == ["new.py:4"]
+    assert places("--no-baseline", "a.py") == places("--isolated", "a.py") == ["a.py:4"]
+    fixed = invoke("check", "--no-cache", "--fix", ".")
+    assert (fixed.exit_code, fixed.stdout, "fixed 2 in 2 files" in fixed.stderr) == (0, "", True), fixed.stderr
+
+
+def test_how_a_baseline_comes_into_use_is_said(here: Path) -> None:
+    committed(here, {"a.py": GATE.format(name="a"), ".gitignore": "*.json\n"})
+    told = invoke("baseline", "--no-cache", ".").stderr
+    assert '`baseline = "bwlint-baseline.json"` in bwlint.toml' in told
+    assert "warning: git ignores bwlint-baseline.json" in told
+
+
+def test_pruning_leaves_what_nobody_looked_for(here: Path) -> None:
+    put(here, {"a/a.py": GATE.format(name="a"), "b/b.py": GATE.format(name="b"), "ci/x": ""})
+    file = ("--no-cache", "--file", "ci/known.json")
+    invoke("baseline", *file, "a", str(here / "b"))
+    rows = json.loads((here / "ci/known.json").read_text())["findings"]
+    assert [row["path"] for row in rows] == ["../a/a.py", "../b/b.py"]  # the same on every machine
+    put(here, {"a/a.py": "", "b/b.py": ""})
+    assert "1 finding in ci/known.json, 1 gone" in invoke("baseline", *file, "--prune", "a").stderr
+    refused = invoke("baseline", *file, "--prune", "--select", "leak", ".")
+    assert (refused.exit_code, "without --select" in refused.stderr) == (2, True)
+    assert "0 findings in ci/known.json, 1 gone" in invoke("baseline", *file, "--prune", ".").stderr
 
 
 def test_since_a_revision(here: Path) -> None:
@@ -85,6 +122,45 @@ def test_a_changed_line_is_shown_though_it_says_the_same(here: Path) -> None:
     assert places("--since", "HEAD", ".") == []
 
 
+def test_files_that_are_named_have_had_other_names(here: Path) -> None:
+    committed(here, {"old.py": GATE.format(name="old"), "sub/b.py": GATE.format(name="b"), "bwlint.toml": ""})
+    git(here, "mv", "old.py", "new.py")
+    git(here, "mv", "sub", "dir")
+    assert places("--since", "HEAD", "new.py") == places("--since", "HEAD", "dir") == []
+    assert places("--since", "HEAD", "--include", "/dir/", ".") == []
+    text = GATE.format(name="old")
+    put(here, {"new.py": text.replace("(12, 0):", "(12, 0):  # slow elsewhere")})
+    assert places("--since", "HEAD", "new.py", "dir/b.py") == ["new.py:4"]
+
+
+def test_since_in_submodules_and_second_work_trees(here: Path) -> None:
+    (here / "m").mkdir()
+    committed(here / "m", {"m.py": GATE.format(name="m")})
+    (here / "r").mkdir()
+    committed(here / "r", {"a.py": GATE.format(name="a")})
+    git(here / "r", "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(here / "m"), "ext")
+    git(here / "r", "commit", "-qm", "ext")
+    git(here / "r", "worktree", "add", "-q", str(here / "w"), "HEAD")
+    put(here, {"r/ext/new.py": GATE.format(name="new"), "w/new.py": GATE.format(name="new")})
+    assert places("--since", "HEAD", "r") == ["r/ext/new.py:4"]
+    assert places("--since", "HEAD", "r/ext") == ["r/ext/new.py:4"]
+    assert places("--since", "HEAD", "w") == ["w/new.py:4"]
+
+
+def test_since_in_a_clone_that_lacks_something(here: Path) -> None:
+    (here / "r").mkdir()
+    committed(here / "r", {"a.py": GATE.format(name="a"), "b.py": GATE.format(name="b")})
+    git(here, "clone", "-q", "--depth=1", (here / "r").as_uri(), "shallow")
+    assert places("--since", "HEAD", "shallow") == []
+    none = invoke("check", "--no-cache", "--since", "HEAD~1", "shallow")
+    assert (none.exit_code, "shallow clone: `git fetch --unshallow`" in none.stderr) == (2, True)
+    blob = git(here / "r", "rev-parse", "HEAD:a.py").strip()
+    (here / "r" / ".git" / "objects" / blob[:2] / blob[2:]).unlink()  # as in a partial clone
+    lacking = invoke("check", "--no-cache", "--format", "concise", "--since", "HEAD", "r")
+    assert lacking.stdout.startswith("r/a.py:4:8: ") and "r/b.py" not in lacking.stdout
+    assert "no content here for 1 of the files of HEAD" in lacking.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -94,6 +170,7 @@ def test_a_changed_line_is_shown_though_it_says_the_same(here: Path) -> None:
         (("--since", "HEAD", "--fix", "."), "does not go with --fix"),
         (("--baseline", "gone.json", "."), "`bwlint baseline` writes one"),
         (("--baseline", "gone.json", "--diff", "."), "does not go with --fix or --diff"),
+        (("--baseline", "gone.json", "--no-baseline", "."), "does not go with --no-baseline"),
     ],
 )
 def test_what_does_not_work_is_said(here: Path, arguments: tuple[str, ...], words: str) -> None:

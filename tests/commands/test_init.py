@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from email.message import Message
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from click.testing import CliRunner, Result
-from repair.trees import put
+from repair.trees import committed, git, put
 
-from bwlint import cli
+from bwlint import __version__, cli
+from bwlint.commands.init import HookOrigin, own_origin
 from bwlint.settings.config import load
+from bwlint.sources.worktree import top_of
 
 URL = "https://example.org/bwlint"
 ASKED = ("--repo", URL, "--rev", "v9")
@@ -82,6 +87,9 @@ def test_a_hook_joins_others(tmp_path: Path) -> None:
         ({".pre-commit-config.yaml": "repos: [{repo: local, hooks: []}]\n"}, "not added to"),
         ({".pre-commit-config.yaml": "repos:\n- repo: x\n  hooks:\n  - id: bwlint-fix\n"}, "has the hook already"),
         ({".pre-commit-config.yaml": "repos:\n- repo: x\n bad\n"}, "by hand"),
+        ({".pre-commit-config.yaml": "repos:\nothers:\n- repo: x\n"}, "by hand"),
+        ({".pre-commit-config.yaml": "- repos:\nrepos:\n- repo: x\n"}, "by hand"),
+        ({"a.py": ""}, "in no git tree"),
         ({".gitlab-ci.yml": "a: 1\n"}, "add to .gitlab-ci.yml"),
         ({".github/workflows/bwlint.yml": ""}, "the workflow is there already"),
     ],
@@ -99,6 +107,30 @@ def test_a_job_of_gitlab(tmp_path: Path) -> None:
     assert not (tmp_path / ".github").exists()
     job = yaml.safe_load((tmp_path / ".gitlab/bwlint.yml").read_text())["bwlint"]
     assert job["artifacts"]["reports"] == {"codequality": "gl-code-quality-report.json"}
+
+
+def test_a_folder_of_a_repository_is_not_its_top(tmp_path: Path) -> None:
+    top_of.cache_clear()
+    committed(tmp_path, {"sub/a.py": ""})
+    assert f"`bwlint init {tmp_path.resolve()}`" in invoke(tmp_path / "sub").stderr
+    assert "git" not in invoke(tmp_path).stderr
+
+
+def test_a_repository_on_this_machine_is_not_that_of_ci(tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--repo", "file:///a/b"], prog_name="bwlint")
+    assert "CI does not get it there" in result.stderr and f"rev: v{__version__}" in result.stdout
+
+
+def test_a_clone_knows_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(tmp_path / "cl one", {"a.py": ""})
+    git(tmp_path / "cl one", "remote", "add", "origin", "git@example.org:us/bwlint.git")
+    direct = json.dumps({"url": (tmp_path / "cl one").as_uri(), "dir_info": {}})
+    there = SimpleNamespace(read_text=lambda _: direct, metadata=Message())
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: there)
+    commit = git(tmp_path / "cl one", "rev-parse", "HEAD").strip()
+    assert own_origin() == HookOrigin("ssh://example.org/us/bwlint.git", commit)
+    result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--rev", "v7"], prog_name="bwlint")
+    assert "- repo: ssh://example.org/us/bwlint.git" in result.stdout and "rev: v7" in result.stdout
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:

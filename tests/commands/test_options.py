@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from repair.trees import put
@@ -56,6 +58,7 @@ def test_several_reports_of_one_run(here: Path) -> None:
     ("arguments", "words"),
     [
         (("--format", "json", "--format", "text"), "only one report goes to stdout"),
+        (("--format", "json:/dev/stdout", "--format", "text"), "only one report goes to stdout"),
         (("--format", "json:a.json", "--format", "sarif:./a.json"), "the same file"),
         (("--format", "json:a.json", "--output", "b.json"), "there is none"),
         (("--format", "json:"), "names no file"),
@@ -136,6 +139,7 @@ def test_no_findings_is_not_said_of_nothing(here: Path) -> None:
 def test_quiet(here: Path) -> None:
     result = invoke("check", "--no-cache", "-q", "a.py")
     assert (result.exit_code, result.stderr) == (1, "")
+    assert invoke("check", "--no-cache", "-q", "--fix", "a.py").stderr == ""
 
 
 def test_color(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,6 +149,46 @@ def test_color(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b[" in invoke(*asked).stdout
     assert "\x1b[" not in invoke(*asked, "--color", "never").stdout
+    monkeypatch.setenv("FORCE_COLOR", "0")
+    assert "\x1b[" not in invoke(*asked).stdout
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in invoke(*asked).stdout
+    for wish, is_painted in (("auto", False), ("always", True)):
+        invoke(*asked, "--color", wish, "--format", "text:out.txt")
+        assert ("\x1b[" in (here / "out.txt").read_text()) is is_painted
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("variables", "is_linked"),
+    [
+        ({}, False),
+        ({"TERM_PROGRAM": "vscode"}, True),
+        ({"VTE_VERSION": "6800"}, True),
+        ({"VTE_VERSION": "4205"}, False),
+        ({"KITTY_WINDOW_ID": "1"}, True),
+        ({"TERM_PROGRAM": "vscode", "CI": "true"}, False),
+        ({"TERM_PROGRAM": "vscode", "NO_COLOR": "1"}, False),
+    ],
+)
+def test_places_are_links_where_a_terminal_has_them(
+    here: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], is_linked: bool
+) -> None:
+    from bwlint.commands.terminal import setting
+
+    for name in ("CI", "TERM_PROGRAM", "VTE_VERSION", "KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdout", Screen())
+    assert setting({"output": None, "form": "text"}).links is is_linked
+    assert not setting({"output": "a.txt", "form": "text", "color": "always"}).links
 
 
 def test_schemas() -> None:
@@ -162,6 +206,26 @@ def test_the_schema_of_the_configuration_has_its_keys() -> None:
     sources = schema["properties"]["sources"]["properties"]
     assert sources.keys() == config._SOURCE_KEYS.keys()
     assert tuple(sources["capability-functions"]["additionalProperties"]["enum"]) == config.FORMS
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "first", "others"),
+    [
+        ("", "", "file", {"check", "baseline", "init"}),
+        ("", "src/", "file", set()),
+        ("", "in", "file", {"init", "inspect"}),
+        ("check", "src/a", "file", set()),
+        ("check --format", "s", "plain", {"sarif"}),
+        ("check --target", "sm_12", "plain", {"sm_120", "sm_121"}),
+        ("explain", "family", "plain", {"family-split"}),
+        ("schema", "conf", "plain", {"config"}),
+    ],
+)
+def test_completion(words: str, typed: str, first: str, others: set[str]) -> None:
+    found = ShellComplete(cli.app, {}, "bwlint", "_BWLINT_COMPLETE").get_completions(words.split(), typed)
+    assert found[0].type == first  # bash takes plain words after it, and offers files where there are none
+    assert others <= {item.value for item in found if item.type == "plain"}
+    assert bool(others) == any(item.type == "plain" for item in found)
 
 
 def test_a_shell_is_told_what_a_word_may_become() -> None:

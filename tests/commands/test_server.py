@@ -6,10 +6,13 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from repair.trees import put
+
+from bwlint.commands import editing
 
 lsp = pytest.importorskip("lsprotocol.types")
 client_module = pytest.importorskip("pygls.lsp.client")
@@ -39,7 +42,9 @@ class Editor:
     async def start(self) -> Any:
         command = f"import sys; sys.path.insert(0, {SOURCE!r}); from bwlint.cli import main; main()"
         await self.client.start_io(sys.executable, "-c", command, "server", "--no-cache")
-        asked = lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=self.folder.as_uri())
+        general = lsp.GeneralClientCapabilities(position_encodings=["utf-8", "utf-32", "utf-16"])
+        able = lsp.ClientCapabilities(general=general)
+        asked = lsp.InitializeParams(capabilities=able, root_uri=self.folder.as_uri())
         answer = await self.client.initialize_async(asked)
         self.client.initialized(lsp.InitializedParams())
         return answer
@@ -64,7 +69,8 @@ class Editor:
 def serving(folder: Path, talk: Callable[[Editor], Awaitable[None]]) -> None:
     async def session() -> None:
         editor = Editor(folder)
-        await editor.start()
+        answer = await editor.start()
+        assert answer.capabilities.position_encoding == "utf-16"  # though the editor would rather have another
         try:
             await talk(editor)
         finally:
@@ -129,6 +135,74 @@ def test_rows_of_the_matrix_stand_at_their_operations(tmp_path: Path) -> None:
                 break
             await asyncio.sleep(0.1)
         assert [(lens.range.start.line, lens.command.title) for lens in lenses] == [(3, "12.0: yes · 12.1: no")]
+
+    serving(tmp_path, talk)
+
+
+def test_an_action_is_for_the_text_that_was_judged(tmp_path: Path) -> None:
+    from bwlint.commands.editing import judged
+    from bwlint.commands.server import Desk
+
+    path = tmp_path / "a b.py"
+    desk, everywhere = Desk(), lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
+    desk.judgements[path.as_uri()] = judged(str(path), GATE, (), fixes=True)
+    fix, silence = desk.actions(path.as_uri(), everywhere, GATE)
+    assert (
+        fix.edit is not None
+        and list(fix.edit.changes or ()) == [path.as_uri()]
+        and desk.resolved(silence).edit is not None
+    )
+    assert desk.actions(path.as_uri(), everywhere, f"\n{GATE}") == []  # still typed at: places have moved
+
+
+@pytest.mark.parametrize("fails", [1, 2], ids=["the text", "its fixes"])
+def test_a_server_goes_on_after_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: int) -> None:
+    from bwlint.commands import server
+
+    uri, told, calls = (tmp_path / "a.py").as_uri(), list[Any](), list[bool]()
+    document = SimpleNamespace(source=GATE, version=1)
+    fake: Any = SimpleNamespace(
+        workspace=SimpleNamespace(get_text_document=lambda _: document),
+        text_document_publish_diagnostics=lambda params: told.append([entry.message for entry in params.diagnostics]),
+        window_log_message=lambda params: told.append(params.message),
+        workspace_code_lens_refresh=lambda _: None,
+    )
+
+    def judged(*arguments: Any, fixes: bool) -> Any:
+        calls.append(fixes)
+        if len(calls) == fails:
+            raise ZeroDivisionError("by design")
+        return editing.judged(*arguments, fixes=fixes)
+
+    monkeypatch.setattr(server, "judged", judged)
+    monkeypatch.setattr(server, "REST", 0)
+    desk = server.Desk()
+
+    async def talk() -> None:
+        worker = server._Judge(fake, desk, (), with_index=False)
+        for _ in range(2):
+            worker.begin(uri, is_saved=False)
+            await worker._waiting[uri]
+
+    asyncio.run(talk())
+    said = "internal error, not all of this was judged: ZeroDivisionError: by design"
+    (found,) = (finding.message for finding in desk.judgements[uri].findings)
+    failing = [f"bwlint: {uri}: {said}", [said] if fails == 1 else [said, found]]
+    assert told == (failing if fails == 1 else [[found], *failing]) + [[found]]
+
+
+def test_a_text_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
+    put(tmp_path, {"a.py": GATE})
+
+    async def talk(editor: Editor) -> None:
+        for uri in ("untitled:Untitled-1", "git:/a/b.py?HEAD", "file:", "file:///no/such/a%00b.py"):
+            item = lsp.TextDocumentItem(uri, "python", 1, GATE)
+            editor.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        editor.open("a.py", GATE)
+        told = await editor.diagnostics()
+        while told.uri != editor.uri("a.py"):
+            told = await editor.diagnostics()
+        assert [entry.code for entry in told.diagnostics] == ["BW101"]
 
     serving(tmp_path, talk)
 

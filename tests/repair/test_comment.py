@@ -51,7 +51,7 @@ LONG = "x = 1 " + "+ 1" * 40
         ("a.py", "x = (1,\n  2)\n", 2, f"x = (1,\n  2){BESIDE}\n"),
         ("a.py", 'x = """\n1"""\n', 1, '# bwlint: ignore[family-split] as meant\nx = """\n1"""\n'),
         ("a.py", 'x = """\n1"""\n', 2, f'x = """\n1"""{BESIDE}\n'),
-        ("a.py", "x = 'é' \\\n  'b'\n", 1, None),
+        ("a.py", "x = 'é' \\\n  'b'\n", 1, "# bwlint: ignore[family-split] as meant\nx = 'é' \\\n  'b'\n"),
         ("a.py", "x = 'é' \\\n  'b'\n", 2, None),
         ("a.py", 'x = """\n1\n"""\n', 2, None),
         ("a.cu", "int x;\n", 1, "int x;  // bwlint: ignore[family-split] as meant\n"),
@@ -89,7 +89,10 @@ def test_reasons(reason: str, fits: bool) -> None:
 
 
 def test_a_reason_that_would_end_the_comment() -> None:
-    assert commented("a.cu", "#define A \\\n  b\n", 1, "x */ y") is None
+    after = commented("a.cu", "#define A \\\n  b\n", 1, "x */ y")
+    assert (
+        after == "// bwlint: ignore[family-split] x */ y\n#define A \\\n  b\n"
+    )  # to the end of the line, whatever it holds
 
 
 def test_a_reason_that_would_take_the_next_line_along() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,18 @@ def test_everything_shown_gets_a_comment(here: Path) -> None:
     again = invoke("--severity", "note", ".")
     assert (again.exit_code, again.stdout) == (0, "")
     assert "2 suppressed" in again.stderr
+
+
+def test_what_has_no_place_is_said_and_not_counted(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(here, {"a.py": GATE, "b.py": GATE})
+    with zipfile.ZipFile("kit-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("kit/c.py", GATE)
+    (here / "b.py").chmod(0o444)
+    result = invoke("--add-suppressions", "old", "a.py", "b.py", "kit-1.0-py3-none-any.whl")
+    assert "suppressed 1 finding in 1 file\n" in result.stderr
+    assert "not suppressed: kit-1.0-py3-none-any.whl/kit/c.py:4: in an archive" in result.stderr
+    assert "b.py: read-only" in result.stderr
+    assert result.exit_code == 1
 
 
 def test_what_is_not_shown_stays(here: Path) -> None:

@@ -61,7 +61,14 @@ def test_a_file_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, findin
 def test_pruning_adds_nothing(finding: MakeFinding) -> None:
     old = Baseline.of(found(finding, [("a.py", 1, "f"), ("a.py", 2, "f"), ("a.py", 3, "g")]), "")
     now = found(finding, [("b.py", 1, "f"), ("a.py", 4, "new")])
-    assert dict(old.pruned(now).known) == {("f", "BW101", "b.py"): 1}
+    assert dict(old.pruned(now, ["."]).known) == {("f", "BW101", "b.py"): 1}
+
+
+def test_pruning_keeps_what_is_elsewhere(finding: MakeFinding) -> None:
+    old = Baseline.of(found(finding, [("a.py", 1, "f"), ("../b/b.py", 2, "g")]), "")
+    assert {path for _, _, path in old.pruned([], ["."]).known} == {"../b/b.py"}
+    assert {path for _, _, path in old.pruned([], ["../b"]).known} == {"a.py"}
+    assert not old.pruned([], [".."]).known
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
+import subprocess
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,9 +12,12 @@ from typing import Any
 
 import pytest
 import sarif_om
+from click.testing import CliRunner
 from jsonschema.validators import validator_for  # type: ignore[import-untyped]
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]
 
+from bwlint import cli
+from bwlint.commands import checkout
 from bwlint.model.findings import Edit, Finding, Fix, Proof, Region, Related, Report, Severity, Skipped, Suppressed
 from bwlint.report import Checkout, Lines, Setting, sarif, sarif_rules
 from bwlint.report.line_hash import line_hashes
@@ -429,3 +435,32 @@ def test_the_walker_keeps_defaults_and_drops_sentinels() -> None:
     assert plain(result) == {"kind": "fail", "level": "warning", "message": {"text": "m"}, "ruleIndex": 0}
     suppression = sarif_om.Suppression(kind="inSource", state="accepted")
     assert plain(suppression) == {"kind": "inSource", "status": "accepted"}
+
+
+def multitool() -> str | None:
+    """Microsoft's validator: on PATH, or a package of npm that node finds (NODE_PATH)."""
+    program, node = shutil.which("Sarif.Multitool"), shutil.which("node")
+    if program or node is None:
+        return program
+    asked = [node, "-p", "require('@microsoft/sarif-multitool-linux')"]
+    return subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False).stdout.strip() or None
+
+
+def test_the_rules_of_the_multitool_and_of_github_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = multitool()
+    if program is None:
+        pytest.skip("no Sarif.Multitool on PATH, and node finds no @microsoft/sarif-multitool-linux")
+    fixtures = Path(__file__).parents[2] / "fixtures"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(checkout, "home", lambda: "https://example.org/bwlint")
+    shutil.copytree(fixtures / "leak", "tree")
+    with zipfile.ZipFile("demo-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.write(next((fixtures / "family-split").glob("*.py")), "demo/a b.py")
+    arguments = ["check", "--exit-zero", "--no-cache", "--jobs", "1", "--severity", "note", "--output", "a.sarif"]
+    CliRunner().invoke(cli.app, [*arguments, "--format", "sarif", "tree", "demo-1.0-py3-none-any.whl"])
+    results = json.loads(Path("a.sarif").read_text())["runs"][0]["results"]
+    assert {result["ruleId"] for result in results} >= {"BW101", "BW102"}
+    asked = [program, "validate", "a.sarif", "--rule-kind", "Sarif;Ghas", "--output", "judged.sarif"]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=120, check=False)
+    judged = json.loads(Path("judged.sarif").read_text())["runs"][0]
+    assert (done.returncode, judged.get("results", [])) == (0, []), done.stdout

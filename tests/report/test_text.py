@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -333,3 +334,14 @@ def test_code_point(line: str, column: int, expected: int) -> None:
 
 def test_no_findings_print_nothing(report: MakeReport) -> None:
     assert render(report(), Setting()) == ""
+
+
+def test_a_place_is_a_link_where_its_file_is_one(
+    finding: MakeFinding, report: MakeReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a b.py").write_text("x\n")
+    text = render(report(finding(path="a b.py"), finding(path="kit.whl/a.py")), Setting(links=True))
+    uri = (tmp_path.resolve() / "a b.py").as_uri()
+    assert f"--> \x1b]8;;{uri}\x1b\\a b.py:2:8\x1b]8;;\x1b\\\n" in text
+    assert "--> kit.whl/a.py:2:8\n" in text

@@ -16,6 +16,7 @@ select = ["family-split"]
 ignore = ["BW105"]
 severity = "note"
 fail-on = "error"
+baseline = "ci/known.json"
 exclude = ["build/", "*_pb2.py"]
 
 [per-file-ignores]
@@ -59,6 +60,7 @@ def test_every_key(tmp_path: Path, name: str) -> None:
         ignore=("BW105",),
         severity="note",
         fail_on="error",
+        baseline="ci/known.json",
         exclude=("build/", "*_pb2.py"),
         per_file_ignores=(("tests/**", ("leak", "excluded")),),
         arch_lists=("my_archs", "pkg.ARCHS"),
@@ -74,7 +76,7 @@ def test_every_key(tmp_path: Path, name: str) -> None:
         ("fail_on = 'note'", "`fail_on`: unknown key; did you mean `fail-on`?"),
         (
             "zzz = 1",
-            "`zzz`: unknown key (known: extend, target, select, ignore, severity, fail-on, exclude, per-file-ignores",
+            "`zzz`: unknown key (known: extend, target, select, ignore, severity, fail-on, baseline, exclude",
         ),
         ("output = 'x'", "`output`: unknown key"),
         ("target = 'sm_120'", "`target`: expected a list of strings, found a string"),
@@ -86,6 +88,11 @@ def test_every_key(tmp_path: Path, name: str) -> None:
             '`severity`: expected one of "note", "warning", "error", found a date or time',
         ),
         ("fail-on = ['error']", '`fail-on`: expected one of "note", "warning", "error", found a list'),
+        ("baseline = ''", "`baseline`: expected a path below the folder of the configuration, found ''"),
+        ("baseline = '../a.json'", "`baseline`: expected a path below the folder of the configuration"),
+        ("baseline = '/etc/passwd'", "`baseline`: expected a path below the folder of the configuration"),
+        ("baseline = 'c:/a.json'", "`baseline`: expected a path below the folder of the configuration"),
+        ("baseline = ['a.json']", "`baseline`: expected the path of a file, found a list"),
         ("exclude = ['!']", "`exclude`: expected gitignore patterns, found '!' is no gitignore pattern"),
         ("exclude = ['*a*b*c*d*e*']", "too many wildcards in one part"),
         ("per-file-ignores = ['x']", "`per-file-ignores`: expected a table, found a list"),
@@ -327,6 +334,7 @@ def test_no_key_can_name_a_program_an_output_or_an_index() -> None:
         "ignore",
         "severity",
         "fail-on",
+        "baseline",
         "exclude",
         "per-file-ignores",
         "library",

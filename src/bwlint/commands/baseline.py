@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import click
+
 from bwlint.commands.terminal import CLEAN, failure, nothing, say
+
+_USUAL = "bwlint-baseline.json"
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
@@ -19,11 +24,8 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.report.write import write_report
     from bwlint.settings.config import UsageError
 
-    file = Path(options["file"])
-    try:
-        old = load(file) if options["prune"] else None
-    except UsageError as error:
-        raise failure(error) from None
+    if options["prune"] and (options["select"] or options["ignore"] or options["target"]):
+        raise click.UsageError("--prune looks for all that the baseline knows: without --select, --ignore and --target")
     if not options["no_cache"]:
         stack.enter_context(kept.using())
     outcome = plainly(options, stack)
@@ -31,8 +33,16 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         say(skipped(outcome.report))
     if outcome.scanned == 0:
         return nothing()
+    named = os.path.relpath(outcome.baseline) if outcome.baseline else None
+    file = Path(options["file"] or named or _USUAL)
+    try:
+        old = load(file) if options["prune"] else None
+    except UsageError as error:
+        raise failure(error) from None
     findings = outcome.report.findings
-    made = old.pruned(findings) if old else Baseline.of(findings, str(file.resolve().parent))
+    made = (
+        old.pruned(findings, options["paths"] or (".",)) if old else Baseline.of(findings, str(file.resolve().parent))
+    )
     try:
         write_report(text_of(made), file)
     except OSError as error:
@@ -40,4 +50,16 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     total = made.known.total()
     gone = f", {old.known.total() - total} gone" if old else ""
     say(f"bwlint: {counted(total, 'finding')} in {file}{gone}\n")
+    _advise(file, outcome.baseline)
     return CLEAN
+
+
+def _advise(file: Path, named: str | None) -> None:
+    """Say what keeps a new baseline from being used: nothing names it, or git leaves it out."""
+    from bwlint.sources.worktree import is_ignored
+
+    real = os.path.realpath(file)
+    if named is None or os.path.realpath(named) != real:
+        say(f'bwlint: to have it used, also by hooks: `baseline = "{file.name}"` in bwlint.toml beside it\n')
+    if is_ignored(real):
+        say(f"bwlint: warning: git ignores {file}: `git add --force` it\n")

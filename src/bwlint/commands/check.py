@@ -54,10 +54,14 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
 
 def _reports(options: dict[str, Any]) -> tuple[tuple[str, str | None], ...]:
     """The formats to write and where: at most one goes to --output or stdout. Raises UsageError."""
+    from bwlint.report.write import is_stdout
+
     forms = options["forms"] or (("text", None),)
     loose = [form for form, file in forms if file is None]
-    if len(loose) > 1:
-        raise click.UsageError(f"only one report goes to stdout: give the others a file, as {loose[0]}:FILE")
+    to_stdout = [form for form, file in forms if is_stdout(file or options["output"])]
+    if len(loose) > 1 or len(to_stdout) > 1:
+        first = (loose if len(loose) > 1 else to_stdout)[0]
+        raise click.UsageError(f"only one report goes to stdout: give the others a file, as {first}:FILE")
     if options["output"] and not loose:
         raise click.UsageError("--output says where a --format without a file goes: there is none")
     files = [os.path.realpath(file) for file in (options["output"], *(file for _, file in forms)) if file]
@@ -84,15 +88,16 @@ def plainly(options: dict[str, Any], stack: ExitStack) -> Outcome:
 
 def _new(outcome: Outcome, request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Outcome:
     """The outcome without what a baseline knows, or what was there at a revision."""
-    if not options["baseline"] and not options["since"]:
+    baseline = None if options["no_baseline"] else options["baseline"] or outcome.baseline
+    if not baseline and not options["since"]:
         return outcome
     from bwlint.report.baseline import load, without_known
     from bwlint.settings.config import ConfigError, UsageError
 
     report = outcome.report
     try:
-        if options["baseline"]:
-            report = without_known(report, load(Path(options["baseline"])))
+        if baseline:
+            report = without_known(report, load(Path(baseline)))
         if options["since"]:
             from bwlint.commands.since import before
 
@@ -114,6 +119,8 @@ def _consistent(options: dict[str, Any]) -> None:
     for name in ("baseline", "since"):
         if options[name] and (options["fix"] or options["show_diff"]):
             raise click.UsageError(f"--{name} says what to report: it does not go with --fix or --diff")
+    if options["baseline"] and options["no_baseline"]:
+        raise click.UsageError("--baseline does not go with --no-baseline")
     if options["add_suppressions"] is not None:
         if options["fix"] or options["show_diff"]:
             raise click.UsageError("--add-suppressions does not go with --fix or --diff")
@@ -235,8 +242,9 @@ def _show(request: CheckRequest, options: dict[str, Any], stack: ExitStack, star
         from bwlint.model.escape import visible
 
         say(f"bwlint: the diff is to be applied in {visible(base)}\n")
-    _close(repaired.before, options, start)
-    return _code(repaired.before, options)
+    before = _new(repaired.before, request, options, stack)
+    _close(before, options, start)
+    return _code(before, options)
 
 
 def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
@@ -256,7 +264,8 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
         raise failure(error) from None
     except OSError as error:
         raise failure(OSError(f"cannot write {folder}: {error.strerror}")) from None
-    _write(repaired.outcome, options)
+    outcome = _new(repaired.outcome, request, options, stack)
+    _write(outcome, options)
     _account(repaired, options, "would fix")
     count = counted(len(made.patches), "patch").replace("patchs", "patches")
     say(f"bwlint: wrote {count} to {visible(str(folder))}; nothing else was changed\n")
@@ -264,8 +273,8 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
         say(f"bwlint: deferred {made.later} that follow from these: apply them and run it again\n")
     if returns_of_git(repaired.changed):
         say("bwlint: some files end their lines in a carriage return: git am needs --keep-cr\n")
-    _close(repaired.outcome, options, start)
-    return _code(repaired.outcome, options)
+    _close(outcome, options, start)
+    return _code(outcome, options)
 
 
 def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
@@ -279,6 +288,7 @@ def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start
     if problems or (not outcome.wheels and any(_is_newer(real, began) for real in others)):
         overlaid.close()
         outcome = _outcome(request, stack)
+    outcome = _new(outcome, request, options, stack)
     _write(outcome, options)
     _account(repaired, options, "fixed", problems)
     _close(outcome, options, start)
@@ -306,8 +316,9 @@ def _silence(request: CheckRequest, options: dict[str, Any], stack: ExitStack, s
         say(f"bwlint: not suppressed: {visible(finding.path)}:{finding.region.line}: {visible(reason)}\n")
     for problem in problems:
         say(f"bwlint: not suppressed: {visible(problem.real)}: {visible(problem.reason)}\n")
-    files = len(made.replacements) - len(problems)
-    say(f"bwlint: suppressed {counted(made.count, 'finding')} in {counted(files, 'file')}\n" if files else "")
+    failed = {problem.real for problem in problems}
+    done = [count for real, count in made.counts.items() if real not in failed]
+    say(f"bwlint: suppressed {counted(sum(done), 'finding')} in {counted(len(done), 'file')}\n" if done else "")
     _close(outcome, options, start)
     return WRONG if any(problem.failed for problem in problems) else _code(outcome, options)
 
@@ -344,7 +355,8 @@ def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Se
     from bwlint.model.escape import visible
     from bwlint.repair.summary import summary
 
-    say(summary(repaired, did, [problem.real for problem in problems], verbose=options["verbose"]))
+    if not options["quiet"]:
+        say(summary(repaired, did, [problem.real for problem in problems], verbose=options["verbose"]))
     paths = {source.file.real: source.file.path for source in repaired.changed}
     for problem in problems:
         say(f"bwlint: not fixed: {visible(paths[problem.real])}: {visible(problem.reason)}\n")

@@ -52,7 +52,8 @@ def judged(path: str, text: str, targets: Sequence[str], *, fixes: bool) -> Judg
             outcome = check(request, stack)
         except (UsageError, ConfigError) as error:
             return Judgement(source, fault=str(error))
-    here = [finding for finding in outcome.report.findings if finding.path == path]
+    # As paths: reports write those of Windows with slashes.
+    here = [finding for finding in outcome.report.findings if Path(finding.path) == Path(path)]
     return Judgement(source, tuple(here), outcome.names.files.get(outcome.names.real(path)))
 
 

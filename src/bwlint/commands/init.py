@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import click
 
@@ -22,7 +25,7 @@ _MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class OwnOrigin:
+class HookOrigin:
     """Where bwlint itself can be had: its repository and what to take of it."""
 
     url: str
@@ -30,7 +33,7 @@ class OwnOrigin:
 
 
 @dataclass(frozen=True, slots=True)
-class FileProposal:
+class ProposedFile:
     """A file as it is (None: there is none) and as it is to be."""
 
     path: Path
@@ -41,7 +44,9 @@ class FileProposal:
 def run(options: dict[str, Any]) -> int:
     """Show what there is to write, and write it where the user agrees; the exit code."""
     folder = Path(options["path"])
-    origin = OwnOrigin(options["repo"], options["rev"]) if options["repo"] else own_origin()
+    origin = HookOrigin(options["repo"], options["rev"] or f"v{__version__}") if options["repo"] else own_origin()
+    if origin is not None and options["rev"]:
+        origin = replace(origin, rev=options["rev"])
     if origin is None:
         raise failure(ValueError("this bwlint does not know its repository: name it with --repo URL (and --rev REV)"))
     proposals, remarks = proposed(folder, origin)
@@ -56,23 +61,40 @@ def run(options: dict[str, Any]) -> int:
         return CLEAN
     for proposal in proposals:
         _write(proposal)
-    say("bwlint: written; `bwlint baseline` makes what there is today known, if that is much\n")
+    say(
+        "bwlint: written. Next: `pre-commit install`, git add these files, `bwlint baseline` if much is found already\n"
+    )
     return CLEAN
 
 
-def proposed(folder: Path, origin: OwnOrigin) -> tuple[list[FileProposal], list[str]]:
+def proposed(folder: Path, origin: HookOrigin) -> tuple[list[ProposedFile], list[str]]:
     """What to write in a repository, and what the user has to do by himself."""
-    found: list[FileProposal] = []
+    found: list[ProposedFile] = []
     remarks: list[str] = []
     for made in (_configuration(folder), _hook(folder, origin), *_jobs(folder, origin)):
-        if isinstance(made, FileProposal):
+        if isinstance(made, ProposedFile):
             found.append(made)
         elif made:
             remarks.append(made)
+    if misplaced := _misplaced(folder):
+        remarks.append(misplaced)
+    if origin.url.startswith(("file:", "/", ".")):
+        remarks.append(f"{origin.url} is on this machine: a workflow of CI does not get it there")
     return found, remarks
 
 
-def own_origin() -> OwnOrigin | None:
+def _misplaced(folder: Path) -> str:
+    """Why hooks and workflows would not be found in a folder; "" where they would."""
+    from bwlint.sources.worktree import top_of
+
+    here = os.path.realpath(folder)
+    top = top_of(here)
+    if top is None:
+        return f"{folder} is in no git tree, and hooks need one: `git init`"
+    return "" if top == here else f"git, its hooks and CI begin in {top}: `bwlint init {top}` is for all of it"
+
+
+def own_origin() -> HookOrigin | None:
     """Where this bwlint was installed from, or where its distribution says that it is kept."""
     from importlib.metadata import PackageNotFoundError, distribution
 
@@ -83,13 +105,24 @@ def own_origin() -> OwnOrigin | None:
     direct = json.loads(there.read_text("direct_url.json") or "{}")
     version = direct.get("vcs_info", {}).get("commit_id")
     if version and not direct["url"].startswith("file:"):
-        return OwnOrigin(direct["url"], version)
+        return HookOrigin(direct["url"], version)
+    if "dir_info" in direct and (origin := _cloned(direct["url"])):
+        return origin
     urls = dict(line.split(", ", 1) for line in there.metadata.get_all("Project-URL") or () if ", " in line)
     url = urls.get("Repository") or urls.get("Source")
-    return OwnOrigin(url, f"v{__version__}") if url else None
+    return HookOrigin(url, f"v{__version__}") if url else None
 
 
-def _configuration(folder: Path) -> FileProposal | str | None:
+def _cloned(uri: str) -> HookOrigin | None:
+    """What a clone of bwlint, from which it was installed, was cloned from, and the commit that is there now."""
+    from bwlint.sources.worktree import commit_of, origin_of, top_of
+
+    top = top_of(os.path.realpath(url2pathname(urlsplit(uri).path)))
+    url, commit = (origin_of(top), commit_of(top)) if top else (None, None)
+    return HookOrigin(url, commit) if url and commit else None
+
+
+def _configuration(folder: Path) -> ProposedFile | str | None:
     pyproject = folder / "pyproject.toml"
     if (folder / "bwlint.toml").exists():
         return "bwlint.toml is there already"
@@ -101,10 +134,12 @@ def _configuration(folder: Path) -> FileProposal | str | None:
         'target = ["sm_120", "sm_121"]\n',
         "# The lowest severity to show, and to fail on.\n",
         'severity = "warning"\nfail-on = "warning"\n',
+        "# What is there today, once `bwlint baseline` has written it down, is no news.\n",
+        '# baseline = "bwlint-baseline.json"\n',
     ]
     if foreign:
         rows += ["# Code of others.\n", f"exclude = {json.dumps([f'/{name}/' for name in foreign])}\n"]
-    return FileProposal(folder / "bwlint.toml", None, "".join(rows))
+    return ProposedFile(folder / "bwlint.toml", None, "".join(rows))
 
 
 def _submodules(folder: Path) -> list[str]:
@@ -112,12 +147,12 @@ def _submodules(folder: Path) -> list[str]:
     return [path.strip() for path in re.findall(r"^\s*path\s*=\s*([\w./-]+)\s*$", text, re.MULTILINE)]
 
 
-def _hook(folder: Path, origin: OwnOrigin) -> FileProposal | str | None:
+def _hook(folder: Path, origin: HookOrigin) -> ProposedFile | str | None:
     path = folder / ".pre-commit-config.yaml"
     rows = (f"- repo: {origin.url}", f"  rev: {origin.rev}", "  hooks:", "  - id: bwlint")
     before = _text(path)
     if before is None:
-        return FileProposal(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
+        return ProposedFile(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
     if re.search(r"^\s*-\s*id:\s*bwlint", before, re.MULTILINE):
         return f"{path.name} has the hook already"
     first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
@@ -125,7 +160,7 @@ def _hook(folder: Path, origin: OwnOrigin) -> FileProposal | str | None:
         return f"{path.name} is written in a form that is not added to: the hook is {'; '.join(rows)}"
     block = "".join(f"{first[1]}{row}\n" for row in rows)
     after = f"{before[: first.start()]}{block}{before[first.start() :]}"
-    return FileProposal(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
+    return ProposedFile(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
 
 
 def _adds_one(before: str, after: str) -> bool:
@@ -134,23 +169,23 @@ def _adds_one(before: str, after: str) -> bool:
 
     try:
         old, new = yaml.safe_load(before), yaml.safe_load(after)
-    except yaml.YAMLError:
+        return bool(new["repos"][1:] == old["repos"] and {**new, "repos": old["repos"]} == old)
+    except (yaml.YAMLError, LookupError, TypeError, RecursionError):  # whatever else a file may hold
         return False
-    return isinstance(new, dict) and new["repos"][1:] == old["repos"] and {**new, "repos": old["repos"]} == old
 
 
-def _jobs(folder: Path, origin: OwnOrigin) -> Iterator[FileProposal | str | None]:
+def _jobs(folder: Path, origin: HookOrigin) -> Iterator[ProposedFile | str | None]:
     if (folder / ".github").is_dir() or not (folder / ".gitlab-ci.yml").exists():
         path = folder / ".github" / "workflows" / "bwlint.yml"
-        yield "the workflow is there already" if path.exists() else FileProposal(path, None, _workflow(origin))
+        yield "the workflow is there already" if path.exists() else ProposedFile(path, None, _workflow(origin))
     if (folder / ".gitlab-ci.yml").exists():
         path = folder / ".gitlab" / "bwlint.yml"
         if not path.exists():
-            yield FileProposal(path, None, _gitlab(origin))
+            yield ProposedFile(path, None, _gitlab(origin))
             yield "add to .gitlab-ci.yml: include: [{local: .gitlab/bwlint.yml}]"
 
 
-def _workflow(origin: OwnOrigin) -> str:
+def _workflow(origin: HookOrigin) -> str:
     return f"""\
 name: bwlint
 on: [push, pull_request]
@@ -175,7 +210,7 @@ jobs:
 """
 
 
-def _gitlab(origin: OwnOrigin) -> str:
+def _gitlab(origin: HookOrigin) -> str:
     return f"""\
 bwlint:
   image: python:3.12
@@ -189,7 +224,7 @@ bwlint:
 """
 
 
-def _pip(origin: OwnOrigin) -> str:
+def _pip(origin: HookOrigin) -> str:
     return f"{origin.url}@{origin.rev}"
 
 
@@ -207,7 +242,7 @@ def _text(path: Path) -> str | None:
         raise failure(OSError(f"{path}: {error.strerror}")) from None
 
 
-def _diff(proposal: FileProposal, folder: Path) -> str:
+def _diff(proposal: ProposedFile, folder: Path) -> str:
     name = proposal.path.relative_to(folder).as_posix()
     old = (proposal.before or "").splitlines(keepends=True)
     source = "/dev/null" if proposal.before is None else f"a/{name}"
@@ -218,7 +253,7 @@ def _agrees(count: int) -> bool:
     return sys.stdin.isatty() and click.confirm(f"Write {count} file{'s' * (count > 1)}?", default=False, err=True)
 
 
-def _write(proposal: FileProposal) -> None:
+def _write(proposal: ProposedFile) -> None:
     from bwlint.report.write import write_report
 
     try:

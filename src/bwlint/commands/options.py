@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bwlint.commands.terminal import check_output
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _LEVELS = click.Choice(["note", "warning", "error"])
 FORMATS = click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit", "html"])
@@ -24,7 +27,7 @@ LONGEST_TEST = 24 * 3600
 Command = Callable[..., Any]
 
 
-def _rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+def rule_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """The rules that a word on the command line may become."""
     from bwlint.settings.catalog import rules
 
@@ -33,21 +36,42 @@ def _rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     return [f"{typed[0]}{typed[1]}{text}" for text in ids if text.lower().startswith(typed[2].lower())]
 
 
+def schemas_by_name(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from bwlint.commands.schema import names
+
+    return [name for name in names() if name.startswith(incomplete)]
+
+
+def files(_: click.Context, __: click.Parameter | None, incomplete: str) -> list[CompletionItem]:
+    """What a shell itself knows: paths."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _targets(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from bwlint.chips import ALL_TARGETS
+
+    names = (target.name for target in ALL_TARGETS if not target.suffix)
+    return [name for name in names if name.startswith(incomplete)]
+
+
 _CHOOSING = (
     click.option(
         "--target",
         multiple=True,
         metavar="SM",
+        shell_complete=_targets,
         help="Chip to ask about, such as sm_120, 12.1 or gb10; repeatable, commas allowed. Default: 12.0 and 12.1.",
     ),
     click.option(
         "--select",
         multiple=True,
         metavar="RULE",
-        shell_complete=_rules,
+        shell_complete=rule_ids,
         help="Run only these rules (codes, their beginnings or names, commas allowed).",
     ),
-    click.option("--ignore", multiple=True, metavar="RULE", shell_complete=_rules, help="Do not run these rules."),
+    click.option("--ignore", multiple=True, metavar="RULE", shell_complete=rule_ids, help="Do not run these rules."),
 )
 _severity = click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning.")
 
@@ -124,7 +148,7 @@ color = click.option(
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Color on stdout: auto is at a terminal, or as NO_COLOR and FORCE_COLOR say.",
+    help="Color: auto is on stdout at a terminal, or as NO_COLOR and FORCE_COLOR say; always is in files, too.",
 )
 exit_zero = click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
 verbose = click.option("--verbose", "-v", is_flag=True, help="List skipped files with the reason.")
@@ -140,6 +164,9 @@ class Forms(click.ParamType):  # type: ignore[type-arg]
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         return f"{'|'.join(self.forms.choices)}[:FILE]"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return self.forms.shell_complete(ctx, param, incomplete)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str | None]:
         """The format and the file of a value; refused before the work where that cannot be written."""

@@ -7,15 +7,16 @@ open is imported or executed; what is not saved is read from the editor.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.uris import to_fs_path
 
 from bwlint import __version__
@@ -25,6 +26,7 @@ from bwlint.index import kept
 from bwlint.model.findings import CATEGORIES, Edit, Finding, Region
 from bwlint.repair.changes import TextChange
 from bwlint.report.words import sets
+from bwlint.sources.read import SourceText
 
 PAUSE, REST = 0.2, 1.0
 """Seconds without a key before a text is judged, and before fixes are looked for."""
@@ -54,7 +56,10 @@ class Desk:
         text = "\n\n---\n\n".join(map(_card, found))
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), _range(found[0].region))
 
-    def actions(self, uri: str, where: lsp.Range) -> list[lsp.CodeAction]:
+    def actions(self, uri: str, where: lsp.Range, source: str) -> list[lsp.CodeAction]:
+        """What can be done in the text that is `source` now: nothing where what was judged was another one."""
+        if not self.is_of(uri, source):
+            return []
         here = [(n, finding) for n, finding in enumerate(self._findings(uri)) if _meet(_range(finding.region), where)]
         return [action for number, finding in here for action in _actions(finding, number, uri)]
 
@@ -71,6 +76,10 @@ class Desk:
             edits = [lsp.TextEdit(_between(judgement, comment), comment.text)]
             action.edit = lsp.WorkspaceEdit({uri: edits})
         return action
+
+    def is_of(self, uri: str, source: str) -> bool:
+        """Whether what is known of a text was found in just this one."""
+        return uri in self.judgements and self.judgements[uri].text.source == source
 
     def lenses(self, uri: str) -> list[lsp.CodeLens]:
         return [_lens(row) for row in self.rows.get(uri, ())]
@@ -97,9 +106,23 @@ class _Judge:
             self._waiting.pop(uri).cancel()
 
     async def _look(self, uri: str, is_saved: bool) -> None:
+        try:
+            await self._judge(uri, is_saved)
+        except Exception as error:  # whatever it was: the next text is another one
+            self._give_up(uri, f"internal error, not all of this was judged: {type(error).__name__}: {error}")
+
+    def _give_up(self, uri: str, why: str) -> None:
+        self._server.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, f"bwlint: {uri}: {why}"))
+        if not self._desk.is_of(uri, self._server.workspace.get_text_document(uri).source):
+            self._desk.forget(uri)
+        known = self._desk.judgements.get(uri) or Judgement(SourceText(""))
+        told = list(_diagnostics(replace(known, fault=why), uri))
+        self._server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, told))
+
+    async def _judge(self, uri: str, is_saved: bool) -> None:
         await asyncio.sleep(0 if is_saved else PAUSE)
         path = to_fs_path(uri)
-        if path is None:
+        if not path:
             return
         document = self._server.workspace.get_text_document(uri)
         text, version = document.source, document.version
@@ -119,9 +142,19 @@ class _Judge:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
+class _Protocol(LanguageServerProtocol):
+    """The protocol in UTF-16, in which we count, whatever else an editor would rather have."""
+
+    @lsp_method(lsp.INITIALIZE)
+    def lsp_initialize(self, params: lsp.InitializeParams) -> Generator[Any, Any, lsp.InitializeResult]:
+        if params.capabilities.general is not None:
+            params.capabilities.general.position_encodings = None
+        return (yield from super().lsp_initialize(params))
+
+
 def served(targets: tuple[str, ...] = (), *, with_index: bool = True) -> LanguageServer:
     """A server that asks about `targets`, or about what the configuration of each file says."""
-    server, desk = LanguageServer("bwlint", f"v{__version__}"), Desk()
+    server, desk = LanguageServer("bwlint", f"v{__version__}", protocol_cls=_Protocol), Desk()
     worker = _Judge(server, desk, targets, with_index=with_index)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
@@ -150,7 +183,8 @@ def served(targets: tuple[str, ...] = (), *, with_index: bool = True) -> Languag
         lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix], resolve_provider=True)
     )
     def asked(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        return desk.actions(params.text_document.uri, params.range)
+        uri = params.text_document.uri
+        return desk.actions(uri, params.range, server.workspace.get_text_document(uri).source)
 
     @server.feature(lsp.CODE_ACTION_RESOLVE)
     def chosen(action: lsp.CodeAction) -> lsp.CodeAction:
@@ -225,7 +259,7 @@ def _lens(row: RowNote) -> lsp.CodeLens:
 def _uri(path: str, uri: str) -> str:
     """The URI of a path as a finding names it; that of the text itself stays as the editor writes it."""
     own = to_fs_path(uri)
-    return uri if own == path else Path(path).resolve().as_uri()
+    return uri if own and Path(own) == Path(path) else Path(path).resolve().as_uri()
 
 
 def _edit(edit: Edit) -> lsp.TextEdit:

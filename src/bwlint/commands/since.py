@@ -1,6 +1,6 @@
 """What a change has brought: the findings on its lines, and those that it causes elsewhere.
 
-The tree as it was is checked out beside and checked in the same way; what was found there already is known. A finding
+The tree as it was is written beside and checked in the same way; what was found there already is known. A finding
 on a line that has changed is shown all the same: its author is at work there.
 """
 
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bwlint.commands.progress import progress
+from bwlint.commands.terminal import say
 from bwlint.model.findings import Finding, Report
 from bwlint.report import Lines
 from bwlint.report.baseline import Baseline
@@ -22,19 +24,21 @@ from bwlint.report.paths import below
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError
-from bwlint.sources.git import Repository, check_out
 from bwlint.sources.pypi import SourceError, is_package
 from bwlint.sources.read import Unread, decode, read_bytes
-from bwlint.sources.worktree import relative, revision_of, top_of
+from bwlint.sources.snapshot import export
+from bwlint.sources.worktree import is_shallow, relative, renamed, revision_of, top_of
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The tree as it was: where its files lie now, where they lay, and what was found in it."""
+    """The tree as it was: where its files lie now, where they lay, what was found in it, and
+    the names then of files that have another one now."""
 
     tree: str
     top: str
     baseline: Baseline
+    renamed: Mapping[str, str]
 
     def without_old(self, report: Report, lines: Lines) -> Report:
         """The report of what has come; `stats` counts the rest as `baselined`."""
@@ -42,7 +46,8 @@ class Before:
         changed: dict[str, frozenset[int]] = {}
         for path in {finding.path for finding in old}:
             place = below(self.top, path)
-            changed[path] = _changed(Path(self.tree) / place, lines(path) or ()) if place else frozenset()
+            then = self.renamed.get(place, place) if place else None
+            changed[path] = _changed(Path(self.tree) / then, lines(path) or ()) if then else frozenset()
         touched = [finding for finding in old if changed[finding.path].intersection(_lines(finding))]
         there = {id(finding) for finding in (*new, *touched)}
         shown = tuple(finding for finding in report.findings if id(finding) in there)
@@ -62,21 +67,28 @@ def before(revision: str, request: CheckRequest, stack: ExitStack) -> Before:
     top = _top(request)
     commit = revision_of(top, revision)
     if commit is None:
-        raise UsageError(f"--since: {top} has no revision `{revision}`")
+        hint = "; it is a shallow clone: `git fetch --unshallow`, or fetch-depth: 0 of actions/checkout"
+        raise UsageError(f"--since: {top} has no revision `{revision}`{hint if is_shallow(top) else ''}")
     folder = os.path.realpath(stack.enter_context(TemporaryDirectory(prefix="bwlint-since-")))
     tree = str(Path(folder) / "tree")
     try:
-        check_out(Repository(Path(top).as_uri(), commit, "file"), Path(tree))
-    except SourceError as error:
+        missing = export(top, commit, Path(tree))
+    except (SourceError, OSError) as error:
         raise UsageError(f"--since {revision}: {error}") from None
-    moved = (_moved(path, top, tree) for path in request.paths)
-    paths = tuple(path for path in moved if is_package(path) or os.path.lexists(path))
+    if missing:
+        say(
+            f"bwlint: warning: git has no content here for {missing} of the files of {revision}; theirs counts as new\n"
+        )
+    names = renamed(top, commit)
+    paths = tuple(dict.fromkeys(then for path in request.paths for then in _then(path, top, tree, names)))
     known: Sequence[Finding] = ()
     if paths:
-        old = replace(request, paths=paths, stdin=None, fixes=False)
-        known = check(old, stack).report.findings
+        # Patterns of the command line are told from the current folder, and all that is known does no harm.
+        old = replace(request, paths=paths, stdin=None, fixes=False, exclude=(), include=())
+        with progress() as advance:
+            known = check(old, stack, advance).report.findings
     found = Baseline.of(known, tree)
-    return Before(tree, top, replace(found, root=top))
+    return Before(tree, top, replace(found, root=top), names)
 
 
 def _top(request: CheckRequest) -> str:
@@ -88,9 +100,14 @@ def _top(request: CheckRequest) -> str:
     return str(tops.pop())
 
 
-def _moved(path: str, top: str, tree: str) -> str:
-    """Where what a path names lay before; a package is what it is."""
-    return path if is_package(path) else str(Path(tree) / relative(os.path.realpath(path), top))
+def _then(path: str, top: str, tree: str, names: Mapping[str, str]) -> Iterator[str]:
+    """Where what a path names lay before: there, and under other names; a package is what it is."""
+    if is_package(path):
+        yield path
+        return
+    place = relative(os.path.realpath(path), top)
+    below = () if place == "." else (old for new, old in names.items() if new == place or new.startswith(f"{place}/"))
+    yield from (there for old in (place, *below) if os.path.lexists(there := str(Path(tree) / old)))
 
 
 def _changed(before: Path, after: Sequence[str]) -> frozenset[int]:

@@ -70,11 +70,13 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     """How reports are rendered."""
     from bwlint.report import Setting, no_source
 
-    color = options["output"] is None and _has_color(options.get("color", "auto"))
+    wish = options.get("color", "auto")
+    color = wish == "always" or (options["output"] is None and _has_color(wish))
+    links = color and options["output"] is None and _has_links()
     width = _width() if color else _PLAIN_WIDTH
     form = options.get("form")
     if form not in _FROM_ROOT:
-        return Setting(lines or no_source, __version__, _rules() if form == "html" else (), color, width)
+        return Setting(lines or no_source, __version__, _rules() if form == "html" else (), color, width, links=links)
     from bwlint.commands.checkout import checkout, home
 
     rules, address = (_rules(), home()) if form == "sarif" else ((), "")
@@ -92,9 +94,23 @@ def _rules() -> Sequence[RuleText]:
 def _has_color(wish: str) -> bool:
     if wish != "auto":
         return wish == "always"
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if os.environ.get("NO_COLOR"):
+        return False
+    forced = os.environ.get("FORCE_COLOR")
+    return forced != "0" if forced else sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+_LINKING = frozenset({"vscode", "iTerm.app", "WezTerm", "ghostty", "Hyper", "Tabby", "rio"})
+"""Terminals, by TERM_PROGRAM, that show links (OSC 8). No terminal can be asked."""
+
+
+def _has_links() -> bool:
+    known = os.environ
+    if known.get("CI") or not sys.stdout.isatty():
+        return False
+    is_vte = known.get("VTE_VERSION", "").isdecimal() and int(known["VTE_VERSION"]) >= 5000
+    is_other = any(known.get(name) for name in ("WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID"))
+    return is_vte or is_other or known.get("TERM_PROGRAM") in _LINKING or known.get("TERM") in ("foot", "alacritty")
 
 
 def _width() -> int:

@@ -59,9 +59,12 @@ def _places(text: SourceText, number: int, directive: str, language: Comments) -
     if goes_on and language.mark == "//":
         at = start + len(line.rstrip()[:-1].rstrip())
         yield CommentPlace(TextChange(at, at, f" /* {directive} */"), number)
-    if goes_on or text.line(number - 1).rstrip().endswith("\\"):
+    if text.line(number - 1).rstrip().endswith("\\"):
         return
     above = CommentPlace(TextChange(start, start, _above(line, language, directive, text)), number + 1)
+    if goes_on:
+        yield above
+        return
     beside = CommentPlace(TextChange(end, end, note), number)
     yield from (beside, above) if len(line.rstrip()) + len(note) <= _LONGEST_LINE else (above, beside)
 

@@ -1,7 +1,10 @@
 """Comments for all that is found: how an old tree takes bwlint up without a baseline."""
 
+# Real paths are plain strings throughout, as `walk` gives them.
+
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +20,13 @@ from bwlint.sources.read import SourceText, Unread
 
 @dataclass(slots=True)
 class Silencing:
-    """What to write, and the findings that no comment can stand at, each with the reason."""
+    """What to write, how many findings that silences in each file (by real path), and the findings that no comment can
+    stand at, each with the reason.
+    """
 
     replacements: list[Replacement] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
     refused: list[tuple[Finding, str]] = field(default_factory=list)
-    count: int = 0
 
 
 def silencing(outcome: Outcome, findings: Iterable[Finding], reason: str, named: Sequence[str]) -> Silencing:
@@ -32,7 +37,10 @@ def silencing(outcome: Outcome, findings: Iterable[Finding], reason: str, named:
         by_file[outcome.names.real(finding.path)].append(finding)
     for real, there in sorted(by_file.items()):
         file, text = outcome.names.files.get(real), outcome.texts.of(real)
-        source = EditedFile.of(file, text.source, named) if file is not None and text is not None else "not a text file"
+        source: EditedFile | str = "not a text file"
+        if file is not None and text is not None:
+            is_unpacked = os.path.realpath(file.path) != real
+            source = "in an archive" if is_unpacked else EditedFile.of(file, text.source, named)
         if isinstance(source, str) or text is None:
             found.refused += [(finding, str(source)) for finding in there]
         else:
@@ -58,5 +66,5 @@ def _of_file(source: EditedFile, text: SourceText, there: Sequence[Finding], rea
     if fault or isinstance(edited.after, Unread):
         found.refused += [(finding, fault or "not readable any more") for finding in silenced]
     elif changes:
-        found.count += len(silenced)
+        found.counts[source.file.real] = len(silenced)
         found.replacements.append(Replacement(source.file.real, source.data, edited.after))

@@ -50,7 +50,9 @@ class Checkout:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a rendering needs beside the report; each format takes its part of it. `home` is bwlint's address."""
+    """What a rendering needs beside the report; each format takes its part of it. `home` is bwlint's address,
+    `links` says that what is shown can be clicked on.
+    """
 
     lines: Lines = no_source
     version: str = "0"
@@ -59,6 +61,7 @@ class Setting:
     width: int = 120
     checkout: Checkout = Checkout()
     home: str = ""
+    links: bool = False
 
 
 Renderer = Callable[["Report", Setting], str]

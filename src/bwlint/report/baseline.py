@@ -7,6 +7,7 @@ known where its lines move or its file gets another name, and one more of the sa
 from __future__ import annotations
 
 import json
+import posixpath
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from typing import Any
 from bwlint import __version__
 from bwlint.model.findings import Finding, Report
 from bwlint.report.encode import dumps
-from bwlint.report.paths import from_root
+from bwlint.report.paths import beside
 from bwlint.settings.config import UsageError
 
 LARGEST = 64 << 20
@@ -55,9 +56,12 @@ class Baseline:
             (new if is_new else old).append(finding)
         return new, old
 
-    def pruned(self, findings: Sequence[Finding]) -> Baseline:
-        """This baseline without what is no longer found, and with the paths of today."""
-        return Baseline.of(self.split(findings)[1], self.root)
+    def pruned(self, findings: Sequence[Finding], paths: Iterable[str]) -> Baseline:
+        """This baseline without what is no longer found in `paths`, and with the paths of today."""
+        searched = {beside(self.root, path) for path in paths}
+        found = Baseline.of(self.split(findings)[1], self.root)
+        unasked = {key: count for key, count in self.known.items() if not _is_in(key[2], searched)}
+        return Baseline(self.root, Counter(unasked) | found.known)
 
 
 def without_known(report: Report, baseline: Baseline) -> Report:
@@ -96,6 +100,11 @@ def load(path: Path) -> Baseline:
     return Baseline(str(path.resolve().parent), known)
 
 
+def _is_in(path: str, searched: Iterable[str]) -> bool:
+    """Whether a path is one of those, or below one; all are told from the same folder."""
+    return any(posixpath.relpath(path, one).split("/")[0] != ".." for one in searched)
+
+
 def _took(left: Counter[Any], key: Any) -> bool:
     if left[key] < 1:
         return False
@@ -104,8 +113,7 @@ def _took(left: Counter[Any], key: Any) -> bool:
 
 
 def _key(finding: Finding, root: str) -> Key:
-    path = from_root(root, finding.path)
-    return finding.fingerprint or _print(finding), finding.rule, path
+    return finding.fingerprint or _print(finding), finding.rule, beside(root, finding.path)
 
 
 def _print(finding: Finding) -> str:

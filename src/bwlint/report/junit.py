@@ -32,7 +32,8 @@ def render(report: Report, setting: Setting) -> str:
     for suite in root:
         for key in totals:
             totals[key] += int(suite.attrib[key])
-    root.attrib.update({key: str(count) for key, count in totals.items()})
+    # The schema of Jenkins knows `skipped` of suites alone.
+    root.attrib.update({key: str(count) for key, count in totals.items() if key != "skipped"})
     ET.indent(root)
     return f"<?xml version='1.0' encoding='utf-8'?>\n{ET.tostring(root, encoding='unicode')}\n"
 
@@ -42,7 +43,6 @@ def _suite(root: ET.Element, path: str, findings: Sequence[Finding]) -> None:
     suite = _open(root, path, len(findings), failures=failures)
     for finding in findings:
         case = _case(suite, f"{finding.rule} {finding.name}:{finding.region.line}:{finding.region.column}", path)
-        case.attrib["line"] = str(finding.region.line)
         text = _xml("\n".join(_lines(finding, path)))
         if finding.severity == "note":
             ET.SubElement(case, "system-out").text = text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from bwlint.model.escape import visible
 from bwlint.model.findings import WHOLE_FILE, Finding, Related, Report
@@ -71,15 +72,20 @@ def _places(
     drawn = [mark for mark in marks if reaches(lines, mark)]
     for mark in marks:
         if mark not in drawn:
-            yield f"{_place(path, mark)} {visible(mark.label)}".rstrip(), []
+            yield f"{_place(path, mark, setting)} {visible(mark.label)}".rstrip(), []
         elif mark is drawn[0]:
-            yield _place(path, mark), list(draw(lines, drawn, gutter, setting.width, paint))
+            yield _place(path, mark, setting), list(draw(lines, drawn, gutter, setting.width, paint))
 
 
-def _place(path: str, mark: Mark) -> str:
-    if mark.region == WHOLE_FILE:
-        return visible(path)
-    return f"{visible(path)}:{mark.region.line}:{mark.region.column}"
+def _place(path: str, mark: Mark, setting: Setting) -> str:
+    at = "" if mark.region == WHOLE_FILE else f":{mark.region.line}:{mark.region.column}"
+    text = f"{visible(path)}{at}"
+    # Members of wheels are nothing that a terminal could open.
+    return _linked(text, Path(path)) if setting.links and Path(path).is_file() else text
+
+
+def _linked(text: str, file: Path) -> str:
+    return f"\x1b]8;;{file.resolve().as_uri()}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 def _marks(finding: Finding) -> dict[str, list[Mark]]:

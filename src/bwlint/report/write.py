@@ -11,6 +11,11 @@ from pathlib import Path
 _STDOUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 
 
+def is_stdout(output: str | None) -> bool:
+    """Whether what goes to a file of that name goes to stdout, as without any."""
+    return output is None or output in _STDOUT
+
+
 def write_report(text: str | bytes | Iterable[str], output: Path | None) -> None:
     """Write `text`, or pieces of one, to `output` as UTF-8, or to stdout where that is None; raises OSError.
 
@@ -20,7 +25,7 @@ def write_report(text: str | bytes | Iterable[str], output: Path | None) -> None
     What cannot be replaced (a pipe, a terminal, a descriptor) is appended to.
     """
     pieces = (text,) if isinstance(text, str | bytes) else text
-    if output is None or str(output) in _STDOUT:
+    if output is None or is_stdout(str(output)):
         return _print(pieces)
     data = (_encoded(piece, "utf-8") for piece in pieces)
     target = output.resolve()

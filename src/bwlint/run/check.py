@@ -45,7 +45,8 @@ def judge(gathered: Gathered) -> Outcome:
         {"files": scanned, **told.stats},
     )
     severity, fail_on = settings.run.levels
-    return Outcome(report, scanned, severity, fail_on, gathered.texts, names, told.sets, found.wheels)
+    known = settings.run.baseline_file
+    return Outcome(report, scanned, severity, fail_on, gathered.texts, names, told.sets, found.wheels, known)
 
 
 @dataclass(frozen=True, slots=True)

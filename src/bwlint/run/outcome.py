@@ -18,7 +18,9 @@ GateSets = Mapping[str, "tuple[tuple[ChipSet, ChipSet], ...]"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`scanned` counts the files that were read, `severity` is the lowest to show, `fail_on` to fail."""
+    """`scanned` counts the files that were read, `severity` is the lowest to show, `fail_on` to fail. `baseline` is the
+    path of the file that knows what was found before, as the configuration names it; nothing is left out here.
+    """
 
     report: Report
     scanned: int
@@ -29,6 +31,7 @@ class Outcome:
     sets: GateSets = field(default_factory=dict)
     wheels: tuple[tuple[str, str], ...] = ()
     """Packages that were fetched: the path for reports, and the real one."""
+    baseline: str | None = None
 
     def lines(self, reported: str) -> Sequence[str] | None:
         """The lines of a file as a finding names it, with their ends."""

@@ -51,10 +51,10 @@ def known(request: CheckRequest) -> Outcome | None:
         answer = store.get(_answer_key(manifest)) if looks is not None else None
         if looks is None or answer is None:
             return None
-        report, scanned, severity, fail_on, reals = unpacked(answer)
+        report, scanned, severity, fail_on, reals, baseline = unpacked(answer)
         if not is_as_it_was:  # the next one need not read what this one had to
             _put(store, key, _manifest(looks, now), answer)
-        return Outcome(report, scanned, severity, fail_on, Texts(), Names({}, reals))
+        return Outcome(report, scanned, severity, fail_on, Texts(), Names({}, reals), baseline=baseline)
     return None
 
 
@@ -63,7 +63,8 @@ def keep(request: CheckRequest, outcome: Outcome, watch: disk.Watch) -> None:
     store, key = kept.store(), _key(request)
     if store is None or key is None or not watch.is_steady or outcome.wheels:
         return
-    told = (outcome.report, outcome.scanned, outcome.severity, outcome.fail_on, outcome.names.reals)
+    levels = (outcome.severity, outcome.fail_on)
+    told = (outcome.report, outcome.scanned, *levels, outcome.names.reals, outcome.baseline)
     with suppress(NotData):
         _put(store, key, _manifest(watch.looks, watch.began), packed(told))
 

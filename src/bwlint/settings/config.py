@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any, cast
 
 from bwlint.chips.devices import chip
@@ -65,11 +65,12 @@ class ConfigError(Exception):
 class Config:
     """One configuration as written. None means that the file does not say.
 
-    `file` is the path of the configuration file, None for the defaults. Globs are relative to its folder, or to that of
-    the file that has them where it extends one.
+    `file` is the path of the configuration file, None for the defaults. Globs and the baseline are relative to its
+    folder, or to that of the file that has them where it extends one.
     """
 
     file: str | None = None
+    baseline_in: str | None = None
     exclude_in: str | None = None
     per_file_ignores_in: str | None = None
     target: tuple[str, ...] | None = None
@@ -77,6 +78,7 @@ class Config:
     ignore: tuple[str, ...] | None = None
     severity: Severity | None = None
     fail_on: Severity | None = None
+    baseline: str | None = None
     exclude: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     arch_lists: tuple[str, ...] = ()
@@ -108,6 +110,14 @@ class Config:
         shown: Severity = self.severity or "warning"
         failing: Severity = "error" if shown == "error" else "warning"
         return shown, self.fail_on or failing
+
+    @property
+    def baseline_file(self) -> str | None:
+        """The path of the baseline that the configuration names, beside it or below; None where it names none."""
+        where = self.baseline_in or self.file
+        if self.baseline is None or where is None:
+            return None
+        return os.path.join(os.path.dirname(where), *PurePosixPath(self.baseline).parts)
 
     def is_excluded(self, real: str) -> bool:
         """Whether the file at the real path `real`, or a folder above it, is one that `exclude` names."""
@@ -202,7 +212,7 @@ def _extended(file: str, extend: str, values: dict[str, Any], above: tuple[str, 
         raise ConfigError(f"{file}: `extend`: {extend} has no table [tool.bwlint]")
     told: dict[str, Any] = {
         f"{key}_in": None if key in values else getattr(found, f"{key}_in") or found.file
-        for key in ("exclude", "per_file_ignores")
+        for key in ("baseline", "exclude", "per_file_ignores")
     }
     return replace(found, file=file, **told, **values)
 
@@ -276,6 +286,14 @@ def _names(value: object) -> tuple[str, ...]:
 def _toml_file(value: object) -> str:
     if not isinstance(value, str) or not value.endswith(".toml") or "\0" in value:
         raise _Wrong("the name of a TOML file", repr(value) if isinstance(value, str) else _type_of(value))
+    return value
+
+
+def _file_below(value: object) -> str:
+    if not isinstance(value, str):
+        raise _Wrong("the path of a file", _type_of(value))
+    if not value.strip() or "\0" in value or PureWindowsPath(value).anchor or ".." in PureWindowsPath(value).parts:
+        raise _Wrong("a path below the folder of the configuration", repr(value))
     return value
 
 
@@ -410,6 +428,7 @@ _KEYS: dict[str, _Reader] = {
     "ignore": _strings,
     "severity": _level,
     "fail-on": _level,
+    "baseline": _file_below,
     "exclude": _globs,
     "per-file-ignores": _rules_by_glob,
     "library": _libraries,

@@ -12,8 +12,10 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
+from typing import BinaryIO, cast
 from urllib.parse import quote, urlsplit
 
 SECONDS = 10
@@ -57,7 +59,7 @@ def uncommitted(top: str) -> bool:
     """Whether tracked files differ from the index. Where git does not say so soon and safely: no."""
     if not _has_safe_filters(top):
         return False
-    code, listed = _run(top, "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
+    code, listed = asked(top, "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
     entries = listed.split("\0") if code == 0 else []
     return any(len(entry) > 3 and entry[1] in "MTD" and entry[2] == " " for entry in entries)
 
@@ -69,13 +71,13 @@ def commit_of(top: str) -> str | None:
 
 def revision_of(top: str, name: str) -> str | None:
     """The commit that a revision (`HEAD~2`, a branch, a tag, digits) names, as hex digits; None where there is none."""
-    code, said = _run(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    code, said = asked(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     return said.strip() or None if code == 0 else None
 
 
 def origin_of(top: str) -> str | None:
     """The address of the repository that a tree was cloned from, as a URI without a user's name or password."""
-    said = _run(top, "config", "--get", "remote.origin.url")[1].strip()
+    said = asked(top, "config", "--get", "remote.origin.url")[1].strip()
     short = re.fullmatch(r"(?:[^@/:\s]+@)?([\w.-]+):(?!/)([\w./~+-]+)", said)
     if short is not None:
         return f"ssh://{short[1]}/{short[2]}"
@@ -93,13 +95,13 @@ def has_changes(top: str) -> bool | None:
     """Whether tracked files differ from the commit, staged or not. None where git does not say so soon and safely."""
     if not _has_safe_filters(top):
         return None
-    code, listed = _run(top, "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
+    code, listed = asked(top, "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
     return bool(listed) if code == 0 else None
 
 
 def _has_safe_filters(top: str) -> bool:
     """Whether git would run no program that the repository itself names, to compare files with the index."""
-    code, listed = _run(top, "config", "--show-scope", "--includes", "--name-only", "-z", "--get-regexp", r"^filter\.")
+    code, listed = asked(top, "config", "--show-scope", "--includes", "--name-only", "-z", "--get-regexp", r"^filter\.")
     if code == 1:
         return True
     scopes = listed.split("\0")[:-1:2]
@@ -108,21 +110,45 @@ def _has_safe_filters(top: str) -> bool:
 
 def identity(top: str) -> tuple[str, str] | None:
     """The user's name and address, as git knows them; None where it does not."""
-    name, address = (_run(top, "config", "--get", key)[1].strip() for key in ("user.name", "user.email"))
+    name, address = (asked(top, "config", "--get", key)[1].strip() for key in ("user.name", "user.email"))
     return (name, address) if name and address else None
 
 
 def adds_returns(real: str) -> bool:
     """Whether git keeps a file with plain line feeds and adds the carriage returns when it checks it out."""
     top = top_of(os.path.dirname(real))
-    code, said = _run(top, "ls-files", "--eol", "-z", "--", f":(literal){relative(real, top)}") if top else (-1, "")
+    code, said = asked(top, "ls-files", "--eol", "-z", "--", f":(literal){relative(real, top)}") if top else (-1, "")
     return code == 0 and said.startswith("i/lf ")
 
 
-def _run(top: str, *arguments: str) -> tuple[int, str]:
-    """The exit code of git and what it says of a tree; -1 where it does not run or has no end."""
+def is_shallow(top: str) -> bool:
+    """Whether a clone was made without its whole history."""
+    return asked(top, "rev-parse", "--is-shallow-repository")[1].strip() == "true"
+
+
+def renamed(top: str, commit: str) -> dict[str, str]:
+    """The files of the index that had another name in a commit, by their path from the top: the path then."""
+    code, told = asked(top, "diff", "--cached", "-M", "--diff-filter=R", "--name-status", "-z", "--no-ext-diff", commit)
+    fields = told.split("\0")[:-1] if code == 0 else []
+    return dict(zip(fields[2::3], fields[1::3], strict=True))
+
+
+def is_ignored(real: str) -> bool:
+    """Whether git leaves a file out that it does not know yet."""
+    top = top_of(os.path.dirname(real))
+    return top is not None and asked(top, "check-ignore", "--quiet", "--", relative(real, top))[0] == 0
+
+
+def _program(top: str) -> str | None:
+    """The git of this machine; none that lies in the tree itself."""
     program = shutil.which("git")
-    if program is None or not os.path.isabs(program) or is_in(os.path.realpath(program), top):
+    return program if program and os.path.isabs(program) and not is_in(os.path.realpath(program), top) else None
+
+
+def asked(top: str, *arguments: str) -> tuple[int, str]:
+    """The exit code of git and what it says of a tree; -1 where it does not run or has no end."""
+    program = _program(top)
+    if program is None:
         return -1, ""
     try:
         done = subprocess.run(
@@ -138,6 +164,24 @@ def _run(top: str, *arguments: str) -> tuple[int, str]:
     except (OSError, subprocess.SubprocessError):
         return -1, ""
     return done.returncode, os.fsdecode(done.stdout)
+
+
+@contextmanager
+def talking(top: str, *arguments: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """A git that answers questions about a tree: its stdin and stdout. Raises OSError where there is none."""
+    program = _program(top)
+    if program is None:
+        raise FileNotFoundError(2, "no program git")
+    pipe, command = subprocess.PIPE, [program, *SAFE, *arguments]
+    with subprocess.Popen(
+        command, cwd=top, env=environment(), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+    ) as process:
+        if process.stdin is None or process.stdout is None:
+            raise OSError("no pipes")
+        try:
+            yield cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
+        finally:
+            process.kill()
 
 
 def environment() -> dict[str, str]:
