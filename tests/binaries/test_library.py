@@ -208,19 +208,40 @@ def test_toolkits(containers: list[bytes], toolkit: tuple[int, int] | None) -> N
 # What does not open
 
 
-def test_an_image_that_does_not_open_keeps_its_verdict() -> None:
+def test_a_damaged_image_runs_nowhere() -> None:
+    """The driver chooses by headers: what lies behind the image is not its choice."""
     broken = entry(cubin(120)[:300], 120)
     found = read(shared_object(container(broken, entry(ptx(80), 80))))
-    assert ways(found) == [NATIVE]
+    assert ways(found) == [NONE]
+    assert found.units[0].verdicts["12.0"].reason.startswith("its sm_120 image is damaged: ")
+    assert found.units[0].verdicts["9.0"].way == JIT
     (fault,) = found.binary.faults
     assert fault.startswith("sm_120 at offset ")
     assert found.units[0].cubins == {}
 
 
+@pytest.mark.parametrize(
+    ("data", "way", "fault"),
+    [
+        (shared_object(container(entry(cubin(120), 120)))[:-600], NONE, "the file is cut off"),
+        # The table of sections lies behind what is loaded.
+        (shared_object(container(entry(cubin(120), 120)))[:-100], NATIVE, "section table"),
+        # A stripped cubin may be well.
+        (shared_object(container(entry(cubin(120).replace(b".shstrtab", b".xhstrtab"), 120))), NATIVE, "no names"),
+    ],
+    ids=["loaded", "sections", "nameless"],
+)
+def test_a_file_that_ends_too_early_loads_nowhere(data: bytes, way: str, fault: str) -> None:
+    found = read(data)
+    assert set(ways(found)) == {way}
+    assert fault in found.binary.faults[0]
+    assert way == NATIVE or fault in found.units[0].verdicts["12.0"].reason
+
+
 def test_a_packed_image_that_does_not_unpack() -> None:
     good = entry(cubin(120), 120, packed="zstd")
     found = read(container(good[:100] + bytes(40) + good[140:]))
-    assert ways(found) == [NATIVE]
+    assert ways(found) == [NONE]
     assert len(found.binary.faults) == 1 and "does not unpack" in found.binary.faults[0]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from bwlint.binaries.allowance import Allowance, Exhausted
 from bwlint.binaries.shipments import NO_KERNELS, NONE, DeviceLibrary, LoadUnit, Tally
-from bwlint.binaries.verdicts import generation, linked_verdicts, tally, verdicts
+from bwlint.binaries.verdicts import generation, linked_verdicts, nothing, refused, tally, verdicts
 from bwlint.chips import ChipSet
 from bwlint.chips.drivers import toolkit_of_isa
 from bwlint.chips.toolkits import version
@@ -16,7 +16,7 @@ from bwlint.model.images import CUBIN, PTX, Binary, Container, Cubin, Image, Ver
 from bwlint.readers import binary as reader
 from bwlint.readers.binary import cubin
 from bwlint.readers.binary.unpack import content
-from bwlint.sources.errors import ReadError
+from bwlint.sources.errors import LimitError, ReadError
 from bwlint.sources.stretch import ByteSource
 
 _LONGEST_NAME = 4096
@@ -77,6 +77,9 @@ def is_bare(library: DeviceLibrary) -> bool:
 
 def _units(binary: Binary) -> Iterator[LoadUnit]:
     """What is loaded by itself: relocatable containers go with the one that they were linked into."""
+    if binary.broken:
+        yield from (LoadUnit(container, refused(binary.broken)) for container in binary.containers)
+        return
     by_offset = {container.at: container for container in binary.containers}
     parts = {at for container in binary.containers for at in container.linked_from}
     for container in binary.containers:
@@ -105,11 +108,12 @@ class _Look:
     whole: Cubin | None
     allowance: Allowance
     faults: list[str] = field(default_factory=list)
+    damaged: dict[Image, str] = field(default_factory=dict)
 
     def trusted(self, unit: LoadUnit) -> LoadUnit:
         """The unit, looked into, without what headers claim and notes deny: an edited header makes nothing run."""
         while True:
-            unit = self._into(unit)
+            unit = self._sound(self._into(unit))
             false = {place for place, found in unit.cubins.items() if found.relabelled}
             if not false & {verdict.place for verdict in unit.verdicts.values()}:
                 return unit
@@ -122,6 +126,20 @@ class _Look:
             rest = verdicts(unit.container, [unit.container.images[place] for place in false])
             kept = unit.verdicts.items()
             unit = replace(unit, verdicts={name: rest[name] if old.place in false else old for name, old in kept})
+
+    def _sound(self, unit: LoadUnit) -> LoadUnit:
+        """The unit, where a chip that takes a damaged image runs nothing: a driver chooses by headers alone."""
+        images = unit.container.images
+        lost = {place: self.damaged[image] for place, image in enumerate(images) if image in self.damaged}
+        if not lost:
+            return unit
+        found = {
+            name: nothing(f"its {images[verdict.place].target} image is damaged: {lost[verdict.place]}")
+            if verdict.place is not None and verdict.place in lost
+            else verdict
+            for name, verdict in unit.verdicts.items()
+        }
+        return replace(unit, verdicts=found, generation="")
 
     def _into(self, unit: LoadUnit) -> LoadUnit:
         cubins = dict(unit.cubins)
@@ -155,6 +173,8 @@ class _Look:
             self.allowance.hold_cubin(found)
         except ReadError as error:
             self.faults.append(f"{image.target} at offset {image.at}: {error}")
+            if not isinstance(error, LimitError):
+                self.damaged[image] = str(error)
             return None
         except Exhausted as error:
             self.faults.append(f"further images not looked into: {error}")

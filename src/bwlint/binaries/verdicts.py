@@ -34,6 +34,11 @@ def verdicts(container: Container, without: Iterable[Image] = ()) -> Mapping[str
     )
 
 
+def refused(reason: str) -> Mapping[str, LoadVerdict]:
+    """The verdicts of what no chip runs."""
+    return dict.fromkeys((chip.name for chip in all_chips()), nothing(reason))
+
+
 def linked_verdicts(container: Container, objects: Sequence[Container]) -> Mapping[str, LoadVerdict]:
     """The verdicts of a container that was linked from relocatable ones, which a driver may link anew.
 
@@ -111,7 +116,7 @@ def _verdict(chip: Chip, images: _Signature) -> LoadVerdict:
         place = max(fitting, key=lambda place: images[place][1:])
         _, number, suffix = images[place]
         return LoadVerdict(JIT, place, f"PTX for sm_{number}{suffix}, compiled at first use")
-    return _nothing(_why_not(chip, images))
+    return nothing(_why_not(chip, images))
 
 
 # Most chips have the same reason, and most libraries the same numbers: objects are shared where they can be thousands.
@@ -119,7 +124,8 @@ _tally = lru_cache(_KEPT)(Tally)
 
 
 @lru_cache(_KEPT)
-def _nothing(reason: str) -> LoadVerdict:
+def nothing(reason: str) -> LoadVerdict:
+    """That a chip does not run a container, and why."""
     return LoadVerdict(NOTHING, None, reason)
 
 

@@ -55,7 +55,8 @@ class InspectionRequest:
 class Inspected:
     """An inspection; `severity` is the lowest to show, `fail_on` to fail.
 
-    `scanned` counts libraries and files without device code, `failures` say which arguments could not be had.
+    `scanned` counts libraries and files without device code, `failures` say which arguments could not be had,
+    `unjudged` name those of which nothing could be read.
     """
 
     inspection: Inspection
@@ -63,6 +64,7 @@ class Inspected:
     severity: Severity
     fail_on: Severity
     failures: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
 
 
 def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
@@ -109,7 +111,8 @@ def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
     inspection = Inspection(asked.names, tuple(shipments), answers, report)
     scanned = sum(len(shipment.libraries) + shipment.others for shipment in shipments)
     severity, fail_on = config.levels
-    return Inspected(inspection, scanned, severity, fail_on, tuple(failures))
+    unjudged = tuple(each.name for each in shipments if each.unread and not (each.libraries or each.others))
+    return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged)
 
 
 def _one_by_one(request: InspectionRequest) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -121,7 +124,9 @@ def _one_by_one(request: InspectionRequest) -> Iterator[tuple[tuple[str, ...], t
 def examine(
     origin: Origin, asked: ChipSet, scratch: Path, *, deep: bool = False, allowance: Allowance | None = None
 ) -> tuple[Shipment, list[Skipped]]:
-    """Read all files of an origin; what could not be read is said. Raises SourceError for an archive that is none.
+    """Read all files of an origin; what could not be read is said, and is none of those without device code.
+
+    Raises SourceError for an archive that is none.
 
     `allowance` is what all of them may take, together with what was read before.
     """
@@ -176,13 +181,15 @@ def _libraries(
         except Exhausted as error:
             unread.add(Skipped(entry.path, f"this and what follows is not read: {error}"))
             return
+        reasons = [f"not read to its end: {fault}" for fault in library.binary.faults]
         if not entry.source.size:
-            unread.add(Skipped(entry.path, "an empty file"))
-        elif entry.path.endswith(_CODE_ALONE) and not (library.units or library.binary.faults):
-            unread.add(Skipped(entry.path, "no device code is in it, though its name says so"))
-        for fault in library.binary.faults:
-            unread.add(Skipped(entry.path, f"not read to its end: {fault}"))
-        yield library
+            reasons = ["an empty file"]
+        elif entry.path.endswith(_CODE_ALONE) and not (library.units or reasons):
+            reasons = ["no device code is in it, though its name says so"]
+        for reason in reasons:
+            unread.add(Skipped(entry.path, reason))
+        if library.units or not reasons:
+            yield library
 
 
 def _size(real: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from bwlint.binaries.library import is_bare
+from bwlint.binaries.needs import faults
 from bwlint.binaries.operations import is_spare, kernels_beside
 from bwlint.binaries.shipments import DeviceLibrary, KernelOperation, Shipment, main_reason
 from bwlint.chips import ChipSet, siblings
@@ -19,6 +20,21 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
         return f"not installable: {shipment.missing}"
     if not shipment.libraries:
         return _without_code(shipment)
+    return _unsound(shipment) + _of_chips(shipment, asked)
+
+
+def _unsound(shipment: Shipment) -> str:
+    """What of the libraries is damaged or not read to its end, before anything that is true of the rest."""
+    found = [(library, fault) for library in shipment.libraries for fault in faults(library)]
+    if not found:
+        return ""
+    library, fault = found[0]
+    where = "" if library.path == shipment.name else f"{_name(library)}: "
+    more = f" and {counted(len(found) - 1, 'more fault')}" if len(found) > 1 else ""
+    return f"cannot be read whole ({where}{fault}{more}): "
+
+
+def _of_chips(shipment: Shipment, asked: ChipSet) -> str:
     judged = shipment.judged(asked)
     chips_of: dict[str, list[str]] = {}
     for chip in judged.names:
@@ -35,9 +51,10 @@ def _without_code(shipment: Shipment) -> str:
     """Of what was not read nobody knows what it holds."""
     if not shipment.unread:
         return "no device code"
-    if len(shipment.unread) == 1 and not shipment.others:
+    paths = {one.path for one in shipment.unread}
+    if len(paths) == 1 and not shipment.others:
         return f"cannot be read: {shipment.unread[0].reason}"
-    return f"no device code found, and {counted(len(shipment.unread), 'file')} could not be read"
+    return f"no device code found, and {counted(len(paths), 'file')} could not be read"
 
 
 def _on(shipment: Shipment, chip: str) -> str:

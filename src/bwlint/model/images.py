@@ -57,7 +57,8 @@ class Binary:
 
     `form` is elf, pe, cubin, fatbin, ptx or bare (containers in a file of another kind). `machine` is the host's:
     x86_64, aarch64, or "" where nothing says so. `needed` are the shared libraries that it asks the loader for.
-    `faults` say what of it could not be read, `cubin` what a bare cubin says of itself.
+    `faults` say what of it could not be read, `broken` why no loader takes the file at all, `cubin` what a bare cubin
+    says of itself.
     """
 
     form: str
@@ -66,6 +67,7 @@ class Binary:
     needed: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     cubin: Cubin | None = None
+    broken: str = ""
 
 
 @dataclass(frozen=True, slots=True)
