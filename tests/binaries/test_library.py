@@ -223,7 +223,11 @@ def test_a_damaged_image_runs_nowhere() -> None:
 @pytest.mark.parametrize(
     ("data", "way", "fault"),
     [
-        (shared_object(container(entry(cubin(120), 120)))[:-600], NONE, "the file is cut off"),
+        (
+            shared_object(container(entry(cubin(120), 120)), container(entry(cubin(90), 90)))[:-1200],
+            NONE,
+            "the file is cut off",
+        ),
         # The table of sections lies behind what is loaded.
         (shared_object(container(entry(cubin(120), 120)))[:-100], NATIVE, "section table"),
         # A stripped cubin may be well.
