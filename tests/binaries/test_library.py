@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from libraries import fatbin
-from small_binaries import Kernel, container, cubin, elf, entry, pe, ptx, shared_object
+from small_binaries import WRAPPER, Kernel, container, cubin, elf, entry, pe, ptx, shared_object
 
 from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, NONE, DeviceLibrary, Tally
@@ -254,6 +254,35 @@ def test_the_rest_of_a_container_that_is_cut_off() -> None:
     found = read(shared_object(good[:-100]))
     assert ways(found) == [NATIVE]
     assert len(found.binary.faults) == 1
+
+
+# What was linked
+
+
+def in_order(data: bytes, order: str) -> bytes:
+    """The same library with its wrappers of .nvFatBinSegment in another order: "o" an object, "L" what was linked."""
+    start = data.index(WRAPPER.pack(0x466243B1, 1, 0, 0)[:8])
+    rows = [data[at : at + WRAPPER.size] for at in range(start, start + WRAPPER.size * len(order), WRAPPER.size)]
+    linked, objects = rows[-1], iter(rows[:-1])
+    moved = b"".join(linked if each == "L" else next(objects) for each in order)
+    return data[:start] + moved + data[start + len(moved) :]
+
+
+@pytest.mark.parametrize("order", ["ooL", "oLo", "Loo"])
+@pytest.mark.parametrize(
+    ("objects", "way"),
+    [
+        ("sm_80 sm_120", NONE),
+        ("sm_80 ptx_80", LINK),
+    ],
+)
+def test_objects_of_a_link_are_not_loaded_by_themselves(order: str, objects: str, way: str) -> None:
+    """The order is that in which the host's linker was given them, and changes nothing (nvcc -dlink for sm_80)."""
+    made = shared_object(fatbin("sm_80"), relocatable=[fatbin(objects), fatbin(objects, ["b"])])
+    found = read(in_order(made, order))
+    assert ways(found) == [way]
+    assert ways(found, "8.0") == [NATIVE]
+    assert len(found.units[0].container.linked_from) == 2
 
 
 # What is not believed
