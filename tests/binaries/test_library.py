@@ -285,6 +285,16 @@ def test_objects_of_a_link_are_not_loaded_by_themselves(order: str, objects: str
     assert len(found.units[0].container.linked_from) == 2
 
 
+def test_an_image_of_an_unknown_kind_hides_none_behind_it() -> None:
+    made = container(entry(cubin(90), 90), entry(b"of tomorrow", 120, kind=64), entry(cubin(120), 120))
+    found = read(made)
+    assert ways(found) == [NATIVE]
+    assert [image.kind for image in found.units[0].container.images] == ["cubin", "unknown", "cubin"]
+    assert len(found.binary.faults) == 1 and "is of an unknown kind: 64" in found.binary.faults[0]
+    alone = read(container(entry(b"of tomorrow", 120, kind=64)))
+    assert alone.units[0].verdicts["12.0"].reason == "images of a kind that is not known"
+
+
 # What is not believed
 
 

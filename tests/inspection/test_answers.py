@@ -40,7 +40,10 @@ def of_units(*units: str, **options: str) -> str:
         (["sm_80 sm_90"], "does not run on 12.0 and 12.1: cubins for sm_80, sm_90, no PTX"),
         # The reason that most containers have.
         (["sm_80", "sm_90a", "sm_90a"], "does not run on 12.0 and 12.1: cubins for sm_90a, no PTX"),
-        (["lto_120"], "does not run on 12.0 and 12.1: intermediate code for the linker alone"),
+        (
+            ["lto_120"],
+            "does not run on 12.0 and 12.1: LTO code for sm_120, which only a program that links it can load",
+        ),
     ],
 )
 def test_one_library(units: list[str], expected: str) -> None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 Version = tuple[int, int]
 """Of CUDA or of the PTX ISA: (13, 0)."""
 
-CUBIN, PTX, LTO = "cubin", "ptx", "lto"
+CUBIN, PTX, LTO, UNKNOWN = "cubin", "ptx", "lto", "unknown"
 DRIVER_CALL = "__cuda_syscall_cp_async_bulk_"
 """How the routines of the driver begin that stand in for bulk copies to another block's shared memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One image of a container: a cubin, PTX, or LTO intermediate code.
+    """One image of a container: a cubin, PTX, LTO intermediate code, or of a kind that is not known.
 
     `number` and `suffix` are those of its target (120 and "f"), whether bwlint knows such a chip or not. `at` and
     `size` say where its bytes lie, `packed` how ("", "lz4" or "zstd"), `full_size` how many they are unpacked.

@@ -110,6 +110,7 @@ def _library(library: DeviceLibrary, asked: tuple[str, ...], kernels: bool) -> d
         "needed": list(binary.needed),
         "toolkit": _version(library.toolkit),
         "driver": driver(library, asked),
+        "windows_driver": driver(library, asked, "windows"),
         "faults": list(faults(library)),
         "containers": len(library.units),
         "chips": {chip: _tally(tally) for chip, tally in library.tallies.items()},

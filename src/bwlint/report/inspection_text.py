@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
 
-from bwlint.binaries.needs import cuda_libraries, dotted, faults, jit_isas, judged
+from bwlint.binaries.needs import DriverNeed, cuda_libraries, dotted, driver_needs, faults, judged
 from bwlint.binaries.shipments import ALL, NONE, DeviceLibrary, Inspection, Shipment, Tally, reasons
 from bwlint.chips import chip, sold_chips
-from bwlint.chips.drivers import driver_for_chip, driver_for_cubin, driver_for_jit, newer, toolkit_of_isa
+from bwlint.chips.drivers import minimum
 from bwlint.model.escape import visible
-from bwlint.model.images import Version
 from bwlint.report import Setting, text
 from bwlint.report.inspection_kernels import listing
 from bwlint.report.inspection_table import draw, relative
@@ -131,45 +129,31 @@ def _needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
     names = cuda_libraries(name for library in shipment.libraries for name in library.binary.needed)
     if names:
         yield f"needs {', '.join(map(visible, names))}"
-    # The drivers of the table are those for Linux.
-    libraries = [library for library in shipment.libraries if library.binary.form != "pe"]
-    toolkits = {library.toolkit for library in libraries if library.toolkit}
-    yield from _toolkits(toolkits)
-    yield from _new_chips(toolkits, asked)
-    yield from _jit_drivers(libraries, asked)
-
-
-def _toolkits(versions: Iterable[Version]) -> Iterator[str]:
-    for driver, group in groupby(sorted(set(versions)), key=driver_for_cubin):
-        built = f"built with CUDA {', '.join(map(dotted, group))}"
-        yield f"{built}: Linux driver {driver} or newer" if driver else built
-
-
-def _new_chips(toolkits: Iterable[Version], asked: Sequence[str]) -> Iterator[str]:
-    """Chips that drivers which are new enough for the code do not know yet."""
-    enough = [driver for driver in map(driver_for_cubin, toolkits) if driver]
+    toolkits = sorted({library.toolkit for library in shipment.libraries if library.toolkit})
+    if toolkits:
+        yield f"built with CUDA {', '.join(map(dotted, toolkits))}"
+    lines: dict[str, list[str]] = {}
     for name in asked:
-        first = driver_for_chip(chip(name))
-        if first and enough and all(newer(first, driver) for driver in enough):
-            yield f"{name} itself: Linux driver {first} or newer (CUDA {chip(name).min_cuda})"
+        needs = driver_needs(shipment.libraries, name)
+        if needs:
+            only_windows = all(library.binary.form == "pe" for library in shipment.libraries)
+            lines.setdefault(_driver(needs, only_windows), []).append(name)
+    yield from (f"driver for {' and '.join(names)}: {line}" for line, names in lines.items())
 
 
-def _jit_drivers(libraries: Sequence[DeviceLibrary], asked: Sequence[str]) -> Iterator[str]:
-    """The driver that compiles the newest PTX which a chip takes; chips with the same need once."""
-    chips: dict[Version, list[str]] = {}
-    for name in asked:
-        isas = [isa for library in libraries for isa in jit_isas(library, name)]
-        if isas:
-            chips.setdefault(max(isas), []).append(name)
-    for isa, names in chips.items():
-        yield f"JIT of PTX {dotted(isa)} on {', '.join(names)}: {_compiler(isa)}"
+def _driver(needs: Sequence[DriverNeed], only_windows: bool) -> str:
+    """The newest driver of those that are needed and why, and that of the card where it is an older one."""
+    unknown = [need for need in needs if need.linux is None]
+    first = unknown[0] if unknown else next(need for need in needs if need.linux == minimum(*(n.linux for n in needs)))
+    text = f"{_numbers(first, only_windows)} or newer ({first.cause}"
+    card = needs[0]
+    return f"{text})" if first is card else f"{text}; {card.cause}: {_numbers(card, only_windows)})"
 
 
-def _compiler(isa: Version) -> str:
-    driver, toolkit = driver_for_jit(isa), toolkit_of_isa(isa)
-    if driver:
-        return f"Linux driver {driver} or newer"
-    return f"a driver of CUDA {toolkit} or newer" if toolkit else "a driver that knows this version"
+def _numbers(need: DriverNeed, only_windows: bool) -> str:
+    parts = [("Linux", None if only_windows else need.linux), ("Windows", need.windows)]
+    known = ", ".join(f"{system} {number}" for system, number in parts if number)
+    return known or (f"one of CUDA {need.cuda}" if need.cuda else "one that knows it")
 
 
 def _faults(shipment: Shipment) -> Iterator[str]:

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bwlint.model.images import CUBIN, LTO, PTX, Container, Image
+from bwlint.model.images import CUBIN, LTO, PTX, UNKNOWN, Container, Image
 from bwlint.readers.binary.elf import RELOCATABLE, Elf
 from bwlint.readers.binary.pe import Pe
 from bwlint.sources.errors import ReadError
@@ -148,15 +148,23 @@ def _container(source: ByteSource, at: int) -> tuple[Container, int]:
     if end > source.size:
         raise ReadError(f"container at offset {at} claims {size} bytes, and {source.size - at - header} are there")
     images: list[Image] = []
-    place, fault = at + header, ""
+    place, fault, unknown = at + header, "", ""
     while place < end and not fault:
         try:
-            image, place = _image(source, place, end)
-            images.append(image)
-            fault = f"more than {_MOST_IN_ONE} images in one container" if len(images) > _MOST_IN_ONE else ""
+            image, behind = _image(source, place, end)
         except ReadError as error:
             fault = str(error)
-    return Container(at, tuple(images), fault=fault), end
+            break
+        if image.kind == UNKNOWN:
+            unknown = unknown or f"image at offset {place} is of an unknown kind: {_kind(source, place)}"
+        images.append(image)
+        place = behind
+        fault = f"more than {_MOST_IN_ONE} images in one container" if len(images) > _MOST_IN_ONE else ""
+    return Container(at, tuple(images), fault=unknown or fault), end
+
+
+def _kind(source: ByteSource, at: int) -> int:
+    return int.from_bytes(source.read(at, 2), "little")
 
 
 def _image(source: ByteSource, at: int, end: int) -> tuple[Image, int]:
@@ -165,8 +173,6 @@ def _image(source: ByteSource, at: int, end: int) -> tuple[Image, int]:
         raise ReadError(f"header of an image at offset {at} is cut off")
     raw = source.read(at, _ENTRY.size)
     kind, _, header, size, packed_size, _, minor, major, number, _, _, flags, _, full = _ENTRY.unpack(raw)
-    if kind not in _KINDS:
-        raise ReadError(f"image at offset {at} is of an unknown kind: {kind}")
     if header < _ENTRY.size or at + header + size > end:
         raise ReadError(f"image at offset {at} claims {header} + {size} bytes, and {end - at} are there")
     if number > _LARGEST_NUMBER:
@@ -175,7 +181,7 @@ def _image(source: ByteSource, at: int, end: int) -> tuple[Image, int]:
     if packed and not 0 < packed_size <= size:
         raise ReadError(f"image at offset {at} claims {packed_size} packed bytes of {size}")
     image = Image(
-        _KINDS[kind],
+        _KINDS.get(kind, UNKNOWN),
         number,
         next((suffix for bit, suffix in _SUFFIXES if flags & bit), ""),
         at + header,
