@@ -256,6 +256,47 @@ def test_the_rest_of_a_container_that_is_cut_off() -> None:
     assert len(found.binary.faults) == 1
 
 
+# What the driver's compiler refuses
+
+
+def shared(size: int, number: int = 80, suffix: str = "", element: str = ".b8") -> bytes:
+    """PTX with a kernel of its own that takes an array of so many elements, and one that takes none."""
+    array = f".shared .align 16 {element} own[{size}];\n// no block: {{\n".encode()
+    return ptx(number, suffix, ["taker", "other"]).replace(b"{\n", b"{\n" + array, 1)
+
+
+@pytest.mark.parametrize("packed", ["", "zstd"])
+@pytest.mark.parametrize(
+    ("text", "ways_of"),
+    [
+        # ptxas: 0xc000 max for targets without the suffix a, that of the chip with it.
+        (shared(49152), (JIT, JIT)),
+        (shared(49153), (NONE, NONE)),
+        (shared(12289, element=".b32"), (NONE, NONE)),
+        (shared(110_000, 120, "f"), (NONE, NONE)),
+        (shared(100_000, 120, "a"), (JIT, NONE)),
+        (shared(110_000, 120, "a"), (NONE, NONE)),
+        # Dynamic shared memory is the launch's.
+        (ptx(80).replace(b".visible", b".extern .shared .align 16 .b8 dynamic[];\n.visible", 1), (JIT, JIT)),
+        # Cut off.
+        (ptx(80)[:-3], (NONE, NONE)),
+    ],
+)
+def test_ptx_that_does_not_compile(text: bytes, ways_of: tuple[str, str], packed: str) -> None:
+    suffix = "a" if b"sm_120a" in text else "f" if b"sm_120f" in text else ""
+    number = 120 if b"sm_120" in text else 80
+    found = read(shared_object(container(entry(text, number, suffix, packed))))
+    assert (*ways(found), *ways(found, "12.1")) == ways_of
+
+
+def test_ptx_that_does_not_compile_says_why() -> None:
+    (unit,) = read(shared(110_000)).units
+    assert unit.verdicts["12.0"].reason == (
+        "its PTX for sm_80 does not compile: taker takes 110000 bytes (107.4 KiB) of static shared memory,"
+        " and 49152 bytes (48 KiB) are allowed there"
+    )
+
+
 # What was linked
 
 

@@ -493,7 +493,7 @@ def test_kernels_that_are_fine(toolkit: Toolkit, target: str, kernels: list[str]
 
 def test_a_cluster_over_the_portable_maximum(toolkit: Toolkit) -> None:
     found = inspected(put("a.cubin", compiled(toolkit, "120f", PLAIN, CLUSTER.format(16))))
-    assert findings(found) == ["warning cluster a.cubin"]
+    assert findings(found) == ["note cluster a.cubin"]
     assert messages(found, "cluster") == [
         "`cluster`: compiled for clusters of 16 blocks; the portable maximum of 12.x is 8"
     ]

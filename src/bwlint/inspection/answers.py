@@ -20,15 +20,18 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
         return f"not installable: {shipment.missing}"
     if not shipment.libraries:
         return _without_code(shipment)
-    return _unsound(shipment) + _of_chips(shipment, asked)
+    rest = _of_chips(shipment, asked)
+    return _unsound(shipment, rest) + rest
 
 
-def _unsound(shipment: Shipment) -> str:
+def _unsound(shipment: Shipment, rest: str) -> str:
     """What of the libraries is damaged or not read to its end, before anything that is true of the rest."""
     found = [(library, fault) for library in shipment.libraries for fault in faults(library)]
     if not found:
         return ""
     library, fault = found[0]
+    if len(found) == 1 and fault.rpartition(": ")[2] in rest:
+        return ""
     where = "" if library.path == shipment.name else f"{_name(library)}: "
     more = f" and {counted(len(found) - 1, 'more fault')}" if len(found) > 1 else ""
     return f"cannot be read whole ({where}{fault}{more}): "
