@@ -15,6 +15,7 @@ from bwlint.binaries.shipments import DeviceLibrary, Flaw, Inspection, Shipment
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.inspection.answers import answer
 from bwlint.inspection.origins import Origin, origins
+from bwlint.inspection.run_time import RunTime, is_source
 from bwlint.model.findings import WHOLE_FILE, Finding, Report, Severity, Skipped
 from bwlint.model.fingerprint import fingerprint
 from bwlint.model.progress import Advance, quiet
@@ -109,9 +110,11 @@ def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
     report = Report(asked.names, tuple(findings), tuple(skipped), (), _stats(shipments))
     answers = tuple(answer(shipment, asked) for shipment in shipments)
     inspection = Inspection(asked.names, tuple(shipments), answers, report)
-    scanned = sum(len(shipment.libraries) + shipment.others for shipment in shipments)
+    scanned = sum(len(each.libraries) + each.others + len(each.compiles) for each in shipments)
     severity, fail_on = config.levels
-    unjudged = tuple(each.name for each in shipments if each.unread and not (each.libraries or each.others))
+    unjudged = tuple(
+        each.name for each in shipments if each.unread and not (each.libraries or each.others or each.compiles)
+    )
     return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged)
 
 
@@ -133,9 +136,11 @@ def examine(
     unread = _Unread(list(origin.skipped))
     libraries: list[DeviceLibrary] = []
     others = 0
-    for library in _libraries(origin, asked, scratch, unread, allowance or Allowance(), deep=deep):
+    run_time = RunTime()
+    for library in _libraries(origin, asked, scratch, unread, run_time, allowance or Allowance(), deep=deep):
         if library.units:
             libraries.append(library)
+            run_time.is_wanted = run_time.is_wanted and is_bare(library)
         else:
             others += 1
     gathered = _gathered(libraries)
@@ -145,7 +150,9 @@ def examine(
     known = {library.path for library in libraries}
     unknown = tuple(skip for skip in skipped if skip.path not in known)
     lacking = operations(gathered, asked)
-    return Shipment(origin.name, gathered, origin.tag, machine, origin.missing, others, lacking, unknown), skipped
+    compiles = run_time.evidence if run_time.is_wanted else ()
+    found = Shipment(origin.name, gathered, origin.tag, machine, origin.missing, others, lacking, unknown, compiles)
+    return found, skipped
 
 
 @dataclass(slots=True)
@@ -166,14 +173,24 @@ class _Unread:
 
 
 def _libraries(
-    origin: Origin, asked: ChipSet, scratch: Path, unread: _Unread, allowance: Allowance, *, deep: bool
+    origin: Origin,
+    asked: ChipSet,
+    scratch: Path,
+    unread: _Unread,
+    run_time: RunTime,
+    allowance: Allowance,
+    *,
+    deep: bool,
 ) -> Iterator[DeviceLibrary]:
     allowance.grant(sum(_size(real) for _, real in origin.files))
-    for entry in _entries(origin, scratch):
+    for entry in _entries(origin, scratch, run_time):
         if isinstance(entry, Skipped):
             unread.add(entry)
             continue
         try:
+            if is_source(entry.path):
+                run_time.take(entry.path, entry.source)
+                continue
             library = read_library(entry.path, entry.source, asked, deep=deep, allowance=allowance)
         except ReadError as error:
             unread.add(Skipped(entry.path, str(error)))
@@ -188,6 +205,8 @@ def _libraries(
             reasons = ["no device code is in it, though its name says so"]
         for reason in reasons:
             unread.add(Skipped(entry.path, reason))
+        if not (library.units or reasons):
+            run_time.take_binary(entry.source)
         if library.units or not reasons:
             yield library
 
@@ -208,10 +227,13 @@ def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterato
             yield from (_finding(flaw) for flaw in check(shipment, asked))
 
 
-def _entries(origin: Origin, scratch: Path) -> Iterator[ArchiveEntry | Skipped]:
+def _entries(origin: Origin, scratch: Path, run_time: RunTime) -> Iterator[ArchiveEntry | Skipped]:
+    def wanted(name: str) -> bool:
+        return origin.wanted(name) and (run_time.is_wanted or not is_source(name))
+
     for reported, real in origin.files:
         try:
-            yield from entries(Path(real), reported, scratch, origin.wanted)
+            yield from entries(Path(real), reported, scratch, wanted)
         except SourceError as error:
             if origin.is_named:
                 raise

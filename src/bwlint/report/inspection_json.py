@@ -84,6 +84,7 @@ def _shipment(shipment: Shipment) -> dict[str, Any]:
         "machine": shipment.machine,
         "missing": shipment.missing,
         "others": shipment.others,
+        "compiles": list(shipment.compiles),
         "chips": _words(shipment.libraries),
         "libraries": [],
         "operations": [_operation(operation) for operation in operations],
