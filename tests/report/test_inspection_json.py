@@ -12,6 +12,7 @@ from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint.binaries.shipments import DeviceLibrary, Inspection, Shipment
+from bwlint.chips import all_chips
 from bwlint.report import Setting, json_report
 from bwlint.report.encode import dumps
 from bwlint.report.inspection_json import render
@@ -63,6 +64,7 @@ def test_the_contract(rich_inspection: Inspection) -> None:
         "judged": ["12.0", "12.1"],
         "others": 3,
         "compiles": [],
+        "possible": [each.name for each in all_chips()],
         "chips": {"12.0": "partial", "12.1": "partial"},
         "operations": [
             {

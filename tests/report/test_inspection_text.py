@@ -154,8 +154,8 @@ def test_what_does_not_run(
 
 def test_one_reason_once(library: MakeLibrary, inspection: MakeInspection) -> None:
     dead = {"12.0": {"none": 2}}
-    libraries = (library("w/a.so", dead), library("w/b.so"), library("w/c.so", dead))
-    libraries += (library("w/d.so", dead, reasons=("no PTX",)),)
+    other = library("w/d.so", dead, reasons=("no PTX",))
+    libraries = (library("w/a.so", dead), library("w/b.so"), library("w/c.so", dead), other)
     assert [line for line in lines_of(libraries, inspection) if line.startswith("12.0  ")] == [
         "12.0  none of a.so (2 containers), c.so (2 containers): only 90a",
         "12.0  none of d.so (2 containers): no PTX",

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from bwlint.data import table
 
-_ENDING = re.compile(r"(?:\.(?:cpython-[\w-]+|abi3|cp\w+-win_amd64))?\.(?:so(?:\.\d+)*|pyd|dll)$")
+_ENDING = re.compile(r"(?:\.(?:cpython-[\w-]+|abi3|cp\w+-win_amd64))?\.(?:so(?:\.\d+)*|a|pyd|dll)$")
 
 
 def feature(path: str) -> str:

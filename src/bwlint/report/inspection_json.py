@@ -18,6 +18,7 @@ from bwlint.binaries.shipments import (
     Shipment,
     Tally,
 )
+from bwlint.chips import EVERY
 from bwlint.model.images import Cubin, Image, Kernel, Version
 from bwlint.report import Setting
 from bwlint.report.encode import dumps, in_a_line
@@ -85,6 +86,7 @@ def _shipment(shipment: Shipment) -> dict[str, Any]:
         "missing": shipment.missing,
         "others": shipment.others,
         "compiles": list(shipment.compiles),
+        "possible": list(shipment.judged(EVERY).names),
         "chips": _words(shipment.libraries),
         "libraries": [],
         "operations": [_operation(operation) for operation in operations],
