@@ -48,6 +48,8 @@ def test_containers_of_a_file(wrap: object, packed: str) -> None:
         pe(),
         elf([]),
         elf([], machine=183),
+        # Symbols alone, with the segments of the library that they are of.
+        elf([], [(1, 4, 0, 0x10000, 0x10000, 1 << 20, 1 << 20, 0x1000)]),
     ],
 )
 def test_no_device_code(data: bytes) -> None:

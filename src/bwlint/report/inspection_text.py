@@ -192,8 +192,8 @@ def _unread(shipment: Shipment) -> Iterator[str]:
 
 def _without_code(shipment: Shipment) -> str:
     if not shipment.others:
-        # What the answer says of files that are not read is enough.
-        return "" if shipment.unread else "no file that could hold device code"
+        # What the answer says of files that are not read, or of text, is enough.
+        return "" if shipment.unread or shipment.compiles else "no file that could hold device code"
     other = "other " if shipment.libraries else ""
     return f"no device code in {shipment.others:,} {other}file{'' if shipment.others == 1 else 's'}"
 

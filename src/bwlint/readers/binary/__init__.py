@@ -56,6 +56,8 @@ def _elf(source: ByteSource) -> Binary:
     containers = _containers_of(found, source)
     if containers and not found.is_named:
         faults = (*faults, "its sections have no names: containers are found by a search, and what was linked is not")
+    # A file of symbols alone says of its segments what the library has.
+    broken = broken if containers else ""
     faults = (*([broken] if broken else []), *faults)
     return _with_faults("elf", containers, found.machine_name, needed, faults, broken)
 
