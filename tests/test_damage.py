@@ -347,7 +347,7 @@ def payload(data: bytes, full: int, packed: str) -> bytes:
 
 
 def containers_damaged() -> Iterator[Case]:
-    yield "a.fatbin", in_entry(0, size=len(CUBIN) - 64), "unknown kind"
+    yield "a.fatbin", in_entry(0, size=len(CUBIN) - 64), "claims 3 [+] 0 bytes"
     yield "b.fatbin", in_entry(0, header=60), "claims 60"
     yield "c.fatbin", in_entry(2, size=2**63), f"claims 64 [+] {2**63}"
     yield "d.fatbin", in_entry(1, packed=2**31), f"claims {2**31} packed"

@@ -298,7 +298,8 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
     """Say which chips run what THINGS carry: wheels, shared objects, cubins, fatbins, PTX, archives, folders of
     them, or pypi:NAME[==VERSION].
 
-    Packages are downloaded and read; nothing of them is installed, loaded or run. Exit codes are those of check.
+    Packages are downloaded and read; nothing of them is installed, loaded or run. Exit codes are those of check, and
+    3 as well where one of THINGS could not be read at all.
     """
     from bwlint.commands.inspect import run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from libraries import fatbin
-from small_binaries import Kernel, container, cubin, elf, entry, pe, ptx, shared_object
+from small_binaries import WRAPPER, Kernel, container, cubin, elf, entry, pe, ptx, shared_object
 
 from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, NONE, DeviceLibrary, Tally
@@ -48,6 +48,8 @@ def test_containers_of_a_file(wrap: object, packed: str) -> None:
         pe(),
         elf([]),
         elf([], machine=183),
+        # Symbols alone, with the segments of the library that they are of.
+        elf([], [(1, 4, 0, 0x10000, 0x10000, 1 << 20, 1 << 20, 0x1000)]),
     ],
 )
 def test_no_device_code(data: bytes) -> None:
@@ -208,19 +210,44 @@ def test_toolkits(containers: list[bytes], toolkit: tuple[int, int] | None) -> N
 # What does not open
 
 
-def test_an_image_that_does_not_open_keeps_its_verdict() -> None:
+def test_a_damaged_image_runs_nowhere() -> None:
+    """The driver chooses by headers: what lies behind the image is not its choice."""
     broken = entry(cubin(120)[:300], 120)
     found = read(shared_object(container(broken, entry(ptx(80), 80))))
-    assert ways(found) == [NATIVE]
+    assert ways(found) == [NONE]
+    assert found.units[0].verdicts["12.0"].reason.startswith("its sm_120 image is damaged: ")
+    assert found.units[0].verdicts["9.0"].way == JIT
     (fault,) = found.binary.faults
     assert fault.startswith("sm_120 at offset ")
     assert found.units[0].cubins == {}
 
 
+@pytest.mark.parametrize(
+    ("data", "way", "fault"),
+    [
+        (
+            shared_object(container(entry(cubin(120), 120)), container(entry(cubin(90), 90)))[:-1200],
+            NONE,
+            "the file is cut off",
+        ),
+        # The table of sections lies behind what is loaded.
+        (shared_object(container(entry(cubin(120), 120)))[:-100], NATIVE, "section table"),
+        # A stripped cubin may be well.
+        (shared_object(container(entry(cubin(120).replace(b".shstrtab", b".xhstrtab"), 120))), NATIVE, "no names"),
+    ],
+    ids=["loaded", "sections", "nameless"],
+)
+def test_a_file_that_ends_too_early_loads_nowhere(data: bytes, way: str, fault: str) -> None:
+    found = read(data)
+    assert set(ways(found)) == {way}
+    assert fault in found.binary.faults[0]
+    assert way == NATIVE or fault in found.units[0].verdicts["12.0"].reason
+
+
 def test_a_packed_image_that_does_not_unpack() -> None:
     good = entry(cubin(120), 120, packed="zstd")
     found = read(container(good[:100] + bytes(40) + good[140:]))
-    assert ways(found) == [NATIVE]
+    assert ways(found) == [NONE]
     assert len(found.binary.faults) == 1 and "does not unpack" in found.binary.faults[0]
 
 
@@ -229,6 +256,86 @@ def test_the_rest_of_a_container_that_is_cut_off() -> None:
     found = read(shared_object(good[:-100]))
     assert ways(found) == [NATIVE]
     assert len(found.binary.faults) == 1
+
+
+# What the driver's compiler refuses
+
+
+def shared(size: int, number: int = 80, suffix: str = "", element: str = ".b8") -> bytes:
+    """PTX with a kernel of its own that takes an array of so many elements, and one that takes none."""
+    array = f".shared .align 16 {element} own[{size}];\n// no block: {{\n".encode()
+    return ptx(number, suffix, ["taker", "other"]).replace(b"{\n", b"{\n" + array, 1)
+
+
+@pytest.mark.parametrize("packed", ["", "zstd"])
+@pytest.mark.parametrize(
+    ("text", "ways_of"),
+    [
+        # ptxas: 0xc000 max for targets without the suffix a, that of the chip with it.
+        (shared(49152), (JIT, JIT)),
+        (shared(49153), (NONE, NONE)),
+        (shared(12289, element=".b32"), (NONE, NONE)),
+        (shared(110_000, 120, "f"), (NONE, NONE)),
+        (shared(100_000, 120, "a"), (JIT, NONE)),
+        (shared(110_000, 120, "a"), (NONE, NONE)),
+        # Dynamic shared memory is the launch's.
+        (ptx(80).replace(b".visible", b".extern .shared .align 16 .b8 dynamic[];\n.visible", 1), (JIT, JIT)),
+        # Cut off.
+        (ptx(80)[:-3], (NONE, NONE)),
+    ],
+)
+def test_ptx_that_does_not_compile(text: bytes, ways_of: tuple[str, str], packed: str) -> None:
+    suffix = "a" if b"sm_120a" in text else "f" if b"sm_120f" in text else ""
+    number = 120 if b"sm_120" in text else 80
+    found = read(shared_object(container(entry(text, number, suffix, packed))))
+    assert (*ways(found), *ways(found, "12.1")) == ways_of
+
+
+def test_ptx_that_does_not_compile_says_why() -> None:
+    (unit,) = read(shared(110_000)).units
+    assert unit.verdicts["12.0"].reason == (
+        "its PTX for sm_80 does not compile: taker takes 110000 bytes (107.4 KiB) of static shared memory,"
+        " and 49152 bytes (48 KiB) are allowed there"
+    )
+
+
+# What was linked
+
+
+def in_order(data: bytes, order: str) -> bytes:
+    """The same library with its wrappers of .nvFatBinSegment in another order: "o" an object, "L" what was linked."""
+    start = data.index(WRAPPER.pack(0x466243B1, 1, 0, 0)[:8])
+    rows = [data[at : at + WRAPPER.size] for at in range(start, start + WRAPPER.size * len(order), WRAPPER.size)]
+    linked, objects = rows[-1], iter(rows[:-1])
+    moved = b"".join(linked if each == "L" else next(objects) for each in order)
+    return data[:start] + moved + data[start + len(moved) :]
+
+
+@pytest.mark.parametrize("order", ["ooL", "oLo", "Loo"])
+@pytest.mark.parametrize(
+    ("objects", "way"),
+    [
+        ("sm_80 sm_120", NONE),
+        ("sm_80 ptx_80", LINK),
+    ],
+)
+def test_objects_of_a_link_are_not_loaded_by_themselves(order: str, objects: str, way: str) -> None:
+    """The order is that in which the host's linker was given them, and changes nothing (nvcc -dlink for sm_80)."""
+    made = shared_object(fatbin("sm_80"), relocatable=[fatbin(objects), fatbin(objects, ["b"])])
+    found = read(in_order(made, order))
+    assert ways(found) == [way]
+    assert ways(found, "8.0") == [NATIVE]
+    assert len(found.units[0].container.linked_from) == 2
+
+
+def test_an_image_of_an_unknown_kind_hides_none_behind_it() -> None:
+    made = container(entry(cubin(90), 90), entry(b"of tomorrow", 120, kind=64), entry(cubin(120), 120))
+    found = read(made)
+    assert ways(found) == [NATIVE]
+    assert [image.kind for image in found.units[0].container.images] == ["cubin", "unknown", "cubin"]
+    assert len(found.binary.faults) == 1 and "is of an unknown kind: 64" in found.binary.faults[0]
+    alone = read(container(entry(b"of tomorrow", 120, kind=64)))
+    assert alone.units[0].verdicts["12.0"].reason == "images of a kind that is not known"
 
 
 # What is not believed

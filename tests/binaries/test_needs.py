@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from shipments import make_library
 
-from bwlint.binaries.needs import cuda_libraries, driver
+from bwlint.binaries.needs import cuda_libraries, driver, driver_needs
 
 
 @pytest.mark.parametrize(
@@ -75,14 +75,15 @@ def test_each_once_and_sorted() -> None:
         ({"12.1": {"family": 2}}, {}, "575.51.03"),
         ({"12.0": {"family": 2}}, {"toolkit": (13, 2)}, "580.65.06"),
         ({"12.0": {"jit": 2}}, {}, "575.51.03"),
-        ({"12.0": {"jit": 2}}, {"isa": (7, 8)}, "520.61.05"),
+        # The driver must know the card too.
+        ({"12.0": {"jit": 2}}, {"isa": (7, 8)}, "570.26"),
         ({"12.0": {"native": 1, "jit": 1}}, {"isa": (7, 8)}, "570.26"),
         ({"12.0": {"native": 1, "jit-link": 1}}, {}, "575.51.03"),
         ({"12.0": {"none": 1}}, {}, "525.60.13"),
-        ({"12.0": {"jit": 1}}, {"isa": (9, 5)}, "525.60.13"),
+        ({"12.0": {"jit": 1}}, {"isa": (9, 5)}, None),
         ({"12.0": {"jit": 1}}, {"isa": None, "toolkit": None}, None),
         ({"12.0": {"jit-link": 1}}, {"isa": (9, 0)}, "580.65.06"),
-        ({"12.0": {"jit-link": 1}}, {"containers": ()}, "525.60.13"),
+        ({"12.0": {"jit-link": 1}}, {"containers": ()}, "570.26"),
         ({"12.0": {"native": 1}}, {"toolkit": None}, None),
         ({"12.0": {"native": 1}}, {"toolkit": (99, 0)}, None),
         ({"12.0": {"native": 1}}, {"form": "pe"}, None),
@@ -92,3 +93,27 @@ def test_each_once_and_sorted() -> None:
 )
 def test_drivers(served: dict[str, Any], changes: dict[str, Any], needed: str | None) -> None:
     assert driver(make_library("a.so", served, **changes), ("12.0", "12.1")) == needed
+
+
+@pytest.mark.parametrize(
+    ("served", "changes", "needed"),
+    [
+        ({"12.0": {"native": 2}}, {}, "570.65"),
+        ({"12.1": {"jit": 1}}, {}, "576.02"),
+        ({"12.0": {"native": 2}}, {"form": "pe", "toolkit": (13, 0)}, "580"),
+        ({"12.0": {"none": 2}}, {}, "528.33"),
+    ],
+)
+def test_drivers_of_windows(served: dict[str, Any], changes: dict[str, Any], needed: str) -> None:
+    assert driver(make_library("a.so", served, **changes), ("12.0", "12.1"), "windows") == needed
+
+
+def test_what_asks_for_a_driver() -> None:
+    older, newer = make_library("a.so", {"12.0": {"jit": 1}}), make_library("b.so", toolkit=(13, 2))
+    needs = driver_needs([older, newer], "12.0")
+    assert [(need.cause, need.linux, need.windows) for need in needs] == [
+        ("the card", "570.26", "570.65"),
+        ("CUDA 13.2", "580.65.06", "580"),
+        ("JIT of PTX 8.8", "575.51.03", "576.02"),
+    ]
+    assert driver_needs([make_library("a.so", {"12.0": {"none": 1}})], "12.0") == ()

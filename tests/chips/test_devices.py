@@ -93,6 +93,8 @@ def test_every_claim_has_a_source(each: Chip) -> None:
         claims.add("products")
     if each.family:
         claims.add("family")
+    if each.tegra:
+        claims.add("tegra")
     assert set(each.source) == claims
     kinds = ("assembled:", "run:", "read:", "reported:", "documented:")
     assert all(text.startswith(kinds) for texts in sources_of(each).values() for text in texts)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.chips.drivers import driver_for_cubin, driver_for_jit, minimum, toolkit_of_isa
+from bwlint.chips import chip
+from bwlint.chips.drivers import driver_for_chip, driver_for_cubin, driver_for_jit, minimum, toolkit_of_isa
 from bwlint.chips.toolkits import releases
 from bwlint.data import table
 
@@ -58,12 +59,20 @@ def test_of_a_cubin(toolkit: Version, driver: str | None) -> None:
     assert driver_for_cubin(toolkit) == driver
 
 
+def test_of_windows() -> None:
+    assert driver_for_jit((8, 7), "windows") == driver_for_chip(chip("12.0"), "windows") == "570.65"
+    assert (driver_for_cubin((12, 9), "windows"), driver_for_cubin((13, 2), "windows")) == ("528.33", "580")
+    # None comes with the release: the branch that the PTX ISA names.
+    assert driver_for_jit((9, 0), "windows") == "580"
+    assert driver_for_jit((7, 8), "windows") is None
+
+
 @pytest.mark.parametrize(
     ("drivers", "least"),
     [
         (("525.60.13", "580.65.06"), "580.65.06"),
         (("570.26", "570.124.06"), "570.124.06"),
-        (("570.26", None), "570.26"),
+        (("570.26", None), None),
         ((None,), None),
         ((), None),
     ],
@@ -75,7 +84,7 @@ def test_minimum(drivers: tuple[str | None, ...], least: str | None) -> None:
 def test_rows_ascend_and_name_their_sources() -> None:
     content = table("drivers")
     rows = content["release"]
-    for key in ("cuda", "isa", "driver"):
+    for key in ("cuda", "isa", "driver", "windows"):
         found = [tuple(map(int, row[key].split("."))) for row in rows if key in row]
         assert found == sorted(found)
     assert all(source.startswith(KINDS) for source in content["sources"].values())

@@ -37,7 +37,7 @@ NO_TARGETS = [
 
 # What a driver loads (cubin).
 LOADS = {
-    "sm_80": "8.0 8.6 8.7 8.8 8.9",
+    "sm_80": "8.0 8.6 8.8 8.9",
     "sm_89": "8.9",
     "sm_90": "9.0",
     "sm_90a": "9.0",

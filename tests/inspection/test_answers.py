@@ -40,7 +40,10 @@ def of_units(*units: str, **options: str) -> str:
         (["sm_80 sm_90"], "does not run on 12.0 and 12.1: cubins for sm_80, sm_90, no PTX"),
         # The reason that most containers have.
         (["sm_80", "sm_90a", "sm_90a"], "does not run on 12.0 and 12.1: cubins for sm_90a, no PTX"),
-        (["lto_120"], "does not run on 12.0 and 12.1: intermediate code for the linker alone"),
+        (
+            ["lto_120"],
+            "does not run on 12.0 and 12.1: LTO code for sm_120, which only a program that links it can load",
+        ),
     ],
 )
 def test_one_library(units: list[str], expected: str) -> None:
@@ -76,18 +79,48 @@ def test_operations_that_are_missing(units: list[str], expected: str) -> None:
 
 
 def test_libraries_of_no_use() -> None:
-    fine, dead, late = library("w/fine.so", "sm_120f"), library("w/dead.so", "sm_90a"), library("w/exact.so", "sm_120a")
-    assert said([fine, dead]) == "runs on 12.0 and 12.1 in part: nothing of dead.so loads there"
-    assert said([fine, dead, late]) == (
-        "runs on 12.0 in part: nothing of dead.so loads there;"
-        " runs on 12.1 in part: nothing of dead.so and exact.so loads there"
+    fine, dead, late = library("w/fine.so", "sm_120f"), library("w/dead.so", "sm_90"), library("w/exact.so", "sm_120a")
+    old = library("w/old.so", "sm_80 sm_90")
+    assert said([fine, old]) == "runs on 12.0 and 12.1 in part: fine; nothing of old loads there"
+    assert said([fine, old, late]) == (
+        "runs on 12.0 in part: fine and exact; nothing of old loads there;"
+        " runs on 12.1 in part: fine; nothing of old and exact loads there"
     )
     lacking = library("w/lacking.so", "sm_120f", "sm_80 sm_90: _Z4gemmv")
-    assert said([lacking, dead]) == (
-        "runs on 12.0 and 12.1 in part: nothing of dead.so loads there, and the operation gemm has no kernel"
+    assert said([lacking, old]) == (
+        "runs on 12.0 and 12.1 in part: lacking; nothing of old loads there, and the operation gemm has no kernel"
     )
     compiled = library("w/ptx.so", "ptx_80")
-    assert said([compiled, dead]) == "runs on 12.0 and 12.1 by JIT alone, in part: nothing of dead.so loads there"
+    assert said([compiled, old]) == "runs on 12.0 and 12.1 by JIT alone, in part: ptx; nothing of old loads there"
+    assert said([compiled, fine, old]) == (
+        "runs on 12.0 and 12.1 in part: fine; by JIT: ptx; nothing of old loads there"
+    )
+    # One for another generation is not missing.
+    assert said([fine, dead]) == "runs on 12.0 and 12.1: fine; for other chips: dead"
+
+
+def test_libraries_by_what_they_do() -> None:
+    """As in vllm 0.33.0 and sgl-kernel 0.3.21."""
+    attention = library("w/vllm/_vllm_fa2_C.abi3.so", "sm_80 ptx_80")
+    hopper = library("w/vllm/_vllm_fa3_C.abi3.so", "sm_90a")
+    exact = library("w/vllm/_flashmla_C.abi3.so", "sm_90a sm_100f")
+    ours = [library(f"w/sgl_kernel/{folder}/common_ops.abi3.so", "sm_120f") for folder in ("sm90", "sm100")]
+    moe = library("w/vllm/_moe_C_stable_libtorch.abi3.so", "sm_120f")
+    assert said([moe, *ours, attention, hopper, exact]) == (
+        "runs on 12.0 and 12.1: MoE, sm90/common_ops and sm100/common_ops; by JIT: attention 2;"
+        " for other chips: attention 3 and FlashMLA"
+    )
+
+
+def test_code_that_is_compiled_where_it_runs() -> None:
+    assert answer(Shipment("w", others=1, compiles=("Triton",)), CONSUMER) == (
+        "no device code here; it compiles at run time (Triton)"
+    )
+    some = Shipment("w", (library("w/a.cubin", "sm_90a"),), compiles=("Triton",))
+    assert answer(some, CONSUMER) == (
+        "nothing that is built runs on 12.0 and 12.1 (cubins for sm_90a, no PTX),"
+        " and the rest compiles at run time: Triton"
+    )
 
 
 @pytest.mark.parametrize(

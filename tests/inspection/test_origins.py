@@ -247,7 +247,7 @@ def test_an_installed_distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys, "path", [])
     (origin,) = found(installed=["x"])
     assert (origin.name, origin.tag, origin.machine) == ("x==1.0", "", "")
-    assert paths(origin) == ["x/x/a.so", "x/x/b.cubin", "x/x.libs/libc.so.1"]
+    assert paths(origin) == ["x/x/a.so", "x/x/__init__.py", "x/x/b.cubin", "x/x.libs/libc.so.1"]
     assert [skip.path for skip in origin.skipped] == ["x/x/gone.so"]
     with pytest.raises(SourceError, match="no distribution named y is installed"):
         found(installed=["y"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from libraries import library
-from small_binaries import container, cubin, entry, shared_object, static_library, wheel
+from small_binaries import container, cubin, elf, entry, shared_object, static_library, wheel
 
 from bwlint.binaries.operations import operations
 from bwlint.binaries.shipments import Shipment
@@ -24,6 +24,9 @@ from bwlint.rules.arch_target import binary
 CONSUMER = ChipSet.of("12.0", "12.1")
 HOPPER = shared_object(container(entry(cubin(90), 90)))
 BROKEN = HOPPER[:200]
+READY = container(entry(cubin(120), 120))
+_TORN = container(entry(cubin(120)[:300], 120))
+GOOD, DAMAGED, DAMAGED_ALONE = shared_object(READY), shared_object(_TORN, READY), shared_object(_TORN)
 
 
 def told(*libraries: str, unread: Iterable[str] = (), others: int = 0) -> str:
@@ -58,6 +61,31 @@ def test_a_broken_file(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["inspect", str(path)])
     assert "a.so: cannot be read: " in done.stdout
     assert "no device code" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "first"),
+    [
+        ({"a.so": BROKEN}, 3, "a.so: cannot be read: "),
+        ({"a.so": b""}, 3, "a.so: cannot be read: an empty file"),
+        ({"a.fatbin": READY[:-100]}, 3, "a.fatbin: cannot be read: not read to its end: container at offset 0"),
+        # One that is read does not make up for it.
+        ({"a.so": GOOD, "b.so": b""}, 3, "a.so: runs on 12.0"),
+        # The image that a chip takes is damaged, and the container behind it is not.
+        ({"a.so": DAMAGED}, 0, "a.so: cannot be read whole (sm_120 at offset "),
+        ({"a.so": DAMAGED_ALONE}, 1, "a.so: does not run on 12.0: its sm_120 image is damaged: "),
+        ({"a.so": GOOD}, 0, "a.so: runs on 12.0"),
+        ({"a.so": elf([])}, 0, "a.so: no device code"),
+    ],
+)
+def test_what_is_damaged_is_said_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes], code: int, first: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, data in files.items():
+        Path(name).write_bytes(data)
+    done = CliRunner().invoke(app, ["inspect", *files])
+    assert (done.exit_code, done.stdout.startswith(first)) == (code, True), done.stdout
 
 
 def test_a_broken_file_beside_others(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint.binaries.shipments import DeviceLibrary, Inspection, Shipment
+from bwlint.chips import all_chips
 from bwlint.report import Setting, json_report
 from bwlint.report.encode import dumps
 from bwlint.report.inspection_json import render
@@ -62,6 +63,8 @@ def test_the_contract(rich_inspection: Inspection) -> None:
         "answer": "answer 1",
         "judged": ["12.0", "12.1"],
         "others": 3,
+        "compiles": [],
+        "possible": [each.name for each in all_chips()],
         "chips": {"12.0": "partial", "12.1": "partial"},
         "operations": [
             {
@@ -81,6 +84,7 @@ def test_the_contract(rich_inspection: Inspection) -> None:
         "needed": ["libcudart.so.12", "libcublasLt.so.12", "libtorch.so"],
         "toolkit": "12.9",
         "driver": "575.51.03",
+        "windows_driver": "576.02",
         "faults": ["section 3 ends outside of the file", "cut off at 0x2000"],
         "containers": 7,
         "chips": {

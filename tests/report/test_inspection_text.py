@@ -13,6 +13,8 @@ from bwlint.model.images import CUBIN, Binary, Container, Cubin, Image, Kernel
 from bwlint.report import Setting
 from bwlint.report.inspection_text import MOST_LINES, render
 
+CARD = "Linux 570.26, Windows 570.65"
+
 MakeLibrary = Callable[..., DeviceLibrary]
 MakeInspection = Callable[..., Inspection]
 
@@ -30,15 +32,14 @@ pkg/core.so  12.9           7    ?   4/7  none
 all: every container has a cubin for the chip; none: no container runs; ?: not judged; 4/7: 4 of 7 containers run
 12.0: RTX 5090, RTX PRO 6000; 12.1: GB10, DGX Spark
 
-12.0  pkg/core.so: native 2, family 0, jit 1, jit-link 1, none 3 of 7: partial, specialised 2; only 90a (2 of 3)
-12.1  pkg/core.so: native 0, family 0, jit 0, none 7 of 7: none; only 90a (5 of 7)
-specialised: containers whose images are all for one other family or generation
+12.0  pkg/core.so: 4 of 7 containers run, 2 by JIT; 2 of the other 3 are for other chips; only 90a (2 of 3)
+12.0  by JIT: 2 of 8 containers, compiled by the driver at first use
+12.1  none of pkg/core.so (7 containers): only 90a (5 of 7)
 
 needs libcublasLt.so.12, libcudart.so.12
-built with CUDA 12.9: Linux driver 525.60.13 or newer
-12.0 itself: Linux driver 570.26 or newer (CUDA 12.8)
-12.1 itself: Linux driver 575.51.03 or newer (CUDA 12.9)
-JIT of PTX 8.8 on 12.0: Linux driver 575.51.03 or newer
+built with CUDA 12.9
+driver for 12.0: Linux 575.51.03, Windows 576.02 or newer (JIT of PTX 8.8; the card: Linux 570.26, Windows 570.65)
+driver for 12.1: Linux 575.51.03, Windows 576.02 or newer (the card)
 pkg/core.so: section 3 ends outside of the file
 pkg/core.so: cut off at 0x2000
 no device code in 3 other files
@@ -131,16 +132,16 @@ def lines_of(
         ({"12.0": {"native": 3}, "9.0": {"none": 3}}, []),
         (
             {"12.0": {"native": 1, "none": 2}},
-            ["12.0  a.so: native 1, family 0, jit 0, none 2 of 3: partial; only 90a"],
+            ["12.0  a.so: 1 of 3 containers run; only 90a"],
         ),
         (
             {"12.0": {"native": 3}, "12.1": {"none": 3, "special": 3}},
-            ["12.1  a.so: native 0, family 0, jit 0, none 3 of 3: none, specialised 3; only 90a"],
+            ["12.1  none of a.so (3 containers): only 90a"],
         ),
         # Equal for both: said once.
         (
             {"12.0": {"none": 3}, "12.1": {"none": 3}},
-            ["12.0, 12.1  a.so: native 0, family 0, jit 0, none 3 of 3: none; only 90a"],
+            ["12.0, 12.1  none of a.so (3 containers): only 90a"],
         ),
     ],
 )
@@ -148,54 +149,77 @@ def test_what_does_not_run(
     served: dict[str, Any], expected: list[str], library: MakeLibrary, inspection: MakeInspection
 ) -> None:
     found = lines_of(library("w/a.so", served), inspection)
-    assert [line for line in found if ": native" in line] == expected
+    assert [line for line in found if "only 90a" in line] == expected
+
+
+def test_one_reason_once(library: MakeLibrary, inspection: MakeInspection) -> None:
+    dead = {"12.0": {"none": 2}}
+    other = library("w/d.so", dead, reasons=("no PTX",))
+    libraries = (library("w/a.so", dead), library("w/b.so"), library("w/c.so", dead), other)
+    assert [line for line in lines_of(libraries, inspection) if line.startswith("12.0  ")] == [
+        "12.0  none of a.so (2 containers), c.so (2 containers): only 90a",
+        "12.0  none of d.so (2 containers): no PTX",
+    ]
+    # The answer has said it.
+    assert "none of" not in "\n".join(lines_of(libraries[0], inspection, answers=("does not run: only 90a",)))
 
 
 def test_the_worst_come_first_and_the_rest_is_counted(library: MakeLibrary, inspection: MakeInspection) -> None:
     partial = tuple(library(f"w/{n:02}.so", {"12.0": {"native": 1, "none": n}}) for n in range(1, 15))
     none = tuple(library(f"w/x{n}.so", {"12.0": {"none": 1}}) for n in range(2))
     found = [line for line in lines_of((*partial, *none), inspection) if line.startswith("12.0  ") or "more" in line]
-    assert [line.split()[1] for line in found[:4]] == ["x0.so:", "x1.so:", "01.so:", "02.so:"]
-    assert found[MOST_LINES:] == ["and 8 more: --kernels or --format json lists them"]
+    assert found[0] == "12.0  none of x0.so (1 container), x1.so (1 container): only 90a"
+    assert [line.split()[1] for line in found[1:3]] == ["01.so:", "02.so:"]
+    assert found[MOST_LINES:] == ["and 7 more: --kernels or --format json lists them"]
 
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({}, ["needs libcudart.so.12", "built with CUDA 12.9: Linux driver 525.60.13 or newer"]),
-        ({"toolkit": None}, ["needs libcudart.so.12"]),
-        ({"needed": ("libc.so.6",), "toolkit": (99, 1)}, ["built with CUDA 99.1"]),
-        ({"needed": (), "toolkit": None}, []),
-        ({"needed": ("cudart64_12.dll",), "form": "pe"}, ["needs cudart64_12.dll"]),
+        ({}, ["needs libcudart.so.12", "built with CUDA 12.9", f"driver for 12.0: {CARD} or newer (the card)"]),
+        ({"toolkit": None}, ["needs libcudart.so.12", f"driver for 12.0: {CARD} or newer (the card)"]),
         (
-            {"needed": (), "toolkit": (13, 0), "served": {"12.0": {"jit": 1}, "12.1": {"jit-link": 1}}},
+            {"needed": (), "toolkit": (99, 1)},
             [
-                "built with CUDA 13.0: Linux driver 580.65.06 or newer",
-                "JIT of PTX 8.8 on 12.0, 12.1: Linux driver 575.51.03 or newer",
+                "built with CUDA 99.1",
+                f"driver for 12.0: one of CUDA 99.1 or newer (CUDA 99.1; the card: {CARD})",
             ],
         ),
         (
+            {"needed": ("cudart64_12.dll",), "form": "pe"},
+            [
+                "needs cudart64_12.dll",
+                "built with CUDA 12.9",
+                "driver for 12.0: Windows 570.65 or newer (the card)",
+            ],
+        ),
+        # One library of CUDA 13 does not make the card older.
+        (
+            {"needed": (), "toolkit": (13, 0), "served": {"12.0": {"jit": 1}}},
+            [
+                "built with CUDA 13.0",
+                f"driver for 12.0: Linux 580.65.06, Windows 580 or newer (CUDA 13.0; the card: {CARD})",
+            ],
+        ),
+        # Compiled from PTX that is older than the card.
+        (
+            {"needed": (), "toolkit": None, "isa": (7, 8), "served": {"12.0": {"jit": 1}}},
+            [f"driver for 12.0: {CARD} or newer (the card)"],
+        ),
+        (
             {"needed": (), "toolkit": None, "isa": (9, 5), "served": {"12.0": {"jit": 1}, "12.1": {"none": 1}}},
-            ["JIT of PTX 9.5 on 12.0: a driver of CUDA 13.5 or newer"],
+            [f"driver for 12.0: one of CUDA 13.5 or newer (JIT of PTX 9.5; the card: {CARD})"],
         ),
         (
             {"needed": (), "toolkit": None, "isa": (77, 7), "served": {"12.0": {"jit": 1}}},
-            ["JIT of PTX 77.7 on 12.0: a driver that knows this version"],
+            [f"driver for 12.0: one that knows it or newer (JIT of PTX 77.7; the card: {CARD})"],
         ),
-        ({"needed": (), "toolkit": None, "isa": None, "served": {"12.0": {"jit": 1}}}, []),
+        ({"needed": (), "toolkit": None, "served": {"12.0": {"none": 1}}}, []),
     ],
 )
 def test_needs(changes: dict[str, Any], expected: list[str], library: MakeLibrary, inspection: MakeInspection) -> None:
     found = lines_of(library("w/a.so", **changes), inspection)
-    assert [line for line in found if line.startswith(("needs", "built", "JIT"))] == expected
-
-
-def test_toolkits_with_one_driver_are_said_together(library: MakeLibrary, inspection: MakeInspection) -> None:
-    libraries = tuple(library(f"w/{n}.so", toolkit=toolkit) for n, toolkit in enumerate([(13, 0), (12, 9), (12, 4)]))
-    assert [line for line in lines_of(libraries, inspection) if line.startswith("built")] == [
-        "built with CUDA 12.4, 12.9: Linux driver 525.60.13 or newer",
-        "built with CUDA 13.0: Linux driver 580.65.06 or newer",
-    ]
+    assert [line for line in found if line.startswith(("needs", "built", "driver for 12.0"))] == expected
 
 
 @pytest.mark.parametrize(
@@ -235,8 +259,11 @@ def test_chips_that_no_such_machine_has_are_left_out(
     served = {"12.0": {"jit": 1, "none": 1}, "12.1": {"jit": 1, "none": 1}}
     shipment = Shipment("w", (library("w/a.so", served),), machine=machine)
     found = render(inspection(shipment), Setting(), kernels=True)
-    assert f"\n{chips}  a.so: native 0, family 0, jit 1, none 1 of 2: partial; only 90a\n" in found
-    assert f"\nJIT of PTX 8.8 on {chips}: " in found
+    assert f"\n{chips}  a.so: 1 of 2 containers run, 1 by JIT; only 90a\n" in found
+    assert ("\ndriver for 12.1: " in found) is ("12.1" in chips)
+    header = found.splitlines()[2].split()[3:]
+    assert header[: len(chips.split(", "))] == chips.split(", ")
+    assert ("8.7" in header) is ("12.1" in chips)
     assert ("    12.1  jit" in found) is ("12.1" in chips)
 
 
@@ -283,14 +310,21 @@ def test_color_changes_nothing_else(rich_inspection: Inspection) -> None:
     for kernels in (False, True):
         painted = render(rich_inspection, Setting(color=True), kernels)
         assert "\x1b[31mnone\x1b[0m" in painted
-        assert "\x1b[33mpartial\x1b[0m" in painted
+        assert "\x1b[33m4 of 7 containers run\x1b[0m" in painted
         assert re.sub(r"\x1b\[[\d;]*m", "", painted) == render(rich_inspection, Setting(), kernels)
 
 
-@pytest.mark.parametrize("chips", [(), CHIPS])
-def test_the_columns(chips: tuple[str, ...], rich_inspection: Inspection) -> None:
-    header = render(rich_inspection, Setting(), chips=chips).splitlines()[2].split()[3:]
-    assert tuple(header) == chips or (len(header) == 14 and header[-2:] == ["12.0", "12.1"])
+def test_the_columns(rich_inspection: Inspection) -> None:
+    def header(width: int, *chips: str) -> list[str]:
+        return render(rich_inspection, Setting(width=width), chips=chips).splitlines()[2].split()[3:]
+
+    assert tuple(header(120, *CHIPS)) == CHIPS
+    every = header(120)
+    assert (every[:3], every[-1], len(every)) == (["12.0", "12.1", "11.0"], "7.0", 14)
+    # What is asked for stays where there is no room for the rest.
+    few = header(60)
+    assert few[:2] == ["12.0", "12.1"] and len(few) < 14 and few == every[: len(few)]
+    assert f"--target shows {every[len(few)]}" in " ".join(render(rich_inspection, Setting(width=60)).split())
 
 
 HOSTILE = (

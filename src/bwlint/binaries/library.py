@@ -8,15 +8,17 @@ from dataclasses import dataclass, field, replace
 
 from bwlint.binaries.allowance import Allowance, Exhausted
 from bwlint.binaries.shipments import NO_KERNELS, NONE, DeviceLibrary, LoadUnit, Tally
-from bwlint.binaries.verdicts import generation, linked_verdicts, tally, verdicts
-from bwlint.chips import ChipSet
+from bwlint.binaries.verdicts import generation, linked_verdicts, nothing, refused, tally, verdicts
+from bwlint.chips import ChipSet, chip_of_number
 from bwlint.chips.drivers import toolkit_of_isa
 from bwlint.chips.toolkits import version
+from bwlint.chips.wording import kib
 from bwlint.model.images import CUBIN, PTX, Binary, Container, Cubin, Image, Version
 from bwlint.readers import binary as reader
-from bwlint.readers.binary import cubin
+from bwlint.readers.binary import cubin, ptx
+from bwlint.readers.binary.names import readable
 from bwlint.readers.binary.unpack import content
-from bwlint.sources.errors import ReadError
+from bwlint.sources.errors import LimitError, ReadError
 from bwlint.sources.stretch import ByteSource
 
 _LONGEST_NAME = 4096
@@ -26,6 +28,8 @@ _STRETCH = 1 << 20
 _MOST_FALSE = 16
 _MOST_FAULTS = 100
 _MOST_ENTRIES = 32_768
+_STATIC_SHARED = 48 * 1024
+"""What ptxas 12.4 to 13.5 allow for targets without the suffix a."""
 _BARE = frozenset({"cubin", "fatbin", "ptx"})
 
 
@@ -77,6 +81,9 @@ def is_bare(library: DeviceLibrary) -> bool:
 
 def _units(binary: Binary) -> Iterator[LoadUnit]:
     """What is loaded by itself: relocatable containers go with the one that they were linked into."""
+    if binary.broken:
+        yield from (LoadUnit(container, refused(binary.broken)) for container in binary.containers)
+        return
     by_offset = {container.at: container for container in binary.containers}
     parts = {at for container in binary.containers for at in container.linked_from}
     for container in binary.containers:
@@ -93,9 +100,10 @@ def _tallies(units: Iterable[LoadUnit]) -> Mapping[str, Tally]:
 
 @dataclass(slots=True)
 class _Look:
-    """Looks into images of one file, for the chips of these names; what does not open is added to `faults`.
+    """Looks into images of one file, for the chips of these names.
 
-    `whole` is the cubin that the file is, if it is one.
+    What does not open is added to `faults`, why no driver takes an image to `refused`. `whole` is the cubin that the
+    file is, if it is one.
     """
 
     source: ByteSource
@@ -105,11 +113,13 @@ class _Look:
     whole: Cubin | None
     allowance: Allowance
     faults: list[str] = field(default_factory=list)
+    refused: dict[Image, str] = field(default_factory=dict)
+    compiled: set[Image] = field(default_factory=set)
 
     def trusted(self, unit: LoadUnit) -> LoadUnit:
         """The unit, looked into, without what headers claim and notes deny: an edited header makes nothing run."""
         while True:
-            unit = self._into(unit)
+            unit = self._sound(self._into(unit))
             false = {place for place, found in unit.cubins.items() if found.relabelled}
             if not false & {verdict.place for verdict in unit.verdicts.values()}:
                 return unit
@@ -123,13 +133,28 @@ class _Look:
             kept = unit.verdicts.items()
             unit = replace(unit, verdicts={name: rest[name] if old.place in false else old for name, old in kept})
 
+    def _sound(self, unit: LoadUnit) -> LoadUnit:
+        """The unit, where a chip that takes a refused image runs nothing: a driver chooses by headers alone."""
+        images = unit.container.images
+        lost = {place: self.refused[image] for place, image in enumerate(images) if image in self.refused}
+        if not lost:
+            return unit
+        found = {
+            name: nothing(lost[verdict.place]) if verdict.place is not None and verdict.place in lost else verdict
+            for name, verdict in unit.verdicts.items()
+        }
+        return replace(unit, verdicts=found, generation="")
+
     def _into(self, unit: LoadUnit) -> LoadUnit:
         cubins = dict(unit.cubins)
         for place in {unit.verdicts[name].place: None for name in self.names}:
             if place is None or place in cubins:
                 continue
             image = unit.container.images[place]
-            found = self._cubin(image) if image.kind == CUBIN else None
+            if image.kind == PTX:
+                self._compile(image)
+                continue
+            found = self._cubin(image)
             if found is not None:
                 cubins[place] = found
         kernels = tuple(dict.fromkeys(kernel.name for found in cubins.values() for kernel in found.kernels))
@@ -155,11 +180,37 @@ class _Look:
             self.allowance.hold_cubin(found)
         except ReadError as error:
             self.faults.append(f"{image.target} at offset {image.at}: {error}")
+            if not isinstance(error, LimitError):
+                self.refused[image] = f"its {image.target} image is damaged: {error}"
             return None
         except Exhausted as error:
             self.faults.append(f"further images not looked into: {error}")
             return None
         return found.of_target(image.number, image.suffix)
+
+    def _compile(self, image: Image) -> None:
+        """Find out whether the driver's compiler refuses PTX, as ptxas 13.0 does by its target."""
+        if image in self.compiled:
+            return
+        self.compiled.add(image)
+        try:
+            text = self._content(image)
+            ptx.check(text, self.allowance.memory)
+            over = ptx.static_shared(text, _static_limit(image))
+        except LimitError as error:
+            self.faults.append(f"PTX for {image.target} at offset {image.at}: {error}")
+        except ReadError as error:
+            self.faults.append(f"PTX for {image.target} at offset {image.at}: {error}")
+            self.refused[image] = f"its PTX for {image.target} is damaged: {error}"
+        except Exhausted as error:
+            self.faults.append(f"further images not looked into: {error}")
+        else:
+            if over:
+                name, size = max(over.items(), key=lambda pair: pair[1])
+                self.refused[image] = (
+                    f"its PTX for {image.target} does not compile: {readable(name)} takes {kib(size)} of static shared"
+                    f" memory, and {kib(_static_limit(image))} are allowed there"
+                )
 
     def _content(self, image: Image) -> ByteSource:
         self.allowance.unpack(image)
@@ -203,6 +254,12 @@ class _Look:
             releases = [toolkit_of_isa(isa) for isa in {image.isa for image in images} if isa is not None]
             found = {_release(text) for text in releases if text is not None}
         return max((release for release in found if release is not None), default=None)
+
+
+def _static_limit(image: Image) -> int:
+    """Bytes of static shared memory that a kernel of PTX may have: those of the chip for the suffix a, else 48 KiB."""
+    chip = chip_of_number(image.number) if image.suffix == "a" else None
+    return (chip.smem_per_block_optin if chip else None) or _STATIC_SHARED
 
 
 def _counted(faults: Sequence[str]) -> tuple[str, ...]:

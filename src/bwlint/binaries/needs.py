@@ -1,15 +1,15 @@
-"""What an inspected library asks of the machine: CUDA libraries, and a Linux driver."""
+"""What an inspected library asks of the machine: CUDA libraries, and a driver."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from bwlint.binaries.shipments import (
-    FAMILY,
     JIT,
     LINK,
-    NATIVE,
     NONE,
     DeviceLibrary,
     Inspection,
@@ -18,7 +18,14 @@ from bwlint.binaries.shipments import (
     Shipment,
 )
 from bwlint.chips import ChipSet, chip
-from bwlint.chips.drivers import driver_for_chip, driver_for_cubin, driver_for_jit, minimum
+from bwlint.chips.drivers import (
+    System,
+    driver_for_chip,
+    driver_for_cubin,
+    driver_for_jit,
+    minimum,
+    toolkit_of_isa,
+)
 from bwlint.model.images import PTX, Version
 
 _CUDA = re.compile(
@@ -42,17 +49,52 @@ def cuda_libraries(needed: Iterable[str]) -> list[str]:
     return sorted({name for name in needed if _CUDA.fullmatch(name)})
 
 
-def driver(library: DeviceLibrary, asked: Iterable[str]) -> str | None:
-    """The first Linux driver that is enough for the library on those of the chips that run it, or None: not known."""
-    if library.binary.form == "pe":
+@dataclass(frozen=True, slots=True)
+class DriverNeed:
+    """A driver that is enough for one thing, with what it is for; None: not known, or there is none."""
+
+    cause: str
+    linux: str | None
+    windows: str | None
+    cuda: str = ""
+
+
+def driver_needs(libraries: Sequence[DeviceLibrary], name: str) -> tuple[DriverNeed, ...]:
+    """What asks for a driver where a chip runs some of the libraries: the card, and its code; empty where it does not.
+
+    Code is that of the newest CUDA, and the newest PTX that the driver compiles.
+    """
+    used = [library for library in libraries if any(verdict.way != NONE for verdict in verdicts(library, name))]
+    if not used:
+        return ()
+    card = chip(name)
+    needs = [DriverNeed("the card", *_both(driver_for_chip, card), card.min_cuda or "")]
+    toolkits = [library.toolkit for library in used if library.toolkit is not None]
+    if toolkits:
+        newest = max(toolkits)
+        needs.append(DriverNeed(f"CUDA {dotted(newest)}", *_both(driver_for_cubin, newest), dotted(newest)))
+    isas = [isa for library in used for isa in jit_isas(library, name)]
+    if isas:
+        isa = max(isas)
+        needs.append(DriverNeed(f"JIT of PTX {dotted(isa)}", *_both(driver_for_jit, isa), toolkit_of_isa(isa) or ""))
+    return tuple(needs)
+
+
+def driver(library: DeviceLibrary, asked: Iterable[str], system: System = "linux") -> str | None:
+    """The first driver that is enough for the library on those of the chips that run it, or None: not known."""
+    if library.binary.form == "pe" and system == "linux":
         return None
-    wanted = set[str | None]()
-    own = _for_toolkit(library)
-    for name in asked:
-        if own and any(verdict.way in (NATIVE, FAMILY) for verdict in verdicts(library, name)):
-            wanted |= {own, driver_for_chip(chip(name))}
-        wanted.update(map(driver_for_jit, jit_isas(library, name)))
-    return minimum(*wanted) or own
+    own = None if library.toolkit is None else driver_for_cubin(library.toolkit, system)
+    needs = [need for name in asked for need in driver_needs([library], name)]
+    return minimum(own, *(need.linux if system == "linux" else need.windows for need in needs))
+
+
+T = TypeVar("T")
+
+
+def _both(of: Callable[[T, System], str | None], what: T) -> tuple[str | None, str | None]:
+    """The drivers for Linux and for Windows."""
+    return of(what, "linux"), of(what, "windows")
 
 
 def verdicts(library: DeviceLibrary, chip: str) -> Iterator[LoadVerdict]:
@@ -85,7 +127,3 @@ def _linked_isas(library: DeviceLibrary, unit: LoadUnit) -> Iterator[Version | N
     for container in library.binary.containers:
         if container.at in parts:
             yield from (image.isa for image in container.images if image.kind == PTX)
-
-
-def _for_toolkit(library: DeviceLibrary) -> str | None:
-    return None if library.toolkit is None else driver_for_cubin(library.toolkit)

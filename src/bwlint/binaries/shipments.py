@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from bwlint.chips import ChipSet, group
+from bwlint.chips import ChipSet, group, sold_chips
 from bwlint.model.findings import Claim, Confidence, Report, Severity, Skipped
 from bwlint.model.images import Binary, Container, Cubin, Image, Version
 from bwlint.model.rule import RuleTraits
@@ -142,7 +142,7 @@ class Shipment:
 
     `name` is what was asked for, `tag` a wheel's platform tag ("" for others). `missing` says why there is
     nothing to look at ("no wheel for aarch64"). `others` counts binaries without device code, `unread` are those of
-    which nobody knows, as they could not be read.
+    which nobody knows, as they could not be read, `compiles` what speaks for code that is compiled where it runs.
     """
 
     name: str
@@ -153,11 +153,22 @@ class Shipment:
     others: int = 0
     operations: tuple[KernelOperation, ...] = ()
     unread: tuple[Skipped, ...] = ()
+    compiles: tuple[str, ...] = ()
 
     def judged(self, asked: ChipSet, library: DeviceLibrary | None = None) -> ChipSet:
         """Those of the asked chips that can be in a machine that this, or a library of it, is for."""
         machine = (library.binary.machine if library is not None else "") or self.machine
         return asked - group("arm-hosts") if machine in _X86 else asked
+
+    def shown(self, asked: ChipSet) -> tuple[str, ...]:
+        """The chips of a table for people, by name: the asked ones, then all that are sold, the newest first.
+
+        Those that can be in no machine for which this is are left out, unless there were none left.
+        """
+        rest = ChipSet.joining(sold_chips()) - asked
+        chips = (*asked.names, *reversed(rest.names))
+        possible = self.judged(asked | rest).names
+        return tuple(name for name in chips if name in possible) or asked.names
 
     def cubins(self, chip: str) -> Iterator[tuple[DeviceLibrary, LoadUnit, Cubin]]:
         """The cubins that a chip loads, as far as they were looked into."""

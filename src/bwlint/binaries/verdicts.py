@@ -15,7 +15,7 @@ from functools import lru_cache
 from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, WAYS, LoadVerdict, Tally
 from bwlint.binaries.shipments import NONE as NOTHING
 from bwlint.chips import EVERY, NONE, Chip, ChipSet, Target, all_chips, chip_of_number
-from bwlint.model.images import CUBIN, PTX, Container, Image
+from bwlint.model.images import CUBIN, LTO, PTX, Container, Image
 
 _SPECIALISED = "specialised"
 _MANY = 12
@@ -32,6 +32,11 @@ def verdicts(container: Container, without: Iterable[Image] = ()) -> Mapping[str
     return _verdicts(
         tuple((("" if image in left_out else image.kind), image.number, image.suffix) for image in container.images)
     )
+
+
+def refused(reason: str) -> Mapping[str, LoadVerdict]:
+    """The verdicts of what no chip runs."""
+    return dict.fromkeys((chip.name for chip in all_chips()), nothing(reason))
 
 
 def linked_verdicts(container: Container, objects: Sequence[Container]) -> Mapping[str, LoadVerdict]:
@@ -111,7 +116,7 @@ def _verdict(chip: Chip, images: _Signature) -> LoadVerdict:
         place = max(fitting, key=lambda place: images[place][1:])
         _, number, suffix = images[place]
         return LoadVerdict(JIT, place, f"PTX for sm_{number}{suffix}, compiled at first use")
-    return _nothing(_why_not(chip, images))
+    return nothing(_why_not(chip, images))
 
 
 # Most chips have the same reason, and most libraries the same numbers: objects are shared where they can be thousands.
@@ -119,7 +124,8 @@ _tally = lru_cache(_KEPT)(Tally)
 
 
 @lru_cache(_KEPT)
-def _nothing(reason: str) -> LoadVerdict:
+def nothing(reason: str) -> LoadVerdict:
+    """That a chip does not run a container, and why."""
     return LoadVerdict(NOTHING, None, reason)
 
 
@@ -127,19 +133,34 @@ def _why_not(chip: Chip, images: _Signature) -> str:
     """Why none of the images serves a chip."""
     if not any(kind for kind, _, _ in images):
         return "no image that can be trusted" if images else "no image"
+    linkable = [
+        (number, suffix) for kind, number, suffix in images if kind == LTO and chip in runs(CUBIN, number, suffix)
+    ]
+    rest = f"LTO code for {_listed(linkable)}, which only a program that links it can load" if linkable else ""
+    loadable = _why_none_loads(chip, images)
+    return f"{loadable}; {rest}" if loadable and rest else loadable or rest or _why_none_is_code(images)
+
+
+def _why_none_loads(chip: Chip, images: _Signature) -> str:
+    """Why none of the cubins and PTX serves a chip; "" where there are none."""
     cubins = [(number, suffix) for kind, number, suffix in images if kind == CUBIN]
+    ptx = [(number, suffix) for kind, number, suffix in images if kind == PTX]
     same_line = [(number, suffix) for number, suffix in cubins if number // 10 == chip.major]
     exact = [number for number, suffix in same_line if suffix == "a" and number <= chip.joined]
     if exact:
         return f"sm_{exact[-1]}a is for {_dotted(exact[-1])} alone"
     if any(number > chip.joined for number, _ in same_line):
         return f"only for later minors: {_listed(same_line)}"
-    ptx = [(number, suffix) for kind, number, suffix in images if kind == PTX]
     if ptx and all(suffix for _, suffix in ptx):
         return f"PTX only for {_listed(ptx)}" if not cubins else f"cubins for {_listed(cubins)}, PTX for {_listed(ptx)}"
     if ptx:
         return f"cubins for {_listed(cubins)}, PTX for later chips" if cubins else f"PTX for {_listed(ptx)}"
-    return f"cubins for {_listed(cubins)}, no PTX" if cubins else "intermediate code for the linker alone"
+    return f"cubins for {_listed(cubins)}, no PTX" if cubins else ""
+
+
+def _why_none_is_code(images: _Signature) -> str:
+    lto = [(number, suffix) for kind, number, suffix in images if kind == LTO]
+    return f"LTO code for {_listed(lto)} alone" if lto else "images of a kind that is not known"
 
 
 def _linked(name: str, own: LoadVerdict, parts: Sequence[Mapping[str, LoadVerdict]]) -> LoadVerdict:

@@ -24,6 +24,7 @@ class Chip:
     renamed_to: str | None = None
     hypothetical: bool = False
     note: str | None = None
+    tegra: bool = False
     smem_per_block_optin: int | None = None
     smem_per_block_default: int | None = None
     smem_per_sm: int | None = None

@@ -1,14 +1,18 @@
-"""Releases of CUDA, the PTX that they know and the Linux drivers (x86_64) that go with them (drivers.toml)."""
+"""Releases of CUDA, the PTX that they know and the drivers (x86_64) that go with them (drivers.toml)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Literal
 
 from bwlint.chips.devices import Chip
 from bwlint.data import table
 
 Version = tuple[int, int]
+System = Literal["linux", "windows"]
+
+_KEYS: dict[System, str] = {"linux": "driver", "windows": "windows"}
 
 
 def toolkit_of_isa(isa: Version) -> str | None:
@@ -17,46 +21,50 @@ def toolkit_of_isa(isa: Version) -> str | None:
     return None if row is None else str(row["cuda"])
 
 
-def driver_for_jit(isa: Version) -> str | None:
+def driver_for_jit(isa: Version, system: System = "linux") -> str | None:
     """The first driver whose compiler knows this version of PTX, or None where that is not known."""
     row = _by_isa().get(isa)
-    return None if row is None else row.get("driver")
+    return None if row is None else _of(row, system)
 
 
-def driver_for_cubin(toolkit: Version) -> str | None:
+def driver_for_cubin(toolkit: Version, system: System = "linux") -> str | None:
     """The first driver that runs cubins of this release of CUDA, or None where that is not known.
 
     From CUDA 11 on every driver of a major version runs the cubins of all its minor versions.
     """
     for row in table("drivers")["compatible"]:
         if _numbers(row["first"]) <= toolkit < _numbers(row["below"]):
-            return str(row["driver"])
-    exact = {_numbers(row["cuda"]): row.get("driver") for row in table("drivers")["release"]}
-    return exact.get(toolkit)
+            return _of(row, system)
+    return next((_of(row, system) for row in _releases() if _numbers(row["cuda"]) == toolkit), None)
 
 
-def driver_for_chip(chip: Chip) -> str | None:
+def driver_for_chip(chip: Chip, system: System = "linux") -> str | None:
     """The driver of the first release of CUDA that knows a chip, or None where that is not known."""
-    return next((row.get("driver") for row in table("drivers")["release"] if row["cuda"] == chip.min_cuda), None)
+    return next((_of(row, system) for row in _releases() if row["cuda"] == chip.min_cuda), None)
 
 
 def minimum(*drivers: str | None) -> str | None:
-    """The first driver that is enough for all of these: the newest; None where none of them is known."""
-    return max((driver for driver in drivers if driver), key=_numbers, default=None)
+    """The first driver that is enough for all of these: the newest; None where one of them is not known."""
+    known = [driver for driver in drivers if driver]
+    return max(known, key=_numbers, default=None) if len(known) == len(drivers) else None
 
 
 @cache
-def _by_isa() -> dict[tuple[int, ...], dict[str, Any]]:
+def _by_isa() -> dict[tuple[int, ...], Mapping[str, str]]:
     """The first release of each PTX version."""
-    rows: dict[tuple[int, ...], dict[str, Any]] = {}
-    for row in table("drivers")["release"]:
+    rows: dict[tuple[int, ...], Mapping[str, str]] = {}
+    for row in _releases():
         rows.setdefault(_numbers(row["isa"]), row)
     return rows
 
 
-def newer(driver: str, other: str) -> bool:
-    """Whether a driver is newer than another."""
-    return _numbers(driver) > _numbers(other)
+def _releases() -> Sequence[Mapping[str, str]]:
+    found: Sequence[Mapping[str, str]] = table("drivers")["release"]
+    return found
+
+
+def _of(row: Mapping[str, str], system: System) -> str | None:
+    return row.get(_KEYS[system])
 
 
 def _numbers(text: str) -> tuple[int, ...]:

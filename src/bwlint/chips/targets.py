@@ -72,7 +72,8 @@ class Target:
 
 def _same_line(own: Chip, other: Chip) -> bool:
     # 10.1 has the major of the 100 family but is another line of silicon: it became 11.0.
-    return own.major == other.major and own.family == other.family
+    alike = own.major == other.major and own.family == other.family
+    return alike and (own == other or not (own.tegra or other.tegra))
 
 
 def targets_of(chip: Chip) -> tuple[Target, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, say, setting, write
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, WRONG, failure, nothing, say, setting, write
 
 if TYPE_CHECKING:
     from bwlint.inspection import Inspected
@@ -18,6 +18,7 @@ def run(options: dict[str, Any]) -> int:
     """Inspect what the options name; the exit code."""
     from bwlint.commands.progress import progress
     from bwlint.inspection import InspectionRequest, inspect
+    from bwlint.model.escape import visible
     from bwlint.report.summary import at_least, skipped, summary
     from bwlint.settings.config import ConfigError, UsageError
 
@@ -52,7 +53,11 @@ def run(options: dict[str, Any]) -> int:
         return WRONG
     if found.scanned == 0:
         return nothing()
-    return FOUND if at_least(report, found.fail_on).findings and not options["exit_zero"] else CLEAN
+    if at_least(report, found.fail_on).findings and not options["exit_zero"]:
+        return FOUND
+    for name in found.unjudged:
+        say(f"bwlint: nothing of {visible(name)} was judged\n")
+    return NOTHING if found.unjudged else CLEAN
 
 
 def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str]:

@@ -15,6 +15,7 @@ from bwlint.binaries.shipments import DeviceLibrary, Flaw, Inspection, Shipment
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.inspection.answers import answer
 from bwlint.inspection.origins import Origin, origins
+from bwlint.inspection.run_time import RunTime, is_source
 from bwlint.model.findings import WHOLE_FILE, Finding, Report, Severity, Skipped
 from bwlint.model.fingerprint import fingerprint
 from bwlint.model.progress import Advance, quiet
@@ -55,7 +56,8 @@ class InspectionRequest:
 class Inspected:
     """An inspection; `severity` is the lowest to show, `fail_on` to fail.
 
-    `scanned` counts libraries and files without device code, `failures` say which arguments could not be had.
+    `scanned` counts libraries and files without device code, `failures` say which arguments could not be had,
+    `unjudged` name those of which nothing could be read.
     """
 
     inspection: Inspection
@@ -63,6 +65,7 @@ class Inspected:
     severity: Severity
     fail_on: Severity
     failures: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
 
 
 def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
@@ -107,9 +110,12 @@ def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
     report = Report(asked.names, tuple(findings), tuple(skipped), (), _stats(shipments))
     answers = tuple(answer(shipment, asked) for shipment in shipments)
     inspection = Inspection(asked.names, tuple(shipments), answers, report)
-    scanned = sum(len(shipment.libraries) + shipment.others for shipment in shipments)
+    scanned = sum(len(each.libraries) + each.others + len(each.compiles) for each in shipments)
     severity, fail_on = config.levels
-    return Inspected(inspection, scanned, severity, fail_on, tuple(failures))
+    unjudged = tuple(
+        each.name for each in shipments if each.unread and not (each.libraries or each.others or each.compiles)
+    )
+    return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged)
 
 
 def _one_by_one(request: InspectionRequest) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -121,16 +127,20 @@ def _one_by_one(request: InspectionRequest) -> Iterator[tuple[tuple[str, ...], t
 def examine(
     origin: Origin, asked: ChipSet, scratch: Path, *, deep: bool = False, allowance: Allowance | None = None
 ) -> tuple[Shipment, list[Skipped]]:
-    """Read all files of an origin; what could not be read is said. Raises SourceError for an archive that is none.
+    """Read all files of an origin; what could not be read is said, and is none of those without device code.
+
+    Raises SourceError for an archive that is none.
 
     `allowance` is what all of them may take, together with what was read before.
     """
     unread = _Unread(list(origin.skipped))
     libraries: list[DeviceLibrary] = []
     others = 0
-    for library in _libraries(origin, asked, scratch, unread, allowance or Allowance(), deep=deep):
+    run_time = RunTime()
+    for library in _libraries(origin, asked, scratch, unread, run_time, allowance or Allowance(), deep=deep):
         if library.units:
             libraries.append(library)
+            run_time.is_wanted = run_time.is_wanted and is_bare(library)
         else:
             others += 1
     gathered = _gathered(libraries)
@@ -140,7 +150,9 @@ def examine(
     known = {library.path for library in libraries}
     unknown = tuple(skip for skip in skipped if skip.path not in known)
     lacking = operations(gathered, asked)
-    return Shipment(origin.name, gathered, origin.tag, machine, origin.missing, others, lacking, unknown), skipped
+    compiles = run_time.evidence if run_time.is_wanted else ()
+    found = Shipment(origin.name, gathered, origin.tag, machine, origin.missing, others, lacking, unknown, compiles)
+    return found, skipped
 
 
 @dataclass(slots=True)
@@ -161,14 +173,24 @@ class _Unread:
 
 
 def _libraries(
-    origin: Origin, asked: ChipSet, scratch: Path, unread: _Unread, allowance: Allowance, *, deep: bool
+    origin: Origin,
+    asked: ChipSet,
+    scratch: Path,
+    unread: _Unread,
+    run_time: RunTime,
+    allowance: Allowance,
+    *,
+    deep: bool,
 ) -> Iterator[DeviceLibrary]:
     allowance.grant(sum(_size(real) for _, real in origin.files))
-    for entry in _entries(origin, scratch):
+    for entry in _entries(origin, scratch, run_time):
         if isinstance(entry, Skipped):
             unread.add(entry)
             continue
         try:
+            if is_source(entry.path):
+                run_time.take(entry.path, entry.source)
+                continue
             library = read_library(entry.path, entry.source, asked, deep=deep, allowance=allowance)
         except ReadError as error:
             unread.add(Skipped(entry.path, str(error)))
@@ -176,13 +198,17 @@ def _libraries(
         except Exhausted as error:
             unread.add(Skipped(entry.path, f"this and what follows is not read: {error}"))
             return
+        reasons = [f"not read to its end: {fault}" for fault in library.binary.faults]
         if not entry.source.size:
-            unread.add(Skipped(entry.path, "an empty file"))
-        elif entry.path.endswith(_CODE_ALONE) and not (library.units or library.binary.faults):
-            unread.add(Skipped(entry.path, "no device code is in it, though its name says so"))
-        for fault in library.binary.faults:
-            unread.add(Skipped(entry.path, f"not read to its end: {fault}"))
-        yield library
+            reasons = ["an empty file"]
+        elif entry.path.endswith(_CODE_ALONE) and not (library.units or reasons):
+            reasons = ["no device code is in it, though its name says so"]
+        for reason in reasons:
+            unread.add(Skipped(entry.path, reason))
+        if not (library.units or reasons):
+            run_time.take_binary(entry.source)
+        if library.units or not reasons:
+            yield library
 
 
 def _size(real: str) -> int:
@@ -201,10 +227,13 @@ def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterato
             yield from (_finding(flaw) for flaw in check(shipment, asked))
 
 
-def _entries(origin: Origin, scratch: Path) -> Iterator[ArchiveEntry | Skipped]:
+def _entries(origin: Origin, scratch: Path, run_time: RunTime) -> Iterator[ArchiveEntry | Skipped]:
+    def wanted(name: str) -> bool:
+        return origin.wanted(name) and (run_time.is_wanted or not is_source(name))
+
     for reported, real in origin.files:
         try:
-            yield from entries(Path(real), reported, scratch, origin.wanted)
+            yield from entries(Path(real), reported, scratch, wanted)
         except SourceError as error:
             if origin.is_named:
                 raise

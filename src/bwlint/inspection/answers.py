@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from bwlint.binaries.library import is_bare
+from bwlint.binaries.needs import faults
 from bwlint.binaries.operations import is_spare, kernels_beside
 from bwlint.binaries.shipments import DeviceLibrary, KernelOperation, Shipment, main_reason
 from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
+from bwlint.chips.features import feature
 from bwlint.chips.wording import listed
 from bwlint.model.naming import counted
 
@@ -19,6 +23,24 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
         return f"not installable: {shipment.missing}"
     if not shipment.libraries:
         return _without_code(shipment)
+    rest = _of_chips(shipment, asked)
+    return _unsound(shipment, rest) + rest
+
+
+def _unsound(shipment: Shipment, rest: str) -> str:
+    """What of the libraries is damaged or not read to its end, before anything that is true of the rest."""
+    found = [(library, fault) for library in shipment.libraries for fault in faults(library)]
+    if not found:
+        return ""
+    library, fault = found[0]
+    if len(found) == 1 and fault.rpartition(": ")[2] in rest:
+        return ""
+    where = "" if library.path == shipment.name else f"{_name(library)}: "
+    more = f" and {counted(len(found) - 1, 'more fault')}" if len(found) > 1 else ""
+    return f"cannot be read whole ({where}{fault}{more}): "
+
+
+def _of_chips(shipment: Shipment, asked: ChipSet) -> str:
     judged = shipment.judged(asked)
     chips_of: dict[str, list[str]] = {}
     for chip in judged.names:
@@ -34,32 +56,66 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
 def _without_code(shipment: Shipment) -> str:
     """Of what was not read nobody knows what it holds."""
     if not shipment.unread:
-        return "no device code"
-    if len(shipment.unread) == 1 and not shipment.others:
+        how = f" here; it compiles at run time ({', '.join(shipment.compiles)})" if shipment.compiles else ""
+        return f"no device code{how}"
+    paths = {one.path for one in shipment.unread}
+    if len(paths) == 1 and not shipment.others:
         return f"cannot be read: {shipment.unread[0].reason}"
-    return f"no device code found, and {counted(len(shipment.unread), 'file')} could not be read"
+    return f"no device code found, and {counted(len(paths), 'file')} could not be read"
 
 
 def _on(shipment: Shipment, chip: str) -> str:
-    """How it runs on a chip, with {} for the chip."""
+    """How it runs on a chip, with {} for the chip: what of it runs, what is for other chips, what is missing."""
     absent = [library for library in shipment.libraries if not library.tallies[chip].served]
     if len(absent) == len(shipment.libraries):
+        if shipment.compiles:
+            built = f"nothing that is built runs on {{}} ({main_reason(absent, chip)})"
+            return f"{built}, and the rest compiles at run time: {', '.join(shipment.compiles)}"
         return f"does not run on {{}}: {main_reason(absent, chip)}"
-    text = "runs on {}"
-    tallies = [library.tallies[chip] for library in shipment.libraries]
-    if not any(tally.native + tally.family for tally in tallies):
-        text += " by JIT alone"
-    absent = [library for library in absent if _is_missed(shipment, library, chip)]
-    if absent:
-        nothing = f"nothing of {listed([_name(library) for library in absent])} loads there"
-        text += f"{',' * text.endswith('alone')} in part: {nothing}"
+    served = [library for library in shipment.libraries if library.tallies[chip].served]
+    missed = [library for library in absent if _is_missed(shipment, library, chip)]
+    others = [library for library in missed if _is_for_others(library, chip)]
+    missed = [library for library in missed if library not in others]
+    compiled = [library for library in served if _is_compiled(library, chip)]
+    plain = [library for library in served if library not in compiled]
+    text = "runs on {}" if plain else "runs on {} by JIT alone"
+    if missed:
+        text += " in part" if plain else ", in part"
+    if others or missed:
+        named = (("", plain or compiled), ("by JIT: ", compiled if plain else []), ("for other chips: ", others))
+        text += ": " + "; ".join(words + _features(some, shipment) for words, some in named if some)
+    if missed:
+        text += f"; nothing of {_features(missed, shipment)} loads there"
     lacking = [one.name for one in shipment.operations if chip in one.unserved and _is_shortfall(one, chip)]
     if lacking:
         what = "operation" if len(lacking) == 1 else "operations"
         have = "has" if len(lacking) == 1 else "have"
-        joint = ", and" if absent else ", but"
+        joint = ", and" if missed else ", but"
         text += f"{joint} the {what} {listed(lacking)} {have} no kernel"
     return text
+
+
+def _is_compiled(library: DeviceLibrary, chip: str) -> bool:
+    """Whether all that a chip runs of a library it runs by JIT."""
+    tally = library.tallies[chip]
+    return not tally.native + tally.family
+
+
+def _is_for_others(library: DeviceLibrary, chip: str) -> bool:
+    """Whether all of a library was built for exact targets, families or generations that the chip is none of."""
+    own = chip_of(chip)
+    numbers = {image.number for unit in library.units for image in unit.container.images}
+    return all(unit.is_specific for unit in library.units) and not any(n // 10 == own.major for n in numbers)
+
+
+def _features(libraries: Sequence[DeviceLibrary], shipment: Shipment) -> str:
+    """What libraries are for, each once; those of one name in several folders with their folder."""
+    stems = Counter(_name(library) for library in shipment.libraries)
+    named = (
+        feature(library.path) if stems[_name(library)] == 1 else f"{_folder(library)}/{feature(library.path)}"
+        for library in libraries
+    )
+    return listed(list(dict.fromkeys(named)))
 
 
 def _is_missed(shipment: Shipment, library: DeviceLibrary, chip: str) -> bool:
@@ -75,6 +131,10 @@ def _is_shortfall(operation: KernelOperation, chip: str) -> bool:
     """Whether a chip lacks what was meant for it: not what is for exact targets, unless one is of its own family."""
     meant = not operation.is_specific or bool(siblings(chip_of(chip)) & ChipSet.of(*operation.served))
     return operation.is_sure and meant
+
+
+def _folder(library: DeviceLibrary) -> str:
+    return PurePosixPath(library.path).parent.name
 
 
 def _name(library: DeviceLibrary) -> str:

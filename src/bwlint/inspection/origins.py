@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bwlint.inspection.run_time import is_source
 from bwlint.model.findings import Skipped
 from bwlint.sources.archives import is_archive
 from bwlint.sources.kinds import BINARY, PTX, kind_of
@@ -20,6 +21,11 @@ _WHEEL = ".whl"
 def is_binary(name: str) -> bool:
     """Whether a file of this name may hold device code."""
     return kind_of(name) in (BINARY, PTX)
+
+
+def _is_wanted(name: str) -> bool:
+    """Whether a file of this name may hold device code, or text that is compiled to it where it runs."""
+    return is_binary(name) or is_source(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,7 @@ class Origin:
     missing: str = ""
     skipped: tuple[Skipped, ...] = ()
     is_named: bool = True
-    wanted: Callable[[str], bool] = is_binary
+    wanted: Callable[[str], bool] = _is_wanted
 
 
 def origins(
@@ -57,7 +63,7 @@ def origins(
         from bwlint.sources.installed import files_of
 
         found = files_of(name)
-        pairs = tuple((reported, str(real)) for reported, real in found.files if is_binary(real.name))
+        pairs = tuple((reported, str(real)) for reported, real in found.files if _is_wanted(real.name))
         yield Origin(f"{name}=={found.version}", pairs, skipped=found.skipped)
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 Version = tuple[int, int]
 """Of CUDA or of the PTX ISA: (13, 0)."""
 
-CUBIN, PTX, LTO = "cubin", "ptx", "lto"
+CUBIN, PTX, LTO, UNKNOWN = "cubin", "ptx", "lto", "unknown"
 DRIVER_CALL = "__cuda_syscall_cp_async_bulk_"
 """How the routines of the driver begin that stand in for bulk copies to another block's shared memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One image of a container: a cubin, PTX, or LTO intermediate code.
+    """One image of a container: a cubin, PTX, LTO intermediate code, or of a kind that is not known.
 
     `number` and `suffix` are those of its target (120 and "f"), whether bwlint knows such a chip or not. `at` and
     `size` say where its bytes lie, `packed` how ("", "lz4" or "zstd"), `full_size` how many they are unpacked.
@@ -57,7 +57,8 @@ class Binary:
 
     `form` is elf, pe, cubin, fatbin, ptx or bare (containers in a file of another kind). `machine` is the host's:
     x86_64, aarch64, or "" where nothing says so. `needed` are the shared libraries that it asks the loader for.
-    `faults` say what of it could not be read, `cubin` what a bare cubin says of itself.
+    `faults` say what of it could not be read, `broken` why no loader takes the file at all, `cubin` what a bare cubin
+    says of itself.
     """
 
     form: str
@@ -66,6 +67,7 @@ class Binary:
     needed: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     cubin: Cubin | None = None
+    broken: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from bwlint.binaries.shipments import (
     Shipment,
     Tally,
 )
+from bwlint.chips import EVERY
 from bwlint.model.images import Cubin, Image, Kernel, Version
 from bwlint.report import Setting
 from bwlint.report.encode import dumps, in_a_line
@@ -84,6 +85,8 @@ def _shipment(shipment: Shipment) -> dict[str, Any]:
         "machine": shipment.machine,
         "missing": shipment.missing,
         "others": shipment.others,
+        "compiles": list(shipment.compiles),
+        "possible": list(shipment.judged(EVERY).names),
         "chips": _words(shipment.libraries),
         "libraries": [],
         "operations": [_operation(operation) for operation in operations],
@@ -110,6 +113,7 @@ def _library(library: DeviceLibrary, asked: tuple[str, ...], kernels: bool) -> d
         "needed": list(binary.needed),
         "toolkit": _version(library.toolkit),
         "driver": driver(library, asked),
+        "windows_driver": driver(library, asked, "windows"),
         "faults": list(faults(library)),
         "containers": len(library.units),
         "chips": {chip: _tally(tally) for chip, tally in library.tallies.items()},

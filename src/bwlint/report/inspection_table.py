@@ -81,10 +81,19 @@ class _TableLayout:
     room: int
 
 
-def draw(shipment: Shipment, chips: Sequence[str], width: int, paint: Paint) -> Iterator[str]:
-    """The lines of the table and its legend, at most `width` columns if that can be done at all."""
+def draw(shipment: Shipment, chips: Sequence[str], width: int, paint: Paint, needed: int = 0) -> Iterator[str]:
+    """The lines of the table and its legend, at most `width` columns if that can be done at all.
+
+    Of the chips only the first `needed` must be there (0: all): what has no room beside them is named below.
+    """
+    shown = len(chips)
     rows, left = _rows(shipment, chips)
     layout = _layout(rows, chips, width)
+    while layout.parts != (range(shown),) and shown > (needed or len(chips)):
+        shown -= 1
+        rows, left = _rows(shipment, chips[:shown])
+        layout = _layout(rows, chips[:shown], width)
+    chips, without = chips[:shown], chips[shown:]
     names = _shown_names(rows, layout.room)
     for part in layout.parts:
         if part.start:
@@ -92,7 +101,10 @@ def draw(shipment: Shipment, chips: Sequence[str], width: int, paint: Paint) -> 
         yield from _part(rows, names, chips, part, layout, paint)
     if left:
         yield f"and {left:,} more: --format json lists them"
-    yield from textwrap.wrap(_legend(rows, layout.compact), max(width, _LEAST_ROOM), break_on_hyphens=False)
+    legend = _legend(rows, layout.compact)
+    if without:
+        legend += f"; --target shows {', '.join(without)} too"
+    yield from textwrap.wrap(legend, max(width, _LEAST_ROOM), break_on_hyphens=False)
 
 
 def relative(path: str, shipment: Shipment) -> str:

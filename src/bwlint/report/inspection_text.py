@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
 
-from bwlint.binaries.needs import cuda_libraries, dotted, faults, jit_isas, judged
-from bwlint.binaries.shipments import ALL, NONE, DeviceLibrary, Inspection, Shipment, Tally, reasons
-from bwlint.chips import chip, sold_chips
-from bwlint.chips.drivers import driver_for_chip, driver_for_cubin, driver_for_jit, newer, toolkit_of_isa
+from bwlint.binaries.needs import DriverNeed, cuda_libraries, dotted, driver_needs, faults, judged
+from bwlint.binaries.shipments import NONE, PARTIAL, DeviceLibrary, Inspection, Shipment, Tally, reasons
+from bwlint.chips import ChipSet, chip
+from bwlint.chips.drivers import minimum
 from bwlint.model.escape import visible
-from bwlint.model.images import Version
+from bwlint.model.naming import counted
 from bwlint.report import Setting, text
 from bwlint.report.inspection_kernels import listing
 from bwlint.report.inspection_table import draw, relative
@@ -29,16 +28,17 @@ def render(
 ) -> str:
     """The shipments, a block each with an empty line between, then the findings.
 
-    `chips` are the columns of the tables (none: every chip that is sold). With `kernels`, every container is
-    listed, with the kernels that were looked into; `readable` makes a name for people of a mangled one.
+    `chips` are the columns of the tables (none: the asked ones, and then as many of those that are sold as there is
+    room for). With `kernels`, every container is listed, with the kernels that were looked into; `readable` makes a
+    name for people of a mangled one.
     """
     paint = text.painter(setting.color)
-    columns = tuple(chips) or tuple(chip.name for chip in sold_chips())
     blocks = []
     for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True):
         asked = judged(inspection, shipment)
         parts = [list(_head(shipment, answer, paint))]
-        parts += _found(shipment, asked, columns, setting.width, paint)
+        columns = _possible(shipment, chips) or shipment.shown(ChipSet.of(*inspection.asked))
+        parts += _found(shipment, answer, asked, columns, len(chips) or len(asked), setting.width, paint)
         if kernels:
             parts += listing(shipment, asked, paint, readable)
         blocks.append("\n".join("".join(f"{line}\n" for line in part) for part in parts if part))
@@ -65,14 +65,26 @@ def _nothing(shipment: Shipment) -> str:
     return "" if shipment.libraries else _without_code(shipment)
 
 
+def _possible(shipment: Shipment, chips: Sequence[str]) -> tuple[str, ...]:
+    """Of the chips that somebody has asked for those that can be in a machine that the shipment is for."""
+    possible = shipment.judged(ChipSet.of(*chips)).names
+    return tuple(name for name in chips if name in possible)
+
+
 def _found(
-    shipment: Shipment, asked: Sequence[str], columns: Sequence[str], width: int, paint: Paint
+    shipment: Shipment,
+    answer: str,
+    asked: Sequence[str],
+    columns: Sequence[str],
+    needed: int,
+    width: int,
+    paint: Paint,
 ) -> Iterator[list[str]]:
-    """The paragraphs on the libraries of a shipment."""
+    """The paragraphs on the libraries of a shipment; `needed` columns of the table must be there."""
     if not shipment.libraries:
         return
-    yield [*draw(shipment, columns, width, paint), _products(asked)]
-    yield list(_shortfalls(shipment, asked, paint))
+    yield [*draw(shipment, columns, width, paint, needed), _products(asked)]
+    yield list(_shortfalls(shipment, answer, asked, paint))
     rest = [_without_code(shipment)] if shipment.others else []
     yield [*_needs(shipment, asked), *_limited(_faults(shipment)), *rest, *_unread(shipment)]
 
@@ -82,40 +94,48 @@ def _products(asked: Sequence[str]) -> str:
     return "; ".join(f"{name}: {', '.join(chip(name).products) or chip(name).generation}" for name in asked)
 
 
-def _shortfalls(shipment: Shipment, asked: Sequence[str], paint: Paint) -> Iterator[str]:
+def _shortfalls(shipment: Shipment, answer: str, asked: Sequence[str], paint: Paint) -> Iterator[str]:
     """For each chip the libraries that it does not run whole, worst first; what is true of several chips, once."""
     chips_of: dict[str, list[str]] = {}
     for name in asked:
-        for line in _of_chip(shipment, name, paint):
+        for line in _of_chip(shipment, answer, name, paint):
             chips_of.setdefault(line, []).append(name)
     by_chips: dict[str, list[str]] = {}
     for line, chips in chips_of.items():
         by_chips.setdefault(", ".join(chips), []).append(line)
     for names, lines in by_chips.items():
         yield from _limited(f"{names}  {line}" for line in lines)
-    tallies = [library.tallies.get(chip) for library in shipment.libraries for chip in asked]
-    if any(tally.specialised for tally in tallies if tally):
-        yield "specialised: containers whose images are all for one other family or generation"
 
 
-def _of_chip(shipment: Shipment, chip: str, paint: Paint) -> Iterator[str]:
-    judged = ((library, library.tallies[chip]) for library in shipment.libraries if chip in library.tallies)
-    short = [(library, tally) for library, tally in judged if tally.word != ALL]
-    for library, tally in sorted(short, key=lambda pair: (pair[1].word != NONE, pair[0].path)):
-        reason = _reason(library, chip)
-        line = f"{relative(library.path, shipment)}: {_counts(tally, paint)}"
-        yield line + (f"; {visible(reason)}" if reason else "")
+def _of_chip(shipment: Shipment, answer: str, chip: str, paint: Paint) -> Iterator[str]:
+    """Libraries of which nothing runs, by reason; those that run in part; how much of all is compiled."""
+    judged = [(library, library.tallies[chip]) for library in shipment.libraries if chip in library.tallies]
+    dead: dict[str, list[str]] = {}
+    for library, tally in sorted(judged, key=lambda pair: pair[0].path):
+        if tally.word == NONE:
+            counts = f"{relative(library.path, shipment)} ({counted(tally.none, 'container')})"
+            dead.setdefault(_reason(library, chip), []).append(counts)
+    for reason, names in dead.items():
+        shown = ", ".join([*names[:MOST_LINES], *([f"{len(names) - MOST_LINES:,} more"] if names[MOST_LINES:] else [])])
+        # What is all that there is to say, the answer has said.
+        if len(shipment.libraries) > 1 or reason not in answer:
+            yield f"{paint('none', 'bad')} of {shown}: {visible(reason)}"
+    for library, tally in sorted(judged, key=lambda pair: pair[0].path):
+        if tally.word == PARTIAL:
+            yield f"{relative(library.path, shipment)}: {_counts(tally, paint)}; {visible(_reason(library, chip))}"
+    compiled = sum(tally.jit + tally.link for _, tally in judged)
+    if compiled:
+        total = sum(tally.total for _, tally in judged)
+        yield f"by JIT: {compiled:,} of {counted(total, 'container')}, compiled by the driver at first use"
 
 
 def _counts(tally: Tally, paint: Paint) -> str:
-    """The numbers of containers, then the word that sums them up."""
-    ways = [f"native {tally.native}", f"family {tally.family}", f"jit {tally.jit}"]
-    if tally.link:
-        ways.append(f"jit-link {tally.link}")
-    ways.append(f"none {tally.none} of {tally.total}")
-    word = paint(tally.word, "fair" if tally.served else "bad")
-    special = f", specialised {tally.specialised}" if tally.specialised else ""
-    return f"{', '.join(ways)}: {word}{special}"
+    """ "91 of 118 containers run, 6 by JIT; 26 of the rest are for other chips"."""
+    word = paint(f"{tally.served:,} of {counted(tally.total, 'container')} run", "fair")
+    compiled = tally.jit + tally.link
+    parts = [word, *([f"{compiled:,} by JIT"] if compiled else [])]
+    others = f"{tally.specialised:,} of the " if tally.specialised < tally.none else "the "
+    return ", ".join(parts) + (f"; {others}other {tally.none:,} are for other chips" if tally.specialised else "")
 
 
 def _reason(library: DeviceLibrary, chip: str) -> str:
@@ -131,45 +151,31 @@ def _needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
     names = cuda_libraries(name for library in shipment.libraries for name in library.binary.needed)
     if names:
         yield f"needs {', '.join(map(visible, names))}"
-    # The drivers of the table are those for Linux.
-    libraries = [library for library in shipment.libraries if library.binary.form != "pe"]
-    toolkits = {library.toolkit for library in libraries if library.toolkit}
-    yield from _toolkits(toolkits)
-    yield from _new_chips(toolkits, asked)
-    yield from _jit_drivers(libraries, asked)
-
-
-def _toolkits(versions: Iterable[Version]) -> Iterator[str]:
-    for driver, group in groupby(sorted(set(versions)), key=driver_for_cubin):
-        built = f"built with CUDA {', '.join(map(dotted, group))}"
-        yield f"{built}: Linux driver {driver} or newer" if driver else built
-
-
-def _new_chips(toolkits: Iterable[Version], asked: Sequence[str]) -> Iterator[str]:
-    """Chips that drivers which are new enough for the code do not know yet."""
-    enough = [driver for driver in map(driver_for_cubin, toolkits) if driver]
+    toolkits = sorted({library.toolkit for library in shipment.libraries if library.toolkit})
+    if toolkits:
+        yield f"built with CUDA {', '.join(map(dotted, toolkits))}"
+    lines: dict[str, list[str]] = {}
     for name in asked:
-        first = driver_for_chip(chip(name))
-        if first and enough and all(newer(first, driver) for driver in enough):
-            yield f"{name} itself: Linux driver {first} or newer (CUDA {chip(name).min_cuda})"
+        needs = driver_needs(shipment.libraries, name)
+        if needs:
+            only_windows = all(library.binary.form == "pe" for library in shipment.libraries)
+            lines.setdefault(_driver(needs, only_windows), []).append(name)
+    yield from (f"driver for {' and '.join(names)}: {line}" for line, names in lines.items())
 
 
-def _jit_drivers(libraries: Sequence[DeviceLibrary], asked: Sequence[str]) -> Iterator[str]:
-    """The driver that compiles the newest PTX which a chip takes; chips with the same need once."""
-    chips: dict[Version, list[str]] = {}
-    for name in asked:
-        isas = [isa for library in libraries for isa in jit_isas(library, name)]
-        if isas:
-            chips.setdefault(max(isas), []).append(name)
-    for isa, names in chips.items():
-        yield f"JIT of PTX {dotted(isa)} on {', '.join(names)}: {_compiler(isa)}"
+def _driver(needs: Sequence[DriverNeed], only_windows: bool) -> str:
+    """The newest driver of those that are needed and why, and that of the card where it is an older one."""
+    unknown = [need for need in needs if need.linux is None]
+    first = unknown[0] if unknown else next(need for need in needs if need.linux == minimum(*(n.linux for n in needs)))
+    text = f"{_numbers(first, only_windows)} or newer ({first.cause}"
+    card = needs[0]
+    return f"{text})" if first is card else f"{text}; {card.cause}: {_numbers(card, only_windows)})"
 
 
-def _compiler(isa: Version) -> str:
-    driver, toolkit = driver_for_jit(isa), toolkit_of_isa(isa)
-    if driver:
-        return f"Linux driver {driver} or newer"
-    return f"a driver of CUDA {toolkit} or newer" if toolkit else "a driver that knows this version"
+def _numbers(need: DriverNeed, only_windows: bool) -> str:
+    parts = [("Linux", None if only_windows else need.linux), ("Windows", need.windows)]
+    known = ", ".join(f"{system} {number}" for system, number in parts if number)
+    return known or (f"one of CUDA {need.cuda}" if need.cuda else "one that knows it")
 
 
 def _faults(shipment: Shipment) -> Iterator[str]:
@@ -186,8 +192,8 @@ def _unread(shipment: Shipment) -> Iterator[str]:
 
 def _without_code(shipment: Shipment) -> str:
     if not shipment.others:
-        # What the answer says of files that are not read is enough.
-        return "" if shipment.unread else "no file that could hold device code"
+        # What the answer says of files that are not read, or of text, is enough.
+        return "" if shipment.unread or shipment.compiles else "no file that could hold device code"
     other = "other " if shipment.libraries else ""
     return f"no device code in {shipment.others:,} {other}file{'' if shipment.others == 1 else 's'}"
 

@@ -3,3 +3,7 @@
 
 class ReadError(Exception):
     """A file that its own language's tools would not read; the message is the reason."""
+
+
+class LimitError(ReadError):
+    """A file that may be well, and is more than bwlint reads."""

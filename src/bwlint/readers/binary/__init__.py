@@ -35,13 +35,14 @@ def read(source: ByteSource) -> Binary:
 
 
 def _elf(source: ByteSource) -> Binary:
+    broken = elf.cut(source)
     try:
         found = elf.read(source)
     except ReadError as error:
         containers = tuple(fatbin.limited(fatbin.scan(source)))
         if not any(container.images for container in containers):
             raise
-        return _with_faults("elf", containers, faults=(str(error),))
+        return _with_faults("elf", containers, faults=(broken or str(error),), broken=broken)
     if found.machine == elf.CUDA:
         one = cubin.of_elf(found)
         image = Image(CUBIN, one.number, one.suffix, 0, source.size, source.size)
@@ -55,7 +56,10 @@ def _elf(source: ByteSource) -> Binary:
     containers = _containers_of(found, source)
     if containers and not found.is_named:
         faults = (*faults, "its sections have no names: containers are found by a search, and what was linked is not")
-    return _with_faults("elf", containers, found.machine_name, needed, faults)
+    # A file of symbols alone says of its segments what the library has.
+    broken = broken if containers else ""
+    faults = (*([broken] if broken else []), *faults)
+    return _with_faults("elf", containers, found.machine_name, needed, faults, broken)
 
 
 def _pe(source: ByteSource) -> Binary:
@@ -69,7 +73,8 @@ def _pe(source: ByteSource) -> Binary:
         needed = pe.needed(found)
     except ReadError as error:
         faults = (str(error),)
-    return _with_faults("pe", _containers_of(found, source), found.machine_name, needed, faults)
+    faults = (*([found.cut] if found.cut else []), *faults)
+    return _with_faults("pe", _containers_of(found, source), found.machine_name, needed, faults, found.cut)
 
 
 def _containers_of(found: fatbin.Host, source: ByteSource) -> tuple[Container, ...]:
@@ -113,9 +118,11 @@ def _with_faults(
     machine: str = "",
     needed: tuple[str, ...] = (),
     faults: tuple[str, ...] = (),
+    broken: str = "",
 ) -> Binary:
     own = tuple(container.fault for container in containers if container.fault)
-    return Binary(form, tuple(each for each in containers if each.images), machine, needed, (*faults, *own))
+    held = tuple(each for each in containers if each.images)
+    return Binary(form, held, machine, needed, (*faults, *own), broken=broken)
 
 
 def _ptx(source: ByteSource, start: bytes) -> Container:

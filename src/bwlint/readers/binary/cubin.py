@@ -17,7 +17,7 @@ from bwlint.chips.spelling import NUMBER
 from bwlint.model.images import DRIVER_CALL, Cubin, Kernel, Version
 from bwlint.readers.binary import elf as elves
 from bwlint.readers.binary.elf import Elf, Section
-from bwlint.sources.errors import ReadError
+from bwlint.sources.errors import LimitError, ReadError
 from bwlint.sources.stretch import ByteSource
 
 _OLD, _NEW = 0x33, 0x41
@@ -89,7 +89,7 @@ class _Symbols:
     def name(self, index: int) -> str:
         if index not in self.known:
             if len(self.known) >= _MAX_EXTERNS:
-                raise ReadError(f"a cubin whose kernels call more than {_MAX_EXTERNS} functions")
+                raise LimitError(f"a cubin whose kernels call more than {_MAX_EXTERNS} functions")
             self.known[index] = self._read(index)
         return self.known[index]
 
@@ -115,9 +115,12 @@ def of_elf(elf: Elf) -> Cubin:
     if elf.machine != elves.CUDA:
         raise ReadError(f"no cubin but an ELF file for {elf.machine_name or f'machine {elf.machine}'}")
     if not elf.is_named:
-        raise ReadError("a cubin whose sections have no names")
+        raise LimitError("a cubin whose sections have no names")
     if elf.osabi not in (_OLD, _NEW):
-        raise ReadError(f"a cubin of an ABI that bwlint does not know (OSABI {elf.osabi:#x}, version {elf.abi})")
+        raise LimitError(f"a cubin of an ABI that bwlint does not know (OSABI {elf.osabi:#x}, version {elf.abi})")
+    end = max((row.offset + row.size for row in elf.sections if row.type == elves.PROGRAM_DATA), default=0)
+    if end > elf.source.size:
+        raise ReadError(f"a cubin that is cut off: it should end at {end}, and ends at {elf.source.size}")
     parts = _parts(elf)
     _check_sizes(parts)
     number = elf.flags >> 8 & 0xFF if elf.osabi == _NEW else elf.flags & 0xFF
@@ -142,10 +145,10 @@ def kernel_names(source: ByteSource) -> tuple[str, ...]:
     """The mangled names of a cubin's kernels, from the table of its sections' names alone."""
     names = elves.names_of_sections(source)
     if _NAME_TABLE not in names:
-        raise ReadError("a cubin whose sections have no names")
+        raise LimitError("a cubin whose sections have no names")
     found = _KERNEL_NAME.findall(names)
     if len(found) > _MAX_KERNELS:
-        raise ReadError(f"a cubin of {len(found)} kernels, and at most {_MAX_KERNELS} are read")
+        raise LimitError(f"a cubin of {len(found)} kernels, and at most {_MAX_KERNELS} are read")
     return tuple(dict.fromkeys(name.decode("utf-8", "replace") for name in found))
 
 
@@ -175,12 +178,12 @@ def _add_kernel(elf: Elf, parts: _Parts, code: int, name: str) -> None:
 
 def _check_sizes(parts: _Parts) -> None:
     if len(parts.kernels) > _MAX_KERNELS:
-        raise ReadError(f"a cubin of {len(parts.kernels)} kernels, and at most {_MAX_KERNELS} are read")
+        raise LimitError(f"a cubin of {len(parts.kernels)} kernels, and at most {_MAX_KERNELS} are read")
     read = [parts.infos[index] for index in parts.kernels if index in parts.infos]
     read += [parts.named[name] for name in (_GLOBAL_INFO, _COMPAT) if name in parts.named]
     size = sum(section.size for section in read)
     if size > _MAX_INFO:
-        raise ReadError(f"{size} bytes of attributes in a cubin, and at most {_MAX_INFO} are read")
+        raise LimitError(f"{size} bytes of attributes in a cubin, and at most {_MAX_INFO} are read")
 
 
 def _suffix(elf: Elf, parts: _Parts, number: int, notes: _Notes) -> str:

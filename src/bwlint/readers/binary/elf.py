@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import NamedTuple
 
-from bwlint.sources.errors import ReadError
+from bwlint.sources.errors import LimitError, ReadError
 from bwlint.sources.stretch import ByteSource
 
 MAGIC = b"\x7fELF"
 CUDA = 190
 RELOCATABLE = 1
-NOBITS, NOTE, DYNAMIC = 8, 7, 2
+PROGRAM_DATA, NOBITS, NOTE, DYNAMIC = 1, 8, 7, 2
 _DYNAMIC_SECTION = 6
 _NAME_TABLES = (".shstrtab", ".strtab")
 
@@ -198,6 +198,16 @@ def read(source: ByteSource) -> Elf:
     )
 
 
+def cut(source: ByteSource) -> str:
+    """That a file ends before what a loader maps of it does; "" where it does not. Its sections may lie beyond."""
+    header = _header(source)
+    rows = _segments(source, header.layout, header.segments)
+    end = max((row.offset + row.size for row in rows if row.type == _LOAD), default=0)
+    return (
+        "" if end <= source.size else f"the file is cut off: {end} bytes of it are loaded, and {source.size} are there"
+    )
+
+
 def names_of_sections(source: ByteSource) -> bytes:
     """The table of all section names, each ended by a zero byte, without a look at the sections."""
     header = _header(source)
@@ -282,7 +292,7 @@ def _numbered(source: ByteSource, header: _Header) -> tuple[_HeaderTable, int]:
     # A cubin may lie in memory, unpacked.
     most = _MAX_SECTIONS_OF_CUBIN if header.machine == CUDA else _MAX_SECTIONS
     if table.count > most:
-        raise ReadError(f"{table.count} sections, and at most {most} are read")
+        raise LimitError(f"{table.count} sections, and at most {most} are read")
     return table, names
 
 
@@ -300,7 +310,7 @@ def _names(source: ByteSource, row: Sequence[int]) -> bytes:
     if kind == NOBITS:
         return b""
     if size > _MAX_NAMES:
-        raise ReadError(f"{size} bytes of section names, and at most {_MAX_NAMES} are read")
+        raise LimitError(f"{size} bytes of section names, and at most {_MAX_NAMES} are read")
     return _stretch(source, at, size, "names of the sections")
 
 
@@ -316,7 +326,7 @@ def _named(text: bytes, places: Sequence[int]) -> list[str]:
         # Other characters than ASCII may take four bytes each in memory.
         left -= len(name) if name.isascii() else 4 * len(name)
         if left < 0:
-            raise ReadError(f"section names that overlap to more than {_MAX_NAMES} bytes")
+            raise LimitError(f"section names that overlap to more than {_MAX_NAMES} bytes")
         found[place] = name.decode("utf-8", "replace")
     return [found[place] for place in places]
 
@@ -325,7 +335,7 @@ def _segments(source: ByteSource, layout: _ElfLayout, table: _HeaderTable) -> tu
     if table.count == 0:
         return ()
     if table.count > _MAX_SEGMENTS:
-        raise ReadError(f"{table.count} segments, and at most {_MAX_SEGMENTS} are read")
+        raise LimitError(f"{table.count} segments, and at most {_MAX_SEGMENTS} are read")
     rows = layout.segment.iter_unpack(_stretch(source, table.at, table.size * table.count, "program headers"))
     kind, offset, address, held, memory = layout.segment_order
     return tuple([Segment(row[kind], row[offset], row[address], row[held], row[memory]) for row in rows])

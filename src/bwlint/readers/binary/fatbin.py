@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bwlint.model.images import CUBIN, LTO, PTX, Container, Image
+from bwlint.model.images import CUBIN, LTO, PTX, UNKNOWN, Container, Image
 from bwlint.readers.binary.elf import RELOCATABLE, Elf
 from bwlint.readers.binary.pe import Pe
 from bwlint.sources.errors import ReadError
@@ -104,7 +104,8 @@ def linked(host: Host, source: ByteSource, found: tuple[Container, ...]) -> tupl
     """The containers, each that was linked from relocatable ones (-rdc) with their offsets.
 
     Which ones, only the running program knows. But each link puts its own wrapper (version 2) right behind the
-    wrappers of its objects, or right before them.
+    wrappers of its objects, or right before them. Objects on the other side of the last link are its own as well, by
+    the order in which the host's linker was given them: none is loaded by itself (nvcc 13.0 -dlink).
     """
     if isinstance(host, Elf) and host.type == RELOCATABLE:
         return found
@@ -147,15 +148,23 @@ def _container(source: ByteSource, at: int) -> tuple[Container, int]:
     if end > source.size:
         raise ReadError(f"container at offset {at} claims {size} bytes, and {source.size - at - header} are there")
     images: list[Image] = []
-    place, fault = at + header, ""
+    place, fault, unknown = at + header, "", ""
     while place < end and not fault:
         try:
-            image, place = _image(source, place, end)
-            images.append(image)
-            fault = f"more than {_MOST_IN_ONE} images in one container" if len(images) > _MOST_IN_ONE else ""
+            image, behind = _image(source, place, end)
         except ReadError as error:
             fault = str(error)
-    return Container(at, tuple(images), fault=fault), end
+            break
+        if image.kind == UNKNOWN:
+            unknown = unknown or f"image at offset {place} is of an unknown kind: {_kind(source, place)}"
+        images.append(image)
+        place = behind
+        fault = f"more than {_MOST_IN_ONE} images in one container" if len(images) > _MOST_IN_ONE else ""
+    return Container(at, tuple(images), fault=unknown or fault), end
+
+
+def _kind(source: ByteSource, at: int) -> int:
+    return int.from_bytes(source.read(at, 2), "little")
 
 
 def _image(source: ByteSource, at: int, end: int) -> tuple[Image, int]:
@@ -164,8 +173,6 @@ def _image(source: ByteSource, at: int, end: int) -> tuple[Image, int]:
         raise ReadError(f"header of an image at offset {at} is cut off")
     raw = source.read(at, _ENTRY.size)
     kind, _, header, size, packed_size, _, minor, major, number, _, _, flags, _, full = _ENTRY.unpack(raw)
-    if kind not in _KINDS:
-        raise ReadError(f"image at offset {at} is of an unknown kind: {kind}")
     if header < _ENTRY.size or at + header + size > end:
         raise ReadError(f"image at offset {at} claims {header} + {size} bytes, and {end - at} are there")
     if number > _LARGEST_NUMBER:
@@ -174,7 +181,7 @@ def _image(source: ByteSource, at: int, end: int) -> tuple[Image, int]:
     if packed and not 0 < packed_size <= size:
         raise ReadError(f"image at offset {at} claims {packed_size} packed bytes of {size}")
     image = Image(
-        _KINDS[kind],
+        _KINDS.get(kind, UNKNOWN),
         number,
         next((suffix for bit, suffix in _SUFFIXES if flags & bit), ""),
         at + header,
@@ -225,6 +232,9 @@ def _linked_sets(wrappers: Sequence[_Wrapper], relocatable: frozenset[int]) -> d
             continue
         sets[row.at] = tuple(sorted(waiting))
         waiting = []
+    if sets and waiting:
+        last = next(reversed(sets))
+        sets[last] = tuple(sorted((*sets[last], *waiting)))
     return sets
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from struct import Struct
 
-from bwlint.readers.binary.elf import Section
+from bwlint.readers.binary.elf import PROGRAM_DATA, Section
 from bwlint.sources.errors import ReadError
 from bwlint.sources.stretch import ByteSource
 
@@ -22,7 +22,6 @@ _IMPORT = Struct("<IIIII")
 _MOST_NEEDED = 1024
 _LONGEST_NAME = 256
 _MOST_SECTIONS = 96
-_PROGRAM_DATA = 1
 # A name has eight bytes there; these are what the linker leaves of nvcc's.
 _NAMES = {b".nv_fatb": ".nv_fatbin", b"__nv_rel": "__nv_relfatbin", b".nvFatBi": ".nvFatBinSegment"}
 
@@ -39,6 +38,13 @@ class Pe:
     sections: tuple[Section, ...]
     imports: int
     base: int
+
+    @property
+    def cut(self) -> str:
+        """That the file ends before one of its sections does; "" where it does not."""
+        end = max((row.offset + row.size for row in self.sections if row.offset), default=0)
+        size = self.source.size
+        return "" if end <= size else f"the file is cut off: {end} bytes of it are loaded, and {size} are there"
 
     def section(self, name: str) -> Section | None:
         """The first of a name."""
@@ -93,4 +99,4 @@ def _text(pe: Pe, address: int) -> str:
 def _section(base: int, name: bytes, size: int, address: int, held: int, offset: int) -> Section:
     # What is held is padded to the file's alignment; what is stated may be larger than it.
     text = _NAMES.get(name) or name.rstrip(b"\0").decode("ascii", "replace")
-    return Section(text, _PROGRAM_DATA, 0, base + address, offset, min(size, held), 0, 0, 0, 0)
+    return Section(text, PROGRAM_DATA, 0, base + address, offset, min(size, held), 0, 0, 0, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bwlint.model.images import Image
-from bwlint.sources.errors import ReadError
+from bwlint.sources.errors import LimitError, ReadError
 from bwlint.sources.stretch import ByteSource
 
 LARGEST = 176 * 1024 * 1024
@@ -13,13 +13,13 @@ LARGEST = 176 * 1024 * 1024
 def content(source: ByteSource, image: Image, most: int = LARGEST) -> ByteSource:
     """An image as a source of its own; a stored one stays where it is.
 
-    Raises `ReadError`, as well where it takes more than `most` bytes of memory.
+    Raises `ReadError`, and `LimitError` where it takes more than `most` bytes of memory.
     """
     if not image.packed:
         return source.part(image.at, image.size)
     # lz4 unpacks to a place of its own, and copies.
     if image.size + image.full_size * (2 if image.packed == "lz4" else 1) > most:
-        raise ReadError(f"image of {image.full_size} bytes is not unpacked: there is memory for {most} bytes")
+        raise LimitError(f"image of {image.full_size} bytes is not unpacked: there is memory for {most} bytes")
     data = source.read(image.at, image.size)
     unpacked = _lz4(data, image.full_size) if image.packed == "lz4" else _zstd(data, image.full_size)
     if len(unpacked) != image.full_size:

@@ -64,7 +64,7 @@ function inspectionView() {
 
 function shipmentSection(shipment) {
   const title = [shipment.tag || shipment.machine, shipment.missing].filter(Boolean).join(" · ");
-  const chips = CHIPS.filter((chip) => shipment.libraries.some((library) => library.chips[chip]));
+  const chips = CHIPS.filter((chip) => shipment.possible.includes(chip) && shipment.libraries.some((library) => library.chips[chip]));
   const head = h("h2", null, h("bdi", null, shipment.name), title && h("span", { class: "quiet" }, ` ${title}`));
   const rest = shipment.others ? h("p", { class: "quiet" }, `${counted(shipment.others, "other file")} without device code`) : null;
   return h("section", { class: "shipment" }, head, h("p", { class: "answer" }, prose(shipment.answer)), chips.length > 0 && heatMap(shipment, chips), operationsOf(shipment), rest);

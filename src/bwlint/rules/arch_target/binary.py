@@ -87,7 +87,7 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
     reason = main_reason(shipment.libraries, dead.names[0])
     return Flaw(
         rule=RULE,
-        severity="warning" if all(unit.is_specific for unit in units) else "error",
+        severity=("note" if shipment.compiles else "warning") if all(unit.is_specific for unit in units) else "error",
         confidence="high",
         path=shipment.libraries[0].path if alone else shipment.name,
         message=f"nothing here runs on {plain(dead)}: {counted(len(units), 'container')}{places}, {reason}",

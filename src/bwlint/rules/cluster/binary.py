@@ -1,4 +1,7 @@
-"""cluster in binaries: a kernel that demands a larger cluster than the chip is known to take."""
+"""cluster in binaries: a kernel that demands a larger cluster than the chip is known to take.
+
+Where a chip may take it with an opt-in that is a note: whether callers keep the chip away is not in the binary.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
         certain = all(chip.cluster_optin is not None and size > chip.cluster_optin for chip in found.chips)
         yield Flaw(
             rule=RULE,
-            severity="error" if certain else "warning",
+            severity="error" if certain else "note",
             confidence="high" if certain else "medium",
             path=found.library.path,
             message=(
