@@ -211,7 +211,7 @@ def _extended(file: str, extend: str, values: dict[str, Any], above: tuple[str, 
     if found is None:
         raise ConfigError(f"{file}: `extend`: {extend} has no table [tool.bwlint]")
     told: dict[str, Any] = {
-        f"{key}_in": None if key in values else getattr(found, f"{key}_in") or found.file
+        f"{key}_in": None if key in values or getattr(found, key) is None else getattr(found, f"{key}_in") or found.file
         for key in ("baseline", "exclude", "per_file_ignores")
     }
     return replace(found, file=file, **told, **values)
