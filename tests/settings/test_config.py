@@ -253,6 +253,7 @@ def test_a_file_extends_another(tmp_path: Path) -> None:
     assert kit == replace(
         base,
         file=f"{tmp_path}/kit/bwlint.toml",
+        baseline_in=base.file,
         exclude_in=base.file,
         per_file_ignores_in=base.file,
         severity="error",
