@@ -16,7 +16,8 @@ from bwlint.matrix.rows import RowEntry
 from bwlint.model.findings import NoFix, Skipped
 from bwlint.model.progress import Advance, quiet
 from bwlint.port.opening import opened, wanted
-from bwlint.port.order import chosen, inside_out, shared
+from bwlint.port.order import chosen, inside_out, passable, shared
+from bwlint.port.partly import Partly
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
 from bwlint.port.ways import Lacking, OpenWay, Ways
 from bwlint.run.engine import context_of
@@ -65,6 +66,8 @@ class _Wish:
     ruling: Ruling
     ways: tuple[OpenWay, ...]
     instead: tuple[str, ...]
+    partly: bool = False
+    """It works, and its ways are for some arguments or uses: all that can be opened are meant."""
 
 
 @dataclass(slots=True)
@@ -84,15 +87,18 @@ class _Planner:
 
     def plan(self) -> Port:
         """The plan."""
-        wishes = {_named(wish.entry): wish for wish in self._wishes()}
-        taken = chosen({name: wish.ways for name, wish in wishes.items()})
-        order = inside_out(taken.values())
+        found = list(self._wishes())
+        wishes = {_named(wish.entry): wish for wish in (*found, *self._in_part(found))}
+        whole = chosen({name: wish.ways for name, wish in wishes.items() if not wish.partly})
+        some = {name: passable(wish.ways) for name, wish in wishes.items() if wish.partly}
+        taken = {name: [way] for name, way in whole.items()} | some
+        order = inside_out(way for ways in taken.values() for way in ways)
         tests = self._tests([wishes[name] for name in taken])
         self._numbers = {place: number for number, place in enumerate((*order, *tests), 1)}
         needed = defaultdict[GatePlace, list[str]](list)
         shown = defaultdict[GatePlace, dict[str, None]](dict)
         holds: dict[GatePlace, bool | None] = {}
-        for name, way in taken.items():
+        for name, way in ((name, way) for name, ways in taken.items() for way in ways):
             for place, side in way.gates.items():
                 needed[place].append(name)
                 shown[place] |= way.shown
@@ -101,7 +107,7 @@ class _Planner:
         steps = tuple(
             self._step(place, needed[place], tuple(shown[place]), holds.get(place)) for place in self._numbers
         )
-        rows = tuple(self._row(name, wish, taken.get(name)) for name, wish in sorted(wishes.items()))
+        rows = tuple(self._row(name, wish, taken.get(name, [])) for name, wish in sorted(wishes.items()))
         skipped: set[Skipped] = {*self.gathered.found.skipped, *self.gathered.collected.skipped}
         scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
         files = self.gathered.found.files
@@ -134,6 +140,17 @@ class _Planner:
             for entry, ruling in closed:
                 yield _Wish(entry, ruling, tuple(self.ways.of(entry, ruling)), works or self._siblings(entry))
 
+    def _in_part(self, known: Iterable[_Wish]) -> Iterator[_Wish]:
+        """The operations that work, but not for all arguments and uses: what no way of theirs has yet."""
+        said = {place for wish in known for way in wish.ways for place in way.gates}
+        stuck = {(wish.entry.module, wish.entry.name) for wish in known if wish.entry.backend is None}
+        partly = Partly(self.ways)
+        for entry, ruling in (*self.rows.kept, *self.rows.alike):
+            if entry.backend is None and (entry.module, entry.name) not in stuck:
+                ways = tuple(way for way in partly.of(entry) if not way.gates.keys() & said)
+                if passable(ways):
+                    yield _Wish(entry, ruling, ways, (), partly=True)
+
     def _siblings(self, entry: RowEntry) -> tuple[str, ...]:
         """Operations of the same module that are called alike but for another architecture in the name, and work."""
         bare = _NAMED_AFTER.sub("*", entry.name)
@@ -146,14 +163,15 @@ class _Planner:
             if _NAMED_AFTER.sub("*", other.name) == bare and ruling.by and self.chip not in ruling.refused
         )
 
-    def _row(self, name: str, wish: _Wish, taken: OpenWay | None) -> PortRow:
+    def _row(self, name: str, wish: _Wish, taken: Sequence[OpenWay]) -> PortRow:
         row = self.rows.row(wish.entry, wish.ruling)
         cell = row.cells[self.chip]
         verdict: Verdict = "impossible" if any(way.lacks for way in wish.ways) else "unseen"
-        if taken is not None:
-            verdict = "opens" if taken.shown else "unproved"
-        ways = tuple(self._way(way, way is taken) for way in wish.ways)
-        both = tuple(sorted(self._numbers[place] for place in shared(wish.ways) if place in self._numbers))
+        if taken:
+            verdict = "partly" if wish.partly else "opens" if taken[0].shown else "unproved"
+        ways = tuple(self._way(way, any(way is one for one in taken)) for way in wish.ways)
+        on_all = shared(wish.ways) if not wish.partly else set[GatePlace]()
+        both = tuple(sorted(self._numbers[place] for place in on_all if place in self._numbers))
         instead = (*((f"`{cell.arm}`",) if cell.arm else ()), *wish.instead)
         return PortRow(name, cell.word, cell.arm, CodeSpot(row.path, row.line, 1, ""), verdict, ways, both, instead)
 

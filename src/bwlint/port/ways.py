@@ -29,7 +29,7 @@ from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.search import search_of
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 from bwlint.world.proofs import NeedProof, Node
 
@@ -84,9 +84,31 @@ class Ways:
     def of(self, entry: RowEntry, ruling: Ruling) -> list[OpenWay]:
         """The ways of a row that the chip is refused, or that falls back for it."""
         if self.chip in ruling.refused:
-            return [self._refused(entry, ruling)]
+            return self._with_arms(self._refused(entry, ruling), ruling.refused[self.chip])
         arms = {name: found for name, found in ruling.arms.items() if self.chip not in found[0]}
         return [self._of_arm(name, chips, place) for name, (chips, place) in arms.items()]
+
+    def site(self, entry: RowEntry) -> Node | None:
+        """The definition of an operation."""
+        return self._node(entry.site.module, entry.site.offer.name) if entry.site is not None else None
+
+    def behind(self, place: GatePlace) -> OpenWay:
+        """The way through one gate, to what its working side comes to."""
+        judged = self.gate(place)
+        way = self._looked_behind(OpenWay("in some uses", {place: None}))
+        uses = judged.working.uses if judged is not None else ()
+        nodes = (self.world.definitions.definition(judged.module, use) for use in uses) if judged is not None else ()
+        for lacking in self._compiled(node for node in nodes if node is not None) if not way.lacks else ():
+            way.lacks.setdefault(lacking.place, lacking)
+        return way
+
+    def lacking(self, module: Module, side: Side) -> list[Need]:
+        """What a side surely comes to that the chip lacks."""
+        needs = self.context.evidence.of(module, side)
+        return [need for need in needs if self._is_final(need) and self.chip not in need.legal]
+
+    def _is_final(self, need: Need) -> bool:
+        return need.strength == PROOF and need.kind in _FINAL
 
     def _refused(self, entry: RowEntry, ruling: Ruling) -> OpenWay:
         way = OpenWay(f'with "{entry.backend.name}"' if entry.backend else "as it is")
@@ -105,6 +127,28 @@ class Ways:
         for lacking in (*self._compiled(own), *self._named_by_class(entry)) if not way.lacks else ():
             way.lacks.setdefault(lacking.place, lacking)
         return way
+
+    def _with_arms(self, way: OpenWay, places: Iterable[GatePlace]) -> list[OpenWay]:
+        """A way, and where its last gate ends a dispatch in an error, one for each arm before, the newest first: the
+        chip may take any that has nothing that it lacks.
+        """
+        ways = [way]
+        for place in places if way.lacks else ():
+            judged = self.gate(place)
+            if judged is None or not judged.gate.chain or not refuses(judged.gate.no):
+                continue
+            for arm in reversed(self._chain(judged)):
+                if arm.gate.at != judged.gate.at and not self.lacking(arm.module, arm.gate.yes):
+                    at = GatePlace(arm.module.path, arm.at)
+                    ways.append(self._of_arm(plain(arm.core), arm.core, at))
+        return ways
+
+    def _chain(self, judged: Judged) -> list[Judged]:
+        """The tests of an `if` with its `elif`, in their order."""
+        own = judged.gate.qualname, judged.gate.chain
+        found = self.world.native.refusals.judged(judged.module)
+        alike = [one for one in found if (one.gate.qualname, one.gate.chain) == own]
+        return sorted(alike, key=lambda one: one.gate.position)
 
     def _of_arm(self, name: str, chips: ChipSet, place: GatePlace) -> OpenWay:
         judged = self.gate(place)
@@ -322,15 +366,16 @@ class Ways:
 
     def gate(self, place: GatePlace) -> Judged | None:
         """The gate at a place: the one that stands there, else the smallest around it, else the first in it."""
-        found = [one for one in self._judged(place.path) if one.gate.at == place.at or one.at == place.at]
+        found = [one for one in self.judged(place.path) if one.gate.at == place.at or one.at == place.at]
         if found:
             return found[0]
-        around = [one for one in self._judged(place.path) if one.gate.at.holds(place.at)]
+        around = [one for one in self.judged(place.path) if one.gate.at.holds(place.at)]
         if around:
             return min(around, key=lambda one: (one.gate.at[2] - one.gate.at[0], one.gate.at[3] - one.gate.at[1]))
-        return next((one for one in self._judged(place.path) if place.at.holds(one.gate.at)), None)
+        return next((one for one in self.judged(place.path) if place.at.holds(one.gate.at)), None)
 
-    def _judged(self, path: str) -> Iterable[Judged]:
+    def judged(self, path: str) -> Iterable[Judged]:
+        """The gates of a file that read the device."""
         if path in self.context.judged:
             return self.context.judged[path]
         module = self.module(path)
