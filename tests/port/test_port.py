@@ -196,6 +196,166 @@ TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
         {"Op": "unproved 1"},
         ["check.py:4 , 12"],
     ),
+    "a gate that only one argument meets": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            def op(x, indices=None):
+                major = get_compute_capability(x.device)[0]
+                if indices is not None:
+                    if major != 10:
+                        raise NotImplementedError("indices: 10.x only")
+                return x
+            """
+        },
+        {"op": "partly 1"},
+        ["ops.py:6 not in (10, 12)"],
+    ),
+    "the backward of a function that is applied": (
+        {
+            "ops.py": """
+            import torch
+            from .cc import get_compute_capability
+            class _Function(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x):
+                    return x
+                @staticmethod
+                def backward(ctx, grad):
+                    return _backward(grad)
+            def _backward(grad):
+                assert get_compute_capability(grad.device)[0] in [9, 10], "9.x and 10.x only"
+                return grad
+            def op(x):
+                return _Function.apply(x)
+            """
+        },
+        {"op": "partly 1"},
+        ["ops.py:12 , 12"],
+    ),
+    "a kernel's class that picks what the chip lacks is to treat it like an older one": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            from .kernel import Kernel
+            def op(x, fused=False):
+                major, minor = get_compute_capability(x.device)
+                if fused:
+                    return Kernel(major * 10 + minor)(x)
+                return x
+            """,
+            "kernel.py": """
+            import cutlass.cute as cute
+            from cutlass.cute.nvgpu import tcgen05, warp
+            class Kernel:
+                def __init__(self, arch):
+                    assert arch // 10 in [8, 9, 10]
+                    self.arch = arch
+                def __call__(self, x):
+                    atom = self._atom()
+                    if self.arch in [80, 90]:
+                        x = x + 1
+                    return self._run(atom, x)
+                def _atom(self):
+                    if self.arch == 80:
+                        return warp.MmaF16BF16Op(16)
+                    else:
+                        return tcgen05.make_umma_smem_desc(16)
+                def _run(self, atom, x):
+                    if self.arch == 100:
+                        x = x + 2
+                    return x
+            """,
+        },
+        {"op": "partly 1 2 3"},
+        ["kernel.py:10 , 120, 121", "kernel.py:14 (80, 120, 121)", "kernel.py:6 , 12"],
+    ),
+    "a dispatch that ends in an error: an arm without what the chip lacks": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            from .kernel import run_mma, run_tcgen05
+            def op(x):
+                major = get_compute_capability(x.device)[0]
+                if major == 8:
+                    return run_mma(x)
+                elif major == 10:
+                    return run_tcgen05(x)
+                else:
+                    raise ValueError("8.x and 10.x only")
+            """,
+            "kernel.py": """
+            from cutlass.cute.nvgpu import tcgen05
+            def run_mma(x):
+                return x
+            def run_tcgen05(x):
+                return tcgen05.make_umma_smem_desc(x)
+            """,
+        },
+        {"op": "unproved 1"},
+        ["ops.py:6 in (8, 12)"],
+    ),
+    "a method that is asked before its class is used": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            class Op:
+                def run_verifier(self, x):
+                    if get_compute_capability(x.device)[0] not in (9, 10):
+                        return False, "9.x and 10.x only"
+                    if x.ndim != 2:
+                        return False, "two dimensions only"
+                    return True, None
+                def run(self, x):
+                    return x
+            """
+        },
+        {"Op": "unproved 1"},
+        ["ops.py:5 , 12"],
+    ),
+    "what other chips come to alone has no gate for this one": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            def _run_new(x):
+                if get_compute_capability(x.device)[0] != 10:
+                    raise RuntimeError("10.x only")
+                return x
+            def op(x):
+                if get_compute_capability(x.device)[0] == 10:
+                    return _run_new(x)
+                return x
+            def op_sm100(x, y=None):
+                if y is not None:
+                    if get_compute_capability(x.device)[0] != 10:
+                        raise RuntimeError("10.x only")
+                return x
+            """
+        },
+        {},
+        [],
+    ),
+    "what ends in an instruction that the chip lacks in one use of several": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            from .kernel import run
+            def op(x, fast=False):
+                if fast:
+                    if get_compute_capability(x.device)[0] != 10:
+                        raise ValueError("10.x only")
+                    return run(x)
+                return x
+            """,
+            "kernel.py": """
+            from cutlass.cute.nvgpu import tcgen05
+            def run(x):
+                return tcgen05.make_umma_smem_desc(x)
+            """,
+        },
+        {},
+        [],
+    ),
     "what works has no plan": (
         {
             "ops.py": """

@@ -53,7 +53,7 @@ class Partly:
             places, after = self._around(node)
             waiting.extend(after)
             of_class = self._of_class(node)
-            for way in (*map(self._way, places), *([of_class] if of_class is not None else [])):
+            for way in (*([of_class] if of_class is not None else []), *map(self._way, places)):
                 if not told >= way.gates.keys():
                     told |= way.gates.keys()
                     yield way
@@ -72,8 +72,8 @@ class Partly:
     def _around(self, node: Node) -> tuple[tuple[GatePlace, ...], tuple[Node, ...]]:
         """The gates in a definition that the chip comes to and that refuse it, and what is called where it comes."""
         if node.key not in self._near:
-            own = (one for one in self.ways.judged(node.outline.path) if node.definition.at.holds(one.gate.at))
-            gates = [judged for judged in own if not judged.in_test]
+            known = self.ways.judged(node.outline.path) if node.definition.kind != "class" else ()
+            gates = [one for one in known if node.definition.at.holds(one.gate.at) and not one.in_test]
             away = [at for judged in gates for at in self._closed(judged)]
             kept = (judged for judged in gates if self._refused(judged) and not any(at.holds(judged.at) for at in away))
             calls = self.ways.world.definitions.calls(node)
@@ -126,7 +126,7 @@ class Partly:
     # -- gates
 
     def _refused(self, judged: Judged) -> bool:
-        """Whether an error keeps the chip away, or a reason that a method gives which is asked before its class is used."""
+        """Whether an error keeps the chip away, or the answer of a method that is asked before its class is used."""
         if ANSWERS.fullmatch(judged.gate.qualname.rpartition(".")[2]):
             return answers_no(judged.other) and bool(judged.admitted) and self.ways.chip not in judged.admitted
         return refuses(judged.other) and bool(judged.admitted) and not self._may_pass(judged)
