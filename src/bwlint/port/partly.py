@@ -29,6 +29,9 @@ _MADE = ("__init__", "__post_init__", "__call__")
 _NAMED_FOR_ONE = ChipSet.where(lambda chip: chip.joined >= 90)
 """What is called after one of these is for it alone; kernels of an older one run on what came later."""
 
+_NEWER = ChipSet.where(lambda chip: chip.joined >= 100)
+"""One use among several that is for Hopper alone is wgmma by custom, and so is no gate to open."""
+
 
 @dataclass(slots=True)
 class Partly:
@@ -129,7 +132,7 @@ class Partly:
         """Whether an error keeps the chip away, or the answer of a method that is asked before its class is used."""
         if ANSWERS.fullmatch(judged.gate.qualname.rpartition(".")[2]):
             return answers_no(judged.other) and bool(judged.admitted) and self.ways.chip not in judged.admitted
-        return refuses(judged.other) and bool(judged.admitted) and not self._may_pass(judged)
+        return refuses(judged.other) and bool(judged.admitted & _NEWER) and not self._may_pass(judged)
 
     def _may_pass(self, judged: Judged) -> bool:
         return self._takes(judged, yes=not judged.denies)

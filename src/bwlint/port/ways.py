@@ -17,9 +17,9 @@ from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.legality import legal, short
 from bwlint.matrix.cells import Cells, GatePlace, Ruling
-from bwlint.matrix.rows import RowEntry
+from bwlint.matrix.rows import RowEntry, span_of
 from bwlint.model.expr import Span
-from bwlint.model.facts import Module, Side
+from bwlint.model.facts import Module, Side, Use
 from bwlint.model.kinds import NAMED, UNASKED
 from bwlint.model.outline import Definition
 from bwlint.readers import ReadError
@@ -124,8 +124,10 @@ class Ways:
         for node in own if entry.backend is not None else ():
             self._add(way, self.world.graph.proofs(node), tells=True)
         self._looked_behind(way)
-        for lacking in (*self._compiled(own), *self._named_by_class(entry)) if not way.lacks else ():
-            way.lacks.setdefault(lacking.place, lacking)
+        backends = own if entry.backend is not None else []
+        for find in (self._compiled(own), self._loosely(backends), self._named_by_class(entry), self._by_name(entry)):
+            for lacking in find if not way.lacks else ():
+                way.lacks.setdefault(lacking.place, lacking)
         return way
 
     def _with_arms(self, way: OpenWay, places: Iterable[GatePlace]) -> list[OpenWay]:
@@ -250,20 +252,49 @@ class Ways:
         else:
             way.lacks.setdefault(place, Lacking(place, need.what, need.legal))
 
-    def _named_by_class(self, entry: RowEntry) -> list[Lacking]:
-        """The libraries that the chip lacks in the file of a class that says where it works, whoever calls them there;
-        none where the file names something that works on the chip, too.
+    def _by_name(self, entry: RowEntry) -> Iterator[Lacking]:
+        """What the table of libraries says of the name of a backend, and of that of what stands for it: it decides
+        where nothing in the tree does.
         """
+        site, at = entry.check or entry.site, span_of(entry)
+        if site is None or at is None:
+            return
+        known = self.context.evidence.libraries
+        backend = entry.backend.name if entry.backend is not None else ""
+        role = f"{entry.name}.{entry.parameter or 'backend'}"
+        texts = (Use(backend, how, at, role=role) for how in ("text", "name")) if backend else ()
+        needs = [known.need(site.path, use) for use in texts]
+        if not backend:
+            needs.append(known.by_name(site.path, (entry.name,), at))
+        for need in needs:
+            if need is not None and self.chip not in need.legal:
+                yield Lacking(GatePlace(site.path, at), need.what, need.legal)
+
+    def _loosely(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
+        """What the code of a backend names that the chip lacks, whether a way surely comes there or not."""
+        for node in {one.key: one for start in nodes for one in self.world.definitions.may_lead(start)}.values():
+            module = self.module(node.outline.path)
+            if module is not None and module.language == "python":
+                yield from self._lacking_of(module, [node.definition])
+
+    def _named_by_class(self, entry: RowEntry) -> Iterator[Lacking]:
+        """The same in the file of a class that says where it works, whoever calls it there."""
         site = entry.check or entry.site
         module = self.module(site.path) if site is not None and site.offer.kind == "class" else None
         outline = self.world.definitions.outline(module) if module is not None else None
-        found = []
-        for use in (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ():
-            need = self.context.evidence.of_use(module, use) if module is not None and use.how == "call" else None
-            if need is not None and need.kind in _FINAL and self.chip in need.legal:
+        if module is not None and outline is not None:
+            yield from self._lacking_of(module, outline.definitions.values())
+
+    def _lacking_of(self, module: Module, definitions: Iterable[Definition]) -> list[Lacking]:
+        """What definitions of a file name that the chip lacks; nothing where one names what works on the chip, too."""
+        evidence, found = self.context.evidence, []
+        for use in (use for one in definitions for use in one.uses if use.is_a("call", "import")):
+            need = evidence.of_use(module, use) if use.how == "call" else evidence.of_object(module, use)
+            if need is None or need.kind not in _FINAL:
+                continue
+            if self.chip in need.legal:
                 return []
-            if module is not None and need is not None and need.kind in _FINAL:
-                found.append(Lacking(GatePlace(module.path, use.at), need.what, need.legal))
+            found.append(Lacking(GatePlace(module.path, use.at), need.what, need.legal))
         return found
 
     def _compiled(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
@@ -344,7 +375,7 @@ class Ways:
         judged = self.gate(place)
         if judged is not None and judged.gate.is_a(*UNASKED):
             return
-        is_call = judged is None or judged.gate.is_a("helper-call")
+        is_call = judged is None or judged.gate.is_a("helper-call") or not judged.owns_comparison
         yield from (list(self._in_callee(place)) if is_call else []) or (place,)
 
     def _in_callee(self, place: GatePlace) -> Iterator[GatePlace]:
