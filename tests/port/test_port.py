@@ -356,6 +356,62 @@ TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
         {},
         [],
     ),
+    "a table of backends, one of which the library table knows": (
+        {
+            "ops.py": """
+            from .decorators import backend_requirement, supported_compute_capability
+            from .kernel import Sm100Kernel, build
+            @supported_compute_capability([100, 103])
+            def _new(x, backend): return True
+            @supported_compute_capability([100, 103])
+            def _wide(x, backend): return True
+            @supported_compute_capability([100, 103])
+            def _cubin(x, backend): return True
+            @backend_requirement({"new": _new, "wide": _wide, "trtllm": _cubin})
+            def op_gemm(x, backend="auto"):
+                make = {
+                    "new": lambda: _new_runner(x),
+                    "wide": lambda: build(x),
+                    "trtllm": lambda: build(x),
+                }
+                return make[backend]()
+            def _new_runner(x):
+                from .kernel import Sm100Kernel
+                return x.pick(Sm100Kernel)
+            """,
+            "kernel.py": """
+            from cutlass.cute.nvgpu import tcgen05
+            class Sm100Kernel:
+                def __call__(self, x):
+                    return tcgen05.make_umma_smem_desc(x)
+            def build(x):
+                return x
+            """,
+        },
+        {"op_gemm": "unproved 1"},
+        ["ops.py:6 , 120, 121"],
+    ),
+    "a gate within the helper that an answer asks": (
+        {
+            "ops.py": """
+            from .check import there, works_here
+            class Op:
+                @classmethod
+                def is_supported(cls):
+                    return works_here() and there()
+            """,
+            "check.py": """
+            import importlib.util
+            import torch
+            def there():
+                return importlib.util.find_spec("kernels") is not None
+            def works_here():
+                return torch.cuda.get_device_capability()[0] in (9, 10)
+            """,
+        },
+        {"Op": "unproved 1"},
+        ["check.py:7 , 12"],
+    ),
     "what works has no plan": (
         {
             "ops.py": """
@@ -404,6 +460,37 @@ TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
         {"op": "unproved 1", "op_too": "unproved 1"},
         ["check.py:4 , 12"],
     ),
+}
+
+
+BUILT = {
+    "ops.py": """
+    from .jit import gen_op
+    def op(x):
+        return gen_op()(x)
+    """,
+    "jit.py": """
+    import torch
+    def flags(supported_major_versions):
+        major, _ = torch.cuda.get_device_capability()
+        if major not in supported_major_versions:
+            raise RuntimeError("no supported architecture")
+        return ["-gencode"]
+    def gen_op():
+        return flags(supported_major_versions=[9, 10])
+    def gen_other():
+        return flags(supported_major_versions=[9])
+    """,
+    "aot.py": """
+    from .jit import gen_op, gen_other
+    def gen_all(has_sm90, has_sm100):
+        specs = []
+        if has_sm90:
+            specs.append(gen_other())
+        if has_sm100:
+            specs.append(gen_op())
+        return specs
+    """,
 }
 
 
@@ -456,6 +543,12 @@ def test_a_step_says_who_needs_it_and_what_is_not_known(tmp_path: Path) -> None:
     assert step.admits == ("9.0", "10.0", "10.1", "10.3", "10.7")
     assert step.fix is not None and step.fix.applicability == "unsafe" and not step.proved
     assert step.fix.proof.evidence == "none (unsafe: nothing in the tree shows that what is behind it runs there)"
+
+
+def test_what_is_built_beforehand_for_other_chips_is_a_step(tmp_path: Path) -> None:
+    plan = made(tmp_path, BUILT, "op*")
+    said = [(step.kind, Path(step.at.path).name, step.at.line, step.needed_by) for step in plan.steps]
+    assert said == [("list", "jit.py", 9, ("pkg.op",)), ("build", "aot.py", 7, ("pkg.op",))]
 
 
 def test_a_test_that_skips_the_chip_is_the_last_step(tmp_path: Path) -> None:

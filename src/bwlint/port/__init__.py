@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -94,7 +94,8 @@ class _Planner:
         taken = {name: [way] for name, way in whole.items()} | some
         order = inside_out(way for ways in taken.values() for way in ways)
         tests = self._tests([wishes[name] for name in taken])
-        self._numbers = {place: number for number, place in enumerate((*order, *tests), 1)}
+        builds = self._builds(taken, set(order))
+        self._numbers = {place: number for number, place in enumerate((*order, *builds, *tests), 1)}
         needed = defaultdict[GatePlace, list[str]](list)
         shown = defaultdict[GatePlace, dict[str, None]](dict)
         holds: dict[GatePlace, bool | None] = {}
@@ -103,7 +104,8 @@ class _Planner:
                 needed[place].append(name)
                 shown[place] |= way.shown
                 holds[place] = side
-        needed |= tests
+        needed |= builds | tests
+        holds |= dict.fromkeys(builds, True)
         steps = tuple(
             self._step(place, needed[place], tuple(shown[place]), holds.get(place)) for place in self._numbers
         )
@@ -194,10 +196,29 @@ class _Planner:
             return PortStep(number, "code", spot, place.path, (), family, None, words, bool(shown), names)
         chips = wanted(judged, self.chip, holds)
         fix = opened(self.context, judged, self._root(place.path), chips, holds, shown)
-        kind = "test" if judged.in_test else judged.gate.kind
+        kind = "test" if judged.in_test else "build" if judged.sets.flags else judged.gate.kind
         found, words = (None, fix.reason) if isinstance(fix, NoFix) else (fix, "")
         admits = judged.admitted.names
         return PortStep(number, kind, spot, place.path, admits, chips.names, found, words, bool(shown), names)
+
+    def _builds(self, taken: Mapping[str, Sequence[OpenWay]], known: set[GatePlace]) -> dict[GatePlace, list[str]]:
+        """Lists of what is built beforehand that have a function of a way for other chips only, with who needs it."""
+        inside = defaultdict[str, list[str]](list)
+        for name, place in ((name, place) for name, ways in taken.items() for way in ways for place in way.gates):
+            judged = self.ways.gate(place)
+            if judged is not None and judged.gate.qualname:
+                inside[judged.gate.qualname].append(name)
+        found: dict[GatePlace, list[str]] = {}
+        alone = ChipSet.of(self.chip)
+        flags = [one for gates in self.context.judged.values() for one in gates if one.sets.flags and not one.in_test]
+        built = {use.name.rpartition(".")[2] for one in flags if alone & one.core for use in one.gate.yes.uses}
+        for judged in (one for one in flags if not alone & one.core):
+            place = GatePlace(judged.module.path, judged.at)
+            made = {use.name.rpartition(".")[2] for use in judged.gate.yes.uses if use.how == "call"} - built
+            needed = [name for function in made for name in inside.get(function, ())]
+            if needed and place not in known:
+                found[place] = sorted(set(needed))
+        return found
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
         """Tests that skip the chip and use an operation that is opened, with the names of these."""

@@ -368,7 +368,9 @@ class Ways:
 
     def _meets(self, way: OpenWay, place: GatePlace) -> None:
         for found in self._origins(place):
-            way.gates.setdefault(found, None)
+            judged = self.gate(found)
+            is_list = judged is not None and judged.gate.is_a("list")
+            way.gates.setdefault(GatePlace(found.path, judged.at) if judged is not None and is_list else found, None)
 
     def _origins(self, place: GatePlace) -> Iterator[GatePlace]:
         """What refuses the chip at a place: of the call of a helper the tests in that; nothing that asks no device."""
