@@ -412,6 +412,31 @@ TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
         {"Op": "unproved 1"},
         ["check.py:7 , 12"],
     ),
+    "what an author keeps the chip from knowingly, or asks for by a name that the library table knows": (
+        {
+            "ops.py": """
+            from enum import Enum
+            from .cc import get_compute_capability
+            class Backend(Enum):
+                FLASHINFER_TRTLLM_BF16 = "x"
+            def op(x, half=False, attention_backend="", bf16=False):
+                major = get_compute_capability(x.device)[0]
+                if half:
+                    if major == 12:
+                        raise ValueError("not on 12.x")
+                if attention_backend == "trtllm_mla":
+                    if major != 10:
+                        raise ValueError("10.x only")
+                if bf16:
+                    if major == 10:
+                        return Backend.FLASHINFER_TRTLLM_BF16
+                    raise ValueError("10.x only")
+                return x
+            """
+        },
+        {"op[trtllm_mla]": "impossible"},
+        [],
+    ),
     "what works has no plan": (
         {
             "ops.py": """

@@ -12,7 +12,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, chip, siblings
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace
@@ -26,10 +26,10 @@ from bwlint.world.proofs import Key, Node
 MAX_LOOSE = 200
 """Definitions that are looked at for one operation."""
 _MADE = ("__init__", "__post_init__", "__call__")
-_NAMED_FOR_ONE = ChipSet.where(lambda chip: chip.joined >= 90)
+_NAMED_FOR_ONE = ChipSet.where(lambda one: one.joined >= 90)
 """What is called after one of these is for it alone; kernels of an older one run on what came later."""
 
-_NEWER = ChipSet.where(lambda chip: chip.joined >= 100)
+_NEWER = ChipSet.where(lambda one: one.joined >= 100)
 """One use among several that is for Hopper alone is wgmma by custom, and so is no gate to open."""
 
 
@@ -132,7 +132,13 @@ class Partly:
         """Whether an error keeps the chip away, or the answer of a method that is asked before its class is used."""
         if ANSWERS.fullmatch(judged.gate.qualname.rpartition(".")[2]):
             return answers_no(judged.other) and bool(judged.admitted) and self.ways.chip not in judged.admitted
-        return refuses(judged.other) and bool(judged.admitted & _NEWER) and not self._may_pass(judged)
+        meant = refuses(judged.other) and bool(judged.admitted & _NEWER) and not self._may_pass(judged)
+        return meant and not self._is_meant(judged)
+
+    def _is_meant(self, judged: Judged) -> bool:
+        """Whether a gate turns the family of the chip away and nobody else: its author knew it."""
+        own = ChipSet.of(self.ways.chip)
+        return judged.sets.live - judged.may <= siblings(chip(self.ways.chip)) | own
 
     def _may_pass(self, judged: Judged) -> bool:
         return self._takes(judged, yes=not judged.denies)

@@ -18,7 +18,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.legality import legal, short
 from bwlint.matrix.cells import Cells, GatePlace, Ruling
 from bwlint.matrix.rows import RowEntry, span_of
-from bwlint.model.expr import Span
+from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Module, Side, Use
 from bwlint.model.kinds import NAMED, UNASKED
 from bwlint.model.outline import Definition
@@ -96,11 +96,32 @@ class Ways:
         """The way through one gate, to what its working side comes to."""
         judged = self.gate(place)
         way = self._looked_behind(OpenWay("in some uses", {place: None}))
+        for lacking in self._asked_around(judged) if judged is not None else ():
+            way.lacks.setdefault(lacking.place, lacking)
         uses = judged.working.uses if judged is not None else ()
         nodes = (self.world.definitions.definition(judged.module, use) for use in uses) if judged is not None else ()
         for lacking in self._compiled(node for node in nodes if node is not None) if not way.lacks else ():
             way.lacks.setdefault(lacking.place, lacking)
         return way
+
+    def _asked_around(self, judged: Judged) -> Iterator[Lacking]:
+        """What the texts stand for that the tests around a gate ask for, and the constants that its side names:
+        `if backend == "trtllm_mla":`, `return Backend.FLASHINFER_TRTLLM`.
+        """
+        for node in (node for test in judged.gate.path for node in walk(test) if node.op == "cmp"):
+            parts = list(walk(node))
+            role = " ".join(arg for one in parts if one.op != "const" for arg in one.args if isinstance(arg, str))
+            texts = (one.args[0] for one in parts if one.op == "const" and isinstance(one.args[0], str))
+            yield from self._in_table(judged, (Use(text, "text", node.at or judged.at, role=role) for text in texts))
+        names = ((use, use.name.rpartition(".")[2]) for use in judged.working.uses if not judged.working.rest)
+        constants = (Use(name.lower(), "text", use.at, role=use.name) for use, name in names if name.isupper())
+        yield from self._in_table(judged, constants)
+
+    def _in_table(self, judged: Judged, uses: Iterable[Use]) -> Iterator[Lacking]:
+        for use in uses:
+            need = self.context.evidence.libraries.need(judged.module.path, use)
+            if need is not None and self.chip not in need.legal:
+                yield Lacking(GatePlace(judged.module.path, use.at), need.what, need.legal)
 
     def lacking(self, module: Module, side: Side) -> list[Need]:
         """What a side surely comes to that the chip lacks."""
