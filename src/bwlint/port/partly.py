@@ -2,23 +2,17 @@
 kernel's class that it makes in one case of several.
 """
 
-# Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH119
-
 from __future__ import annotations
 
-import os
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import ChipSet, chip, siblings
-from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import ANSWERS, RowEntry
 from bwlint.model.expr import Span
-from bwlint.model.naming import spoken
 from bwlint.port.ways import OpenWay, Ways
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.proofs import Key, Node
@@ -26,9 +20,6 @@ from bwlint.world.proofs import Key, Node
 MAX_LOOSE = 200
 """Definitions that are looked at for one operation."""
 _MADE = ("__init__", "__post_init__", "__call__")
-_NAMED_FOR_ONE = ChipSet.where(lambda one: one.joined >= 90)
-"""What is called after one of these is for it alone; kernels of an older one run on what came later."""
-
 _NEWER = ChipSet.where(lambda one: one.joined >= 100)
 """One use among several that is for Hopper alone is wgmma by custom, and so is no gate to open."""
 
@@ -45,7 +36,7 @@ class Partly:
     def of(self, entry: RowEntry) -> Iterator[OpenWay]:
         """The ways that an operation has for some arguments only, nearest first."""
         start = self.ways.site(entry)
-        meant = start is not None and not self._is_for_others(start)
+        meant = start is not None and not self.ways.named_for(start)
         seen, waiting = set[Key](), deque([start, *self._methods(start)] if start is not None and meant else [])
         told = set[GatePlace]()
         while waiting and len(seen) < MAX_LOOSE:
@@ -82,7 +73,7 @@ class Partly:
             calls = self.ways.world.definitions.calls(node)
             after = (one for at, one in calls if not any(side.holds(at) for side in away))
             places = tuple(map(_place, kept))
-            self._near[node.key] = places, tuple(one for one in after if not self._is_for_others(one))
+            self._near[node.key] = places, tuple(one for one in after if not self.ways.named_for(one))
         return self._near[node.key]
 
     # -- a kernel's class that picks its instructions by the chip
@@ -154,10 +145,6 @@ class Partly:
             opened = refuses(judged.other) and side is judged.working
             if side.at is not None and not side.rest and not opened and not self._takes(judged, yes=yes):
                 yield side.at
-
-    def _is_for_others(self, node: Node) -> bool:
-        said = mentioned(spoken(f"{os.path.basename(node.outline.path)} {node.definition.qualname}")).named
-        return bool(said & _NAMED_FOR_ONE) and not said & ChipSet.of(self.ways.chip)
 
 
 def _place(judged: Judged) -> GatePlace:

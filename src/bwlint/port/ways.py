@@ -1,18 +1,19 @@
 """The ways of an operation: on each the gates that keep a chip out, and what stands behind them that it lacks."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH118, PTH120
+# ruff: noqa: PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import ChipSet, TargetSet, chip, siblings
 from bwlint.chips.atoms import builder
+from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.legality import legal, short
@@ -21,6 +22,7 @@ from bwlint.matrix.rows import RowEntry, span_of
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Module, Side, Use
 from bwlint.model.kinds import NAMED, UNASKED
+from bwlint.model.naming import spoken
 from bwlint.model.outline import Definition
 from bwlint.readers import ReadError
 from bwlint.readers.python.branches import branches
@@ -43,6 +45,7 @@ that it is built for: kernels for `arch::Sm100` are compiled for 12.x, too, wher
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?!cutlass/|cute/)([^>\"\n]{1,200})", re.MULTILINE)
 """Not those of CUTLASS, which has kernels for all."""
 _TAG = re.compile(rb"\barch::(Sm[0-9]+)\b")
+_ALONE = ChipSet.where(lambda one: one.joined >= 90)
 MAX_HEADERS = 60
 """Files that a source includes that are looked at."""
 MAX_GATES = 60
@@ -92,15 +95,20 @@ class Ways:
         """The definition of an operation."""
         return self._node(entry.site.module, entry.site.offer.name) if entry.site is not None else None
 
+    def named_for(self, node: Node) -> ChipSet:
+        """The chips, none of the family, after which a definition or its file is called: it is theirs alone. Kernels
+        that are called after an older chip than these run on what came later, too.
+        """
+        words = f"{os.path.basename(node.outline.path)} {node.definition.qualname}"
+        said = mentioned(spoken(words)).named
+        family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
+        return said & _ALONE if not said & family else ChipSet.of()
+
     def behind(self, place: GatePlace) -> OpenWay:
         """The way through one gate, to what its working side comes to."""
         judged = self.gate(place)
         way = self._looked_behind(OpenWay("in some uses", {place: None}))
         for lacking in self._asked_around(judged) if judged is not None else ():
-            way.lacks.setdefault(lacking.place, lacking)
-        uses = judged.working.uses if judged is not None else ()
-        nodes = (self.world.definitions.definition(judged.module, use) for use in uses) if judged is not None else ()
-        for lacking in self._compiled(node for node in nodes if node is not None) if not way.lacks else ():
             way.lacks.setdefault(lacking.place, lacking)
         return way
 
@@ -146,7 +154,9 @@ class Ways:
             self._add(way, self.world.graph.proofs(node), tells=True)
         self._looked_behind(way)
         backends = own if entry.backend is not None else []
-        for find in (self._compiled(own), self._loosely(backends), self._named_by_class(entry), self._by_name(entry)):
+        named = self._named_for_others(entry, backends)
+        of_class = self._named_by_class(entry)
+        for find in (self._compiled(own), self._loosely(backends), of_class, self._by_name(entry), named):
             for lacking in find if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
         return way
@@ -191,7 +201,15 @@ class Ways:
             if judged is not None and not judged.gate.is_a("list", "table", "predicate"):
                 self._add_needs(way, judged.module, judged.working)
                 waiting.extend(found for found in way.gates if found not in seen)
+                for lacking in self._compiled_in(judged) if not way.lacks else ():
+                    way.lacks.setdefault(lacking.place, lacking)
         return way
+
+    def _compiled_in(self, judged: Judged) -> Iterator[Lacking]:
+        """What is compiled behind the branch that a gate opens."""
+        uses = judged.working.uses if not judged.working.rest else ()
+        nodes = (self.world.definitions.definition(judged.module, use) for use in uses)
+        return self._compiled(node for node in nodes if node is not None)
 
     # -- what is behind
 
@@ -297,6 +315,16 @@ class Ways:
             module = self.module(node.outline.path)
             if module is not None and module.language == "python":
                 yield from self._lacking_of(module, [node.definition])
+
+    def _named_for_others(self, entry: RowEntry, backends: Sequence[Node]) -> Iterator[Lacking]:
+        """An operation, or what the code of a backend comes to, that is called after other chips."""
+        site = self.site(entry) if entry.backend is None else None
+        nodes = [one for start in backends for one in self.world.definitions.may_lead(start)]
+        for node in nodes if site is None else [site]:
+            chips = self.named_for(node)
+            if chips:
+                place = GatePlace(node.outline.path, node.definition.at)
+                yield Lacking(place, f"what is called after other chips (`{node.definition.qualname}`)", chips)
 
     def _named_by_class(self, entry: RowEntry) -> Iterator[Lacking]:
         """The same in the file of a class that says where it works, whoever calls it there."""
