@@ -576,6 +576,24 @@ def test_what_is_built_beforehand_for_other_chips_is_a_step(tmp_path: Path) -> N
     assert said == [("list", "jit.py", 9, ("pkg.op",)), ("build", "aot.py", 7, ("pkg.op",))]
 
 
+def test_a_list_of_setup_that_lacks_the_chip_is_a_step(tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text(
+        dedent(
+            """
+            import torch
+            SUPPORTED_ARCHS = {"8.0", "9.0", "10.0"}
+            major, minor = torch.cuda.get_device_capability()
+            if f"{major}.{minor}" not in SUPPORTED_ARCHS:
+                raise RuntimeError("not supported")
+            """
+        )
+    )
+    made(tmp_path, TREES["a helper that two operations need is one step"][0])
+    plan = port([str(tmp_path)], "12.1", ("op",), jobs=1)
+    assert [(Path(step.at.path).name, step.at.line) for step in plan.steps] == [("check.py", 4), ("setup.py", 3)]
+    assert port([str(tmp_path)], "12.1", ("nothing",), jobs=1).steps == ()
+
+
 def test_a_test_that_skips_the_chip_is_the_last_step(tmp_path: Path) -> None:
     tests = tmp_path / "tests"
     tests.mkdir()

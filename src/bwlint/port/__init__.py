@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bwlint.chips import ChipSet, chip, parse_targets, siblings
 from bwlint.judging.context import Context
@@ -218,7 +219,14 @@ class _Planner:
             needed = [name for function in made for name in inside.get(function, ())]
             if needed and place not in known:
                 found[place] = sorted(set(needed))
-        return found
+        return found | {place: sorted(taken) for place in self._in_setup() if taken and place not in known}
+
+    def _in_setup(self) -> Iterator[GatePlace]:
+        """Lists of a `setup.py` that end in an error where the chip is asked for."""
+        for path, gates in self.context.judged.items():
+            for judged in gates if Path(path).name == "setup.py" else ():
+                if judged.gate.kind == "list" and refuses(judged.other) and self.chip not in judged.may:
+                    yield GatePlace(path, judged.at)
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
         """Tests that skip the chip and use an operation that is opened, with the names of these."""
