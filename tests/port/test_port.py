@@ -437,6 +437,32 @@ TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
         {"op[trtllm_mla]": "impossible"},
         [],
     ),
+    "what chooses among backends may be called after any chip": (
+        {
+            "ops.py": """
+            from .decorators import backend_requirement, supported_compute_capability
+            @supported_compute_capability([100, 103])
+            def _vendor(x, backend): return True
+            @supported_compute_capability([100, 103])
+            def _own(x, backend): return True
+            @backend_requirement({"vendor": _vendor, "own": _own})
+            def op(x, backend="auto"):
+                if backend == "vendor":
+                    return _gemm_sm100(x, ["vendor"])
+                elif backend == "own":
+                    return _gemm_sm100(x, ["own"])
+            def _gemm_sm100(x, names):
+                if "vendor" in names:
+                    return _vendor_runner(x)
+                if "own" in names:
+                    return _module_sm100(x)
+            def _vendor_runner(x): return x
+            def _module_sm100(x): return x
+            """
+        },
+        {"op": "unproved 1"},
+        ["ops.py:3 , 120, 121"],
+    ),
     "what works has no plan": (
         {
             "ops.py": """

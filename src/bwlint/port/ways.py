@@ -153,7 +153,8 @@ class Ways:
         for node in own if entry.backend is not None else ():
             self._add(way, self.world.graph.proofs(node), tells=True)
         self._looked_behind(way)
-        backends = own if entry.backend is not None else []
+        name = entry.backend.name if entry.backend is not None else ""
+        backends = [node for node in own if name and not self._chooses(node, name)]
         named = self._named_for_others(entry, backends)
         of_class = self._named_by_class(entry)
         for find in (self._compiled(own), self._loosely(backends), of_class, self._by_name(entry), named):
@@ -247,6 +248,10 @@ class Ways:
                 found = self.world.definitions.definition(module, use)
                 if found is not None:
                     yield found
+
+    def _chooses(self, node: Node, backend: str) -> bool:
+        """Whether a definition asks for the name of a backend itself: not all that it leads to is that one's."""
+        return any(node.definition.at.holds(at) for at in self._bodies(node.outline.path, backend))
 
     def _bodies(self, path: str, text: str) -> tuple[Span, ...]:
         key = (path, text)
