@@ -463,6 +463,24 @@ TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
         {"op": "unproved 1"},
         ["ops.py:3 , 120, 121"],
     ),
+    "a list on the constructor of a class": (
+        {
+            "ops.py": """
+            from .decorators import supported_compute_capability
+            class Op:
+                @supported_compute_capability([100, 103])
+                def __init__(self, x):
+                    self.x = x
+                @supported_compute_capability([90])
+                def other(self):
+                    return self.x
+                def run(self, x):
+                    return x
+            """
+        },
+        {"Op": "unproved 1"},
+        ["ops.py:4 , 120, 121"],
+    ),
     "what works has no plan": (
         {
             "ops.py": """
