@@ -123,6 +123,8 @@ def _gated_in(module: Module) -> Iterable[str]:
     for gate in module.gates:
         if gate.kind == "list" and gate.qualname == "<module>":
             yield f"{module.name}.{gate.name}"
+        elif gate.kind == "list" and gate.name == "__init__":
+            yield f"{module.name}.{gate.qualname}"
     for qualname in module.functions:
         owner, _, name = qualname.rpartition(".")
         if owner and "." not in owner and ANSWERS.fullmatch(name):
