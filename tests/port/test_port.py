@@ -196,6 +196,291 @@ TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
         {"Op": "unproved 1"},
         ["check.py:4 , 12"],
     ),
+    "a gate that only one argument meets": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            def op(x, indices=None):
+                major = get_compute_capability(x.device)[0]
+                if indices is not None:
+                    if major != 10:
+                        raise NotImplementedError("indices: 10.x only")
+                return x
+            """
+        },
+        {"op": "partly 1"},
+        ["ops.py:6 not in (10, 12)"],
+    ),
+    "the backward of a function that is applied": (
+        {
+            "ops.py": """
+            import torch
+            from .cc import get_compute_capability
+            class _Function(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x):
+                    return x
+                @staticmethod
+                def backward(ctx, grad):
+                    return _backward(grad)
+            def _backward(grad):
+                assert get_compute_capability(grad.device)[0] in [9, 10], "9.x and 10.x only"
+                return grad
+            def op(x):
+                return _Function.apply(x)
+            """
+        },
+        {"op": "partly 1"},
+        ["ops.py:12 , 12"],
+    ),
+    "a kernel's class that picks what the chip lacks is to treat it like an older one": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            from .kernel import Kernel
+            def op(x, fused=False):
+                major, minor = get_compute_capability(x.device)
+                if fused:
+                    return Kernel(major * 10 + minor)(x)
+                return x
+            """,
+            "kernel.py": """
+            import cutlass.cute as cute
+            from cutlass.cute.nvgpu import tcgen05, warp
+            class Kernel:
+                def __init__(self, arch):
+                    assert arch // 10 in [8, 9, 10]
+                    self.arch = arch
+                def __call__(self, x):
+                    atom = self._atom()
+                    if self.arch in [80, 90]:
+                        x = x + 1
+                    return self._run(atom, x)
+                def _atom(self):
+                    if self.arch == 80:
+                        return warp.MmaF16BF16Op(16)
+                    else:
+                        return tcgen05.make_umma_smem_desc(16)
+                def _run(self, atom, x):
+                    if self.arch == 100:
+                        x = x + 2
+                    return x
+            """,
+        },
+        {"op": "partly 1 2 3"},
+        ["kernel.py:10 , 120, 121", "kernel.py:14 (80, 120, 121)", "kernel.py:6 , 12"],
+    ),
+    "a dispatch that ends in an error: an arm without what the chip lacks": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            from .kernel import run_mma, run_tcgen05
+            def op(x):
+                major = get_compute_capability(x.device)[0]
+                if major == 8:
+                    return run_mma(x)
+                elif major == 10:
+                    return run_tcgen05(x)
+                else:
+                    raise ValueError("8.x and 10.x only")
+            """,
+            "kernel.py": """
+            from cutlass.cute.nvgpu import tcgen05
+            def run_mma(x):
+                return x
+            def run_tcgen05(x):
+                return tcgen05.make_umma_smem_desc(x)
+            """,
+        },
+        {"op": "unproved 1"},
+        ["ops.py:6 in (8, 12)"],
+    ),
+    "a method that is asked before its class is used": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            class Op:
+                def run_verifier(self, x):
+                    if get_compute_capability(x.device)[0] not in (9, 10):
+                        return False, "9.x and 10.x only"
+                    if x.ndim != 2:
+                        return False, "two dimensions only"
+                    return True, None
+                def run(self, x):
+                    return x
+            """
+        },
+        {"Op": "unproved 1"},
+        ["ops.py:5 , 12"],
+    ),
+    "what other chips come to alone has no gate for this one": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            def _run_new(x):
+                if get_compute_capability(x.device)[0] != 10:
+                    raise RuntimeError("10.x only")
+                return x
+            def op(x):
+                if get_compute_capability(x.device)[0] == 10:
+                    return _run_new(x)
+                return x
+            def op_sm100(x, y=None):
+                if y is not None:
+                    if get_compute_capability(x.device)[0] != 10:
+                        raise RuntimeError("10.x only")
+                return x
+            """
+        },
+        {},
+        [],
+    ),
+    "what ends in an instruction that the chip lacks in one use of several": (
+        {
+            "ops.py": """
+            from .cc import get_compute_capability
+            from .kernel import run
+            def op(x, fast=False):
+                if fast:
+                    if get_compute_capability(x.device)[0] != 10:
+                        raise ValueError("10.x only")
+                    return run(x)
+                return x
+            """,
+            "kernel.py": """
+            from cutlass.cute.nvgpu import tcgen05
+            def run(x):
+                return tcgen05.make_umma_smem_desc(x)
+            """,
+        },
+        {},
+        [],
+    ),
+    "a table of backends, one of which the library table knows": (
+        {
+            "ops.py": """
+            from .decorators import backend_requirement, supported_compute_capability
+            from .kernel import Sm100Kernel, build
+            @supported_compute_capability([100, 103])
+            def _new(x, backend): return True
+            @supported_compute_capability([100, 103])
+            def _wide(x, backend): return True
+            @supported_compute_capability([100, 103])
+            def _cubin(x, backend): return True
+            @backend_requirement({"new": _new, "wide": _wide, "trtllm": _cubin})
+            def op_gemm(x, backend="auto"):
+                make = {
+                    "new": lambda: _new_runner(x),
+                    "wide": lambda: build(x),
+                    "trtllm": lambda: build(x),
+                }
+                return make[backend]()
+            def _new_runner(x):
+                from .kernel import Sm100Kernel
+                return x.pick(Sm100Kernel)
+            """,
+            "kernel.py": """
+            from cutlass.cute.nvgpu import tcgen05
+            class Sm100Kernel:
+                def __call__(self, x):
+                    return tcgen05.make_umma_smem_desc(x)
+            def build(x):
+                return x
+            """,
+        },
+        {"op_gemm": "unproved 1"},
+        ["ops.py:6 , 120, 121"],
+    ),
+    "a gate within the helper that an answer asks": (
+        {
+            "ops.py": """
+            from .check import there, works_here
+            class Op:
+                @classmethod
+                def is_supported(cls):
+                    return works_here() and there()
+            """,
+            "check.py": """
+            import importlib.util
+            import torch
+            def there():
+                return importlib.util.find_spec("kernels") is not None
+            def works_here():
+                return torch.cuda.get_device_capability()[0] in (9, 10)
+            """,
+        },
+        {"Op": "unproved 1"},
+        ["check.py:7 , 12"],
+    ),
+    "what an author keeps the chip from knowingly, or asks for by a name that the library table knows": (
+        {
+            "ops.py": """
+            from enum import Enum
+            from .cc import get_compute_capability
+            class Backend(Enum):
+                FLASHINFER_TRTLLM_BF16 = "x"
+            def op(x, half=False, attention_backend="", bf16=False):
+                major = get_compute_capability(x.device)[0]
+                if half:
+                    if major == 12:
+                        raise ValueError("not on 12.x")
+                if attention_backend == "trtllm_mla":
+                    if major != 10:
+                        raise ValueError("10.x only")
+                if bf16:
+                    if major == 10:
+                        return Backend.FLASHINFER_TRTLLM_BF16
+                    raise ValueError("10.x only")
+                return x
+            """
+        },
+        {"op[trtllm_mla]": "impossible"},
+        [],
+    ),
+    "what chooses among backends may be called after any chip": (
+        {
+            "ops.py": """
+            from .decorators import backend_requirement, supported_compute_capability
+            @supported_compute_capability([100, 103])
+            def _vendor(x, backend): return True
+            @supported_compute_capability([100, 103])
+            def _own(x, backend): return True
+            @backend_requirement({"vendor": _vendor, "own": _own})
+            def op(x, backend="auto"):
+                if backend == "vendor":
+                    return _gemm_sm100(x, ["vendor"])
+                elif backend == "own":
+                    return _gemm_sm100(x, ["own"])
+            def _gemm_sm100(x, names):
+                if "vendor" in names:
+                    return _vendor_runner(x)
+                if "own" in names:
+                    return _module_sm100(x)
+            def _vendor_runner(x): return x
+            def _module_sm100(x): return x
+            """
+        },
+        {"op": "unproved 1"},
+        ["ops.py:3 , 120, 121"],
+    ),
+    "a list on the constructor of a class": (
+        {
+            "ops.py": """
+            from .decorators import supported_compute_capability
+            class Op:
+                @supported_compute_capability([100, 103])
+                def __init__(self, x):
+                    self.x = x
+                @supported_compute_capability([90])
+                def other(self):
+                    return self.x
+                def run(self, x):
+                    return x
+            """
+        },
+        {"Op": "unproved 1"},
+        ["ops.py:4 , 120, 121"],
+    ),
     "what works has no plan": (
         {
             "ops.py": """
@@ -244,6 +529,37 @@ TREES: dict[str, tuple[Mapping[str, str], dict[str, str], list[str]]] = {
         {"op": "unproved 1", "op_too": "unproved 1"},
         ["check.py:4 , 12"],
     ),
+}
+
+
+BUILT = {
+    "ops.py": """
+    from .jit import gen_op
+    def op(x):
+        return gen_op()(x)
+    """,
+    "jit.py": """
+    import torch
+    def flags(supported_major_versions):
+        major, _ = torch.cuda.get_device_capability()
+        if major not in supported_major_versions:
+            raise RuntimeError("no supported architecture")
+        return ["-gencode"]
+    def gen_op():
+        return flags(supported_major_versions=[9, 10])
+    def gen_other():
+        return flags(supported_major_versions=[9])
+    """,
+    "aot.py": """
+    from .jit import gen_op, gen_other
+    def gen_all(has_sm90, has_sm100):
+        specs = []
+        if has_sm90:
+            specs.append(gen_other())
+        if has_sm100:
+            specs.append(gen_op())
+        return specs
+    """,
 }
 
 
@@ -296,6 +612,30 @@ def test_a_step_says_who_needs_it_and_what_is_not_known(tmp_path: Path) -> None:
     assert step.admits == ("9.0", "10.0", "10.1", "10.3", "10.7")
     assert step.fix is not None and step.fix.applicability == "unsafe" and not step.proved
     assert step.fix.proof.evidence == "none (unsafe: nothing in the tree shows that what is behind it runs there)"
+
+
+def test_what_is_built_beforehand_for_other_chips_is_a_step(tmp_path: Path) -> None:
+    plan = made(tmp_path, BUILT, "op*")
+    said = [(step.kind, Path(step.at.path).name, step.at.line, step.needed_by) for step in plan.steps]
+    assert said == [("list", "jit.py", 9, ("pkg.op",)), ("build", "aot.py", 7, ("pkg.op",))]
+
+
+def test_a_list_of_setup_that_lacks_the_chip_is_a_step(tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text(
+        dedent(
+            """
+            import torch
+            SUPPORTED_ARCHS = {"8.0", "9.0", "10.0"}
+            major, minor = torch.cuda.get_device_capability()
+            if f"{major}.{minor}" not in SUPPORTED_ARCHS:
+                raise RuntimeError("not supported")
+            """
+        )
+    )
+    made(tmp_path, TREES["a helper that two operations need is one step"][0])
+    plan = port([str(tmp_path)], "12.1", ("op",), jobs=1)
+    assert [(Path(step.at.path).name, step.at.line) for step in plan.steps] == [("check.py", 4), ("setup.py", 3)]
+    assert port([str(tmp_path)], "12.1", ("nothing",), jobs=1).steps == ()
 
 
 def test_a_test_that_skips_the_chip_is_the_last_step(tmp_path: Path) -> None:

@@ -141,6 +141,7 @@ NEAR_MISSES = [
     "register_flash_attention_impl('FA3')",
     "impl = 'FA4'",
     "import flash_attn",
+    "from flash_attn.flash_attn_interface import _flash_attn_varlen_forward",
     "from flash_attn.cute.softmax import Softmax",
     "apply_low_precision_attention(model)",
     "torchao.prototype.attention.AttentionBackend",

@@ -59,7 +59,8 @@ def _chips(targets: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRows:
-    """The rows of a tree before they are told: `kept` tell chips apart, `unasked` counts those without a gate.
+    """The rows of a tree before they are told: `kept` tell chips apart, `alike` do not, `unasked` counts those without
+    a gate.
 
     `judge` has judged them in `world`.
     """
@@ -67,6 +68,7 @@ class JudgedRows:
     world: Linked
     judge: Cells
     kept: tuple[tuple[RowEntry, Ruling], ...]
+    alike: tuple[tuple[RowEntry, Ruling], ...]
     unasked: int
     table: _TableBuilder
 
@@ -97,7 +99,10 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
     )
     judged = [(entry, judge.ruling(entry)) for entry in wanted]
     unasked = sum(1 for entry, ruling in judged if entry.site and not entry.backend and not ruling)
-    return JudgedRows(world, judge, tuple(_kept(judged)), unasked, table)
+    kept = tuple(_kept(judged))
+    known = {(entry.module, entry.name) for entry, _ in kept}
+    alike = tuple((entry, ruling) for entry, ruling in judged if (entry.module, entry.name) not in known)
+    return JudgedRows(world, judge, kept, alike, unasked, table)
 
 
 def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> Matrix:
@@ -118,6 +123,8 @@ def _gated_in(module: Module) -> Iterable[str]:
     for gate in module.gates:
         if gate.kind == "list" and gate.qualname == "<module>":
             yield f"{module.name}.{gate.name}"
+        elif gate.kind == "list" and gate.name == "__init__":
+            yield f"{module.name}.{gate.qualname}"
     for qualname in module.functions:
         owner, _, name = qualname.rpartition(".")
         if owner and "." not in owner and ANSWERS.fullmatch(name):

@@ -542,9 +542,13 @@ def _says_least(value: Any, index: int) -> bool | None:
 
 
 def _on(offer: Offer, gate: Gate) -> bool:
-    """Whether a list stands in a decorator of a definition, or under a name that one is given."""
+    """Whether a list stands in a decorator of a definition, of what a class runs as it is used, or under a name that
+    one is given.
+    """
     if gate.kind != "list":
         return False
+    if offer.kind == "class" and gate.qualname == offer.name:
+        return gate.name in _RUNS
     assigned = gate.yes.at is None and gate.qualname == "<module>"
     named = assigned and gate.name in offer.given
     return named or any(span.holds(gate.at) for span in offer.decorators)

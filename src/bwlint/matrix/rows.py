@@ -29,7 +29,7 @@ MAX_EXPORTS = 5000
 
 ANSWERS = re.compile(
     r"_*(?:supports?|is|get|check)_(?:\w+_)?(?:compute_)?(?:capability|capabilities|archs?|device|sms?)(?:_supported)?"
-    r"|_*(?:is_)?supported(?:_\w+)?|can_implement"
+    r"|_*(?:is_)?supported(?:_\w+)?|can_(?:use|run|handle|implement|support)|\w+_verifier"
 )
 """Methods by which a class says where it works."""
 

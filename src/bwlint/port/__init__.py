@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bwlint.chips import ChipSet, chip, parse_targets, siblings
 from bwlint.judging.context import Context
@@ -16,7 +17,8 @@ from bwlint.matrix.rows import RowEntry
 from bwlint.model.findings import NoFix, Skipped
 from bwlint.model.progress import Advance, quiet
 from bwlint.port.opening import opened, wanted
-from bwlint.port.order import chosen, inside_out, shared
+from bwlint.port.order import chosen, inside_out, passable, shared
+from bwlint.port.partly import Partly
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
 from bwlint.port.ways import Lacking, OpenWay, Ways
 from bwlint.run.engine import context_of
@@ -65,6 +67,8 @@ class _Wish:
     ruling: Ruling
     ways: tuple[OpenWay, ...]
     instead: tuple[str, ...]
+    partly: bool = False
+    """It works, and its ways are for some arguments or uses: all that can be opened are meant."""
 
 
 @dataclass(slots=True)
@@ -84,24 +88,29 @@ class _Planner:
 
     def plan(self) -> Port:
         """The plan."""
-        wishes = {_named(wish.entry): wish for wish in self._wishes()}
-        taken = chosen({name: wish.ways for name, wish in wishes.items()})
-        order = inside_out(taken.values())
+        found = list(self._wishes())
+        wishes = {_named(wish.entry): wish for wish in (*found, *self._in_part(found))}
+        whole = chosen({name: wish.ways for name, wish in wishes.items() if not wish.partly})
+        some = {name: passable(wish.ways) for name, wish in wishes.items() if wish.partly}
+        taken = {name: [way] for name, way in whole.items()} | some
+        order = inside_out(way for ways in taken.values() for way in ways)
         tests = self._tests([wishes[name] for name in taken])
-        self._numbers = {place: number for number, place in enumerate((*order, *tests), 1)}
+        builds = self._builds(taken, set(order))
+        self._numbers = {place: number for number, place in enumerate((*order, *builds, *tests), 1)}
         needed = defaultdict[GatePlace, list[str]](list)
         shown = defaultdict[GatePlace, dict[str, None]](dict)
         holds: dict[GatePlace, bool | None] = {}
-        for name, way in taken.items():
+        for name, way in ((name, way) for name, ways in taken.items() for way in ways):
             for place, side in way.gates.items():
                 needed[place].append(name)
                 shown[place] |= way.shown
                 holds[place] = side
-        needed |= tests
+        needed |= builds | tests
+        holds |= dict.fromkeys(builds, True)
         steps = tuple(
             self._step(place, needed[place], tuple(shown[place]), holds.get(place)) for place in self._numbers
         )
-        rows = tuple(self._row(name, wish, taken.get(name)) for name, wish in sorted(wishes.items()))
+        rows = tuple(self._row(name, wish, taken.get(name, [])) for name, wish in sorted(wishes.items()))
         skipped: set[Skipped] = {*self.gathered.found.skipped, *self.gathered.collected.skipped}
         scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
         files = self.gathered.found.files
@@ -134,6 +143,17 @@ class _Planner:
             for entry, ruling in closed:
                 yield _Wish(entry, ruling, tuple(self.ways.of(entry, ruling)), works or self._siblings(entry))
 
+    def _in_part(self, known: Iterable[_Wish]) -> Iterator[_Wish]:
+        """The operations that work, but not for all arguments and uses: what no way of theirs has yet."""
+        said = {place for wish in known for way in wish.ways for place in way.gates}
+        stuck = {(wish.entry.module, wish.entry.name) for wish in known if wish.entry.backend is None}
+        partly = Partly(self.ways)
+        for entry, ruling in (*self.rows.kept, *self.rows.alike):
+            if entry.backend is None and (entry.module, entry.name) not in stuck:
+                ways = tuple(way for way in partly.of(entry) if not way.gates.keys() & said)
+                if passable(ways):
+                    yield _Wish(entry, ruling, ways, (), partly=True)
+
     def _siblings(self, entry: RowEntry) -> tuple[str, ...]:
         """Operations of the same module that are called alike but for another architecture in the name, and work."""
         bare = _NAMED_AFTER.sub("*", entry.name)
@@ -146,14 +166,15 @@ class _Planner:
             if _NAMED_AFTER.sub("*", other.name) == bare and ruling.by and self.chip not in ruling.refused
         )
 
-    def _row(self, name: str, wish: _Wish, taken: OpenWay | None) -> PortRow:
+    def _row(self, name: str, wish: _Wish, taken: Sequence[OpenWay]) -> PortRow:
         row = self.rows.row(wish.entry, wish.ruling)
         cell = row.cells[self.chip]
         verdict: Verdict = "impossible" if any(way.lacks for way in wish.ways) else "unseen"
-        if taken is not None:
-            verdict = "opens" if taken.shown else "unproved"
-        ways = tuple(self._way(way, way is taken) for way in wish.ways)
-        both = tuple(sorted(self._numbers[place] for place in shared(wish.ways) if place in self._numbers))
+        if taken:
+            verdict = "partly" if wish.partly else "opens" if taken[0].shown else "unproved"
+        ways = tuple(self._way(way, any(way is one for one in taken)) for way in wish.ways)
+        on_all = shared(wish.ways) if not wish.partly else set[GatePlace]()
+        both = tuple(sorted(self._numbers[place] for place in on_all if place in self._numbers))
         instead = (*((f"`{cell.arm}`",) if cell.arm else ()), *wish.instead)
         return PortRow(name, cell.word, cell.arm, CodeSpot(row.path, row.line, 1, ""), verdict, ways, both, instead)
 
@@ -176,10 +197,36 @@ class _Planner:
             return PortStep(number, "code", spot, place.path, (), family, None, words, bool(shown), names)
         chips = wanted(judged, self.chip, holds)
         fix = opened(self.context, judged, self._root(place.path), chips, holds, shown)
-        kind = "test" if judged.in_test else judged.gate.kind
+        kind = "test" if judged.in_test else "build" if judged.sets.flags else judged.gate.kind
         found, words = (None, fix.reason) if isinstance(fix, NoFix) else (fix, "")
         admits = judged.admitted.names
         return PortStep(number, kind, spot, place.path, admits, chips.names, found, words, bool(shown), names)
+
+    def _builds(self, taken: Mapping[str, Sequence[OpenWay]], known: set[GatePlace]) -> dict[GatePlace, list[str]]:
+        """Lists of what is built beforehand that have a function of a way for other chips only, with who needs it."""
+        inside = defaultdict[str, list[str]](list)
+        for name, place in ((name, place) for name, ways in taken.items() for way in ways for place in way.gates):
+            judged = self.ways.gate(place)
+            if judged is not None and judged.gate.qualname:
+                inside[judged.gate.qualname].append(name)
+        found: dict[GatePlace, list[str]] = {}
+        alone = ChipSet.of(self.chip)
+        flags = [one for gates in self.context.judged.values() for one in gates if one.sets.flags and not one.in_test]
+        built = {use.name.rpartition(".")[2] for one in flags if alone & one.core for use in one.gate.yes.uses}
+        for judged in (one for one in flags if not alone & one.core):
+            place = GatePlace(judged.module.path, judged.at)
+            made = {use.name.rpartition(".")[2] for use in judged.gate.yes.uses if use.how == "call"} - built
+            needed = [name for function in made for name in inside.get(function, ())]
+            if needed and place not in known:
+                found[place] = sorted(set(needed))
+        return found | {place: sorted(taken) for place in self._in_setup() if taken and place not in known}
+
+    def _in_setup(self) -> Iterator[GatePlace]:
+        """Lists of a `setup.py` that end in an error where the chip is asked for."""
+        for path, gates in self.context.judged.items():
+            for judged in gates if Path(path).name == "setup.py" else ():
+                if judged.gate.kind == "list" and refuses(judged.other) and self.chip not in judged.may:
+                    yield GatePlace(path, judged.at)
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
         """Tests that skip the chip and use an operation that is opened, with the names of these."""

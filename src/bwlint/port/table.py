@@ -8,9 +8,10 @@ from typing import Literal
 from bwlint.model.findings import Fix, Skipped
 from bwlint.sources.walk import SourceFile
 
-Verdict = Literal["opens", "unproved", "impossible", "unseen"]
+Verdict = Literal["opens", "unproved", "partly", "impossible", "unseen"]
 """`opens` where edits let the chip through to what is known to work there, `unproved` where nothing says whether it
-does, `impossible` where each way ends in what the chip lacks, `unseen` where no gate was found."""
+does, `partly` where the operation works but for some arguments or uses, `impossible` where each way ends in what the
+chip lacks, `unseen` where no gate was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class PortRow:
-    """An operation that does not work on the chip. `now` is the word of the matrix, no or fallback with its `arm`.
+    """An operation that does not work on the chip, or not in all uses. `now` is the word of the matrix, with the `arm`
+    of a fallback.
 
     `shared` are the steps that are on every way that opens, `instead` what the library has for the chip meanwhile.
     """

@@ -1,26 +1,28 @@
 """The ways of an operation: on each the gates that keep a chip out, and what stands behind them that it lacks."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH118, PTH120
+# ruff: noqa: PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import ChipSet, TargetSet, chip, siblings
 from bwlint.chips.atoms import builder
+from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.legality import legal, short
 from bwlint.matrix.cells import Cells, GatePlace, Ruling
-from bwlint.matrix.rows import RowEntry
-from bwlint.model.expr import Span
-from bwlint.model.facts import Module, Side
+from bwlint.matrix.rows import RowEntry, span_of
+from bwlint.model.expr import Span, walk
+from bwlint.model.facts import Module, Side, Use
 from bwlint.model.kinds import NAMED, UNASKED
+from bwlint.model.naming import spoken
 from bwlint.model.outline import Definition
 from bwlint.readers import ReadError
 from bwlint.readers.python.branches import branches
@@ -29,7 +31,7 @@ from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.search import search_of
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 from bwlint.world.proofs import NeedProof, Node
 
@@ -43,6 +45,7 @@ that it is built for: kernels for `arch::Sm100` are compiled for 12.x, too, wher
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?!cutlass/|cute/)([^>\"\n]{1,200})", re.MULTILINE)
 """Not those of CUTLASS, which has kernels for all."""
 _TAG = re.compile(rb"\barch::(Sm[0-9]+)\b")
+_ALONE = ChipSet.where(lambda one: one.joined >= 90)
 MAX_HEADERS = 60
 """Files that a source includes that are looked at."""
 MAX_GATES = 60
@@ -84,9 +87,57 @@ class Ways:
     def of(self, entry: RowEntry, ruling: Ruling) -> list[OpenWay]:
         """The ways of a row that the chip is refused, or that falls back for it."""
         if self.chip in ruling.refused:
-            return [self._refused(entry, ruling)]
+            return self._with_arms(self._refused(entry, ruling), ruling.refused[self.chip])
         arms = {name: found for name, found in ruling.arms.items() if self.chip not in found[0]}
         return [self._of_arm(name, chips, place) for name, (chips, place) in arms.items()]
+
+    def site(self, entry: RowEntry) -> Node | None:
+        """The definition of an operation."""
+        return self._node(entry.site.module, entry.site.offer.name) if entry.site is not None else None
+
+    def named_for(self, node: Node) -> ChipSet:
+        """The chips, none of the family, after which a definition or its file is called: it is theirs alone. Kernels
+        that are called after an older chip than these run on what came later, too.
+        """
+        words = f"{os.path.basename(node.outline.path)} {node.definition.qualname}"
+        said = mentioned(spoken(words)).named
+        family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
+        return said & _ALONE if not said & family else ChipSet.of()
+
+    def behind(self, place: GatePlace) -> OpenWay:
+        """The way through one gate, to what its working side comes to."""
+        judged = self.gate(place)
+        way = self._looked_behind(OpenWay("in some uses", {place: None}))
+        for lacking in self._asked_around(judged) if judged is not None else ():
+            way.lacks.setdefault(lacking.place, lacking)
+        return way
+
+    def _asked_around(self, judged: Judged) -> Iterator[Lacking]:
+        """What the texts stand for that the tests around a gate ask for, and the constants that its side names:
+        `if backend == "trtllm_mla":`, `return Backend.FLASHINFER_TRTLLM`.
+        """
+        for node in (node for test in judged.gate.path for node in walk(test) if node.op == "cmp"):
+            parts = list(walk(node))
+            role = " ".join(arg for one in parts if one.op != "const" for arg in one.args if isinstance(arg, str))
+            texts = (one.args[0] for one in parts if one.op == "const" and isinstance(one.args[0], str))
+            yield from self._in_table(judged, (Use(text, "text", node.at or judged.at, role=role) for text in texts))
+        names = ((use, use.name.rpartition(".")[2]) for use in judged.working.uses if not judged.working.rest)
+        constants = (Use(name.lower(), "text", use.at, role=use.name) for use, name in names if name.isupper())
+        yield from self._in_table(judged, constants)
+
+    def _in_table(self, judged: Judged, uses: Iterable[Use]) -> Iterator[Lacking]:
+        for use in uses:
+            need = self.context.evidence.libraries.need(judged.module.path, use)
+            if need is not None and self.chip not in need.legal:
+                yield Lacking(GatePlace(judged.module.path, use.at), need.what, need.legal)
+
+    def lacking(self, module: Module, side: Side) -> list[Need]:
+        """What a side surely comes to that the chip lacks."""
+        needs = self.context.evidence.of(module, side)
+        return [need for need in needs if self._is_final(need) and self.chip not in need.legal]
+
+    def _is_final(self, need: Need) -> bool:
+        return need.strength == PROOF and need.kind in _FINAL
 
     def _refused(self, entry: RowEntry, ruling: Ruling) -> OpenWay:
         way = OpenWay(f'with "{entry.backend.name}"' if entry.backend else "as it is")
@@ -102,9 +153,36 @@ class Ways:
         for node in own if entry.backend is not None else ():
             self._add(way, self.world.graph.proofs(node), tells=True)
         self._looked_behind(way)
-        for lacking in (*self._compiled(own), *self._named_by_class(entry)) if not way.lacks else ():
-            way.lacks.setdefault(lacking.place, lacking)
+        name = entry.backend.name if entry.backend is not None else ""
+        backends = [node for node in own if name and not self._chooses(node, name)]
+        named = self._named_for_others(entry, backends)
+        of_class = self._named_by_class(entry)
+        for find in (self._compiled(own), self._loosely(backends), of_class, self._by_name(entry), named):
+            for lacking in find if not way.lacks else ():
+                way.lacks.setdefault(lacking.place, lacking)
         return way
+
+    def _with_arms(self, way: OpenWay, places: Iterable[GatePlace]) -> list[OpenWay]:
+        """A way, and where its last gate ends a dispatch in an error, one for each arm before, the newest first: the
+        chip may take any that has nothing that it lacks.
+        """
+        ways = [way]
+        for place in places if way.lacks else ():
+            judged = self.gate(place)
+            if judged is None or not judged.gate.chain or not refuses(judged.gate.no):
+                continue
+            for arm in reversed(self._chain(judged)):
+                if arm.gate.at != judged.gate.at and not self.lacking(arm.module, arm.gate.yes):
+                    at = GatePlace(arm.module.path, arm.at)
+                    ways.append(self._of_arm(plain(arm.core), arm.core, at))
+        return ways
+
+    def _chain(self, judged: Judged) -> list[Judged]:
+        """The tests of an `if` with its `elif`, in their order."""
+        own = judged.gate.qualname, judged.gate.chain
+        found = self.world.native.refusals.judged(judged.module)
+        alike = [one for one in found if (one.gate.qualname, one.gate.chain) == own]
+        return sorted(alike, key=lambda one: one.gate.position)
 
     def _of_arm(self, name: str, chips: ChipSet, place: GatePlace) -> OpenWay:
         judged = self.gate(place)
@@ -124,7 +202,15 @@ class Ways:
             if judged is not None and not judged.gate.is_a("list", "table", "predicate"):
                 self._add_needs(way, judged.module, judged.working)
                 waiting.extend(found for found in way.gates if found not in seen)
+                for lacking in self._compiled_in(judged) if not way.lacks else ():
+                    way.lacks.setdefault(lacking.place, lacking)
         return way
+
+    def _compiled_in(self, judged: Judged) -> Iterator[Lacking]:
+        """What is compiled behind the branch that a gate opens."""
+        uses = judged.working.uses if not judged.working.rest else ()
+        nodes = (self.world.definitions.definition(judged.module, use) for use in uses)
+        return self._compiled(node for node in nodes if node is not None)
 
     # -- what is behind
 
@@ -162,6 +248,10 @@ class Ways:
                 found = self.world.definitions.definition(module, use)
                 if found is not None:
                     yield found
+
+    def _chooses(self, node: Node, backend: str) -> bool:
+        """Whether a definition asks for the name of a backend itself: not all that it leads to is that one's."""
+        return any(node.definition.at.holds(at) for at in self._bodies(node.outline.path, backend))
 
     def _bodies(self, path: str, text: str) -> tuple[Span, ...]:
         key = (path, text)
@@ -206,20 +296,59 @@ class Ways:
         else:
             way.lacks.setdefault(place, Lacking(place, need.what, need.legal))
 
-    def _named_by_class(self, entry: RowEntry) -> list[Lacking]:
-        """The libraries that the chip lacks in the file of a class that says where it works, whoever calls them there;
-        none where the file names something that works on the chip, too.
+    def _by_name(self, entry: RowEntry) -> Iterator[Lacking]:
+        """What the table of libraries says of the name of a backend, and of that of what stands for it: it decides
+        where nothing in the tree does.
         """
+        site, at = entry.check or entry.site, span_of(entry)
+        if site is None or at is None:
+            return
+        known = self.context.evidence.libraries
+        backend = entry.backend.name if entry.backend is not None else ""
+        role = f"{entry.name}.{entry.parameter or 'backend'}"
+        texts = (Use(backend, how, at, role=role) for how in ("text", "name")) if backend else ()
+        needs = [known.need(site.path, use) for use in texts]
+        if not backend:
+            needs.append(known.by_name(site.path, (entry.name,), at))
+        for need in needs:
+            if need is not None and self.chip not in need.legal:
+                yield Lacking(GatePlace(site.path, at), need.what, need.legal)
+
+    def _loosely(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
+        """What the code of a backend names that the chip lacks, whether a way surely comes there or not."""
+        for node in {one.key: one for start in nodes for one in self.world.definitions.may_lead(start)}.values():
+            module = self.module(node.outline.path)
+            if module is not None and module.language == "python":
+                yield from self._lacking_of(module, [node.definition])
+
+    def _named_for_others(self, entry: RowEntry, backends: Sequence[Node]) -> Iterator[Lacking]:
+        """An operation, or what the code of a backend comes to, that is called after other chips."""
+        site = self.site(entry) if entry.backend is None else None
+        nodes = [one for start in backends for one in self.world.definitions.may_lead(start)]
+        for node in nodes if site is None else [site]:
+            chips = self.named_for(node)
+            if chips:
+                place = GatePlace(node.outline.path, node.definition.at)
+                yield Lacking(place, f"what is called after other chips (`{node.definition.qualname}`)", chips)
+
+    def _named_by_class(self, entry: RowEntry) -> Iterator[Lacking]:
+        """The same in the file of a class that says where it works, whoever calls it there."""
         site = entry.check or entry.site
         module = self.module(site.path) if site is not None and site.offer.kind == "class" else None
         outline = self.world.definitions.outline(module) if module is not None else None
-        found = []
-        for use in (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ():
-            need = self.context.evidence.of_use(module, use) if module is not None and use.how == "call" else None
-            if need is not None and need.kind in _FINAL and self.chip in need.legal:
+        if module is not None and outline is not None:
+            yield from self._lacking_of(module, outline.definitions.values())
+
+    def _lacking_of(self, module: Module, definitions: Iterable[Definition]) -> list[Lacking]:
+        """What definitions of a file name that the chip lacks; nothing where one names what works on the chip, too."""
+        evidence, found = self.context.evidence, []
+        for use in (use for one in definitions for use in one.uses if use.is_a("call", "import")):
+            need = evidence.of_use(module, use) if use.how == "call" else evidence.of_object(module, use)
+            if need is None or need.kind not in _FINAL:
+                continue
+            if self.chip in need.legal:
                 return []
-            if module is not None and need is not None and need.kind in _FINAL:
-                found.append(Lacking(GatePlace(module.path, use.at), need.what, need.legal))
+            found.append(Lacking(GatePlace(module.path, use.at), need.what, need.legal))
         return found
 
     def _compiled(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
@@ -293,14 +422,16 @@ class Ways:
 
     def _meets(self, way: OpenWay, place: GatePlace) -> None:
         for found in self._origins(place):
-            way.gates.setdefault(found, None)
+            judged = self.gate(found)
+            is_list = judged is not None and judged.gate.is_a("list")
+            way.gates.setdefault(GatePlace(found.path, judged.at) if judged is not None and is_list else found, None)
 
     def _origins(self, place: GatePlace) -> Iterator[GatePlace]:
         """What refuses the chip at a place: of the call of a helper the tests in that; nothing that asks no device."""
         judged = self.gate(place)
         if judged is not None and judged.gate.is_a(*UNASKED):
             return
-        is_call = judged is None or judged.gate.is_a("helper-call")
+        is_call = judged is None or judged.gate.is_a("helper-call") or not judged.owns_comparison
         yield from (list(self._in_callee(place)) if is_call else []) or (place,)
 
     def _in_callee(self, place: GatePlace) -> Iterator[GatePlace]:
@@ -322,15 +453,16 @@ class Ways:
 
     def gate(self, place: GatePlace) -> Judged | None:
         """The gate at a place: the one that stands there, else the smallest around it, else the first in it."""
-        found = [one for one in self._judged(place.path) if one.gate.at == place.at or one.at == place.at]
+        found = [one for one in self.judged(place.path) if one.gate.at == place.at or one.at == place.at]
         if found:
             return found[0]
-        around = [one for one in self._judged(place.path) if one.gate.at.holds(place.at)]
+        around = [one for one in self.judged(place.path) if one.gate.at.holds(place.at)]
         if around:
             return min(around, key=lambda one: (one.gate.at[2] - one.gate.at[0], one.gate.at[3] - one.gate.at[1]))
-        return next((one for one in self._judged(place.path) if place.at.holds(one.gate.at)), None)
+        return next((one for one in self.judged(place.path) if place.at.holds(one.gate.at)), None)
 
-    def _judged(self, path: str) -> Iterable[Judged]:
+    def judged(self, path: str) -> Iterable[Judged]:
+        """The gates of a file that read the device."""
         if path in self.context.judged:
             return self.context.judged[path]
         module = self.module(path)

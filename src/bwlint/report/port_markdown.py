@@ -51,12 +51,13 @@ def _graph(plan: Port) -> Iterator[str]:
     """Operations, the steps on the way that is taken from the name inwards, and what is at its end."""
     known = set[str]()
     for index, row in enumerate(plan.rows):
-        way = next((way for way in row.ways if way.chosen), None)
-        if way is None or len(known) > MOST_DRAWN:
+        ways = [way for way in row.ways if way.chosen]
+        if not ways or len(known) > MOST_DRAWN:
             continue
-        known |= {f"o{index}", *(f"s{number}" for number in way.steps)}
+        known |= {f"o{index}", *(f"s{number}" for way in ways for number in way.steps)}
         yield f'  o{index}["{_label(row.name)}"]'
-        yield from _edges(f"o{index}", way, plan)
+        for way in ways:
+            yield from _edges(f"o{index}", way, plan)
     if len(known) > MOST_DRAWN:
         yield "  more[...]"
 

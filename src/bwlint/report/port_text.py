@@ -13,6 +13,7 @@ from bwlint.report.words import words
 WORDS = {
     "opens": "opens",
     "unproved": "to find out first",
+    "partly": "works, but not in all uses",
     "impossible": "impossible",
     "unseen": "no gate found",
 }
@@ -29,10 +30,13 @@ def summary(plan: Port) -> str:
     if not plan.rows:
         return f"nothing was found that does not work on {plan.chip}"
     counts = {verdict: sum(row.verdict == verdict for row in plan.rows) for verdict in WORDS}
+    partly = counts.pop("partly")
+    closed = len(plan.rows) - partly
     said = ", ".join(f"{count} {'open' if key == 'opens' else WORDS[key]}" for key, count in counts.items() if count)
-    verb = "does" if len(plan.rows) == 1 else "do"
-    steps = counted(len(plan.steps), "step")
-    return f"{counted(len(plan.rows), 'operation')} {verb} not work on {plan.chip}: {said}; {steps}"
+    verb = "does" if closed == 1 else "do"
+    whole = f"{counted(closed, 'operation')} {verb} not work on {plan.chip}" + (f": {said}" if said else "")
+    some = f"; {partly} more not in all uses" if partly else ""
+    return f"{whole}{some}; {counted(len(plan.steps), 'step')}"
 
 
 def _lines(plan: Port) -> Iterator[str]:

@@ -150,6 +150,22 @@ class Definitions:
                     seen.add(after.key)
                     waiting.append(after)
 
+    def calls(self, node: Node) -> Iterator[tuple[Span, Node]]:
+        """What the calls in a definition may run, each with its call: in either language, what a class runs as it is
+        made and called, and the backward of a function of torch's autograd that is applied.
+        """
+        for use in (use for use in node.definition.uses if use.how == "call"):
+            for after in self._after(node, use):
+                yield use.at, after
+                for name in ("__init__", "__post_init__", "__call__") if after.definition.kind == "class" else ():
+                    method = self._member(after, name)
+                    if method is not None:
+                        yield use.at, method
+            owner, _, last = use.name.rpartition(".")
+            backward = self._resolved(node.outline, f"{owner}.backward", use.at) if last == "apply" and owner else None
+            if backward is not None:
+                yield use.at, backward
+
     def gates(self, place: Node) -> Iterator[Judged]:
         """The gates within a definition."""
         module = self._facts(place.outline)

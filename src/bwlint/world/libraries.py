@@ -57,7 +57,8 @@ class LibraryRow:
 
     `name` is matched whole, between word borders. For strings, `role` is searched in what the string is assigned to or
     passed as, and `call` matched with the function that it is passed to. `versions` is a range of `library`'s; a row
-    that is `pinned` says nothing of a project that does not say which version it uses.
+    that is `pinned` says nothing of a project that does not say which version it uses. `outside` is a package in which
+    the name stands for something else.
     """
 
     name: re.Pattern[str]
@@ -72,9 +73,10 @@ class LibraryRow:
     versions: str = ""
     pinned: bool = False
     ordering: bool = False
+    outside: str = ""
 
     def matches(self, use: Use) -> bool:
-        if use.how not in self.how:
+        if use.how not in self.how or (self.outside and use.name.startswith(f"{self.outside}.")):
             return False
         if not any(self.name.fullmatch(part) for part in _parts(use.how, use.name)):
             return False
@@ -153,6 +155,7 @@ def row_of(row: dict[str, Any]) -> LibraryRow:
         row.get("versions", ""),
         row.get("pinned", False),
         row.get("ordering", False),
+        row.get("outside", ""),
     )
 
 

@@ -1,4 +1,6 @@
-"""The code of a Python file that runs where a text is asked for: `if backend == "cutlass":`, `if "x" in names:`."""
+"""The code of a Python file that runs where a text is asked for: `if backend == "cutlass":`, `if "x" in names:`,
+`{"cutlass": make_cutlass}[backend]`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,20 @@ from bwlint.readers.python import parse
 
 
 def branches(source: str, text: str) -> Iterator[Span]:
-    """The bodies of tests that `text` passes, in order; raises `ReadError` where the source is no Python."""
+    """The bodies of tests that `text` passes and the values under it in tables of what is made or called, in order;
+    raises `ReadError` where the source is no Python.
+    """
     for node in ast.walk(parse(source)):
         if isinstance(node, ast.If) and _asks(node.test, text):
-            first, last = node.body[0], node.body[-1]
-            yield Span(first.lineno, first.col_offset, last.end_lineno or last.lineno, last.end_col_offset or 0)
+            yield _span(node.body[0], node.body[-1])
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == text and not isinstance(value, ast.Constant):
+                    yield _span(value, value)
+
+
+def _span(first: ast.stmt | ast.expr, last: ast.stmt | ast.expr) -> Span:
+    return Span(first.lineno, first.col_offset, last.end_lineno or last.lineno, last.end_col_offset or 0)
 
 
 def _asks(test: ast.expr, text: str) -> bool:

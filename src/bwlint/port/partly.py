@@ -1,0 +1,151 @@
+"""Gates that an operation meets only with some arguments, or in some of its uses: in a branch, in its backward, in a
+kernel's class that it makes in one case of several.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from bwlint.chips import ChipSet, chip, siblings
+from bwlint.chips.wording import plain
+from bwlint.matrix.cells import GatePlace
+from bwlint.matrix.rows import ANSWERS, RowEntry
+from bwlint.model.expr import Span
+from bwlint.port.ways import OpenWay, Ways
+from bwlint.world.gates import Judged, answers_no, refuses
+from bwlint.world.proofs import Key, Node
+
+MAX_LOOSE = 200
+"""Definitions that are looked at for one operation."""
+_MADE = ("__init__", "__post_init__", "__call__")
+_NEWER = ChipSet.where(lambda one: one.joined >= 100)
+"""One use among several that is for Hopper alone is wgmma by custom, and so is no gate to open."""
+
+
+@dataclass(slots=True)
+class Partly:
+    """Finds such gates, each as a way of its own: none needs the others."""
+
+    ways: Ways
+    _near: dict[Key, tuple[tuple[GatePlace, ...], tuple[Node, ...]]] = field(default_factory=dict)
+    _found: dict[GatePlace, OpenWay] = field(default_factory=dict)
+    _classes: dict[tuple[str, str], OpenWay | None] = field(default_factory=dict)
+
+    def of(self, entry: RowEntry) -> Iterator[OpenWay]:
+        """The ways that an operation has for some arguments only, nearest first."""
+        start = self.ways.site(entry)
+        meant = start is not None and not self.ways.named_for(start)
+        seen, waiting = set[Key](), deque([start, *self._methods(start)] if start is not None and meant else [])
+        told = set[GatePlace]()
+        while waiting and len(seen) < MAX_LOOSE:
+            node = waiting.popleft()
+            if node.key in seen:
+                continue
+            seen.add(node.key)
+            places, after = self._around(node)
+            waiting.extend(after)
+            of_class = self._of_class(node)
+            for way in (*([of_class] if of_class is not None else []), *map(self._way, places)):
+                if not told >= way.gates.keys():
+                    told |= way.gates.keys()
+                    yield way
+
+    def _methods(self, start: Node) -> Iterator[Node]:
+        for method in self.ways.world.definitions.methods_of(start):
+            name = method.definition.qualname.rpartition(".")[2]
+            if name in _MADE or not name.startswith("_"):
+                yield method
+
+    def _way(self, place: GatePlace) -> OpenWay:
+        if place not in self._found:
+            self._found[place] = self.ways.behind(place)
+        return self._found[place]
+
+    def _around(self, node: Node) -> tuple[tuple[GatePlace, ...], tuple[Node, ...]]:
+        """The gates in a definition that the chip comes to and that refuse it, and what is called where it comes."""
+        if node.key not in self._near:
+            known = self.ways.judged(node.outline.path) if node.definition.kind != "class" else ()
+            gates = [one for one in known if node.definition.at.holds(one.gate.at) and not one.in_test]
+            away = [at for judged in gates for at in self._closed(judged)]
+            kept = (judged for judged in gates if self._refused(judged) and not any(at.holds(judged.at) for at in away))
+            calls = self.ways.world.definitions.calls(node)
+            after = (one for at, one in calls if not any(side.holds(at) for side in away))
+            places = tuple(map(_place, kept))
+            self._near[node.key] = places, tuple(one for one in after if not self.ways.named_for(one))
+        return self._near[node.key]
+
+    # -- a kernel's class that picks its instructions by the chip
+
+    def _of_class(self, node: Node) -> OpenWay | None:
+        """The way by which a class treats the chip like an older one, where it picks what the chip lacks today: with
+        all tests in it that the older one passes.
+        """
+        owner = node.definition.qualname.rpartition(".")[0]
+        key = (node.outline.path, owner)
+        if owner and key not in self._classes:
+            within = (one for one in self.ways.judged(node.outline.path) if not one.in_test)
+            own = [one for one in within if one.gate.qualname.rpartition(".")[0] == owner]
+            self._classes[key] = self._treated(owner, own)
+        return self._classes.get(key)
+
+    def _treated(self, owner: str, gates: Sequence[Judged]) -> OpenWay | None:
+        chains = defaultdict[tuple[str, int], list[Judged]](list)
+        for judged in gates:
+            if judged.gate.chain and judged.gate.kind == "condition":
+                chains[judged.gate.qualname, judged.gate.chain].append(judged)
+        for chain in chains.values():
+            like = self._older(sorted(chain, key=lambda one: one.gate.position))
+            if like is not None:
+                alone = ChipSet.of(self.ways.chip)
+                meant = [
+                    one for one in gates if like <= one.core and not alone & one.sets.may and not refuses(one.other)
+                ]
+                errors: dict[GatePlace, bool | None] = {_place(one): None for one in gates if self._refused(one)}
+                places = errors | {_place(one): True for one in reversed(meant)}
+                return OpenWay(f"like {plain(like)} in `{owner}`", places)
+        return None
+
+    def _older(self, chain: Sequence[Judged]) -> ChipSet | None:
+        """The oldest chip of an arm without what the chip lacks, where the chip comes to what it lacks."""
+        last = chain[-1]
+        if any(self._takes(one, yes=True) for one in chain) or not self.ways.lacking(last.module, last.gate.no):
+            return None
+        for judged in chain:
+            if judged.core and not self.ways.lacking(judged.module, judged.gate.yes):
+                return ChipSet.of(judged.core.names[0])
+        return None
+
+    # -- gates
+
+    def _refused(self, judged: Judged) -> bool:
+        """Whether an error keeps the chip away, or the answer of a method that is asked before its class is used."""
+        if ANSWERS.fullmatch(judged.gate.qualname.rpartition(".")[2]):
+            return answers_no(judged.other) and bool(judged.admitted) and self.ways.chip not in judged.admitted
+        meant = refuses(judged.other) and bool(judged.admitted & _NEWER) and not self._may_pass(judged)
+        return meant and not self._is_meant(judged)
+
+    def _is_meant(self, judged: Judged) -> bool:
+        """Whether a gate turns the family of the chip away and nobody else: its author knew it."""
+        own = ChipSet.of(self.ways.chip)
+        return judged.sets.live - judged.may <= siblings(chip(self.ways.chip)) | own
+
+    def _may_pass(self, judged: Judged) -> bool:
+        return self._takes(judged, yes=not judged.denies)
+
+    def _takes(self, judged: Judged, *, yes: bool) -> bool:
+        """Whether the chip may take a side, once it comes there: what stands in front may refuse it today."""
+        alone = ChipSet.of(self.ways.chip)
+        return bool(alone & judged.sets.may) if yes else not alone <= judged.sets.must
+
+    def _closed(self, judged: Judged) -> Iterator[Span]:
+        """The branches of a gate that the chip does not take, but for the one that opening it gives to the chip."""
+        for side, yes in ((judged.gate.yes, True), (judged.gate.no, False)):
+            opened = refuses(judged.other) and side is judged.working
+            if side.at is not None and not side.rest and not opened and not self._takes(judged, yes=yes):
+                yield side.at
+
+
+def _place(judged: Judged) -> GatePlace:
+    return GatePlace(judged.module.path, judged.at)
