@@ -11,7 +11,7 @@ from bwlint.readers.python.sides import Imports, dotted, statements
 def names(tree: ast.Module, imports: Imports) -> Iterator[tuple[str, str]]:
     """Each name with the dotted one that it stands for wherever the module uses it."""
     for function in statements(tree.body):
-        if isinstance(function, ast.FunctionDef):
+        if isinstance(function, ast.FunctionDef) and any(isinstance(one, ast.Global) for one in function.body):
             nodes = list(statements(function.body))
             shared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
             if shared:

@@ -88,7 +88,7 @@ class _Config:
     at: ast.expr
 
     def product(self) -> int:
-        """By which the largest comes first, as a rule."""
+        """By which the smallest comes first, as a rule."""
         return math.prod(self.constants.values()) * self.stages
 
 
@@ -118,19 +118,17 @@ class _Reader:
         return self._bytes(self._constants(launch, values), self._stages(launch, values), values)
 
     def tuned(self, decorator: ast.expr, launches: list[_Launch]) -> Iterator[Operation]:
-        """What every configuration takes at least, whichever launch it is for."""
+        """What every configuration takes at least, whichever launch it is for; nothing where one fits everywhere."""
         values = Values(self.tree)
         configs = _configs(decorator, self.tree, values)
         launched = [self._constants(one, values) for one in launches]
         given = [one for at, one in enumerate(launched) if one not in launched[:at]] or [{}]
-        ordered = sorted(configs, key=_Config.product, reverse=True)
         sizes: list[tuple[int, ast.expr]] = []
-        for config in ordered:
-            sizes.append(
-                (min(self._bytes({**one, **config.constants}, config.stages, values) for one in given), config.at)
-            )
-            if sizes[0][0] < _LEAST_BYTES:
+        for config in sorted(configs, key=_Config.product):
+            size = min(self._bytes({**one, **config.constants}, config.stages, values) for one in given)
+            if size < _LEAST_BYTES:
                 return
+            sizes.append((size, config.at))
         if sizes:
             at = max(sizes, key=lambda one: one[0])[1]
             amounts = [const(size, span(config)) for size, config in sizes]
@@ -209,7 +207,7 @@ class _Case:
 
 
 def _text(widths: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} = {width}" for name, width in islice(widths.items(), 1))
+    return ", ".join(f"{name} = {width}" for name, width in widths.items())
 
 
 def _cases(function: Function, allowed: _Allowed) -> Iterator[_Case]:
