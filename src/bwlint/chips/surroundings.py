@@ -53,13 +53,15 @@ def packages() -> dict[str, PackageFloor]:
 
 @dataclass(frozen=True, slots=True)
 class ShippedCode:
-    """Releases of a package from `first` on have device code that runs on `chips`."""
+    """Releases of a package from `first` on have what runs on `chips`, or makes code for them."""
 
     name: str
     chips: tuple[str, ...]
     first: str
+    what: str
 
 
 @cache
 def shipped() -> tuple[ShippedCode, ...]:
-    return tuple(ShippedCode(row["name"], tuple(row["chips"]), row["first"]) for row in table("toolkits")["shipped"])
+    rows = table("toolkits")["shipped"]
+    return tuple(ShippedCode(row["name"], tuple(row["chips"]), row["first"], row["what"]) for row in rows)

@@ -13,14 +13,23 @@ OLD = "torch==2.6.0"
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("requirements.txt", OLD, ["torch==2.6.0 has no kernels for 12.x: its wheels have some from 2.7 on"]),
+        ("requirements.txt", OLD, ["torch==2.6.0 has no kernels for 12.x, which its wheels have from 2.7 on"]),
         ("requirements.txt", "torch == 2.5.1+cu121", ["torch== 2.5.1 for CUDA 12.1 has no kernels for 12.x"]),
         (
             "requirements.txt",
             "torch==2.7.1+cu118",
-            ["torch==2.7.1 for CUDA 11.8 has no kernels for 12.x: its wheels have some from 2.7 for CUDA 12.8 on"],
+            ["torch==2.7.1 for CUDA 11.8 has no kernels for 12.x, which its wheels have from 2.7 for CUDA 12.8 on"],
         ),
-        ("requirements.txt", "triton==3.4.0", ["triton==3.4.0 has no kernels for 12.1"]),
+        (
+            "requirements.txt",
+            "triton==3.4.0",
+            ["triton==3.4.0 has no ptxas for 12.1, which its wheels have from 3.6 on"],
+        ),
+        (
+            "requirements.txt",
+            "triton==3.2.0",
+            ["no ptxas for 12.x, which its wheels have from 3.3 on for 12.0 and from 3.6 on for 12.1"],
+        ),
         ("requirements-cuda.txt", "torch<=2.6.0,>=2.0.0", ["torch<=2.6.0,>=2.0.0 has no kernels for 12.x"]),
         ("pyproject.toml", f'dependencies = ["{OLD}"]', ["torch==2.6.0 has no kernels"]),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "2.5.1"', ["torch==2.5.1 has no kernels"]),
@@ -43,6 +52,8 @@ OLD = "torch==2.6.0"
         ("notes.yaml", "image: nvidia/cuda:12.4.1-devel", []),
         (".github/workflows/test.yml", f"run: pip install {OLD}", []),
         ("tests/requirements.txt", OLD, []),
+        ("archive/Dockerfile", "FROM nvidia/cuda:12.4.1-devel", []),
+        ("legacy/requirements.txt", OLD, []),
         ("train.py", f'print("pip install {OLD}")', []),
     ],
 )

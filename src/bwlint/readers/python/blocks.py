@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from bwlint.readers.nodes import below
 from bwlint.readers.python.least import Function, called, parameters
@@ -122,11 +123,7 @@ class TritonKernel:
     def _give(self, name: str, value: ast.expr, adds: bool) -> None:
         number = None if adds else self._number(value)
         self._fixed -= {name}
-        if (
-            not adds
-            and not self._at_run_time(value)
-            and not any(isinstance(one, ast.Call) and called(one) in _RUNS for one in below(value))
-        ):
+        if not adds and not _spoken(value).runs and not self._at_run_time(value):
             self._fixed |= {name}
         self._numbers.pop(name, None)
         if number is not None:
@@ -158,10 +155,9 @@ class TritonKernel:
         return yes | no if self._at_run_time(node.test) else yes & no
 
     def _loop(self, node: ast.For | ast.While) -> set[tuple[_Loop | None, _Load]]:
-        inner = any(isinstance(one, ast.For | ast.While) for one in below(node)[1:])
-        stages = 0 if inner or isinstance(node, ast.While) else self._pipelined(node.iter)
-        assigned = {one.id for one in below(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-        self._numbers = {name: value for name, value in self._numbers.items() if name not in assigned}
+        spoken = _spoken(node)
+        stages = 0 if spoken.loops > 1 or isinstance(node, ast.While) else self._pipelined(node.iter)
+        self._numbers = {name: value for name, value in self._numbers.items() if name not in spoken.stored}
         self._loops.append(_Loop(node, stages))
         try:
             return self._body(node.body)
@@ -191,22 +187,23 @@ class TritonKernel:
 
     def _at_run_time(self, *parts: ast.expr) -> bool:
         """Whether a bound or a test is a value of run time and no constant."""
-        nodes = [one for part in parts for one in below(part)]
-        if any(isinstance(one, ast.Is | ast.IsNot) for one in nodes):
+        spoken = [_spoken(part) for part in parts]
+        if any(one.identity for one in spoken):
             return False
-        words = {one.id for one in nodes if isinstance(one, ast.Name)} - {"tl", "triton"}
-        fixed = {one.arg for one in _arguments(self.function) if is_constant(one)} | self._fixed
-        local = self._names.keys() | set(parameters(self.function))
-        return any(word in local and word not in fixed and word not in self._numbers for word in words)
+        handed, fixed = set(parameters(self.function)), constants(self.function)
+        return any(
+            (word in self._names or word in handed) and word not in (fixed | self._fixed) and word not in self._numbers
+            for one in spoken
+            for word in one.names
+        )
 
     def _products(self, node: ast.expr) -> set[tuple[_Loop | None, _Load]]:
         loop = self._loops[-1] if self._loops else None
         found: set[tuple[_Loop | None, _Load]] = set()
-        for one in below(node):
-            if isinstance(one, ast.Call) and called(one) == "dot":
-                given = [*one.args[:2], *(key.value for key in one.keywords if key.arg in ("input", "other"))]
-                loads = {load for part in given for load in self._value(part, "").loads if len(load.shape) > 1}
-                found |= {(loop, load) for load in loads}
+        for one in _spoken(node).products:
+            given = [*one.args[:2], *(key.value for key in one.keywords if key.arg in ("input", "other"))]
+            loads = {load for part in given for load in self._value(part, "").loads if len(load.shape) > 1}
+            found |= {(loop, load) for load in loads}
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.helpers:
             found |= self._inside(self.helpers[node.func.id], node)
         return found
@@ -313,13 +310,46 @@ class TritonKernel:
         return None if number is None else bool(number)
 
 
-def is_constant(argument: ast.arg) -> bool:
-    """Whether a parameter of a kernel is a constant of the compilation."""
-    return argument.annotation is not None and "constexpr" in ast.unparse(argument.annotation)
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """What stands in an expression or a loop: the same for every configuration."""
+
+    names: frozenset[str]
+    stored: frozenset[str]
+    products: tuple[ast.Call, ...]
+    loops: int
+    runs: bool
+    identity: bool
 
 
-def _arguments(function: Function) -> Iterator[ast.arg]:
-    yield from (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+@lru_cache(maxsize=4096)
+def _spoken(node: ast.AST) -> _Spoken:
+    nodes = below(node)
+    names = [one for one in nodes if isinstance(one, ast.Name)]
+    calls = [(called(one), one) for one in nodes if isinstance(one, ast.Call)]
+    return _Spoken(
+        names=frozenset(one.id for one in names) - {"tl", "triton"},
+        stored=frozenset(one.id for one in names if isinstance(one.ctx, ast.Store)),
+        products=tuple(one for word, one in calls if word == "dot"),
+        loops=sum(isinstance(one, ast.For | ast.While) for one in nodes),
+        runs=any(word in _RUNS for word, _ in calls),
+        identity=any(isinstance(one, ast.Is | ast.IsNot) for one in nodes),
+    )
+
+
+@lru_cache(maxsize=64)
+def constants(function: Function) -> frozenset[str]:
+    """The parameters of a kernel that are constants of the compilation."""
+    arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    return frozenset(one.arg for one in arguments if one.annotation and "constexpr" in ast.unparse(one.annotation))
+
+
+def multiplying(kernels: Mapping[str, Function]) -> dict[str, Function]:
+    """Those of a file's kernels that multiply blocks, or call one that does."""
+    found = {name: one for name, one in kernels.items() if _spoken(one).products}
+    for _ in range(MAX_DEPTH if found else 0):
+        found = {name: one for name, one in kernels.items() if name in found or _spoken(one).names & found.keys()}
+    return found
 
 
 def _by_name(call: ast.Call) -> dict[str, ast.expr]:

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from bwlint.chips.interfaces import is_told_by_text
 from bwlint.chips.peers import turned_on
@@ -15,7 +16,7 @@ from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk, walk_through
 from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, HandedOn, Operation, Path, Side, Use
 from bwlint.model.kinds import REFUSING, GateKind, OperationKind
-from bwlint.readers.nodes import below, whole
+from bwlint.readers.nodes import below
 from bwlint.readers.python import characters, choices, definitions, installed, lent, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers, may_call
 from bwlint.readers.python.gates import Gates, Where
@@ -182,7 +183,7 @@ class Flow:
         self.lowerer.late = frozenset(self._shared)
         self._globals: set[tuple[str, str]] = set()
         self._tests = list(_with_marks(tree.body))
-        self._raising = _with_errors(tree) if hits else frozenset()
+        self._body = tree.body
         self._importable = importable
         self.block(tree.body, tree.body)
         self._judge_records()
@@ -751,8 +752,18 @@ class Flow:
     def _refused_by(self, node: ast.expr, lowered: Expr, rest: Sequence[ast.stmt]) -> None:
         """A helper of the file whose answer is kept, and which ends in an error where it has none."""
         name = dotted(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
-        if isinstance(node, ast.Call) and name in self._raising and self.gates.device_word(name):
+        if isinstance(node, ast.Call) and self.gates.device_word(name) and name in self._raising:
             self._helper_call(node, lowered, name, rest)
+
+    @cached_property
+    def _raising(self) -> frozenset[str]:
+        """The functions of the file in which an error is raised."""
+        defined = (
+            node for node in sides.statements(self._body) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        )
+        return frozenset(
+            one.name for one in defined if any(isinstance(each, ast.Raise) for each in sides.statements(one.body))
+        )
 
     def _call_lists(self, node: ast.expr, rest: Sequence[ast.stmt]) -> None:
         """Lists passed to calls; what they guard is what follows, and the function that passes them."""
@@ -1044,12 +1055,6 @@ def _as_node(value: Expr) -> ast.expr:
 
 def _as_read(target: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name(target.id, ast.Load()), target) if isinstance(target, ast.Name) else target
-
-
-def _with_errors(tree: ast.Module) -> frozenset[str]:
-    """The functions of a file in which an error is raised."""
-    defined = (node for node in whole(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    return frozenset(node.name for node in defined if any(isinstance(one, ast.Raise) for one in below(node)))
 
 
 def unpacked(target: ast.Tuple | ast.List, value: Expr) -> Iterator[tuple[ast.expr, Expr]]:

@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import lru_cache
 
 from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted
@@ -82,8 +82,7 @@ class Values:
 
     def _given(self, name: str, function: Function | None) -> list[tuple[ast.expr, Function | None]]:
         """All that a name is given: in its function, as its argument, or at the top of the file."""
-        body: Iterable[ast.AST] = below(function) if function is not None else self.tree.body
-        own = [(value, function) for node in body for value in _assigned(node, name)]
+        own = [(value, function) for value in _assignments(function or self.tree).get(name, ())]
         parameter = name in parameters(function) if function is not None else False
         if function is not None and parameter:
             handed = list(self._handed(name, function))
@@ -94,33 +93,59 @@ class Values:
     def _handed(self, name: str, function: Function) -> Iterator[tuple[ast.expr, Function | None]]:
         """What calls in the file hand to a parameter, or its default."""
         default = default_of(function, name)
-        calls = list(islice(self._calls(function.name), MAX_CALLS))
-        handed = [(around, _argument(call, name, parameters(function))) for around, call in calls]
+        found = _by_name(self.tree).get(function.name, [])[:MAX_CALLS]
+        handed = [(around, _argument(call, name, parameters(function))) for around, call in found]
         for around, value in handed or [(None, None)]:
             if value is not None:
                 yield value, around
             else:
                 yield (default if default is not None else ast.Constant(1)), None
 
-    def _calls(self, name: str) -> Iterator[tuple[Function | None, ast.Call]]:
-        for around in self.tree.body:
-            for node in below(around):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
-                    yield (around if isinstance(around, Function) else None), node
+
+@lru_cache(maxsize=1)
+def calls(tree: ast.Module) -> tuple[tuple[Function | None, ast.Call], ...]:
+    """The calls of a file, each with the function at the top that is around it."""
+    return tuple(
+        (around if isinstance(around, Function) else None, node)
+        for around in tree.body
+        for node in below(around)
+        if isinstance(node, ast.Call)
+    )
 
 
-def _assigned(node: ast.AST, name: str) -> Iterator[ast.expr]:
-    """What a statement gives to a name; where it gives one of several, or counts on, that is not known."""
+@lru_cache(maxsize=1)
+def _by_name(tree: ast.Module) -> dict[str, list[tuple[Function | None, ast.Call]]]:
+    found: dict[str, list[tuple[Function | None, ast.Call]]] = {}
+    for around, call in calls(tree):
+        if isinstance(call.func, ast.Name):
+            found.setdefault(call.func.id, []).append((around, call))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _assignments(scope: Function | ast.Module) -> dict[str, list[ast.expr]]:
+    """What names are given in a function, or at the top of a file."""
+    found: dict[str, list[ast.expr]] = {}
+    body: Iterable[ast.AST] = scope.body if isinstance(scope, ast.Module) else below(scope)
+    for node in body:
+        for name, value in _assigned(node):
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """What a statement gives to names; where it gives one of several, or counts on, that is not known."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            if isinstance(target, ast.Name) and target.id == name:
-                yield node.value
-            elif isinstance(target, ast.Tuple) and any(dotted(one) == name for one in target.elts):
-                yield _part(target, node.value, name)
-    elif isinstance(node, ast.AnnAssign | ast.AugAssign) and dotted(node.target) == name:
-        yield node.value if isinstance(node, ast.AnnAssign) and node.value is not None else ast.Constant(1)
-    elif isinstance(node, ast.For | ast.comprehension) and any(dotted(one) == name for one in below(node.target)):
-        yield ast.Constant(1)
+            if isinstance(target, ast.Name):
+                yield target.id, node.value
+            elif isinstance(target, ast.Tuple):
+                yield from ((name, _part(target, node.value, name)) for name in dict.fromkeys(map(dotted, target.elts)))
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+        known = node.value if isinstance(node, ast.AnnAssign) else None
+        yield dotted(node.target), known or ast.Constant(1)
+    elif isinstance(node, ast.For | ast.comprehension):
+        yield from ((name, ast.Constant(1)) for name in dict.fromkeys(map(dotted, below(node.target))))
 
 
 def _part(target: ast.Tuple, value: ast.expr, name: str) -> ast.expr:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from bwlint.readers.nodes import below, whole
-from bwlint.readers.python.sides import Imports, dotted
+from bwlint.readers.python.sides import Imports, dotted, statements
 
 
 def names(tree: ast.Module, imports: Imports) -> Iterator[tuple[str, str]]:
     """Each name with the dotted one that it stands for wherever the module uses it."""
-    for function in whole(tree):
-        if isinstance(function, ast.FunctionDef):
-            nodes = below(function)
+    for function in statements(tree.body):
+        if isinstance(function, ast.FunctionDef) and any(isinstance(one, ast.Global) for one in function.body):
+            nodes = list(statements(function.body))
             shared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
             if shared:
                 yield from _kept(nodes, shared, dict(_imported(nodes, imports)))
 
 
-def _imported(nodes: list[ast.AST], imports: Imports) -> Iterator[tuple[str, str]]:
+def _imported(nodes: list[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -30,7 +29,7 @@ def _imported(nodes: list[ast.AST], imports: Imports) -> Iterator[tuple[str, str
             yield from ((alias.asname or alias.name, f"{module}.{alias.name}") for alias in node.names)
 
 
-def _kept(nodes: list[ast.AST], shared: set[str], imported: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _kept(nodes: list[ast.stmt], shared: set[str], imported: dict[str, str]) -> Iterator[tuple[str, str]]:
     yield from ((name, imported[name]) for name in sorted(shared & imported.keys()))
     for node in nodes:
         if isinstance(node, ast.Assign):

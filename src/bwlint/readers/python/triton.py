@@ -18,8 +18,8 @@ from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.model.kinds import OperationKind
 from bwlint.readers.nodes import below, whole
-from bwlint.readers.python.blocks import DEFAULT_STAGES, TritonKernel, compared, is_constant
-from bwlint.readers.python.least import Function, Values, called, default_of, parameters
+from bwlint.readers.python.blocks import DEFAULT_STAGES, TritonKernel, compared, constants, multiplying
+from bwlint.readers.python.least import Function, Values, called, calls, default_of, parameters
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -50,7 +50,7 @@ def _asked(tree: ast.Module) -> Iterator[Operation]:
     if not kernels:
         return
     launches = list(islice(_launches(tree, kernels), MAX_LAUNCHES))
-    for name, kernel in kernels.items():
+    for name, kernel in multiplying(kernels).items():
         reader = _Reader(tree, kernel, kernels)
         mine = [one for one in launches if one.kernel == name]
         tuned = _decorated(kernel, "autotune")
@@ -76,14 +76,9 @@ class _Launch:
 
 
 def _launches(tree: ast.Module, kernels: Collection[str]) -> Iterator[_Launch]:
-    for around in tree.body:
-        for node in below(around):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Subscript)
-                and dotted(node.func.value) in kernels
-            ):
-                yield _Launch(dotted(node.func.value), node, around if isinstance(around, Function) else None)
+    for around, call in calls(tree):
+        if isinstance(call.func, ast.Subscript) and dotted(call.func.value) in kernels:
+            yield _Launch(dotted(call.func.value), call, around)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +88,7 @@ class _Config:
     at: ast.expr
 
     def product(self) -> int:
-        """By which the largest comes first, as a rule."""
+        """By which the smallest comes first, as a rule."""
         return math.prod(self.constants.values()) * self.stages
 
 
@@ -123,18 +118,17 @@ class _Reader:
         return self._bytes(self._constants(launch, values), self._stages(launch, values), values)
 
     def tuned(self, decorator: ast.expr, launches: list[_Launch]) -> Iterator[Operation]:
-        """What every configuration takes at least, whichever launch it is for."""
+        """What every configuration takes at least, whichever launch it is for; nothing where one fits everywhere."""
         values = Values(self.tree)
         configs = _configs(decorator, self.tree, values)
-        given = [self._constants(one, values) for one in launches] or [{}]
-        ordered = sorted(configs, key=_Config.product, reverse=True)
+        launched = [self._constants(one, values) for one in launches]
+        given = [one for at, one in enumerate(launched) if one not in launched[:at]] or [{}]
         sizes: list[tuple[int, ast.expr]] = []
-        for config in ordered:
-            sizes.append(
-                (min(self._bytes({**one, **config.constants}, config.stages, values) for one in given), config.at)
-            )
-            if sizes[0][0] < _LEAST_BYTES:
+        for config in sorted(configs, key=_Config.product):
+            size = min(self._bytes({**one, **config.constants}, config.stages, values) for one in given)
+            if size < _LEAST_BYTES:
                 return
+            sizes.append((size, config.at))
         if sizes:
             at = max(sizes, key=lambda one: one[0])[1]
             amounts = [const(size, span(config)) for size, config in sizes]
@@ -164,11 +158,10 @@ class _Reader:
         return 1 if any(map(_BYTE_TYPES.search, names)) else 2
 
     def _constants(self, launch: _Launch, values: Values) -> dict[str, int]:
-        fixed = [one.arg for one in _arguments(self.kernel) if is_constant(one)]
         places = dict(zip(parameters(self.kernel), launch.call.args, strict=False))
         names = {one.arg: one.value for one in launch.call.keywords}
         found: dict[str, int] = {}
-        for name in fixed:
+        for name in filter(constants(self.kernel).__contains__, parameters(self.kernel)):
             handed = names.get(name, places.get(name))
             node = handed if handed is not None or None in names else default_of(self.kernel, name)
             number = _exact(node, launch.function if handed is not None else None, values) if node is not None else None
@@ -181,10 +174,6 @@ class _Reader:
         if "num_stages" in names:
             return values.least(names["num_stages"], launch.function)
         return 1 if None in names else DEFAULT_STAGES
-
-
-def _arguments(function: Function) -> Iterator[ast.arg]:
-    yield from (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
 
 
 def _name(function: Function | None) -> str:
@@ -218,7 +207,7 @@ class _Case:
 
 
 def _text(widths: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} = {width}" for name, width in islice(widths.items(), 1))
+    return ", ".join(f"{name} = {width}" for name, width in widths.items())
 
 
 def _cases(function: Function, allowed: _Allowed) -> Iterator[_Case]:

@@ -103,33 +103,14 @@ def _elements(one: Asked) -> str:
 
 
 def _tuned(one: Asked) -> Iterator[Draft]:
-    """Configurations that are tried: Triton passes over those that do not fit, if one does."""
+    """Configurations that are tried, where none fits: Triton passes over those that do not, as long as one does."""
     sizes: list[int] = [amount.args[0] for amount in one.operation.amounts]
-    over = one.targets.chips - fitting(max(sizes))
-    if not over:
-        return
-    limit = max(chip.smem_per_block_optin or 0 for chip in over)
-    many = sum(each > limit for each in sizes)
-    every = many == len(sizes)
-    size = min(sizes) if every else max(sizes)
-    yield _draft(
-        one,
-        size,
-        over,
-        message=(
-            f"{_how_many(many, len(sizes))} of `{one.operation.qualname}` {'takes' if every or many == 1 else 'take'}"
-            f" {'at least' if every or many == 1 else 'up to'} {kib(size)}, {_elements(one)}; {_has(over)}"
-        ),
-        label="the largest",
-        severity="warning" if every else "note",
-    )
-
-
-def _how_many(many: int, among: int) -> str:
-    if among == 1:
-        return "the only configuration"
-    which = "each" if many == among else "one" if many == 1 else str(many)
-    return f"{which} of {among} configurations"
+    over = one.targets.chips - fitting(min(sizes))
+    if over:
+        which = "the only configuration" if len(sizes) == 1 else f"each of {len(sizes)} configurations"
+        takes = f"takes at least {kib(min(sizes))}, {_elements(one)}"
+        message = f"{which} of `{one.operation.qualname}` {takes}; {_has(over)}"
+        yield _draft(one, min(sizes), over, message=message, label="the largest")
 
 
 def _draft(

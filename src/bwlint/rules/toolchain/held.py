@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion
 from bwlint.chips import NONE, ChipSet
 from bwlint.chips.surroundings import ShippedCode, shipped
 from bwlint.chips.toolkits import version
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import listed, plain
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft
 from bwlint.model.facts import Module, Operation
@@ -25,9 +25,12 @@ __all__ = ["RULE", "check_file"]
 _ANY = re.compile("")
 _REQUIRED = (".txt", ".in", ".toml", ".cfg", ".py")
 """What everybody installs, and not one image."""
+_LAID_ASIDE = re.compile(r"(?i)(?:^|/)(?:archived?|attic|deprecated|legacy|obsolete)/")
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if _LAID_ASIDE.search(context.places.get(module.path, "")):
+        return
     held: dict[str, list[Operation]] = {}
     for one in module.operations:
         if one.kind == "package-pin":
@@ -49,12 +52,17 @@ def _package(context: Context, module: Module, pins: list[Operation]) -> Iterato
     if not chips:
         return
     asked, built = (str(amount.args[0]) for amount in pins[0].amounts)
-    first = max((row.first for row in _rows(pins[0], chips)), key=version)
-    since = f"{first} for CUDA {first_release(chips)}" if built else first
+    rows = list(_rows(pins[0], chips))
+    of_cuda = f" for CUDA {first_release(chips)}" if built else ""
     name = f"{pins[0].name}{asked}" + (f" for CUDA {built}" if built else "")
-    message = f"{name} has no kernels for {plain(chips)}: its wheels have some from {since} on"
+    since = [
+        f"from {row.first}{of_cuda} on" + (f" for {plain(ChipSet.of(*row.chips) & chips)}" if len(rows) > 1 else "")
+        for row in rows
+    ]
+    message = f"{name} has no {rows[0].what} for {plain(chips)}, which its wheels have {listed(since)}"
+    first = max((row.first for row in rows), key=version)
     severity: Severity = "warning" if module.path.endswith(_REQUIRED) and is_served(context, chips) else "note"
-    yield draft(module, pins[0], chips, severity, message, asked, f"let {since} in")
+    yield draft(module, pins[0], chips, severity, message, asked, f"let {first}{of_cuda} in")
 
 
 def _beside(context: Context, module: Module) -> Iterator[Module]:
