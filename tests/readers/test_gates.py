@@ -102,7 +102,7 @@ def test_comments_around_a_gate() -> None:
 
 @pytest.mark.parametrize(
     ("source", "words"),
-    [("if x ==\n", "syntax error"), ("x = 1\0", "null"), ("(" * 5000 + ")" * 5000, "nested|many|syntax")],
+    [("if x ==\n", "syntax error"), ("x = 1\0", "NUL byte"), ("(" * 5000 + ")" * 5000, "nested|many|syntax")],
 )
 def test_what_python_does_not_read_is_an_error(source: str, words: str) -> None:
     with pytest.raises(ReadError, match=words):
