@@ -32,6 +32,7 @@ from bwlint.model.findings import (
 from bwlint.model.fingerprint import fingerprint
 from bwlint.model.progress import Advance, each, quiet
 from bwlint.readers.comments import comments_of
+from bwlint.readers.nodes import definition_at
 from bwlint.run.copies import without_copies
 from bwlint.run.engine import Analysis
 from bwlint.settings import catalog, suppress
@@ -133,10 +134,20 @@ class _ReportedFile:
         for draft in sorted(drafts, key=lambda draft: (draft.at, draft.rule.name)):
             rests_on = [judged[id(gate)] for gate in (draft.gate, *draft.rests_on) if id(gate) in judged]
             finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
-            key = (finding.name, _between(self.text, finding.region), _qualname(draft))
+            key = (finding.name, _between(self.text, finding.region), self._qualname(draft))
             findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key])))
             seen[key] += 1
         return findings
+
+    def _qualname(self, draft: Draft) -> str:
+        """The function or class around a draft. Facts hold only the functions that matter, and which do may change with
+        a line far away: where no gate says it, Python's own syntax does.
+        """
+        if draft.gate is not None:
+            return draft.gate.qualname
+        if draft.module.language == "python":
+            return definition_at(self.text.source, draft.at.line)
+        return _qualname(draft)
 
     def _judged(self, drafts: Sequence[Draft]) -> dict[int, Judged]:
         """The gates of the drafts with their sets."""
@@ -301,7 +312,5 @@ def _between(text: SourceText, region: Region) -> str:
 
 def _qualname(draft: Draft) -> str:
     """The function or class around a draft."""
-    if draft.gate is not None:
-        return draft.gate.qualname
     around = [function for function in draft.module.functions.values() if function.at.holds(draft.at)]
     return max(around, key=lambda function: function.at[:2]).qualname if around else "<module>"
