@@ -7,7 +7,6 @@ on a line that has changed is shown all the same: its author is at work there.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError
 from bwlint.sources.pypi import SourceError, is_package
-from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.read import SourceText, Unread, decode, read_bytes
 from bwlint.sources.snapshot import export
 from bwlint.sources.worktree import is_shallow, relative, renamed, revision_of, top_of
 
@@ -116,13 +115,9 @@ def _changed(before: Path, after: Sequence[str]) -> frozenset[int]:
     text = data if isinstance(data, Unread) else decode(data)
     if isinstance(text, Unread):
         return frozenset()
-    old, new = ([line.rstrip("\r\n") for line in lines] for lines in (_split(text), after))
+    old, new = SourceText(text).lines, [line.rstrip("\r\n") for line in after]
     found: set[int] = set()
     for kind, _, _, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind != "equal":
             found.update(range(start + 1, max(end, start + 1) + 1))
     return frozenset(found)
-
-
-def _split(text: str) -> list[str]:
-    return re.split(r"\r\n|\r|\n", text)

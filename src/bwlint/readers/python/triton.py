@@ -306,19 +306,26 @@ def _configs(decorator: ast.expr, tree: ast.Module, values: Values) -> list[_Con
     return found if found is not None else []
 
 
-def _listed(node: ast.expr, tree: ast.Module, values: Values) -> list[_Config] | None:
+def _listed(
+    node: ast.expr, tree: ast.Module, values: Values, followed: frozenset[str] = frozenset()
+) -> list[_Config] | None:
+    """The configurations in an expression, or in what it names; None where a name leads back to itself (`followed`)."""
     if isinstance(node, ast.List | ast.Tuple):
         single = [_config(one, {}, values) for one in node.elts]
         return [one for one in single if one is not None] if None not in single else None
     if isinstance(node, ast.ListComp):
         return _each(node, values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = _listed(node.left, tree, values), _listed(node.right, tree, values)
+        left, right = (_listed(one, tree, values, followed) for one in (node.left, node.right))
         return [*left, *right] if left is not None and right is not None else None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         node = ast.Name(node.func.id, ast.Load())
-    given = _given(node.id, tree) if isinstance(node, ast.Name) else []
-    return _listed(given[0], tree, values) if len(given) == 1 and not isinstance(given[0], ast.Name) else None
+    if not isinstance(node, ast.Name) or node.id in followed:
+        return None
+    given = _given(node.id, tree)
+    if len(given) != 1 or isinstance(given[0], ast.Name):
+        return None
+    return _listed(given[0], tree, values, followed | {node.id})
 
 
 def _given(name: str, tree: ast.Module) -> list[ast.expr]:
