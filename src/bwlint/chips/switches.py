@@ -1,4 +1,4 @@
-"""Helpers of libraries that compile to nothing unless a build sets a macro for them (macros.toml)."""
+"""Kernels that begin early: how they wait, what launches them, and macros that their waits need (macros.toml)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,13 @@ def switches(helper: str) -> tuple[Switch, ...]:
 @cache
 def macros() -> frozenset[str]:
     """All of them."""
-    return frozenset(one.macro for rows in _rows().values() for one in rows)
+    return frozenset(row["macro"] for row in table("macros")["switch"])
+
+
+@cache
+def macros_of_projects() -> frozenset[str]:
+    """Those that count where a file defines them: the others are defined by the library's own header."""
+    return frozenset(row["macro"] for row in table("macros")["switch"] if not row.get("by_header"))
 
 
 def left_by(helper: str, defined: frozenset[str]) -> TargetSet:
@@ -39,6 +45,31 @@ def left_by(helper: str, defined: frozenset[str]) -> TargetSet:
         if one.macro in defined:
             found |= one.targets
     return found
+
+
+@cache
+def waits() -> frozenset[str]:
+    """What keeps a kernel that may begin early from reading too early, in PTX and CUDA C++."""
+    return frozenset(name for row in table("macros")["wait"] for name in row["names"])
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyLaunch:
+    """A member of a library's class that launches a kernel early where its last argument is true.
+
+    `arguments` are the numbers of arguments that it can be called with; the one before the last is the host adapter.
+    """
+
+    library: str
+    member: str
+    arguments: frozenset[int]
+
+
+@cache
+def early_launches() -> tuple[EarlyLaunch, ...]:
+    """All of them."""
+    rows = table("macros")["early_launch"]
+    return tuple(EarlyLaunch(row["library"], row["member"], frozenset(row["arguments"])) for row in rows)
 
 
 @cache

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import NO_TARGET, ChipSet, TargetSet
-from bwlint.chips.switches import left_by, switches
+from bwlint.chips.switches import left_by, macros_of_projects, switches
+from bwlint.chips.switches import waits as known_waits
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -20,9 +21,6 @@ from bwlint.model.rule import RuleTraits
 from bwlint.world.builds import built
 
 RULE = RuleTraits("pdl-noop", explains=2)
-_WAITS = frozenset({"griddepcontrol.wait", "cudaGridDependencySynchronize"})
-_ASKED_FOR = "CUTLASS_ENABLE_"
-"""How macros begin that a project sets: the others are set by the library's header itself, where these are."""
 _EARLY = "before the one in front of it has ended"
 
 
@@ -33,7 +31,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return  # the host lets none of them begin early there
     waits: dict[str, list[Operation]] = defaultdict(list)
     for one in module.operations:
-        if one.name in _WAITS or (one.kind == "atom" and switches(one.name)):
+        if one.name in known_waits() or (one.kind == "atom" and switches(one.name)):
             waits[one.qualname].append(one)
     for function, found in waits.items():
         if not _all_of_body(module, function):
@@ -117,7 +115,7 @@ def _set_for(context: Context, module: Module) -> frozenset[str]:
     known = (*context.builds.above(module.path), *(one for one in builds if one is not None))
     names = {one.name for build in known for one in build.operations if one.kind == "switched-on"}
     files = (module, *context.tree.headers.included(module))
-    own = (name for file in files for name in file.functions if name.startswith(_ASKED_FOR))
+    own = (name for file in files for name in macros_of_projects().intersection(file.functions))
     return frozenset((*names, *own))
 
 

@@ -20,6 +20,7 @@ _SURE, _MAYBE = False, True
         (f"{_SET} {_ALLOWED} = 1;", [("", _SURE)]),
         (f"{_SET} {_ALLOWED} = 1; cudaLaunchKernelEx(&c, pick(4), out);", [("", _SURE)]),
         ("cutlass::Op op; op.run(args, workspace, stream, nullptr, true);", [("cutlass", _SURE)]),
+        ("cutlass::Op op; op.run(params, stream, nullptr, true);", [("cutlass", _SURE)]),
         ("cutlass::Op op; op.run(stream, nullptr, /*launch_with_pdl=*/ enable_pdl);", [("cutlass", _MAYBE)]),
         (f"{_SET} {_ALLOWED} = 0; cudaLaunchKernelEx(&c, scale, out);", []),
         (f"{_SET} cudaLaunchKernelEx(&c, scale, out);", []),

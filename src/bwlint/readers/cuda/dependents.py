@@ -1,7 +1,7 @@
 """Launches that let a kernel begin before the one in front of it has ended (programmatic dependent launch).
 
-Operations of kind dependent-launch come out: `name` is the kernel, "" where the call does not say which, or `CUTLASS`
-for one that a class of that library launches. `given` says that a variable switches it on.
+Operations of kind dependent-launch come out: `name` is the kernel, "" where the call does not say which, or the library
+(chips/macros.toml) whose class launches it. `given` says that a variable switches it on.
 """
 
 from __future__ import annotations
@@ -9,22 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bwlint.chips.switches import EarlyLaunch, early_launches
 from bwlint.model.facts import Operation
 from bwlint.readers.cuda.constants import arguments
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scopes
 
-CUTLASS = "cutlass"
 _ATTRIBUTE = re.compile(
     r"(?:cudaLaunchAttribute|CU_LAUNCH_ATTRIBUTE_)(?:ProgrammaticStreamSerialization|PROGRAMMATIC_STREAM_SERIALIZATION)\b"
 )
 _ALLOWED = re.compile(r"programmaticStreamSerializationAllowed\s*=(?!=)\s*(?P<value>[^;,}]{1,200})")
 _LAUNCH = re.compile(r"cu(?:da)?LaunchKernelExC?\s*(?:<[^<>;]*>\s*)?\(")
 _KERNEL = re.compile(r"\s*&?\s*(?:\w+\s*::\s*)*(?P<name>[A-Za-z_]\w*)\s*(?:<.*)?\Z", re.DOTALL)
-_RUN = re.compile(r"(?:\.|->)\s*run\s*\(")
-_OF_RUN = {3: 1, 5: 3}
-"""The place of the host adapter in front of the switch, by how many arguments `run` of CUTLASS's adapter gets."""
 _IN_NAMES = re.compile(r"(?i)pdl|dependent")
 _YES = frozenset({"1", "true"})
 _NO = frozenset({"0", "false"})
@@ -34,8 +31,9 @@ def operations(code: Code, directives: Directives, places: Scopes) -> Iterator[O
     """The launches of a file; none of one that is switched off where it stands. Never raises."""
     if "rogrammatic" in code.text or "PROGRAMMATIC" in code.text:
         yield from _launched(code, directives, places)
-    if CUTLASS in code.text:
-        yield from _run(code, directives, places)
+    for member in early_launches():
+        if member.library in code.text:
+            yield from _by_member(member, code, directives, places)
 
 
 def _launched(code: Code, directives: Directives, places: Scopes) -> Iterator[Operation]:
@@ -67,16 +65,16 @@ def _kernel(text: str, opening: int) -> str:
     return found["name"] if found else ""
 
 
-def _run(code: Code, directives: Directives, places: Scopes) -> Iterator[Operation]:
+def _by_member(member: EarlyLaunch, code: Code, directives: Directives, places: Scopes) -> Iterator[Operation]:
     text = code.text
-    for match in _RUN.finditer(text):
+    for match in re.finditer(rf"(?:\.|->)\s*{member.member}\s*\(", text):
         parts = [text[start:end].strip() for start, end in arguments(text, match.end() - 1) or ()]
-        if len(parts) not in _OF_RUN or parts[-1] in _NO or places.function(match.start()) is None:
+        if len(parts) not in member.arguments or parts[-1] in _NO or places.function(match.start()) is None:
             continue
-        if (parts[-1] in _YES and parts[_OF_RUN[len(parts)]] == "nullptr") or _IN_NAMES.search(parts[-1]):
+        if (parts[-1] in _YES and parts[-2] == "nullptr") or _IN_NAMES.search(parts[-1]):
             yield Operation(
                 "dependent-launch",
-                CUTLASS,
+                member.library,
                 code.span(match.start(), match.end() - 1),
                 path=directives.path(match.start()),
                 qualname=places.qualname(match.start()),
