@@ -94,7 +94,7 @@ def _includes(data: bytes) -> tuple[bytes, ...]:
 
 def _questions(data: bytes) -> Iterator[str]:
     """The short functions that answer yes or no by the device."""
-    from bwlint.readers.cuda.program import asks_device
+    from bwlint.readers.cuda.asking import asks_device
 
     for match in _HEAD.finditer(data):
         body = _body(data[match.end() : match.end() + MAX_BODY])

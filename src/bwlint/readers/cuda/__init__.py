@@ -8,10 +8,11 @@ from dataclasses import replace
 from bwlint.model.facts import Module
 from bwlint.readers import prune
 from bwlint.readers.cuda import assembly, bodies, containers, dependents, given, launches, multiprocessors, peers
+from bwlint.readers.cuda.asking import ASKED, COMPARED
 from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
-from bwlint.readers.cuda.program import ASKED, COMPARED, program
+from bwlint.readers.cuda.program import program
 from bwlint.readers.cuda.scopes import scopes, without_directives
 
 _PLAIN_WORDS = tuple(

@@ -31,10 +31,11 @@ from bwlint.readers.cuda.instances import (
 )
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
-from bwlint.readers.cuda.program import last, tags
+from bwlint.readers.cuda.program import tags
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases, scopes, without_directives
 from bwlint.readers.cuda.statements import statements
 from bwlint.readers.cuda.sure import Stretch, compiled, only_refuses, sure
+from bwlint.readers.cuda.walk import last
 from bwlint.readers.cuda.ways import NOT_USED
 from bwlint.readers.ondemand import OnDemand
 

@@ -1,0 +1,79 @@
+"""What in host code may ask the device: by what it is called, or by the numbers that it is compared with."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+
+from bwlint.chips import EVERY
+from bwlint.chips.spelling import IN_NAMES, NUMBER
+from bwlint.evaluate.names import DEVICE
+from bwlint.model.expr import Expr
+from bwlint.model.naming import spoken
+
+_IDENTIFIER = re.compile(
+    r"\b\w*(?:[Ss][Mm]|SM|[Aa]rch|ARCH|[Cc]apab|CAPAB|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell)\w*"
+)
+_QUALIFIES = re.compile(r"\s*(?:::|<(?![<=\s]))")
+_OF_ONE = re.compile(rf"{IN_NAMES}{NUMBER}_\w*(?!\w)(?!\s*\()")
+"""SM90_TMA_LOAD, SM80_gemm_test: what is called after the chip that it is for."""
+_LAYOUTS = ("row_major", "column_major", "col_major")
+NUMBERS = frozenset(chip.joined for chip in EVERY)
+_PAIRS = frozenset((chip.major, chip.minor) for chip in EVERY)
+MAJORS = frozenset(chip.major for chip in EVERY)
+_ANY_NUMBER = "|".join(map(str, sorted(NUMBERS)))
+# Each alternative begins with a plain character: that lets the engine skip to the next candidate.
+COMPARED = "|".join(
+    (
+        *(rf"{operator}\s*(?:{_ANY_NUMBER})\b" for operator in ("==", "!=", "<=?", ">=?", r"case(?<!\wcase)")),
+        *(
+            rf"{word}[A-Za-z_]{{0,20}}\(\s*(?:{_ANY_NUMBER})\s*[,)]"
+            for word in ("SM", "Sm", "sm", "ARCH", "Arch", "arch")
+        ),
+        rf"\((?:{'|'.join(f'{major}, ?{minor}' for major, minor in sorted(_PAIRS))})[,)]",
+    )
+)
+"""A comparison with a number that a chip has, a call with its two numbers, or with the one where it is called after
+chips: what is asked may be the device, whatever it is called.
+"""
+_MAJOR = rf"(?:{'|'.join(map(str, sorted(MAJORS)))})\b"
+ASKED = "|".join(
+    rf"{word}\w{{0,20}}(?:\(\))?\s*(?:[=!<>]=|[<>])\s*{_MAJOR}"
+    for word in ("a(?i:rch)", "A(?i:rch)", r"s(?<!\ws)(?i:m)", r"S(?<!\wS)(?i:m)", "c(?i:apability)", "C(?i:apability)")
+)
+"""A comparison with a major of something that is called after the device."""
+ANY_COMPARISON = re.compile(rf"{COMPARED}|{ASKED}|==\s*(?:{'|'.join(map(str, sorted(MAJORS)))}\s*&&|k[A-Z])")
+"""Either of them, a capability that is asked for with `&&`, or a comparison with a constant."""
+_NUMBER_BESIDE = re.compile(r"[=!<>]=? ?\d")
+
+
+def asks_device(text: str) -> bool:
+    """Whether a text compares something with a number, and names something that is called after the device."""
+    return _NUMBER_BESIDE.search(text) is not None and may_ask(text, 0, len(text))
+
+
+def may_ask(text: str, start: int, end: int) -> bool:
+    """Whether a stretch has an identifier that may read the device; of namespaces and types it is a part."""
+    return any(
+        is_device(match[0])
+        and not _QUALIFIES.match(text, match.end(), end)
+        and not _OF_ONE.match(text, match.start(), end)
+        for match in _IDENTIFIER.finditer(text, start, end)
+    )
+
+
+@cache
+def is_device(word: str) -> bool:
+    said = spoken(word)
+    return not said.endswith(_LAYOUTS) and DEVICE.search(said) is not None
+
+
+def names_a_chip(call: Expr) -> bool:
+    """Whether a call is handed the number of a chip, or its major and its minor."""
+    numbers = [item.args[0] if item.op == "const" else None for item in call.args[1]]
+    return any(one in NUMBERS for one in numbers) or any(pair in _PAIRS for pair in pairwise(numbers))
+
+
+def is_question(name: str) -> bool:
+    return name[:1].islower() and is_device(name) and name.lower().startswith(("get", "is_", "is", "has", "supports"))
