@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bwlint.readers.python.blocks import TritonKernel
-from bwlint.readers.python.least import Function
+from bwlint.readers.python.least import MAX_AMOUNT, Function, Values
 
 TREE = ast.parse((Path(__file__).parents[3] / "fixtures/smem/blocks_of_triton.py").read_text())
 FUNCTIONS = {one.name: one for one in TREE.body if isinstance(one, Function)}
@@ -84,3 +84,14 @@ def test_gathered_blocks_are_there_once(flag: Mapping[str, int], expected: int) 
 
 def test_block_pointers_and_helpers() -> None:
     assert taken(functions(POINTED), "pointed", {"BLOCK": 64}, 4) == 2 * 64 * 128 * 2
+
+
+def test_a_number_that_squares_itself_ends() -> None:
+    squares = "".join("    BLOCK = BLOCK * BLOCK\n" for _ in range(100))
+    source = POINTED.replace("    left_at = tl.make", f"{squares}    left_at = tl.make", 1)
+    assert taken(functions(source), "pointed", {"BLOCK": 64}, 4) >= 1
+
+
+def test_names_that_square_each_other_end() -> None:
+    tree = ast.parse("".join(f"x{one} = x{one + 1} * x{one + 1}\n" for one in range(8)) + "x8 = 12345\n")
+    assert Values(tree).least(ast.Name("x0"), None) == MAX_AMOUNT

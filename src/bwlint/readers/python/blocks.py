@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from bwlint.readers.nodes import below
-from bwlint.readers.python.least import Function, called, parameters
+from bwlint.readers.python.least import MAX_AMOUNT, Function, called, parameters
 
 MAX_DEPTH = 3
 MAX_STATEMENTS = 2000
@@ -380,7 +380,7 @@ def _common(one: _BlockValue, other: _BlockValue) -> _BlockValue:
 
 
 def _computed(op: ast.operator, left: int | None, right: int | None) -> int | None:
-    if left is None or right is None:
+    if left is None or right is None or max(abs(left), abs(right)) > MAX_AMOUNT:
         return None
     if isinstance(op, ast.Add):
         return left + right

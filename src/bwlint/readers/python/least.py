@@ -11,6 +11,8 @@ from functools import lru_cache
 from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted
 
+MAX_AMOUNT = 1 << 40
+"""The largest number that is computed with: `x = x * x` a hundred times over is no size of anything."""
 MAX_CALLS = 20
 MAX_DEPTH = 20
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -30,7 +32,7 @@ class Values:
             return 1
         self.open += 1
         try:
-            return max(1, self._least(node, function))
+            return min(max(1, self._least(node, function)), MAX_AMOUNT)
         finally:
             self.open -= 1
 
