@@ -34,6 +34,7 @@ KINDS = frozenset({"image", "shared", "cluster", "unchecked"})
 RUNG: Rung = "launch"
 
 MOST_KERNELS = 8
+_MOST_TOLD = 3
 _REFUSED = {
     "image": NO_MACHINE_CODE,
     "cluster": frozenset({INVALID_CLUSTER_SIZE}),
@@ -109,7 +110,7 @@ def _trial(kernel: Kernel, claim: Claim, capability: str) -> _Trial:
 
 def _held(built: BuiltKernels) -> str:
     """What the kernels of a cubin take."""
-    return f"for {built.target} {'; '.join(dict.fromkeys(map(_taken, built.kernels[:MOST_KERNELS])))}"
+    return f"for {built.target} {'; '.join(list(dict.fromkeys(map(_taken, built.kernels)))[:_MOST_TOLD])}"
 
 
 def _taken(kernel: Kernel) -> str:
