@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ import gpu_claims
 import pytest
 import small_binaries
 
+from bwlint.confirm import gpu
+from bwlint.confirm.gpu import chosen
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import launch
-from bwlint.confirm.workbench import Toolkit
+from bwlint.confirm.workbench import Toolkit, Workbench
 from bwlint.model.findings import BUILDER
 
 
@@ -280,8 +283,12 @@ def test_static_memory_comes_out_of_what_a_kernel_may_have(
 def test_threads_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel is launched with the threads that it requires; pointers are buffers, numbers 0 and then 1."""
     jobs: list[dict[str, Any]] = []
-    ask = launch.ask
-    monkeypatch.setattr(launch, "ask", lambda job, world: (jobs.append(job), ask(job, world))[1])
+
+    def ask(job: Mapping[str, Any], world: Workbench) -> gpu.Answered:
+        jobs.append(dict(job))
+        return chosen.ask(job, world)
+
+    monkeypatch.setattr(launch, "ask", ask)
     fake_gpu.install(tmp_path, monkeypatch, unnamed=[WIDE], kernels={WIDE: {"parameters": [8, 4, 1, 24]}})
     required = small_binaries.Kernel(WIDE, attributes=((0x10, struct.pack("<III", 32, 4, 2)),))
     found = of_source(tmp_path, "cluster", (required,), amounts=(2, 1, 1))
