@@ -77,6 +77,11 @@ class Workbench:
     known: dict[Hashable, Attempt] = field(default_factory=dict, compare=False, repr=False)
     """Attempts that come out the same for every finding."""
 
+    @property
+    def compiler(self) -> Toolkit | None:
+        """The newest toolkit that compiles C++: they are in that order."""
+        return next((one for one in self.toolkits if one.nvcc and one.host_compiler), None)
+
     def once(self, key: Hashable, make: Callable[[], Attempt]) -> Attempt:
         """An attempt that is about the device alone, made when it is asked for first."""
         if key not in self.known:

@@ -138,6 +138,11 @@ def to_ptx(bench: Bench, source: str, options: tuple[str, ...], target: str) -> 
     return _nvcc(bench, source, ("-ptx", "-lineinfo", *options), target, "unit.ptx")
 
 
+def to_cubin(bench: Bench, source: str, options: tuple[str, ...], target: str) -> CompilerRun:
+    """A cubin of a source for one target ("sm_120a")."""
+    return _nvcc(bench, source, ("-cubin", *options), target, "unit.cubin")
+
+
 def preprocessed(bench: Bench, source: str, options: tuple[str, ...], target: str) -> CompilerRun:
     """The text of a source behind the preprocessor, as device code of one target sees it."""
     return _nvcc(bench, source, ("-E", *options), target, "unit.ii")

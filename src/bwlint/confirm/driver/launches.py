@@ -77,7 +77,21 @@ def _given(session: Session, kernel: Any, step: dict[str, Any]) -> list[dict[str
     given = step.get("arguments", [])
     if given == "zeros":
         return [{"zeros": one["size"]} for one in session.parameters(kernel)]
+    if isinstance(given, dict):
+        return [_guess(one["size"], int(given["guess"])) for one in session.parameters(kernel)]
     return list(given)
+
+
+_POINTER = 8
+_GUESSED_BUFFER = 16 << 20
+"""Bytes that one block with small numbers for sizes hardly goes beyond."""
+
+
+def _guess(size: int, scalar: int) -> dict[str, Any]:
+    """An argument of a kernel of which only its size in bytes is known: what is as long as a pointer is one."""
+    if size == _POINTER:
+        return {"buffer": _GUESSED_BUFFER}
+    return {"u32": scalar} if size <= 4 else {"zeros": size}
 
 
 def _argument(session: Session, given: dict[str, Any]) -> Any:

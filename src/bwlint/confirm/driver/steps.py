@@ -20,8 +20,9 @@ the function of the driver that refused. What takes something that an earlier st
                                                     words; of: how many words the buffer has; equal: how many of them
 
 An argument is {"buffer": BYTES, "fill": U32}, {"buffer": BYTES, "ramp": U32} (word i is i times that), {"use": NUMBER},
-{"u32": N}, {"u64": N} or {"zeros": BYTES}; instead of all of them "zeros" has zeros for what the kernel takes. `block`,
-`grid` and `cluster` are [x, y, z]; "block": "most" is as many threads as the kernel takes, "cluster": "required" the
+{"u32": N}, {"u64": N} or {"zeros": BYTES}; instead of all of them "zeros" has zeros for what the kernel takes, and
+{"guess": N} buffers of zeros for what is as long as a pointer, N for shorter ones, zeros for longer. `block`, `grid`
+and `cluster` are [x, y, z]; "block": "most" is as many threads as the kernel takes, "cluster": "required" the
 shape that it is compiled for, with one cluster as the grid. Buffers are numbered from 0 as they are made.
 """
 

@@ -51,7 +51,7 @@ def _shared(claim: Claim, world: Workbench, device: Device) -> Attempt:
     if how not in _HOW:
         return not_eligible(RUNG, f"{how!r} is no kind of shared memory that can be had here")
     static = how == "static"
-    target = roomy_target(device) if static else probes.target_of(device.capability)
+    target = roomy_target(device.capability) if static else probes.target_of(device.capability)
     details: dict[str, Any] = {**about(device), "target": target, "ran": {}}
     seen: list[tuple[Outcome, str]] = []
     log, seconds = "", 0.0

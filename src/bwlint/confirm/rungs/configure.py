@@ -85,7 +85,7 @@ def _default(claim: Claim, world: Workbench, device: Device) -> Attempt:
 
 def _static(claim: Claim, world: Workbench, device: Device) -> Attempt:
     """Static memory is in the image: each amount is a probe of its own."""
-    target = roomy_target(device)
+    target = roomy_target(device.capability)
     seen: list[Seen] = []
     details: dict[str, Any] = {**about(device), "target": target, "amounts": list(claim.amounts)}
     log, seconds = "", 0.0
@@ -232,10 +232,10 @@ def _asked(test: tuple[str, Steps, Callable[[Steps], Seen]], world: Workbench, d
     return executed(RUNG, outcome, reason, details, asked.ended.output, asked.ended.seconds)
 
 
-def roomy_target(device: Device) -> str:
-    """The target of a device that allows the most static memory: where there is an exact one, that."""
-    plain = probes.target_of(device.capability)
-    return f"{plain}a" if int(device.capability.partition(".")[0]) >= _FIRST_EXACT else plain
+def roomy_target(capability: str) -> str:
+    """The target of a chip that allows the most, static memory and instructions: where there is an exact one, that."""
+    plain = probes.target_of(capability)
+    return f"{plain}a" if int(capability.partition(".")[0]) >= _FIRST_EXACT else plain
 
 
 _FIRST_EXACT = 9

@@ -183,7 +183,7 @@ def _build(subject: Subject, world: Workbench, device: Device) -> Attempt:
     options = pairs_of(subject.claim.subject)
     if not options:
         return not_eligible(RUNG, f"no pairs of targets: {subject.claim.subject[:80]}")
-    toolkit = next((one for one in world.toolkits if one.nvcc and one.host_compiler), None)
+    toolkit = world.compiler
     if toolkit is None:
         return not_eligible(RUNG, "no nvcc with a compiler for the host, to build a kernel for these targets")
     made = built(Bench(world.scratch, world.compile_limit, toolkit, subject.root), KERNEL, options)

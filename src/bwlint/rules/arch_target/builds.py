@@ -413,7 +413,10 @@ class _BuildFile:
         for family in dict.fromkeys(siblings(chip) for chip in self.context.targets):
             asked = family & self.context.targets
             mine = [target for target in built.every if target.chip in asked]
-            wider = Target(min(chip.joined for chip in asked), "f")
+            first = min(asked, key=lambda chip: chip.joined)
+            if "f" not in first.suffixes:
+                continue
+            wider = Target(first.joined, "f")
             exact = {target.chip for target in mine if target.suffix == "a"}
             some_plain = len({target.chip for target in mine if not target.suffix}) == 1  # which loads on the other too
             forgets = len(exact) > 1 and not some_plain and not any(target.suffix == "f" for target in mine)

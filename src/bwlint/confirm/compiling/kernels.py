@@ -1,0 +1,178 @@
+"""Kernels of C++: a translation unit is built for one target, and those are found that a flagged place is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from bwlint.confirm.compiling.compiler import Bench, CompilerRun, to_cubin
+from bwlint.confirm.compiling.flagged import text_of
+from bwlint.confirm.compiling.units import TranslationUnit, units
+from bwlint.confirm.workbench import Subject, Toolkit, Workbench
+from bwlint.model.findings import Region
+from bwlint.model.images import Kernel
+from bwlint.model.naming import counted
+from bwlint.readers.binary import cubin as cubins
+from bwlint.readers.binary.names import readable
+from bwlint.readers.cuda.lexer import Code, clean
+from bwlint.readers.cuda.preprocessor import directives
+from bwlint.readers.cuda.scopes import CodeScope, Scopes, scopes
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import ByteSource
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_ENDS = re.compile(r"[;{}]")
+_MOST_NAMED = 4
+_MOST_CALLERS = 8
+_TELLING = ("registers", "shared", "threads", "required_threads", "cluster", "max_cluster")
+
+Kernels = tuple[Kernel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltKernels:
+    """What a unit was built to: `image` is the cubin, `kernels` those of it that a place is about, all instantiations.
+
+    `why` says why there are none. `details` are for a receipt.
+    """
+
+    why: str
+    target: str
+    details: Mapping[str, Any]
+    log: str = ""
+    seconds: float = 0.0
+    image: Path | None = None
+    kernels: Kernels = ()
+
+    @property
+    def resources(self) -> dict[str, dict[str, Any]]:
+        """By the name of a kernel, what its cubin says that it takes: registers a thread, bytes, threads, blocks."""
+        return {
+            kernel.name: {name: value for name in _TELLING if (value := getattr(kernel, name)) is not None}
+            for kernel in self.kernels
+        }
+
+
+def built_kernels(subject: Subject, world: Workbench, target: str) -> BuiltKernels:
+    """The kernels that a claim is about, in the first unit that has any; else what became of the first unit."""
+    toolkit = world.compiler
+    if toolkit is None:
+        return BuiltKernels("there is no nvcc with a compiler for the host", target, {})
+    bench = Bench(world.scratch, world.compile_limit, toolkit, subject.root)
+    first: BuiltKernels | None = None
+    for unit in units(subject, world):
+        made = to_cubin(bench, unit.source, unit.options.taken, target)
+        found = _of_unit(subject, unit, made, target, toolkit)
+        if found.kernels or made.trouble:
+            return found
+        first = first or found
+    return first or BuiltKernels("no unit of it can be compiled", target, {})
+
+
+def _of_unit(subject: Subject, unit: TranslationUnit, made: CompilerRun, target: str, toolkit: Toolkit) -> BuiltKernels:
+    name = Path(unit.path).name
+    details = {
+        "unit": unit.path,
+        "target": target,
+        "nvcc": toolkit.version,
+        "options": list(unit.options.taken),
+        "options from": unit.options.origin,
+    }
+    log = "\n".join(made.said)[:8000]
+    if made.path is None:
+        hint = " (--nvcc-args -IFOLDER says where it is)" if "No such file" in made.first_error else ""
+        why = f"nvcc does not build {name} for {target}: {made.first_error}{hint}"
+        return BuiltKernels(why, target, details, log, made.seconds)
+    there = _kernels(made.path)
+    if isinstance(there, str):
+        return BuiltKernels(there, target, details, log, made.seconds)
+    if not there:
+        why = f"nothing of {name} becomes a kernel for {target}: no template is instantiated there"
+        return BuiltKernels(why, target, details, log, made.seconds)
+    kernels = meant(subject.real, subject.claim.at or subject.finding.region, there)
+    if kernels:
+        return BuiltKernels("", target, details, log, made.seconds, made.path, kernels)
+    names = list(dict.fromkeys(readable(kernel.name) for kernel in there))
+    shown = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+    why = f"the flagged place names none of {counted(len(there), 'kernel')} that {name} has for {target}: {shown}"
+    return BuiltKernels(why, target, details, log, made.seconds)
+
+
+@lru_cache(maxsize=32)
+def _kernels(path: Path) -> Kernels | str:
+    try:
+        return cubins.read(ByteSource.of_bytes(path.read_bytes())).kernels
+    except (OSError, ReadError) as error:
+        return f"the cubin cannot be read: {error}"
+
+
+def meant(path: str, at: Region, kernels: Sequence[Kernel]) -> Kernels:
+    """Those of some kernels that a place of a source is about, by the names around it, the nearest that name any.
+
+    The place may be in a kernel, or name one: in its statement, in what the words of that were set to, in the function
+    around it, in one that calls this; or be in a class that a kernel is instantiated with.
+    """
+    code, places = _read(path)
+    offset = _offset(code, at)
+    if offset is None:
+        return ()
+    named: dict[str, list[Kernel]] = {}
+    for kernel in kernels:
+        named.setdefault(readable(kernel.name).rpartition("::")[2], []).append(kernel)
+    for text in _texts(code, places, offset):
+        words = [word for word in dict.fromkeys(_WORD.findall(text)) if word in named]
+        if words:
+            return tuple(kernel for word in words for kernel in named[word])
+    owner = places.owner(offset).rpartition(".")[2]
+    return tuple(kernel for kernel in kernels if owner and f"{len(owner)}{owner}" in kernel.name)
+
+
+@lru_cache(maxsize=8)
+def _read(path: str) -> tuple[Code, Scopes]:
+    code = clean(text_of(path))
+    return code, scopes(code.text, directives(code))
+
+
+def _offset(code: Code, at: Region) -> int | None:
+    if at.line > code.text.count("\n") + 1:
+        return None
+    return min(code.offset(at.line, 0) + max(at.column - 1, 0), len(code.text))
+
+
+def _texts(code: Code, places: Scopes, offset: int) -> Iterator[str]:
+    """Stretches of a source that may name the kernels that an offset is about, the nearest first."""
+    text, function = code.text, places.function(offset)
+    if function is not None and function.kernel:
+        yield function.name
+        return
+    statement = _statement(text, offset)
+    yield statement
+    if function is None:
+        return
+    body = _body(text, function)
+    yield " ".join(_set_to(body, _WORD.findall(statement)))
+    yield body
+    called = re.compile(rf"\b{re.escape(function.name)}\s*[<(]")
+    callers = [one for one in places.functions if one is not function and called.search(text, one.open, one.close)]
+    yield " ".join(_body(text, one) for one in callers[:_MOST_CALLERS])
+
+
+def _statement(text: str, offset: int) -> str:
+    start = max(text.rfind(end, 0, offset) for end in ";{}") + 1
+    end = _ENDS.search(text, offset)
+    return text[start : end.start() if end else len(text)]
+
+
+def _set_to(body: str, words: Sequence[str]) -> Iterator[str]:
+    """What variables and types of a function are set to."""
+    for word in dict.fromkeys(words):
+        for match in re.finditer(rf"\b{re.escape(word)}\s*(?:\([^()]*\)\s*)?=(?!=)([^;]*);", body):
+            yield match[1]
+
+
+def _body(text: str, scope: CodeScope) -> str:
+    return text[scope.open : scope.close]
