@@ -28,11 +28,11 @@ class _Machine:
 
 # asm/unistd_64.h and asm-generic/unistd.h of Linux; mmap and mprotect, then munmap, brk, mremap, madvise,
 # rt_sigaction, rt_sigprocmask, rt_sigreturn, sigaltstack, restart_syscall, sched_yield, futex, clock_gettime,
-# gettimeofday, getrandom, exit, exit_group.
+# gettimeofday, getrandom, exit, exit_group, gettid.
 _MACHINES = {
-    "x86_64": _Machine(_X86_64, 1, (9, 10), (11, 12, 25, 28, 13, 14, 15, 131, 219, 24, 202, 228, 96, 318, 60, 231)),
+    "x86_64": _Machine(_X86_64, 1, (9, 10), (11, 12, 25, 28, 13, 14, 15, 131, 219, 24, 202, 228, 96, 318, 60, 231, 186)),
     "aarch64": _Machine(
-        _AARCH64, 64, (222, 226), (215, 214, 216, 233, 134, 135, 139, 132, 128, 124, 98, 113, 169, 278, 93, 94)
+        _AARCH64, 64, (222, 226), (215, 214, 216, 233, 134, 135, 139, 132, 128, 124, 98, 113, 169, 278, 93, 94, 178)
     ),
 }
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _MODE_FILTER = 38, 22, 2
