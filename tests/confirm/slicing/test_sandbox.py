@@ -113,7 +113,7 @@ def test_a_kernel_that_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         "def refuse(descriptor): raise OSError(22, 'the kernel refuses a filter of system calls')\n"
         "seccomp.install = refuse; inside.main()"
     )
-    monkeypatch.setattr(sandbox, "_command", lambda: (sys.executable, "-I", "-S", "-c", code))
+    monkeypatch.setattr(sandbox, "command", lambda _: (sys.executable, "-I", "-S", "-c", code))
     ran = run("return True", tmp_path)
     assert (ran.answers, "refuses a filter" in ran.refused) == ({}, True)
 

@@ -1,8 +1,8 @@
 """The text of a slice, rewritten to use helpers of ours, and compiled. This runs in the child."""
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 from collections.abc import Callable, Mapping
 from typing import Any

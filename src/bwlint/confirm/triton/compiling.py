@@ -65,6 +65,7 @@ def compile_kernel(
 ) -> TritonRun:
     """Compile a kernel for a chip, for at most `limit` seconds, with every way of its open flags."""
     seconds = min(limit, LONGEST)
+    ways = list(signature.ways())
     job = {
         "modules": {dotted: asdict(plan) for dotted, plan in kernel.modules.items()},
         "module": kernel.module,
@@ -75,7 +76,7 @@ def compile_kernel(
         "arch": 10 * chip.major + chip.minor,
         "types": signature.types,
         "divisible": sorted(signature.divisible),
-        "ways": list(signature.ways()),
+        "ways": ways,
         "options": dict(options),
         "seconds": math.ceil(seconds),
     }
@@ -86,7 +87,7 @@ def compile_kernel(
         return TritonRun(trouble=f"Python does not start: {error.strerror or error}")
     if ended.trouble:
         return TritonRun(trouble=explained(ended.trouble), log=ended.output, seconds=ended.seconds)
-    return _read(ended.answer, ended.output, ended.seconds, len(job["ways"]))
+    return _read(ended.answer, ended.output, ended.seconds, len(ways))
 
 
 def _read(data: bytes, log: str, seconds: float, ways: int) -> TritonRun:
@@ -97,7 +98,9 @@ def _read(data: bytes, log: str, seconds: float, ways: int) -> TritonRun:
             refused, trouble = str(told.get("refused", "")), str(told.get("trouble", ""))
             return TritonRun(refused=refused, trouble=trouble or "it gave no reason", log=log, seconds=seconds)
         made = tuple(
-            Made(int(one.get("shared", 0)), int(one.get("warps", 0)), str(one.get("ptx", "")), str(one.get("error", "")))
+            Made(
+                int(one.get("shared", 0)), int(one.get("warps", 0)), str(one.get("ptx", "")), str(one.get("error", ""))
+            )
             for one in told["made"]
         )
         version = str(told["version"])[:40]

@@ -11,7 +11,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -22,13 +22,20 @@ from bwlint.confirm.slicing.libraries import load_libraries
 from bwlint.confirm.slicing.linking import Linker, Proxy, Units
 from bwlint.confirm.slicing.rewriting import compiled
 from bwlint.confirm.slicing.standins import LibrariesOnChip
+from bwlint.confirm.slicing.syntax import imported
 from bwlint.confirm.slicing.unread import Choices, UnknownValue
 
 PTX_VERSION = 88
 """The oldest ISA that has all chips of the 12.x family: its number decides nothing of what is measured."""
+_MESSAGES = 2
+"""Where MLIR says what is wrong: as much of it as the parent keeps."""
 _LONGEST = 600
 _MOST_WAYS = 4
-_READY = "@triton.jit\ndef ready(x, n: tl.constexpr):\n    i = tl.arange(0, n)\n    tl.store(x + i, tl.exp(tl.load(x + i)))\n"
+_READY = """@triton.jit
+def ready(x, n: tl.constexpr):
+    i = tl.arange(0, n)
+    tl.store(x + i, tl.exp(tl.load(x + i)))
+"""
 _MODULES = ("triton.language.extra.libdevice", "triton.language.extra.cuda.libdevice", "triton.tools.tensor_descriptor")
 
 
@@ -43,10 +50,10 @@ def main() -> None:
     except Exception as error:
         answer(descriptor, {"trouble": f"it does not get ready: {_told(error)}"})
         return
-    leave_streams()
+    leave_streams(0, 1)
     try:
         limit(job["seconds"])
-        seccomp.install(descriptor)
+        seccomp.install(descriptor, 1, _MESSAGES, files_fail=True)  # MLIR looks for the source that it speaks of
     except (OSError, ValueError) as error:
         answer(descriptor, {"refused": str(error)})
         return
@@ -100,6 +107,8 @@ class _World(LibrariesOnChip):
         top, *rest = dotted.split(".")
         if top != "triton":
             return super().outside(dotted)
+        if rest and (rest[0] == "backends" or "driver" in rest):
+            return self.unread(dotted, "Triton asks the driver for it")
         found: Any = sys.modules[top]
         for name in rest:
             found = getattr(found, name)
@@ -133,7 +142,8 @@ class _Triton:
         self._texts: dict[str, list[str]] = {}
         self._linked: set[int] = set()
         # The text of a kernel is in no file.
-        self._of_file, inspect.getsourcelines = inspect.getsourcelines, self._lines
+        self._of_file = inspect.getsourcelines
+        inspect.getsourcelines = self._lines  # type: ignore[assignment]
         self._warm()
 
     def _lines(self, function: Any) -> tuple[list[str], int]:
@@ -151,6 +161,8 @@ class _Triton:
     def keep(self, tree: ast.Module) -> str | None:
         """The name under which a statement is compiled as it is written; None where it is rewritten as in any slice."""
         node = tree.body[0]
+        if isinstance(node, ast.If | ast.Try):
+            tree.body = list(_where_triton_is(node))
         if isinstance(node, ast.AnnAssign) and "constexpr" in ast.unparse(node.annotation) and node.value is not None:
             tree.body[0] = ast.Assign([node.target], ast.Call(_OURS_CONSTANT, [node.value], []))
             return None
@@ -166,7 +178,7 @@ class _Triton:
         return name
 
     def link(self, kernel: Any) -> None:
-        """Bind what a kernel and those that it calls read of their modules: Triton looks it up where nobody is asked."""
+        """Bind what a kernel and those that it calls read of their modules: Triton asks a plain dictionary."""
         if not isinstance(kernel, self._callable) or id(kernel) in self._linked:
             return
         self._linked.add(id(kernel))
@@ -223,6 +235,15 @@ class _Triton:
         return value
 
 
+def _where_triton_is(node: ast.If | ast.Try) -> Sequence[ast.stmt]:
+    """The branch that imports Triton, which is there where a kernel runs; the statement where none does."""
+    branches = (node.body, node.orelse) if isinstance(node, ast.If) else ([*node.body, *node.orelse],)
+    for branch in branches:
+        names = {name for one in branch for _, (name, _) in imported(one, "")}
+        if any(name.partition(".")[0] == "triton" for name in names):
+            return branch
+    return [node]
+
+
 _OURS_JIT = ast.Name("__bw_jit__", ast.Load())
 _OURS_CONSTANT = ast.Name("__bw_constexpr__", ast.Load())
-

@@ -1,4 +1,4 @@
-"""What a kernel of Triton is compiled for: the type of each parameter and the value of each constant, with its evidence.
+"""What a kernel of Triton is compiled for: types of parameters and values of constants, each with its evidence.
 
 Nothing is made up. A constant is what the launch, a configuration or a default says; an element what the launching
 function makes of a tensor, or what the finding states. Sizes and strides are those that Triton specialises for:
@@ -24,6 +24,7 @@ from bwlint.readers.python.triton import Taking
 MAX_OPEN = 3
 """Flags that nobody knows: each is compiled both ways."""
 CONSTANT = "constexpr"
+_CONTIGUOUS = "contiguous rows"
 ANY = 16
 _DTYPES = {
     **{"float16": "fp16", "half": "fp16", "bfloat16": "bf16", "float32": "fp32", "float": "fp32", "float64": "fp64"},
@@ -68,7 +69,7 @@ class Signature:
     def told(self) -> dict[str, Any]:
         """What a receipt says of it."""
         words = {name: self.values.get(name, word) if word == CONSTANT else word for name, word in self.types.items()}
-        return {**words, **{name: "True and False" for name in self.open}}
+        return {**words, **dict.fromkeys(self.open, "True and False")}
 
 
 def given(kernel: Function, words: Sequence[str]) -> Signature | str:
@@ -104,7 +105,7 @@ def inferred(
     missing = next((why for name in parameters(taking.kernel) if (why := reader.parameter(name))), "")
     if missing:
         return missing
-    if len(reader.found.open) > MAX_OPEN:
+    if fill is None and len(reader.found.open) > MAX_OPEN:
         return f"{len(reader.found.open)} flags of `{taking.kernel.name}` are not known: {', '.join(reader.found.open)}"
     return reader.found
 
@@ -140,6 +141,9 @@ class _Reader:
         if name in self.taking.constants:
             self.found.fix(name, self.taking.constants[name], "the launch and its configurations")
             return ""
+        if self._is_last_stride(handed):
+            self.found.fix(name, 1, _CONTIGUOUS)
+            return ""
         node = handed if handed is not None else default_of(self.taking.kernel, name)
         for one in self._meant(node) if node is not None else ():
             try:
@@ -171,7 +175,11 @@ class _Reader:
                 yield default
             return
         body = [*(below(around) if around is not None else ()), *self.tree.body]
-        made = [one.value for one in body if isinstance(one, ast.Assign) and any(dotted(to) == node.id for to in one.targets)]
+        made = [
+            one.value
+            for one in body
+            if isinstance(one, ast.Assign) and any(dotted(to) == node.id for to in one.targets)
+        ]
         if len(made) == 1:
             yield made[0]
 
@@ -182,7 +190,10 @@ class _Reader:
             table = decided.args[0]
             pairs = zip(table.keys, table.values, strict=True)
             if any(
-                isinstance(key, ast.Constant) and key.value == name and isinstance(value, ast.Lambda) and _truth(value.body)
+                isinstance(key, ast.Constant)
+                and key.value == name
+                and isinstance(value, ast.Lambda)
+                and _truth(value.body)
                 for key, value in pairs
             ):
                 return True
@@ -209,8 +220,18 @@ class _Reader:
 
     def _annotated(self, name: str) -> str:
         arguments = self.taking.kernel.args
-        note = next(one.annotation for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs) if one.arg == name)
-        text = note.value if isinstance(note, ast.Constant) and isinstance(note.value, str) else dotted(note) if note else ""
+        note = next(
+            one.annotation
+            for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+            if one.arg == name
+        )
+        text = (
+            note.value
+            if isinstance(note, ast.Constant) and isinstance(note.value, str)
+            else dotted(note)
+            if note
+            else ""
+        )
         word = _OF_LANGUAGE.get(str(text).rpartition(".")[2], str(text)) if "." in str(text) else str(text)
         return word if _SCALAR.fullmatch(word) else ""
 
@@ -226,7 +247,11 @@ class _Reader:
         checked = {word for one in below(around) if isinstance(one, ast.Assert) for word in _checked(one.test, node.id)}
         if len(checked) == 1:
             return checked.pop()
-        made = [one.value for one in below(around) if isinstance(one, ast.Assign) and any(dotted(to) == node.id for to in one.targets)]
+        made = [
+            one.value
+            for one in below(around)
+            if isinstance(one, ast.Assign) and any(dotted(to) == node.id for to in one.targets)
+        ]
         words = {self._element(one, depth + 1) for one in made}
         return words.pop() if len(words) == 1 else ""
 
@@ -247,12 +272,12 @@ class _Reader:
         number = handed.value if isinstance(handed, ast.Constant) else None
         if isinstance(number, bool | str):
             return f"`{name}` is launched with {number!r}, which is no number"
-        if number == 1 and isinstance(number, int) or self._is_last_stride(handed):
-            self.found.fix(name, 1, "contiguous rows" if number is None else "the launch")
+        if (number == 1 and isinstance(number, int)) or self._is_last_stride(handed):
+            self.found.fix(name, 1, _CONTIGUOUS if number is None else "the launch")
         elif word:
             self.found.give(name, word, "its annotation")
         elif name in self.uses.whole or isinstance(number, int):
-            even = number is None or number % 16 == 0
+            even = not isinstance(number, int) or number % 16 == 0
             self.found.give(name, "i32", "part of addresses or bounds", divisible=even)
         elif isinstance(number, float) or handed is not None or self.fill is not None:
             self.found.give(name, "fp32", "computed with, and no part of an address")
@@ -265,8 +290,9 @@ class _Reader:
         at = _stride(node)
         if at is None or self.taking.launch is None:
             return False
-        others = [one for arg in self.taking.launch.args if (one := _stride(arg)) is not None and one[0] == at[0]]
-        return at[1] == -1 or (at[1] > 0 and at[1] == max(index for _, index in others))
+        given = [*self.taking.launch.args, *(key.value for key in self.taking.launch.keywords)]
+        others = [one[1] for arg in given if (one := _stride(arg)) is not None and one[0] == at[0]]
+        return at[1] == (-1 if -1 in others else max(1, *others))
 
 
 _ROUNDS = 3

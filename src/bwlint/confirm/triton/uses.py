@@ -11,7 +11,9 @@ from bwlint.readers.python.least import Function, called, parameters
 _ACCESSES = frozenset({"load", "store", "make_block_ptr", "make_tensor_descriptor"})
 _DESCRIBED = frozenset({"load_tensor_descriptor", "store_tensor_descriptor"})
 _WHOLE = frozenset({"cdiv", "multiple_of", "max_contiguous"})
-_KEPT = frozenset({"cast", "to", "advance", "make_block_ptr", "make_tensor_descriptor", "multiple_of", "max_contiguous"})
+_KEPT = frozenset(
+    {"cast", "to", "advance", "make_block_ptr", "make_tensor_descriptor", "multiple_of", "max_contiguous"}
+)
 """Calls whose value is the address that they are given, or one made of it."""
 _PLAIN = frozenset({"load", "store", "program_id", "exp", "exp2", "log", "log2", "sqrt", "minimum", "maximum", "where"})
 """Calls that make blocks of no other shape than what they are given."""
@@ -24,7 +26,7 @@ class Uses:
     """Parameters by what is done with them. `indices` are addresses from which parts of addresses are loaded,
     `whole` scalars that take part in addresses, bounds and masks, `described` tensor descriptors of the host.
 
-    `decide` take part in the shape of a block, in a loop, a test or a call: what is not among them changes no block.
+    `decide` take part in the shape of a block, in a loop, a test or a call, or are a stride: what is not among them changes no block.
     """
 
     decide: frozenset[str]
@@ -69,6 +71,8 @@ class _Flow:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 for target, value in _pairs(targets, node.value):
                     self._give(target, value)
+            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+                self.decide |= {one.id for one in (node.left, node.right) if isinstance(one, ast.Name)}
             elif isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
                 self.decide |= self._all(node.test, self.parts)
             elif isinstance(node, ast.For):
@@ -83,7 +87,11 @@ class _Flow:
     def found(self) -> Uses:
         scalars = self.whole - self.pointers - self.described
         return Uses(
-            frozenset(self.decide), frozenset(self.pointers), frozenset(self.indices), frozenset(scalars), frozenset(self.described)
+            frozenset(self.decide),
+            frozenset(self.pointers),
+            frozenset(self.indices),
+            frozenset(scalars),
+            frozenset(self.described),
         )
 
     def _give(self, target: ast.Name, value: ast.expr) -> None:
