@@ -29,10 +29,12 @@ from bwlint.confirm.triton.signature import inferred
 from bwlint.confirm.workbench import Workbench
 from bwlint.readers.python.blocks import DEFAULT_STAGES, DEFAULT_WARPS
 from bwlint.readers.python.least import Function
-from bwlint.readers.python.triton import Taking, jitted, least_bytes, takings
+from bwlint.readers.python.triton import Taking, bits_of, jitted, least_bytes, takings
 
 CHIPS = ("12.0", "12.1", "10.0", "9.0")
 FILLED = 64
+SIZE = 4096
+"""A size of the problem, which is no block's."""
 LIMIT = 60.0
 
 
@@ -89,9 +91,8 @@ def _kernels(tree: Path, products: bool) -> Iterator[tuple[Path, File, Function]
         called = {word.id for one in functions.values() for word in ast.walk(one) if isinstance(word, ast.Name)}
         for name, one in functions.items():
             source = ast.unparse(one)
-            if name not in called and ("tl.store(" in source or ".store(" in source):
-                if not products or ".dot(" in source:
-                    yield path, home, one
+            if name not in called and ".store(" in source and (not products or ".dot(" in source):
+                yield path, home, one
 
 
 def _ends(home: File, kernel: Function) -> list[Taking]:
@@ -105,7 +106,7 @@ def _ends(home: File, kernel: Function) -> list[Taking]:
 def _measure(row: Row, path: Path, home: File, taking: Taking, world: Workbench) -> str:
     kernel = taking.kernel
     slice_ = cut_kernel(str(path), home, kernel.name)
-    signature = inferred(home.tree, slice_.helpers, taking, 16, _filled)
+    signature = inferred(home.tree, slice_.helpers, taking, bits_of(kernel), _filled)
     if isinstance(signature, str):
         row.failed = signature
         return ""
@@ -138,6 +139,8 @@ def _filled(name: str) -> object:
         return {"dtype": "fp16"}
     if "precision" in lowered:
         return "ieee"
+    if lowered in ("m", "n", "k", "size_m", "size_n", "size_k", "n_ctx", "seqlen", "group_k", "group_n"):
+        return SIZE
     return 0 if lowered.startswith(("use_", "has_", "is_", "sliding")) else FILLED
 
 

@@ -26,7 +26,8 @@ class Uses:
     """Parameters by what is done with them. `indices` are addresses from which parts of addresses are loaded,
     `whole` scalars that take part in addresses, bounds and masks, `described` tensor descriptors of the host.
 
-    `decide` take part in the shape of a block, in a loop, a test or a call, or are a stride: what is not among them changes no block.
+    `decide` take part in the shape of a block, in a loop, a test or a call, or are a stride: what is not among them
+    changes no block.
     """
 
     decide: frozenset[str]

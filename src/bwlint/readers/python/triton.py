@@ -98,6 +98,12 @@ def takings(tree: ast.Module, name: str) -> Iterator[Taking]:
         yield from reader.configured(tuned, mine or [None])
 
 
+def bits_of(kernel: Function) -> int:
+    """Bits that an element of a kernel counts as."""
+    names = (kernel.name, *parameters(kernel))
+    return 8 if any(map(_BYTE_TYPES.search, names)) else 16
+
+
 def least_bytes(tree: ast.Module, name: str, given: Mapping[str, int], stages: int) -> int:
     """Bytes that a kernel of the file takes at least with these constants."""
     kernels = jitted(tree)
@@ -216,8 +222,7 @@ class _Reader:
 
     @property
     def _element(self) -> int:
-        names = (self.kernel.name, *parameters(self.kernel))
-        return 1 if any(map(_BYTE_TYPES.search, names)) else 2
+        return bits_of(self.kernel) // 8
 
     def _constants(self, launch: _Launch, values: Values) -> dict[str, int]:
         places = dict(zip(parameters(self.kernel), launch.call.args, strict=False))
