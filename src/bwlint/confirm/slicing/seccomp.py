@@ -29,8 +29,8 @@ class _Machine:
     plain: tuple[int, ...]
 
 
-# asm/unistd_64.h and asm-generic/unistd.h of Linux; write, openat, ioctl, mmap and mprotect, then munmap, brk,
-# mremap, madvise, rt_sigaction, rt_sigprocmask, rt_sigreturn, sigaltstack, restart_syscall, sched_yield, futex, clock_gettime,
+# asm/unistd_64.h and asm-generic/unistd.h of Linux; write, openat, ioctl, mmap and mprotect, then munmap, brk, mremap,
+# madvise, rt_sigaction, rt_sigprocmask, rt_sigreturn, sigaltstack, restart_syscall, sched_yield, futex, clock_gettime,
 # gettimeofday, getrandom, exit, exit_group, gettid.
 _MACHINES = {
     "x86_64": _Machine(

@@ -141,7 +141,7 @@ class _Reader:
         if name in self.taking.constants:
             self.found.fix(name, self.taking.constants[name], "the launch and its configurations")
             return ""
-        if self._is_last_stride(handed):
+        if self._is_last_stride(name, handed):
             self.found.fix(name, 1, _CONTIGUOUS)
             return ""
         node = handed if handed is not None else default_of(self.taking.kernel, name)
@@ -272,10 +272,10 @@ class _Reader:
         number = handed.value if isinstance(handed, ast.Constant) else None
         if isinstance(number, bool | str):
             return f"`{name}` is launched with {number!r}, which is no number"
-        if (number == 1 and isinstance(number, int)) or self._is_last_stride(handed):
+        if (number == 1 and isinstance(number, int)) or self._is_last_stride(name, handed):
             self.found.fix(name, 1, _CONTIGUOUS if number is None else "the launch")
         elif word:
-            self.found.give(name, word, "its annotation")
+            self.found.give(name, word, "its annotation", divisible=word.startswith("i"))
         elif name in self.uses.whole or isinstance(number, int):
             even = not isinstance(number, int) or number % 16 == 0
             self.found.give(name, "i32", "part of addresses or bounds", divisible=even)
@@ -285,14 +285,19 @@ class _Reader:
             return f"nothing in reach says of which type `{name}` is"
         return ""
 
-    def _is_last_stride(self, node: ast.expr | None) -> bool:
-        """`x.stride(-1)`, or that of the last dimension of `x` that the launch speaks of."""
-        at = _stride(node)
-        if at is None or self.taking.launch is None:
+    def _is_last_stride(self, name: str, node: ast.expr | None) -> bool:
+        """`x.stride(-1)`, or that of the last dimension of `x` that the launch speaks of, where the kernel puts it
+        between the elements of a block and `x` has no dimension without a stride."""
+        at, launch = _stride(node), self.taking.launch
+        if at is None or launch is None:
             return False
-        given = [*self.taking.launch.args, *(key.value for key in self.taking.launch.keywords)]
+        if at[1] == -1:
+            return True
+        given = [*launch.args, *(key.value for key in launch.keywords)]
         others = [one[1] for arg in given if (one := _stride(arg)) is not None and one[0] == at[0]]
-        return at[1] == (-1 if -1 in others else max(1, *others))
+        named = [one for one in parameters(self.taking.kernel) if (arg := self._handed(one)) and ast.dump(arg) == at[0]]
+        packed = any(one in self.uses.packed for one in named)
+        return name in self.uses.spread and not packed and -1 not in others and at[1] == max(1, *others)
 
 
 _ROUNDS = 3

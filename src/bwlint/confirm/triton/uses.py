@@ -17,6 +17,8 @@ _KEPT = frozenset(
 """Calls whose value is the address that they are given, or one made of it."""
 _PLAIN = frozenset({"load", "store", "program_id", "exp", "exp2", "log", "log2", "sqrt", "minimum", "maximum", "where"})
 """Calls that make blocks of no other shape than what they are given."""
+_SAME = frozenset({"where", *_KEPT})
+_MAX_NAMES = 6
 _ROUNDS = 3
 _MAX_DEPTH = 4
 
@@ -27,8 +29,12 @@ class Uses:
     `whole` scalars that take part in addresses, bounds and masks, `described` tensor descriptors of the host.
 
     `decide` take part in the shape of a block, in a loop, a test or a call, or are a stride: what is not among them
-    changes no block.
+    changes no block. `spread` are strides between elements of a block, `packed` addresses of blocks that have a
+    dimension without a stride.
     """
+
+    spread: frozenset[str]
+    packed: frozenset[str]
 
     decide: frozenset[str]
     pointers: frozenset[str]
@@ -61,6 +67,9 @@ class _Flow:
     indices: set[str] = field(default_factory=set)
     whole: set[str] = field(default_factory=set)
     decide: set[str] = field(default_factory=set)
+    spread: set[str] = field(default_factory=set)
+    packed: set[str] = field(default_factory=set)
+    given: dict[str, list[ast.expr]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in parameters(self.kernel):
@@ -73,7 +82,10 @@ class _Flow:
                 for target, value in _pairs(targets, node.value):
                     self._give(target, value)
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-                self.decide |= {one.id for one in (node.left, node.right) if isinstance(one, ast.Name)}
+                for one, other in ((node.left, node.right), (node.right, node.left)):
+                    if isinstance(one, ast.Name):
+                        self.decide.add(one.id)
+                        self.spread |= {one.id} if self._ranges(other) else set()
             elif isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
                 self.decide |= self._all(node.test, self.parts)
             elif isinstance(node, ast.For):
@@ -88,6 +100,8 @@ class _Flow:
     def found(self) -> Uses:
         scalars = self.whole - self.pointers - self.described
         return Uses(
+            frozenset(self.spread),
+            frozenset(self.packed),
             frozenset(self.decide),
             frozenset(self.pointers),
             frozenset(self.indices),
@@ -96,6 +110,9 @@ class _Flow:
         )
 
     def _give(self, target: ast.Name, value: ast.expr) -> None:
+        known = self.given.setdefault(target.id, [])
+        if value not in known:
+            known.append(value)
         self.roots.setdefault(target.id, set()).update(self._root(value))
         self.parts.setdefault(target.id, set()).update(self._all(value, self.parts))
         self.loaded.setdefault(target.id, set()).update(self._all(value, self.loaded))
@@ -130,7 +147,22 @@ class _Flow:
 
     def _accessed(self, address: ast.expr) -> None:
         self.pointers |= self._root(address)
+        self.packed |= self._root(address) if self._ranges(address) else set()
         self._address(address)
+
+    def _ranges(self, node: ast.expr, depth: int = 0) -> bool:
+        """Whether a sum has a range in it that nothing is multiplied with."""
+        if isinstance(node, ast.Name) and depth < _MAX_NAMES:
+            return any(self._ranges(one, depth + 1) for one in self.given.get(node.id, ()))
+        if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Mult):
+            return self._ranges(node.left, depth) or self._ranges(node.right, depth)
+        if isinstance(node, ast.Subscript):
+            return self._ranges(node.value, depth)
+        if isinstance(node, ast.Call):
+            word = called(node)
+            of = [node.func.value] if isinstance(node.func, ast.Attribute) and word == "to" else node.args
+            return word == "arange" or (word in _SAME and any(self._ranges(one, depth) for one in of))
+        return False
 
     def _address(self, node: ast.expr) -> None:
         self.whole |= self._all(node, self.parts)
