@@ -483,7 +483,13 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 @click.option(
     "--run-slices",
     is_flag=True,
-    help="Run gates and their helpers, cut out of the source, in CPython: fenced in, and still somebody's code.",
+    help="Run gates and their helpers, cut out of the source, in CPython, and compile kernels of Triton: fenced in, and"
+    " still somebody's code.",
+)
+@click.option(
+    "--signature",
+    metavar="TYPES",
+    help="What a flagged kernel of Triton is compiled for: a type or a constant for each parameter (*fp16,i32,64).",
 )
 @click.option("--bench", is_flag=True, help="Measure times too, of slow paths against what to write instead.")
 @click.option("--nvcc-args", metavar="ARGS", help="Options to compile flagged sources with; yours, taken as they are.")

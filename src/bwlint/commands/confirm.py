@@ -200,7 +200,8 @@ def _allowed(options: dict[str, Any]) -> Allowed:
     except ValueError as error:
         raise click.UsageError(f"--nvcc-args: {error}") from None
     commands = Path(options["compile_commands"]) if options["compile_commands"] else None
-    allowed = Allowed(options["yes"], options["run_slices"], options["bench"], arguments, commands)
+    signature = tuple(options["signature"].split(",")) if options["signature"] else ()
+    allowed = Allowed(options["yes"], options["run_slices"], options["bench"], arguments, commands, signature=signature)
     limit = options["time_limit"]
     return replace(allowed, limit=limit, compile_limit=max(limit, allowed.compile_limit)) if limit else allowed
 

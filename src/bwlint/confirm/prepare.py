@@ -23,6 +23,7 @@ class Allowed:
     commands: Path | None = None
     limit: float = 30.0
     compile_limit: float = 300.0
+    signature: tuple[str, ...] = ()
 
 
 def prepared(allowed: Allowed, scanned: Sequence[str], scratch: Path) -> tuple[Workbench, Machine]:
@@ -46,4 +47,4 @@ def prepared(allowed: Allowed, scanned: Sequence[str], scratch: Path) -> tuple[W
         allowed.compile_limit,
         allowed.bench,
     )
-    return replace(world, altered=machine.altered, scanned=tuple(scanned)), machine
+    return replace(world, altered=machine.altered, scanned=tuple(scanned), signature=allowed.signature), machine

@@ -74,6 +74,8 @@ class Workbench:
     """What of the packages that the rungs use is not as it was released; "" where nothing is."""
     scanned: tuple[str, ...] = ()
     """What is judged, as real paths: no child imports or loads from there."""
+    signature: tuple[str, ...] = ()
+    """Types and constants of the parameters of a kernel of Triton, as the user states them."""
     known: dict[Hashable, Attempt] = field(default_factory=dict, compare=False, repr=False)
     """Attempts that come out the same for every finding."""
 

@@ -113,7 +113,7 @@ def test_a_kernel_that_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         "def refuse(descriptor): raise OSError(22, 'the kernel refuses a filter of system calls')\n"
         "seccomp.install = refuse; inside.main()"
     )
-    monkeypatch.setattr(sandbox, "_command", lambda: (sys.executable, "-I", "-S", "-c", code))
+    monkeypatch.setattr(sandbox, "command", lambda _: (sys.executable, "-I", "-S", "-c", code))
     ran = run("return True", tmp_path)
     assert (ran.answers, "refuses a filter" in ran.refused) == ({}, True)
 
@@ -153,7 +153,7 @@ def test_machines_without_a_filter(system: str, machine: str, word: str, monkeyp
 def decided(machine: str, audit: int, number: int, first: int = 0, third: int = 0) -> str:
     """What the filter of a machine makes of a system call: it is run here as the kernel runs it."""
     data = struct.pack("<iIQ6Q", number, audit, 0, first, 0, third, 0, 0, 0)
-    program = seccomp._program(seccomp._MACHINES[machine], 7)
+    program = seccomp._program(seccomp._MACHINES[machine], (7,), files_fail=False)
     lines = [struct.unpack_from("<HBBI", program, at) for at in range(0, len(program), 8)]
     at = value = 0
     while True:

@@ -154,13 +154,13 @@ def built(bench: Bench, source: str, options: tuple[str, ...]) -> CompilerRun:
 
 
 @lru_cache(maxsize=256)
-def assembled(bench: Bench, ptx: Path, target: str) -> CompilerRun:
-    """A cubin of PTX for one target ("sm_120a")."""
+def assembled(bench: Bench, ptx: Path, target: str, *more: str) -> CompilerRun:
+    """A cubin of PTX for one target ("sm_120a"), with `more` options."""
     folder = _folder(bench.scratch)
     assert bench.toolkit.ptxas is not None
     # A name of ours: messages do not tell where the scratch folder was.
     (folder / "unit.ptx").symlink_to(ptx)
-    command = [str(bench.toolkit.ptxas), f"-arch={target}", "unit.ptx", "-o", "unit.cubin"]
+    command = [str(bench.toolkit.ptxas), f"-arch={target}", *more, "unit.ptx", "-o", "unit.cubin"]
     return _run(bench, command, bench.toolkit.ptxas, folder, "unit.cubin")
 
 

@@ -1,4 +1,5 @@
-"""assemble: PTX with ptxas, C++ with nvcc and then ptxas, for the targets of a claim.
+"""assemble: PTX with ptxas, C++ with nvcc and then ptxas, kernels of Triton with its own compiler, for the targets of a
+claim.
 
 ptxas's refusal of the flagged statement confirms. That it assembles refutes only where the flagged statement is in the
 PTX that was assembled: what a guard or a template left out says nothing. Every other failure is inconclusive.
@@ -21,10 +22,11 @@ from bwlint.confirm.compiling.listing import MOST, Listing
 from bwlint.confirm.compiling.paths import is_file
 from bwlint.confirm.compiling.units import TranslationUnit, is_source, units
 from bwlint.confirm.receipt import Attempt, executed, not_eligible, not_executed, not_requested
+from bwlint.confirm.triton import attempt as triton
 from bwlint.confirm.workbench import Subject, Toolkit, Workbench
 from bwlint.model.findings import BUILDER, Outcome
 
-KINDS = frozenset({"instruction", "legal", "slow", "bounds", "shared", "cluster", "guard", "build"})
+KINDS = frozenset({"instruction", "legal", "slow", "bounds", "shared", "cluster", "guard", "build", "need"})
 
 KERNEL = "__global__ void bwlint_probe(int *out) { *out = 1; }\n"
 MISLEADS = "the PTX holds line directives, or lines that look like messages of ptxas"
@@ -41,6 +43,11 @@ _JUDGES: dict[str, Callable[[AssemblyCase], TargetAnswer]] = {
 
 def attempt(subject: Subject, world: Workbench) -> Attempt:
     claim = subject.claim
+    of_triton = triton.attempt(subject, world, _toolkit(world, compiles=False)) if triton.concerns(subject) else None
+    if of_triton is not None and (of_triton.outcome in ("confirmed", "refuted") or claim.kind != "instruction"):
+        return of_triton
+    if claim.kind == "need":
+        return not_requested("assemble", f"no compiler decides that {claim.says}")
     if claim.kind == "shared" and claim.subject != "static":
         return not_requested("assemble", "dynamic shared memory is asked for when a kernel is launched")
     if claim.kind == "cluster" and claim.subject != BUILDER:

@@ -36,27 +36,28 @@ def main() -> None:
     try:
         units = compiled(job)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        _answer(descriptor, {"trouble": f"the slice does not compile: {type(error).__name__}"})
+        answer(descriptor, {"trouble": f"the slice does not compile: {type(error).__name__}"})
         return
-    _leave_streams()
+    leave_streams(0, 1, 2)
     try:
-        _limit(job["seconds"])
+        limit(job["seconds"])
         seccomp.install(descriptor)
     except (OSError, ValueError) as error:
-        _answer(descriptor, {"refused": str(error)})
+        answer(descriptor, {"refused": str(error)})
         return
-    _answer(descriptor, {"chips": {name: _outcomes(job, units, ChipNumbers(*chip)) for name, *chip in job["chips"]}})
+    answer(descriptor, {"chips": {name: _outcomes(job, units, ChipNumbers(*chip)) for name, *chip in job["chips"]}})
 
 
-def _leave_streams() -> None:
-    """Whatever the slice writes goes nowhere."""
+def leave_streams(*streams: int) -> None:
+    """Whatever is written there goes nowhere."""
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
+    for stream in streams:
         os.dup2(nowhere, stream)
     os.close(nowhere)
 
 
-def _limit(seconds: int) -> None:
+def limit(seconds: int) -> None:
+    """Bound the time, and leave no way to files and processes."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -64,8 +65,9 @@ def _limit(seconds: int) -> None:
         resource.setrlimit(name, (0, 0))
 
 
-def _answer(descriptor: int, answer: Mapping[str, Any]) -> None:
-    data = memoryview(json.dumps(answer).encode())
+def answer(descriptor: int, told: Mapping[str, Any]) -> None:
+    """Write an answer, and end."""
+    data = memoryview(json.dumps(told).encode())
     while data:
         data = data[os.write(descriptor, data) :]
     os._exit(0)

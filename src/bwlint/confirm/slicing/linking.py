@@ -123,6 +123,7 @@ class Linker:
         world = self.world
         return {
             **OPERATIONS,
+            **world.helpers,
             "__bw_whole__": self.whole,
             "__bw_import__": self.imported,
             "__bw_free__": world.unread,

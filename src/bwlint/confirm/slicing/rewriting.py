@@ -1,22 +1,28 @@
 """The text of a slice, rewritten to use helpers of ours, and compiled. This runs in the child."""
 
 from __future__ import annotations
+import __future__
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bwlint.confirm.slicing.linking import Units
 from bwlint.confirm.slicing.syntax import absolute, assign, call
 
 
-def compiled(job: Mapping[str, Any]) -> Units:
+def compiled(job: Mapping[str, Any], keep: Callable[[ast.Module], str | None] = lambda _: None) -> Units:
+    """The statements of a job. `keep` names those that stay as they are written, but for their annotations."""
     units: Units = {}
     for dotted, plan in job["modules"].items():
         statements = []
         for source, names in plan["statements"]:
-            tree = _Rewritten(plan["package"], frozenset(job["devices"])).visit(ast.parse(source))
-            statements.append((compile(ast.fix_missing_locations(tree), "<slice>", "exec"), names))
+            tree = ast.parse(source)
+            kept = keep(tree)
+            if kept is None:
+                tree = _Rewritten(plan["package"], frozenset(job["devices"])).visit(tree)
+            flags = __future__.annotations.compiler_flag if kept else 0
+            statements.append((compile(ast.fix_missing_locations(tree), kept or "<slice>", "exec", flags), names))
         units[dotted] = (statements, plan)
     return units
 

@@ -59,11 +59,11 @@ def run_slice(slice_: Slice, chips: Sequence[Chip], folder: Path, limit: float) 
     seconds = min(limit, LONGEST)
     job = json.dumps(_job(slice_, chips, math.ceil(seconds))).encode()
     try:
-        ended = run(_command(), limit=seconds, folder=folder, stdin=job, memory=MEMORY)
+        ended = run(command("bwlint.confirm.slicing.inside"), limit=seconds, folder=folder, stdin=job, memory=MEMORY)
     except OSError as error:
         return SandboxRun({}, trouble=f"Python does not start: {error.strerror or error}")
     if ended.trouble:
-        return SandboxRun({}, trouble=_explained(ended.trouble), log=ended.output, seconds=ended.seconds)
+        return SandboxRun({}, trouble=explained(ended.trouble), log=ended.output, seconds=ended.seconds)
     return replace(_ran(ended.answer, slice_.form), log=ended.output, seconds=ended.seconds)
 
 
@@ -74,7 +74,7 @@ def _job(slice_: Slice, chips: Sequence[Chip], seconds: int) -> dict[str, Any]:
         "module": slice_.module,
         "form": slice_.form,
         "devices": sorted(slice_.devices),
-        "rows": _rows(),
+        "rows": source_rows(),
         "chips": [(chip.name, chip.major, chip.minor, chip.smem_per_block_optin) for chip in chips],
         "seconds": seconds,
     }
@@ -100,7 +100,8 @@ def _ran(data: bytes, form: str) -> SandboxRun:
     return SandboxRun(answers, tuple(assumed))
 
 
-def _explained(trouble: str) -> str:
+def explained(trouble: str) -> str:
+    """How a child that was shut in ended, in words."""
     if "SIGSYS" in trouble:
         return "it asked the system for something that a test has no use for, and was ended"
     if "SIGXCPU" in trouble:
@@ -128,18 +129,20 @@ def _answer(runs: Sequence[Mapping[str, Any]], form: str) -> Answer:
 
 
 @cache
-def _command() -> tuple[str, ...]:
-    """Python without the site's packages and the current folder: what the child needs lies in folders of ours."""
+def command(module: str, *packages: str) -> tuple[str, ...]:
+    """Python without the site's packages and the current folder, that runs `main` of a module of ours: what the child
+    needs lies in our folder, and in those of `packages`."""
     folders = [str(Path(__file__).parents[3])]
-    found = importlib.util.find_spec("packaging")
-    if found is not None and found.origin:
-        folders.append(str(Path(found.origin).parents[1]))
-    code = f"import sys; sys.path += {folders!r}; from bwlint.confirm.slicing.inside import main; main()"
+    for name in ("packaging", *packages):
+        found = importlib.util.find_spec(name)
+        if found is not None and found.origin:
+            folders.append(str(Path(found.origin).parents[1]))
+    code = f"import sys; sys.path += {list(dict.fromkeys(folders))!r}; from {module} import main; main()"
     return (sys.executable, "-I", "-S", "-c", code)
 
 
 @cache
-def _rows() -> dict[str, dict[str, Any]]:
+def source_rows() -> dict[str, dict[str, Any]]:
     rows = {}
     for row in table("sources")["source"]:
         for name in row["names"]:

@@ -24,6 +24,8 @@ class LibrariesOnChip:
         self.devices = devices
         self.choices = choices
         self.assumed: dict[str, None] = {}
+        self.helpers: dict[str, Any] = {}
+        """What statements are rewritten to use besides what every slice does."""
         self._rows = rows
 
     def unread(self, key: str, why: str = "") -> UnknownValue:

@@ -20,6 +20,7 @@ from bwlint.readers.python.least import MAX_AMOUNT, Function, called, parameters
 MAX_DEPTH = 3
 MAX_STATEMENTS = 2000
 DEFAULT_STAGES = 3
+DEFAULT_WARPS = 4
 _REDUCES = frozenset(
     {"dot", "dot_scaled", "sum", "max", "min", "argmax", "argmin", "zeros", "full", "cumsum", "reduce"}
 )

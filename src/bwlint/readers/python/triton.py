@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
@@ -18,7 +18,7 @@ from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.model.kinds import OperationKind
 from bwlint.readers.nodes import below, whole
-from bwlint.readers.python.blocks import DEFAULT_STAGES, TritonKernel, compared, constants, multiplying
+from bwlint.readers.python.blocks import DEFAULT_STAGES, DEFAULT_WARPS, TritonKernel, compared, constants, multiplying
 from bwlint.readers.python.least import Function, Values, called, calls, default_of, parameters
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
@@ -46,7 +46,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
 
 
 def _asked(tree: ast.Module) -> Iterator[Operation]:
-    kernels = {one.name: one for one in tree.body if isinstance(one, Function) and _decorated(one, "jit")}
+    kernels = jitted(tree)
     if not kernels:
         return
     launches = list(islice(_launches(tree, kernels), MAX_LAUNCHES))
@@ -58,6 +58,56 @@ def _asked(tree: ast.Module) -> Iterator[Operation]:
             yield from filter(None, map(reader.launched, mine))
         else:
             yield from reader.tuned(tuned, mine)
+
+
+def jitted(tree: ast.Module) -> dict[str, Function]:
+    """The kernels of a file and what they call, by name."""
+    return {one.name: one for one in tree.body if isinstance(one, Function) and _decorated(one, "jit")}
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """A kernel as one launch has it, or one launch with one configuration, and the bytes that it takes at least.
+
+    `launch` is the call in `function`, None where there is none in the file; `seeds` are numbers that names of that
+    function are taken to be. `warps` is None where nothing says how many. `at` is what is tuned or launched.
+    """
+
+    kernel: Function
+    launch: ast.Call | None
+    function: Function | None
+    seeds: Mapping[str, int]
+    constants: Mapping[str, int]
+    stages: int
+    warps: int | None
+    size: int
+    at: ast.expr | None
+
+
+def takings(tree: ast.Module, name: str) -> Iterator[Taking]:
+    """What a kernel of the file takes in every case of every launch, and with every configuration that is tried."""
+    kernels = jitted(tree)
+    if name not in kernels:
+        return
+    reader = _Reader(tree, kernels[name], kernels)
+    mine = [one for one in islice(_launches(tree, kernels), MAX_LAUNCHES) if one.kernel == name]
+    tuned = _decorated(kernels[name], "autotune")
+    if tuned is None:
+        yield from (taking for one in mine for _, taking in reader.cases(one))
+    else:
+        yield from reader.configured(tuned, mine or [None])
+
+
+def bits_of(kernel: Function) -> int:
+    """Bits that an element of a kernel counts as."""
+    names = (kernel.name, *parameters(kernel))
+    return 8 if any(map(_BYTE_TYPES.search, names)) else 16
+
+
+def least_bytes(tree: ast.Module, name: str, given: Mapping[str, int], stages: int) -> int:
+    """Bytes that a kernel of the file takes at least with these constants."""
+    kernels = jitted(tree)
+    return _Reader(tree, kernels[name], kernels).size(given, stages, Values(tree))
 
 
 def _decorated(function: Function, word: str) -> ast.expr | None:
@@ -86,6 +136,7 @@ class _Config:
     constants: Mapping[str, int]
     stages: int
     at: ast.expr
+    warps: int | None
 
     def product(self) -> int:
         """By which the smallest comes first, as a rule."""
@@ -100,22 +151,28 @@ class _Reader:
 
     def launched(self, launch: _Launch) -> Operation | None:
         """What a launch takes whatever it picks, and what it takes in each case of the function around it."""
-        allowed = _allowed(launch.function)
-        cases = [_Case({}, allowed, None)]
-        cases += islice(_cases(launch.function, allowed), MAX_CASES) if launch.function is not None else ()
-        sizes = [self._case(launch, {**one.widest(), **one.picked}) for one in cases]
-        if max(sizes) < _LEAST_BYTES:
+        cases = list(self.cases(launch))
+        if max(taking.size for _, taking in cases) < _LEAST_BYTES:
             return None
         amounts = [
             part
-            for size, one in zip(sizes, cases, strict=True)
-            for part in (const(size, span(one.at) if one.at is not None else None), const(_text(one.widest())))
+            for one, taking in cases
+            for part in (const(taking.size, span(one.at) if one.at is not None else None), const(_text(one.widest())))
         ]
         return self._operation("launched-shared", launch.call, amounts, launch.function)
 
-    def _case(self, launch: _Launch, seeds: Mapping[str, int]) -> int:
-        values = Values(self.tree, known={(_name(launch.function), name): size for name, size in seeds.items()})
-        return self._bytes(self._constants(launch, values), self._stages(launch, values), values)
+    def cases(self, launch: _Launch) -> Iterator[tuple[_Case, Taking]]:
+        """A launch whatever it picks, and in each case of the function around it."""
+        allowed = _allowed(launch.function)
+        cases = [_Case({}, allowed, None)]
+        cases += islice(_cases(launch.function, allowed), MAX_CASES) if launch.function is not None else ()
+        for one in cases:
+            seeds = {**one.widest(), **one.picked}
+            values = Values(self.tree, known={(_name(launch.function), name): size for name, size in seeds.items()})
+            found, stages = self._constants(launch, values), self._stages(launch, values)
+            size, warps = self.size(found, stages, values), _warps(_keywords(launch.call), values, launch.function)
+            at = launch.call
+            yield one, Taking(self.kernel, at, launch.function, seeds, found, stages, warps, size, at)
 
     def tuned(self, decorator: ast.expr, launches: list[_Launch]) -> Iterator[Operation]:
         """What every configuration takes at least, whichever launch it is for; nothing where one fits everywhere."""
@@ -125,7 +182,7 @@ class _Reader:
         given = [one for at, one in enumerate(launched) if one not in launched[:at]] or [{}]
         sizes: list[tuple[int, ast.expr]] = []
         for config in sorted(configs, key=_Config.product):
-            size = min(self._bytes({**one, **config.constants}, config.stages, values) for one in given)
+            size = min(self.size({**one, **config.constants}, config.stages, values) for one in given)
             if size < _LEAST_BYTES:
                 return
             sizes.append((size, config.at))
@@ -133,6 +190,16 @@ class _Reader:
             at = max(sizes, key=lambda one: one[0])[1]
             amounts = [const(size, span(config)) for size, config in sizes]
             yield self._operation("tuned-shared", at, amounts, launches[0].function if launches else None)
+
+    def configured(self, decorator: ast.expr, launches: Sequence[_Launch | None]) -> Iterator[Taking]:
+        """Every configuration, the smallest first, with every launch."""
+        values = Values(self.tree)
+        for config in sorted(_configs(decorator, self.tree, values), key=_Config.product):
+            for one in launches:
+                found = {**(self._constants(one, values) if one is not None else {}), **config.constants}
+                size = self.size(found, config.stages, values)
+                call, around = (one.call, one.function) if one is not None else (None, None)
+                yield Taking(self.kernel, call, around, {}, found, config.stages, config.warps, size, config.at)
 
     def _operation(
         self, kind: OperationKind, at: ast.expr, amounts: list[Expr], function: Function | None
@@ -148,14 +215,14 @@ class _Reader:
             checked=asks,
         )
 
-    def _bytes(self, constants: Mapping[str, int], stages: int, values: Values) -> int:
+    def size(self, constants: Mapping[str, int], stages: int, values: Values) -> int:
+        """Bytes that the kernel takes at least."""
         kernel = TritonKernel(self.kernel, self.kernels, constants, lambda node: _exact(node, None, values))
         return kernel.elements(stages) * self._element
 
     @property
     def _element(self) -> int:
-        names = (self.kernel.name, *parameters(self.kernel))
-        return 1 if any(map(_BYTE_TYPES.search, names)) else 2
+        return bits_of(self.kernel) // 8
 
     def _constants(self, launch: _Launch, values: Values) -> dict[str, int]:
         places = dict(zip(parameters(self.kernel), launch.call.args, strict=False))
@@ -170,10 +237,21 @@ class _Reader:
         return found
 
     def _stages(self, launch: _Launch, values: Values) -> int:
-        names = {one.arg: one.value for one in launch.call.keywords}
+        names = _keywords(launch.call)
         if "num_stages" in names:
             return values.least(names["num_stages"], launch.function)
         return 1 if None in names else DEFAULT_STAGES
+
+
+def _keywords(call: ast.Call) -> dict[str | None, ast.expr]:
+    return {one.arg: one.value for one in call.keywords}
+
+
+def _warps(names: Mapping[str | None, ast.expr], values: Values, function: Function | None) -> int | None:
+    """How many warps are asked for: Triton's own number where nothing is said; None where it is not known."""
+    if "num_warps" not in names:
+        return None if None in names else DEFAULT_WARPS
+    return _exact(names["num_warps"], function, values)
 
 
 def _name(function: Function | None) -> str:
@@ -379,4 +457,6 @@ def _config(node: ast.expr, known: Mapping[str, int], values: Values) -> _Config
     stages = known.get(given.id) if isinstance(given, ast.Name) else None
     if stages is None:
         stages = values.least(given, None) if given is not None else DEFAULT_STAGES
-    return _Config(found, stages, node)
+    asked = names.get("num_warps")
+    warps = known.get(asked.id) if isinstance(asked, ast.Name) else None
+    return _Config(found, stages, node, warps or _warps(names, values, None))

@@ -1,0 +1,224 @@
+"""What Triton says of a claim about one of its kernels: its shared memory, and what ptxas makes of its PTX."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from bwlint.chips import Chip, chip
+from bwlint.confirm.compiling.compiler import Bench, CompilerRun, assembled, cut
+from bwlint.confirm.receipt import Attempt, executed, not_eligible, not_requested
+from bwlint.confirm.slicing.modules import File, source_of
+from bwlint.confirm.triton.compiling import Made, TritonRun, compile_kernel, missing
+from bwlint.confirm.triton.cutting import KernelSlice, cut_kernel, home_of
+from bwlint.confirm.triton.signature import Signature, given, inferred
+from bwlint.confirm.workbench import Subject, Toolkit, Workbench
+from bwlint.model.findings import Outcome, Region
+from bwlint.readers.python.blocks import DEFAULT_STAGES, DEFAULT_WARPS, constants
+from bwlint.readers.python.least import Function
+from bwlint.readers.python.triton import Taking, jitted, takings
+from bwlint.readers.spans import span
+from bwlint.sources.read import SourceText
+
+MAX_TAKINGS = 12
+"""Configurations of one claim that are compiled."""
+_TILE = re.compile(r"(\w+) = (\d+)")
+_BITS = re.compile(r"with elements of (\d+) bits")
+_TARGET = re.compile(r"^\.target (sm_\w+)", re.MULTILINE)
+_HEADS = frozenset({"instruction", "legal"})
+_LONGEST_TEXT = 4000
+
+
+def concerns(subject: Subject) -> bool:
+    """Whether a claim may be one about a kernel of Triton."""
+    claim = subject.claim
+    if not subject.real.endswith(".py") or claim.at is None:
+        return False
+    return claim.kind in _HEADS or (claim.kind == "shared" and claim.subject == "dynamic") or _tile(subject) is not None
+
+
+def attempt(subject: Subject, world: Workbench, toolkit: Toolkit | None) -> Attempt | None:
+    """The test of a claim; None where it is about no kernel of Triton after all."""
+    home = home_of(subject.real)
+    if isinstance(home, str):
+        return not_eligible("assemble", home)
+    if not jitted(home.tree):
+        return None
+    cases = _cases(subject, home)
+    if not cases and subject.claim.kind in _HEADS:
+        return None
+    if not world.may_slice:
+        return not_requested("assemble", "kernels of Triton are cut out and compiled only with --run-slices")
+    why = missing(world.scanned)
+    if why is not None:
+        return not_eligible("assemble", why)
+    if not cases:
+        return not_eligible("assemble", "no launch of a kernel of the file is what the claim is about")
+    return _tested(_Test(subject, world, toolkit, home), cases)
+
+
+def _tile(subject: Subject) -> dict[str, int] | None:
+    """The constants of a claim about a tile that is picked."""
+    if subject.claim.kind != "need" or "shared memory for the tile" not in subject.claim.says:
+        return None
+    return {name: int(size) for name, size in _TILE.findall(subject.claim.subject)} or None
+
+
+def _cases(subject: Subject, home: File) -> list[Taking]:
+    """The launches and configurations that a claim is about: those at its place, the kernel around its place, or those
+    with the constants that it names."""
+    claim, tile = subject.claim, _tile(subject)
+    found = [one for name in jitted(home.tree) for one in takings(home.tree, name)]
+    if tile is not None:
+        named = [one for one in found if tile.keys() <= constants(one.kernel)]
+        return [replace(one, constants={**one.constants, **tile}) for one in named[:1]]
+    if claim.kind == "shared":
+        text = SourceText(str(source_of(subject.real)))
+        at = [one for one in found if one.at is not None and text.region(*span(one.at)) == claim.at]
+        kernels = {one.kernel.name for one in at}
+        if any(one.at is not one.launch for one in at):  # of configurations, one that fits is enough
+            return [one for one in found if one.kernel.name in kernels]
+        return [one for one in at if one.size == claim.amounts[0]][:1]
+    around = [one for one in jitted(home.tree).values() if claim.at is not None and _holds(one, claim.at)]
+    names = {one.name for one in around}
+    return [one for one in found if one.kernel.name in names][:1] or [_alone(one) for one in around]
+
+
+def _alone(kernel: Function) -> Taking:
+    """A kernel that nothing in its file launches."""
+    return Taking(kernel, None, None, {}, {}, DEFAULT_STAGES, DEFAULT_WARPS, 0, None)
+
+
+def _holds(function: Function, at: Region) -> bool:
+    return function.lineno <= at.line and at.end_line <= (function.end_lineno or 0)
+
+
+@dataclass(slots=True)
+class _Test:
+    subject: Subject
+    world: Workbench
+    toolkit: Toolkit | None
+    home: File
+    seconds: float = 0.0
+    log: list[str] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def signature(self, kernel: KernelSlice, taking: Taking) -> Signature | str:
+        if self.world.signature:
+            return given(taking.kernel, self.world.signature)
+        stated = _BITS.search(self.subject.finding.message)
+        return inferred(self.home.tree, kernel.helpers, taking, int(stated[1]) if stated else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    outcome: Outcome
+    reason: str
+
+
+def _tested(test: _Test, cases: Sequence[Taking]) -> Attempt:
+    if len(cases) > MAX_TAKINGS:
+        return not_eligible("assemble", f"{len(cases)} configurations: more than {MAX_TAKINGS} are not compiled")
+    kernel = cut_kernel(test.subject.real, test.home, cases[0].kernel.name)
+    seen: list[_Seen] = []
+    for taking in cases:
+        signature = test.signature(kernel, taking)
+        if isinstance(signature, str):
+            return not_eligible("assemble", f"{signature}: --signature can", test.details)
+        test.details["signature"], test.details["signature from"] = signature.told(), dict(signature.sources)
+        for number in _chips(test):
+            one = _on_chip(test, kernel, taking, signature, chip(number))
+            if isinstance(one, Attempt):
+                return one
+            seen.append(one)
+            if one.outcome != "confirmed":
+                return _done(test, one)
+    return _done(test, seen[0] if seen else _Seen("inconclusive", "the claim names no chip"))
+
+
+def _chips(test: _Test) -> list[str]:
+    """The chips of the claim, or those whose own targets it names."""
+    claim = test.subject.claim
+    if claim.chips:
+        return list(claim.chips)
+    numbers = {name.removeprefix("sm_").rstrip("af") for name in claim.targets}
+    return [f"{number[:-1]}.{number[-1]}" for number in sorted(numbers)]
+
+
+def _on_chip(test: _Test, kernel: KernelSlice, taking: Taking, signature: Signature, on: Chip) -> _Seen | Attempt:
+    options = {"num_stages": taking.stages, "num_warps": taking.warps or DEFAULT_WARPS}
+    ran = compile_kernel(kernel, signature, options, on, test.world.scratch, test.world.compile_limit)
+    test.seconds += ran.seconds
+    if ran.log:
+        test.log.append(ran.log)
+    if ran.refused:
+        return not_eligible("assemble", ran.refused, test.details)
+    name = taking.kernel.name
+    if ran.trouble:
+        return _Seen("inconclusive", f"`{name}` for {on.name}: {ran.trouble}")
+    test.details |= {"triton": ran.version, "kernel": name, "options": options}
+    test.details.setdefault("bytes", {})[on.name] = [one.shared for one in ran.made if not one.error]
+    failed = next((one for one in ran.made if one.error), None)
+    if failed is not None:
+        return _Seen(
+            "inconclusive", f"Triton {ran.version} does not compile `{name}` for {on.name}: {cut(failed.error)}"
+        )
+    if test.subject.claim.kind in _HEADS:
+        return _head(test, ran, on)
+    return _shared(test, ran, name, on)
+
+
+def _shared(test: _Test, ran: TritonRun, name: str, on: Chip) -> _Seen:
+    """Whether all ways of a kernel take more than the chip gives, or one that the claim rules out takes less."""
+    least, most = min(one.shared for one in ran.made), max(one.shared for one in ran.made)
+    limit = on.smem_per_block_optin
+    if limit is None:
+        return _Seen("inconclusive", f"how much shared memory {on.name} gives to a block is not known")
+    amount = f"{least}" if least == most else f"{least} to {most}"
+    reason = f"Triton {ran.version} gives a block of `{name}` {amount} bytes for {on.name}, which has {limit}"
+    if least > limit:
+        return _Seen("confirmed", reason)
+    return _Seen("refuted", reason) if most <= limit else _Seen("inconclusive", f"{reason}: it turns on flags")
+
+
+def _head(test: _Test, ran: TritonRun, on: Chip) -> _Seen:
+    """Whether ptxas refuses an instruction in the PTX that Triton makes."""
+    if test.toolkit is None:
+        return _Seen("inconclusive", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
+    head = test.subject.claim.subject
+    lines = [at for at, line in enumerate(ran.made[0].ptx.splitlines(), 1) if _begins(line, head)]
+    if not lines:
+        return _Seen("inconclusive", f"no `{head}` is in the PTX that Triton {ran.version} makes for {on.name}")
+    made, target = assemble(ran.made[0], test.world, test.toolkit)
+    test.details["toolkit"] = test.toolkit.version
+    error = next((one for one in made.messages if one.level != "warning" and one.line in lines), None)
+    if error is None and made.path is None:
+        return _Seen("inconclusive", f"ptxas for {target}: {made.first_error or made.trouble}")
+    fails = test.subject.claim.kind == "instruction"
+    if error is not None:
+        return _Seen("confirmed" if fails else "refuted", f"ptxas for {target}: {cut(error.text)}")
+    return _Seen("refuted" if fails else "confirmed", f"ptxas assembles what Triton {ran.version} makes for {target}")
+
+
+def _begins(line: str, head: str) -> bool:
+    words = line.split()
+    return any(word.rstrip(";") == head for word in words[:4])
+
+
+def assemble(made: Made, world: Workbench, toolkit: Toolkit) -> tuple[CompilerRun, str]:
+    """What ptxas makes of a kernel's PTX, and for which target: libraries that it calls stay open."""
+    path = Path(tempfile.mkdtemp(prefix="triton-", dir=world.scratch), "kernel.ptx")
+    path.write_text(made.ptx, encoding="utf-8")
+    target = _TARGET.search(made.ptx)
+    name = target[1] if target else ""
+    return assembled(Bench(world.scratch, world.compile_limit, toolkit, ""), path, name, "-c"), name
+
+
+def _done(test: _Test, seen: _Seen) -> Attempt:
+    return executed(
+        "assemble", seen.outcome, seen.reason, test.details, "\n".join(test.log)[:_LONGEST_TEXT], test.seconds
+    )
