@@ -1,0 +1,68 @@
+"""What is known of the simulated chip, and how a question is answered by it."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from typing import Any, NoReturn
+
+from . import journal
+
+
+class Unanswered(AttributeError, RuntimeError):
+    """Nobody knows the answer. As an attribute it is missing, as a call it fails."""
+
+
+@cache
+def facts() -> dict[str, Any]:
+    """The chip's facts by name; what is not known is not there."""
+    with open(os.path.join(os.environ[journal.FOLDER], "job.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
+        found: dict[str, Any] = json.load(file)["facts"]
+    return found
+
+
+def capability() -> tuple[int, int]:
+    return facts()["major"], facts()["minor"]
+
+
+def joined() -> int:
+    """The capability as digits: 121."""
+    major, minor = capability()
+    return major * 10 + minor
+
+
+def told(query: str, answer: Any) -> Any:
+    """Write the question down with its answer, which is given back."""
+    journal.note("query", query, answer=repr(answer) if not isinstance(answer, str) else answer)
+    return answer
+
+
+def ask(query: str, fact: str) -> Any:
+    """The fact of that name; raises `Unanswered` where the tables do not have it."""
+    answer = facts().get(fact)
+    if answer is None:
+        refuse(query, f"bwlint's tables do not say it of {facts()['chip']}")
+    return told(query, answer)
+
+
+def refuse(query: str, reason: str) -> NoReturn:
+    """Say that a question has no answer."""
+    journal.note("unanswered", query, reason=reason)
+    raise Unanswered(f"bwlint: {query} is not answered for {facts()['chip']}: {reason}")
+
+
+def launch(kind: str, name: str, arguments: Any = (), keywords: Any = None) -> None:
+    """Write a launch down that does not happen."""
+    told_arguments = [*map(shape, arguments), *(f"{key}={shape(value)}" for key, value in (keywords or {}).items())]
+    journal.note("launch", name, how=kind, arguments=told_arguments[:40])
+
+
+def shape(value: Any) -> str:
+    """An argument in a few letters: bfloat16[2, 8], 3, None, list."""
+    dims, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if dims is not None and dtype is not None:
+        return f"{str(dtype).rpartition('.')[2]}{list(dims)}"
+    if value is None or isinstance(value, bool | int | float):
+        return repr(value)
+    return repr(value)[:60] if isinstance(value, str) else type(value).__name__
