@@ -38,7 +38,8 @@ def raised(error: BaseException) -> None:
         return
     way = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if not journal.is_own(frame)]
     frames = [journal.place(frame, line) for frame, line in way[-_DEEPEST:]]
-    where = frames[-1] if frames else None
+    chosen = next((one for one in reversed(way) if not journal.passes_on(one[0])), way[-1] if way else None)
+    where = None if chosen is None else journal.place(*chosen)
     journal.note("exception", type(error).__name__, message=_words(error), where=where, way=frames)
 
 

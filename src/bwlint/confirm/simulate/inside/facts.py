@@ -65,4 +65,4 @@ def shape(value: Any) -> str:
         return f"{str(dtype).rpartition('.')[2]}{list(dims)}"
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
-    return repr(value)[:60] if isinstance(value, str) else type(value).__name__
+    return repr(value[:160]) if isinstance(value, str) else type(value).__name__

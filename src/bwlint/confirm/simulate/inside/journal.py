@@ -67,10 +67,14 @@ def _where() -> dict[str, Any] | None:
     while frame is not None:
         if not is_own(frame):
             inner = inner or frame
-            if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _LIBRARIES:
+            if not passes_on(frame):
                 return place(frame, frame.f_lineno)
         frame = frame.f_back
     return place(inner, inner.f_lineno) if inner is not None else None
+
+
+def passes_on(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in _LIBRARIES
 
 
 def is_own(frame: FrameType) -> bool:

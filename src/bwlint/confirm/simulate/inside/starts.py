@@ -9,7 +9,9 @@ from typing import Any
 from . import facts, journal
 
 _BUILDERS = frozenset("nvcc ninja cicc ptxas fatbinary nvlink".split())
-_ASKING = frozenset("--version -V --help --list-gpu-arch --list-gpu-code -t".split())
+_ASKING = frozenset("--version -V --help --list-gpu-arch --list-gpu-code --dryrun -t".split())
+_BEFORE_PROGRAM = frozenset("&& || ; | -m env exec".split())
+_SHELLS = frozenset("sh bash dash zsh".split())
 _DEVICE = frozenset("nvidia-smi nvidia-debugdump deviceQuery".split())
 _EVENTS = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.system"})
 
@@ -23,8 +25,8 @@ def _heard(event: str, arguments: tuple[Any, ...]) -> None:
         return
     words = _words(event, arguments)
     names = [os.path.basename(word) for word in words]  # noqa: PTH119
-    # A shell's line and `python -m ninja` have the builder further on.
-    builder = next((name for name in names if name in _BUILDERS), None)
+    starts = (name for before, name in zip(("&&", *names), names, strict=False) if before in _BEFORE_PROGRAM)
+    builder = next((name for name in starts if name in _BUILDERS), None)
     if builder is not None and not _ASKING & set(words):
         facts.launch("build", builder, words[1:8])
         raise facts.Unanswered(f"bwlint: {builder} is not started: kernels are written down, not built")
@@ -40,4 +42,5 @@ def _words(event: str, arguments: tuple[Any, ...]) -> list[str]:
     if isinstance(given, str | bytes | os.PathLike):
         return os.fsdecode(given).split()
     words = [os.fsdecode(word) for word in given if isinstance(word, str | bytes | os.PathLike)]
-    return words if len(words) != 3 or words[1] != "-c" else words[2].split()
+    is_line = len(words) == 3 and words[1] == "-c" and os.path.basename(words[0]) in _SHELLS  # noqa: PTH119
+    return words[2].split() if is_line else words
