@@ -527,6 +527,12 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     help="Run the Python program after -- (a script, -m MODULE or a command, with its arguments) instead, as on this chip"
     " (12.1, RTX 5090): questions to the device are answered, kernels are written down and not run.",
 )
+@click.option(
+    "--stand-in",
+    multiple=True,
+    metavar="MODULE",
+    help="With --simulate: a compiled module that is not built here and taken to be there; repeatable.",
+)
 @asking
 @form(INSPECTIONS)
 @output

@@ -25,7 +25,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     folder = scratch_folder(stack)
     try:
         chip = facts.simulated(options["simulate"])
-        ended = program.run(words, chip, folder, options["time_limit"] or _LIMIT)
+        ended = program.run(words, chip, options["stand_in"], folder, options["time_limit"] or _LIMIT)
     except UsageError as error:
         raise failure(error) from None
     found = records.read(chip, words, ended, folder)

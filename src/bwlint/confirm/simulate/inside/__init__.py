@@ -8,10 +8,11 @@ import sys
 
 def install() -> None:
     """Begin: from now on what asks a device is answered, and what a device would do is written down."""
-    from . import endings, hooks, starts
+    from . import endings, extensions, hooks, starts
 
     endings.watch()
     starts.watch()
+    extensions.watch()
     hooks.watch()
 
 

@@ -15,10 +15,21 @@ class Unanswered(AttributeError, RuntimeError):
 
 
 @cache
+def _job() -> dict[str, Any]:
+    with open(os.path.join(os.environ[journal.FOLDER], "job.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
+        found: dict[str, Any] = json.load(file)
+    return found
+
+
 def facts() -> dict[str, Any]:
     """The chip's facts by name; what is not known is not there."""
-    with open(os.path.join(os.environ[journal.FOLDER], "job.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
-        found: dict[str, Any] = json.load(file)["facts"]
+    found: dict[str, Any] = _job()["facts"]
+    return found
+
+
+def stand_ins() -> list[str]:
+    """The modules that are to be there, though they are not built."""
+    found: list[str] = _job()["stand_ins"]
     return found
 
 

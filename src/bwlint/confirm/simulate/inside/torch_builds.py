@@ -6,20 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from . import facts
-
-
-class UnbuiltExtension(ModuleType):
-    """The module that would have been built: its functions are launches."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-
-        def launch(*arguments: Any, **keywords: Any) -> Any:
-            facts.launch("extension", f"{self.__name__}.{name}", arguments, keywords)
-            return facts.refuse(f"what {self.__name__}.{name} gives", "the extension is not built")
-
-        return launch
+from .extensions import UnbuiltExtension
 
 
 def _load(name: str, *_: Any, **__: Any) -> UnbuiltExtension:
