@@ -524,8 +524,8 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 @click.option(
     "--simulate",
     metavar="CHIP",
-    help="Run the Python program after -- (a script, -m MODULE or a command, with its arguments) instead, as on this chip"
-    " (12.1, RTX 5090): questions to the device are answered, kernels are written down and not run.",
+    help="Run the Python program after -- (a script, -m MODULE or a command, with its arguments) instead, as on this"
+    " chip (12.1, RTX 5090): questions to the device are answered, kernels are written down and not run.",
 )
 @click.option(
     "--stand-in",

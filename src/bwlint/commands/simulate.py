@@ -11,7 +11,9 @@ from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, settin
 
 _LIMIT = 600.0
 _FORMS = ("text", "json")
-_OTHERS = "yes run_slices bench nvcc_args compile_commands refuted_is_error selftest bundle target select ignore severity"
+_OTHERS = (
+    "yes run_slices bench nvcc_args compile_commands refuted_is_error selftest bundle target select ignore severity"
+)
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
@@ -48,5 +50,7 @@ def _checked(options: dict[str, Any]) -> tuple[str, ...]:
     if options["form"] not in _FORMS:
         raise click.UsageError(f"--simulate has the formats {' and '.join(_FORMS)}")
     if not options["paths"]:
-        raise click.UsageError("--simulate takes the program to run after --: --simulate 12.1 -- pytest tests/test_x.py")
+        raise click.UsageError(
+            "--simulate takes the program to run after --: --simulate 12.1 -- pytest tests/test_x.py"
+        )
     return tuple(options["paths"])

@@ -1,4 +1,4 @@
-"""The receipt of a simulated run as JSON, described by `simulation.schema.json`; version 1 gains keys but loses none."""
+"""The receipt of a simulated run, described by `simulation.schema.json`; version 1 gains keys but loses none."""
 
 from __future__ import annotations
 

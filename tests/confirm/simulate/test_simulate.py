@@ -21,7 +21,7 @@ from bwlint.settings.config import UsageError
 SCHEMAS = Path(bwlint.report.__file__).parent
 TORCH = {
     "__init__.py": "from types import SimpleNamespace\nfrom torch import cuda, version, _C, backends\n",
-    "cuda.py": "def is_available(): return False\ndef get_device_capability(device=None): raise RuntimeError('no GPU')\n",
+    "cuda.py": "def is_available(): return False\ndef get_device_capability(_=None): raise RuntimeError('no GPU')\n",
     "version.py": "cuda = None\n",
     "_C.py": "",
     "backends.py": "from types import SimpleNamespace\ncuda = SimpleNamespace(is_built=lambda: False)\n",
@@ -160,7 +160,8 @@ def test_the_driver_and_nvml_speak_of_the_same_chip() -> None:
         "import pynvml\n"
         "pynvml.nvmlInit()\n"
         "assert pynvml.nvmlDeviceGetCudaComputeCapability(pynvml.nvmlDeviceGetHandleByIndex(0)) == (12, 1)\n"
-        "for ask in (lambda: get(A.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 0), cuMemAlloc, pynvml.nvmlDeviceGetMemoryInfo):\n"
+        "l2 = lambda: get(A.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 0)\n"
+        "for ask in (l2, cuMemAlloc, pynvml.nvmlDeviceGetMemoryInfo):\n"
         "    try: ask()\n"
         "    except RuntimeError: continue\n"
         "    raise SystemExit(9)\n"
@@ -199,12 +200,16 @@ def test_a_program_that_becomes_another_is_followed() -> None:
 
 
 def test_a_thread_that_is_left_behind_ends_with_the_time(tmp_path: Path) -> None:
-    found = receipt("import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()", "--time-limit=1")
+    found = receipt(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()", "--time-limit=1"
+    )
     assert (found["ended"]["code"], found["ended"]["trouble"]) == (None, "not done after 1 s")
 
 
 def test_an_exception_of_a_thread_is_told() -> None:
-    found = receipt("import threading\ndef f(): raise KeyError('x')\nt = threading.Thread(target=f); t.start(); t.join()")
+    found = receipt(
+        "import threading\ndef f(): raise KeyError('x')\nt = threading.Thread(target=f); t.start(); t.join()"
+    )
     assert told(found["exceptions"], "message") == [("KeyError", "'x'", 2)]
 
 
@@ -217,7 +222,10 @@ def test_what_pytest_reports_is_told() -> None:
     )
     arguments = ("confirm", "--simulate", "12.1", "--format=json", "--", "-m", "pytest", "-q", "-p", "no:cacheprovider")
     found = json.loads(CliRunner().invoke(cli.app, [*arguments, "test_it.py"]).stdout)
-    assert [(row["what"], row["where"]["line"]) for row in found["exceptions"]] == [("Skipped", 3), ("AssertionError", 4)]
+    assert [(row["what"], row["where"]["line"]) for row in found["exceptions"]] == [
+        ("Skipped", 3),
+        ("AssertionError", 4),
+    ]
 
 
 def test_the_users_own_sitecustomize_stays(tmp_path: Path) -> None:
@@ -230,7 +238,11 @@ def test_the_table_for_people() -> None:
     found = CliRunner().invoke(cli.app, ["confirm", "--simulate", "gb10", "--receipts", "r.json", "--", "p.py"])
     lines = found.stdout.splitlines()
     assert found.exit_code == 1
-    assert lines[:3] == ["as on 12.1 (GB10): p.py", "asked", "  torch.cuda.get_device_capability = (12, 1)  p.py:2 <module>"]
+    assert lines[:3] == [
+        "as on 12.1 (GB10): p.py",
+        "asked",
+        "  torch.cuda.get_device_capability = (12, 1)  p.py:2 <module>",
+    ]
     assert "not answered" in lines and "raises" in lines
     assert json.loads(Path("r.json").read_text())["chip"] == "12.1"
     assert "1 question, 0 kernels, 1 exception, 1 gap; the program ended with 1" in found.stderr
@@ -283,5 +295,7 @@ def test_a_product_is_not_guessed() -> None:
 def test_the_environment_goes_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCH_CUDA_ARCH_LIST", "12.1")
     kept = os.environ["PYTHONPATH"]
-    found = receipt(f"import os\nassert os.environ['TORCH_CUDA_ARCH_LIST'] == '12.1'\nassert {kept!r} in os.environ['PYTHONPATH']")
+    found = receipt(
+        f"import os\nassert os.environ['TORCH_CUDA_ARCH_LIST'] == '12.1'\nassert {kept!r} in os.environ['PYTHONPATH']"
+    )
     assert found["ended"]["code"] == 0

@@ -12,7 +12,7 @@ from bwlint.confirm.simulate.facts import Simulated
 from bwlint.confirm.simulate.program import ProgramEnd
 
 _MOST_BYTES = 32 << 20
-_KINDS = frozenset("start end exec full query launch exception unanswered".split())
+_KINDS = frozenset(["start", "end", "exec", "full", "query", "launch", "exception", "unanswered"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from . import facts
@@ -42,7 +41,7 @@ class UnbuiltKernel:
         facts.launch("cupy", self.name, (grid, block, *arguments))
 
 
-def apply(cupy: ModuleType) -> None:
+def apply(cupy: Any) -> None:
     cupy.RawKernel = UnbuiltKernel
     cupy.is_available = lambda: facts.told("cupy.is_available", True)
     cupy.cuda.is_available = lambda: facts.told("cupy.cuda.is_available", True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import facts, journal
 
-_FOR_WANT_OF_CUDA = re.compile(r"lib(?:cu|nv|torch_cuda|c10_cuda|nccl)\w*\.so|undefined symbol")
+FOR_WANT_OF_CUDA = re.compile(r"lib(?:cu|nv|torch_cuda|c10_cuda|nccl)\w*\.so|undefined symbol")
 
 
 class UnbuiltExtension(ModuleType):
@@ -35,7 +35,7 @@ def watch() -> None:
         try:
             return create(self, spec)
         except ImportError as error:
-            if not _FOR_WANT_OF_CUDA.search(str(error)):
+            if not FOR_WANT_OF_CUDA.search(str(error)):
                 raise
             journal.note("unanswered", f"import {spec.name}", reason=f"a stand-in takes its place: {error}")
             return UnbuiltExtension(spec.name)
@@ -44,7 +44,7 @@ def watch() -> None:
         if not isinstance(module, UnbuiltExtension):
             execute(self, module)
 
-    ExtensionFileLoader.create_module = create_module  # type: ignore[assignment]
+    ExtensionFileLoader.create_module = create_module  # type: ignore[method-assign]
     ExtensionFileLoader.exec_module = exec_module  # type: ignore[method-assign]
     sys.meta_path.insert(0, NamedFinder())
 

@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 from . import journal
 
+_LEAST_ADDRESS = 1 << 40
+
 
 class Unanswered(AttributeError, RuntimeError):
     """Nobody knows the answer. As an attribute it is missing, as a call it fails."""
@@ -74,6 +76,8 @@ def shape(value: Any) -> str:
     dims, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if dims is not None and dtype is not None:
         return f"{str(dtype).rpartition('.')[2]}{list(dims)}"
+    if isinstance(value, int) and value >= _LEAST_ADDRESS:
+        return "address"
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
     return repr(value[:160]) if isinstance(value, str) else type(value).__name__

@@ -20,6 +20,7 @@ _STAND_INS = {
     "cuda.bindings.runtime": "cuda_bindings",
     "cuda.cuda": "cuda_bindings",
     "cuda.cudart": "cuda_bindings",
+    "ctypes": "ctypes_libraries",
     "cupy": "cupy_answers",
     "numba.cuda": "numba_answers",
     "_pytest.runner": "endings",
@@ -29,6 +30,8 @@ _STAND_INS = {
 
 def watch() -> None:
     sys.meta_path.insert(0, Finder())
+    for name in _STAND_INS.keys() & sys.modules.keys():
+        put(sys.modules[name])
 
 
 def _stand_in(name: str) -> str | None:
@@ -87,4 +90,6 @@ def put(module: ModuleType) -> None:
     try:
         import_module(f"{__package__}.{_stand_in(module.__name__)}").apply(module)
     except Exception as error:
-        journal.note("unanswered", module.__name__, reason=f"its parts are others here ({type(error).__name__}: {error})")
+        journal.note(
+            "unanswered", module.__name__, reason=f"its parts are others here ({type(error).__name__}: {error})"
+        )

@@ -17,7 +17,21 @@ _MOST = 20_000
 _LONGEST = 400
 _OWN = os.path.dirname(__file__) + os.sep  # noqa: PTH120
 _LIBRARIES = frozenset(
-    "torch triton pynvml cuda cupy numba importlib functools contextlib threading subprocess pluggy _pytest".split()
+    [
+        "torch",
+        "triton",
+        "pynvml",
+        "cuda",
+        "cupy",
+        "numba",
+        "importlib",
+        "functools",
+        "contextlib",
+        "threading",
+        "subprocess",
+        "pluggy",
+        "_pytest",
+    ]
 )
 """What passes a question on: the frame that is told is that of who had the question."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 from . import facts
@@ -27,7 +27,7 @@ class NumbaDevice:
         return facts.ask(f"numba.cuda.get_current_device().{name}", names.get(name, name))
 
 
-def apply(cuda: ModuleType) -> None:
+def apply(cuda: Any) -> None:
     device = NumbaDevice()
     cuda.is_available = lambda: facts.told("numba.cuda.is_available", True)
     cuda.get_current_device = lambda: device

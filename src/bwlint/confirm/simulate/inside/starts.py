@@ -8,11 +8,11 @@ from typing import Any
 
 from . import facts, journal
 
-_BUILDERS = frozenset("nvcc ninja cicc ptxas fatbinary nvlink".split())
-_ASKING = frozenset("--version -V --help --list-gpu-arch --list-gpu-code --dryrun -t".split())
-_BEFORE_PROGRAM = frozenset("&& || ; | -m env exec".split())
-_SHELLS = frozenset("sh bash dash zsh".split())
-_DEVICE = frozenset("nvidia-smi nvidia-debugdump deviceQuery".split())
+_BUILDERS = frozenset(["nvcc", "ninja", "cicc", "ptxas", "fatbinary", "nvlink"])
+_ASKING = frozenset(["--version", "-V", "--help", "--list-gpu-arch", "--list-gpu-code", "--dryrun", "-t"])
+_BEFORE_PROGRAM = frozenset(["&&", "||", ";", "|", "-m", "env", "exec"])
+_SHELLS = frozenset(["sh", "bash", "dash", "zsh"])
+_DEVICE = frozenset(["nvidia-smi", "nvidia-debugdump", "deviceQuery"])
 _EVENTS = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.system"})
 
 

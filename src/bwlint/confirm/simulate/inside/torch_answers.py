@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from types import ModuleType
 from typing import Any
 
 from . import facts
@@ -94,11 +93,13 @@ _ANSWERS = {
     "current_device": _zero,
     "_exchange_device": _zero,
     "_maybe_exchange_device": _zero,
-    **dict.fromkeys("current_stream default_stream".split(), lambda *_, **__: InertStream()),
-    **dict.fromkeys("Stream Event ExternalStream".split(), InertStream),
-    **dict.fromkeys("init _lazy_init set_device set_stream synchronize empty_cache ipc_collect".split(), _nothing),
-    **dict.fromkeys("reset_peak_memory_stats manual_seed manual_seed_all seed seed_all".split(), _nothing),
-    **dict.fromkeys("memory_allocated memory_reserved max_memory_allocated max_memory_reserved".split(), _zero),
+    **dict.fromkeys(["current_stream", "default_stream"], lambda *_, **__: InertStream()),
+    **dict.fromkeys(["Stream", "Event", "ExternalStream"], InertStream),
+    **dict.fromkeys(
+        ["init", "_lazy_init", "set_device", "set_stream", "synchronize", "empty_cache", "ipc_collect"], _nothing
+    ),
+    **dict.fromkeys(["reset_peak_memory_stats", "manual_seed", "manual_seed_all", "seed", "seed_all"], _nothing),
+    **dict.fromkeys(["memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved"], _zero),
     "stream": lambda *_, **__: contextlib.nullcontext(),
 }
 _IN_C = {
@@ -113,7 +114,7 @@ _IN_C = {
 }
 
 
-def apply(torch: ModuleType) -> None:
+def apply(torch: Any) -> None:
     for module, answers in ((torch.cuda, _ANSWERS), (torch._C, _IN_C)):
         for name, answer in answers.items():
             setattr(module, name, answer if isinstance(answer, type) else _apart(answer))
@@ -136,13 +137,12 @@ def _apart(answer: Any) -> Any:
 
 def _no_arch_list() -> list[str]:
     with contextlib.suppress(facts.Unanswered):
-        facts.refuse("torch.cuda.get_arch_list", "this torch is built without CUDA, for no chip: an empty list is given")
+        facts.refuse(
+            "torch.cuda.get_arch_list", "this torch is built without CUDA, for no chip: an empty list is given"
+        )
     return []
 
 
-def _uncompiled(model: Any = None, **options: Any) -> Any:
+def _uncompiled(model: Any = None, **_: Any) -> Any:
     """`torch.compile` as a function and as a decorator: what is compiled runs as it is written."""
-    if model is None:
-        return lambda function: _uncompiled(function, **options)
-    facts.launch("build", "torch.compile", (getattr(model, "__qualname__", type(model).__name__),))
-    return model
+    return model if model is not None else _uncompiled

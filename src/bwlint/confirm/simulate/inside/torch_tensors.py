@@ -8,7 +8,9 @@ from typing import Any
 
 from . import facts
 
-_OWN_NAMESPACES = frozenset("aten prim prims quantized inductor c10d profiler mkldnn onednn sparse".split())
+_OWN_NAMESPACES = frozenset(
+    ["aten", "prim", "prims", "quantized", "inductor", "c10d", "profiler", "mkldnn", "onednn", "sparse"]
+)
 _MOVES = frozenset({"to", "cuda", "cpu"})
 
 
@@ -99,7 +101,9 @@ def _as(one: Any, wanted: Any, stand_in: Any, asked: str | None, given: set[int]
 
 
 def _is_device(torch: ModuleType) -> Any:
-    return lambda one: isinstance(one, torch.device) or (isinstance(one, str) and one.startswith(("cuda", "cpu", "meta")))
+    return lambda one: (
+        isinstance(one, torch.device) or (isinstance(one, str) and one.startswith(("cuda", "cpu", "meta")))
+    )
 
 
 def _type(device: Any) -> str | None:
@@ -159,7 +163,13 @@ def _custom(func: Any, torch: ModuleType) -> Any:
 
 
 def _operation(
-    overload: Any, args: Any, kwargs: Any, given: dict[tuple[str, str], Any], mode: Any, stand_in: Any, torch: ModuleType
+    overload: Any,
+    args: Any,
+    kwargs: Any,
+    given: dict[tuple[str, str], Any],
+    mode: Any,
+    stand_in: Any,
+    torch: ModuleType,
 ) -> Any:
     """What an operation does on the GPU: its function in Python, or a launch with results of the shapes of its fake."""
     name = overload.name().partition(".")[0]

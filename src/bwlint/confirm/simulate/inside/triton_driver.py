@@ -19,7 +19,9 @@ class LazyProperties(dict[str, Any]):
     """The properties of the driver, each asked for when it is looked up."""
 
     def __missing__(self, key: str) -> Any:
-        return facts.ask(f"triton.runtime.driver.active.utils.get_device_properties()[{key!r}]", _PROPERTIES.get(key, key))
+        return facts.ask(
+            f"triton.runtime.driver.active.utils.get_device_properties()[{key!r}]", _PROPERTIES.get(key, key)
+        )
 
 
 class SimulatedUtils:
