@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bwlint.confirm.simulate.records import Frame, Record, Simulation
+from bwlint.confirm.simulate.records import Frame, Noted, Simulation
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
 
@@ -37,7 +37,7 @@ def render(found: Simulation, setting: Setting) -> str:
     )
 
 
-def _told(record: Record) -> dict[str, Any]:
+def _told(record: Noted) -> dict[str, Any]:
     return {"what": record.what, "where": None if record.where is None else _frame(record.where)}
 
 

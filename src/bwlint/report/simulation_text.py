@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from bwlint.confirm.simulate.records import Frame, Record, Simulation
+from bwlint.confirm.simulate.records import Frame, Noted, Simulation
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
@@ -47,7 +47,7 @@ def _lines(found: Simulation, setting: Setting) -> Iterator[str]:
         yield visible(words)
 
 
-def _what(record: Record) -> str:
+def _what(record: Noted) -> str:
     line = record.said.partition("\n")[0]
     match record.kind:
         case "query":

@@ -127,6 +127,7 @@ def test_what_is_not_known_is_not_made_up() -> None:
         ("mem_get_info", 6),
     ]
     assert (found["exceptions"][0]["what"], found["product"]) == ("Unanswered", None)
+    assert "takes the name of one, such as RTX PRO 6000" in found["unanswered"][1]["reason"]
 
 
 def test_kernels_are_written_down_and_not_launched() -> None:

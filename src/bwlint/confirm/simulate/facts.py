@@ -48,6 +48,8 @@ class Simulated:
                 "multiprocessors": product.multiprocessors or None,
                 "total_memory": product.memory_gib * _GIB or None,
             }
+        elif of_chip := [one.name for one in products() if one.chip == chip.name]:
+            known["instead"] = f"what differs by product takes the name of one, such as {of_chip[0]}"
         return {key: value for key, value in known.items() if value is not None}
 
     def assumed(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Noted:
     """One thing that happened: what it is about and where; `said` is the answer, reason or message."""
 
     kind: str
@@ -44,10 +44,10 @@ class Simulation:
     simulated: Simulated
     program: tuple[str, ...]
     ended: ProgramEnd
-    records: tuple[Record, ...]
+    records: tuple[Noted, ...]
     missing: tuple[str, ...] = field(default=())
 
-    def of(self, kind: str) -> tuple[Record, ...]:
+    def of(self, kind: str) -> tuple[Noted, ...]:
         """Those of one kind, each once, in the order in which they happened."""
         return tuple(dict.fromkeys(record for record in self.records if record.kind == kind))
 
@@ -55,7 +55,7 @@ class Simulation:
 def read(simulated: Simulated, program: tuple[str, ...], ended: ProgramEnd, folder: Path) -> Simulation:
     """The records of every process, oldest process first."""
     files = sorted(folder.glob("*.records"), key=lambda file: file.stat().st_ctime_ns)
-    records: list[Record] = []
+    records: list[Noted] = []
     missing: list[str] = []
     left = _MOST_BYTES
     for file in files:
@@ -71,7 +71,7 @@ def read(simulated: Simulated, program: tuple[str, ...], ended: ProgramEnd, fold
     return Simulation(simulated, program, ended, tuple(records), tuple(missing))
 
 
-def _gaps(process: str, found: list[Record], bad: int) -> Iterator[str]:
+def _gaps(process: str, found: list[Noted], bad: int) -> Iterator[str]:
     """What of a process is not known."""
     kinds = {record.kind for record in found}
     if not kinds & {"end", "exec"}:
@@ -82,7 +82,7 @@ def _gaps(process: str, found: list[Record], bad: int) -> Iterator[str]:
         yield f"process {process}: {bad} lines of its records are none"
 
 
-def _parsed(data: bytes) -> tuple[list[Record], int]:
+def _parsed(data: bytes) -> tuple[list[Noted], int]:
     """The records of a file, and the number of lines that are none: the program can write there what it likes."""
     found, bad = [], 0
     for line in data.splitlines():
@@ -93,7 +93,7 @@ def _parsed(data: bytes) -> tuple[list[Record], int]:
     return found, bad
 
 
-def _record(row: dict[str, Any]) -> Record:
+def _record(row: dict[str, Any]) -> Noted:
     kind = row["kind"]
     if kind not in _KINDS:
         raise ValueError(kind)
@@ -102,7 +102,7 @@ def _record(row: dict[str, Any]) -> Record:
     way = tuple(_frame(one) for one in row.get("way", ()))
     where = row.get("where")
     how = str(row.get("how", ""))
-    return Record(kind, str(row["what"]), None if where is None else _frame(where), said, how, arguments, way)
+    return Noted(kind, str(row["what"]), None if where is None else _frame(where), said, how, arguments, way)
 
 
 def _frame(row: dict[str, Any]) -> Frame:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from . import journal
 
 _LEAST_ADDRESS = 1 << 40
+_OF_PRODUCT = frozenset({"name", "multiprocessors", "total_memory"})
 
 
 class Unanswered(AttributeError, RuntimeError):
@@ -55,7 +56,9 @@ def ask(query: str, fact: str) -> Any:
     """The fact of that name; raises `Unanswered` where the tables do not have it."""
     answer = facts().get(fact)
     if answer is None:
-        refuse(query, f"bwlint's tables do not say it of {facts()['chip']}")
+        told_of = facts()["chip"]
+        instead = facts().get("instead") if fact in _OF_PRODUCT else None
+        refuse(query, instead or f"bwlint's tables do not say it of {told_of}")
     return told(query, answer)
 
 
