@@ -498,7 +498,7 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     type=click.FloatRange(1, LONGEST_TEST),
     callback=no_nan,
     metavar="SECONDS",
-    help="For each test. Default: 30.",
+    help="For each test, or for the program of --simulate. Default: 30, or 600.",
 )
 @click.option(
     "--receipts",
@@ -547,7 +547,8 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
     you name, with all that it may do: bwlint confirm --simulate 12.1 -- pytest tests/test_attention.py.
 
     Exit codes: 0 none is confirmed, 1 one is (or, with --refuted-is-error, refuted), 2 wrong usage or
-    configuration or an internal error, 3 nothing was executed of what there is to confirm.
+    configuration or an internal error, 3 nothing was executed of what there is to confirm. With --simulate: 0 the
+    program ended with 0, 1 it did not.
     """
     from bwlint.commands.confirm import run
 
