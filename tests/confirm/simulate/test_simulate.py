@@ -178,11 +178,12 @@ def test_children_and_other_pythons_are_simulated_too() -> None:
     assert (len(found["processes"]), len(found["queries"])) == (2, 1)
 
 
+_RECORDS = "next(f for f in pathlib.Path(os.environ['BWLINT_SIMULATION']).iterdir() if f.suffix == '.records')"
 HOSTILE = {
     "leaves": ("os._exit(0)", 0, "os._exit"),
     "kills itself": ("os.kill(os.getpid(), 9)", None, "os._exit"),
-    "writes into the records": ("open(next(f for f in pathlib.Path(os.environ['BWLINT_SIMULATION']).iterdir()"
-                                " if f.suffix == '.records'), 'a').write('{\"kind\": 1}\\n[[[\\n')", 0, "2 lines"),
+    "writes into the records": (f"open({_RECORDS}, 'a').write('{{\"kind\": 1}}\\n[[[\\n')", 0, "2 lines"),
+    "puts a pipe among the records": (f"os.mkfifo({_RECORDS}.with_name('0-1-2.records'))", 0, "cannot be read"),
 }  # fmt: skip
 
 
@@ -192,6 +193,17 @@ def test_whoever_ends_early_leaves_what_was_written(name: str) -> None:
     found = receipt(f"import os, pathlib, torch\ntorch.cuda.get_device_capability()\n{code}\n")
     assert (found["ended"]["code"], len(found["queries"])) == (ended, 1)
     assert missing in found["missing"][0]
+
+
+def test_a_fork_is_heard_and_one_that_takes_the_folder_away_goes_on() -> None:
+    found = receipt(
+        "import os, torch\nif os.fork() == 0:\n    torch.cuda.get_device_capability()\n    os._exit(0)\nos.wait()\n"
+    )
+    assert (len(found["queries"]), found["missing"], found["ended"]["code"]) == (1, [], 0)
+    ended = invoke(
+        "import os, shutil, torch\nshutil.rmtree(os.environ['BWLINT_SIMULATION'])\ntorch.cuda.is_available()\n"
+    )
+    assert (ended.exit_code, json.loads(ended.stdout)["ended"]["code"]) == (3, 0)
 
 
 def test_a_program_that_becomes_another_is_followed() -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 from bwlint.confirm.simulate.facts import Simulated
 from bwlint.confirm.simulate.program import ProgramEnd
+from bwlint.sources.read import Unread, read_from_disk
 
 _MOST_BYTES = 32 << 20
+"""Of a process."""
 _KINDS = frozenset(["start", "end", "exec", "full", "query", "launch", "exception", "unanswered"])
 
 
@@ -54,32 +56,31 @@ class Simulation:
 
 def read(simulated: Simulated, program: tuple[str, ...], ended: ProgramEnd, folder: Path) -> Simulation:
     """The records of every process, oldest process first."""
-    files = sorted(folder.glob("*.records"), key=lambda file: file.stat().st_ctime_ns)
     records: list[Noted] = []
     missing: list[str] = []
-    left = _MOST_BYTES
-    for file in files:
-        data = file.read_bytes()[:left]
-        left -= len(data)
+    for file in sorted(folder.glob("*.records")):
+        process = file.name.split("-")[1] if file.name.count("-") == 2 else file.name
+        data = read_from_disk(str(file), _MOST_BYTES)
+        if isinstance(data, Unread):
+            missing.append(f"process {process}: its records cannot be read: {data.reason}")
+            continue
         found, bad = _parsed(data)
         records += found
-        missing += _gaps(file.name.partition("-")[0], found, bad)
+        missing += (f"process {process}: {gap}" for gap in _gaps(found, bad))
     if not any(record.kind == "start" for record in records):
         missing.append("no Python of the program was simulated: it is none, or runs with -I, -E or -S")
-    if left <= 0:
-        missing.append(f"more than {_MOST_BYTES >> 20} MiB of records")
     return Simulation(simulated, program, ended, tuple(records), tuple(missing))
 
 
-def _gaps(process: str, found: list[Noted], bad: int) -> Iterator[str]:
-    """What of a process is not known."""
+def _gaps(found: list[Noted], bad: int) -> Iterator[str]:
+    """What of a process is not known. One that was forked leaves by os._exit as a matter of course."""
     kinds = {record.kind for record in found}
-    if not kinds & {"end", "exec"}:
-        yield f"process {process} was ended or left by os._exit: what it would have done after that is not known"
+    if "start" in kinds and not kinds & {"end", "exec"}:
+        yield "it was ended, or left by os._exit: what it would have done after that is not known"
     if "full" in kinds:
-        yield f"process {process}: {next(record.what for record in found if record.kind == 'full')}"
+        yield next(record.what for record in found if record.kind == "full")
     if bad:
-        yield f"process {process}: {bad} lines of its records are none"
+        yield f"{bad} lines of its records are none"
 
 
 def _parsed(data: bytes) -> tuple[list[Noted], int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
 import sys
 import threading
+import time
 from types import FrameType
 from typing import Any
 
@@ -47,7 +49,10 @@ def note(kind: str, what: str, **details: Any) -> None:
         return
     _writing.busy = True
     try:
-        _write({"kind": kind, "what": what[:_LONGEST], "where": None if "where" in details else _where(), **details})
+        with contextlib.suppress(OSError):  # whoever takes the folder away loses his receipt, not his run
+            _write(
+                {"kind": kind, "what": what[:_LONGEST], "where": None if "where" in details else _where(), **details}
+            )
     finally:
         _writing.busy = False
 
@@ -69,7 +74,7 @@ def _opened() -> int:
     if _file[0] != process:
         if _file[0]:
             _seen.clear()
-        name = os.path.join(os.environ[FOLDER], f"{process}-{secrets.token_hex(4)}.records")  # noqa: PTH118
+        name = os.path.join(os.environ[FOLDER], f"{time.monotonic_ns():020}-{process}-{secrets.token_hex(4)}.records")  # noqa: PTH118
         _file = (process, os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600))
     return _file[1]
 
