@@ -17,6 +17,7 @@ _PARTS = (
     ("unanswered", "not answered"),
 )
 _LONGEST = 72
+_LONGEST_SAID = 200
 
 
 def render(found: Simulation, setting: Setting) -> str:
@@ -49,6 +50,7 @@ def _lines(found: Simulation, setting: Setting) -> Iterator[str]:
 
 def _what(record: Noted) -> str:
     line = record.said.partition("\n")[0]
+    line = line if len(line) <= _LONGEST_SAID else f"{line[:_LONGEST_SAID]}..."
     match record.kind:
         case "query":
             return f"{record.what} = {line}"

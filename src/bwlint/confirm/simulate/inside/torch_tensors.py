@@ -6,7 +6,7 @@ import threading
 from types import ModuleType
 from typing import Any
 
-from . import facts
+from . import facts, journal
 
 _OWN_NAMESPACES = frozenset(
     ["aten", "prim", "prims", "quantized", "inductor", "c10d", "profiler", "mkldnn", "onednn", "sparse"]
@@ -32,6 +32,23 @@ def apply(torch: ModuleType) -> None:
         lambda cls, func, types, args=(), kwargs=None: _plainly(func, args, dict(kwargs or {}), stand_in, torch)
     )
     _enter_in_threads(PassingBy)
+    _tell_of_absent_operations(torch._ops._OpNamespace)
+
+
+def _tell_of_absent_operations(namespace: Any) -> None:
+    """An operation that no library has registered is missing, as torch has it, and nobody knows if it were on the chip."""
+    found = namespace.__getattr__
+
+    def getattr_(self: Any, name: str) -> Any:
+        try:
+            return found(self, name)
+        except AttributeError:
+            if not name.startswith("__"):
+                reason = "no library that is loaded has registered it"
+                journal.note("unanswered", f"torch.ops.{self.name}.{name}", reason=reason)
+            raise
+
+    namespace.__getattr__ = getattr_
 
 
 def _enter_in_threads(mode: Any) -> None:
