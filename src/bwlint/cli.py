@@ -504,7 +504,7 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     type=click.FloatRange(1, LONGEST_TEST),
     callback=no_nan,
     metavar="SECONDS",
-    help="For each test. Default: 30.",
+    help="For each test, or for the program of --simulate. Default: 30, or 600.",
 )
 @click.option(
     "--receipts",
@@ -527,6 +527,18 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     help="With --selftest: the built cases, whose programs are run. If there is no such file, they are built into it,"
     " for --target, and run nowhere.",
 )
+@click.option(
+    "--simulate",
+    metavar="CHIP",
+    help="Run the Python program after -- (a script, -m MODULE or a command, with its arguments) instead, as on this"
+    " chip (12.1, RTX 5090): questions to the device are answered, kernels are written down and not run.",
+)
+@click.option(
+    "--stand-in",
+    multiple=True,
+    metavar="MODULE",
+    help="With --simulate: a compiled module that is not built here and taken to be there; repeatable.",
+)
 @asking
 @form(INSPECTIONS)
 @output
@@ -537,10 +549,12 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
     Takes a report of check (JSON or SARIF), or what check takes. Each finding states claims; each claim climbs a
     ladder: evaluate (the gate, in CPython), assemble (nvcc and ptxas), load, configure, launch and check (the
     driver; our own kernels), peer (two GPUs). What did not run proves nothing and says why. Assembling is compiling:
-    nothing of the tree is run. Launching is running somebody's code: only with --yes.
+    nothing of the tree is run. Launching is running somebody's code: only with --yes. --simulate runs the program that
+    you name, with all that it may do: bwlint confirm --simulate 12.1 -- pytest tests/test_attention.py.
 
     Exit codes: 0 none is confirmed, 1 one is (or, with --refuted-is-error, refuted), 2 wrong usage or
-    configuration or an internal error, 3 nothing was executed of what there is to confirm.
+    configuration or an internal error, 3 nothing was executed of what there is to confirm. With --simulate: 0 the
+    program ended with 0, 1 it did not.
     """
     from bwlint.commands.confirm import run
 

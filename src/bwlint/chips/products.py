@@ -18,7 +18,8 @@ _FEW = 3
 @dataclass(frozen=True, slots=True)
 class Product:
     """`memory_gib` is what a program is told that it has, `memory_gb` what the data sheet says; `server`: data centres
-    have it; `links` are those that it can have, its own first. What is not known is 0 or empty.
+    have it; `links` are those that it can have, its own first; `device_name` is what the driver calls it. What is not
+    known is 0 or empty.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Product:
     per_host: int = 0
     shared_memory: bool = False
     unverified: str = ""
+    device_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,12 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         from bwlint.commands.selftest import run as selftest
 
         return selftest(options, stack)
+    if options["simulate"]:
+        from bwlint.commands.simulate import run as simulate
+
+        return simulate(options, stack)
+    if options["stand_in"]:
+        raise click.UsageError("--stand-in is for --simulate")
     if options["bundle"]:
         raise click.UsageError("--bundle is for --selftest")
     given = _given(options, stack)

@@ -48,7 +48,7 @@ class Ended:
 
 ANSWER = "BWLINT_ANSWER"
 """The environment variable with the number of the file descriptor for a child's answer."""
-_MARK = "BWLINT_CHILD"
+MARK = "BWLINT_CHILD"
 """The one by which a child's children are known, whatever session they are in."""
 
 
@@ -88,7 +88,7 @@ def run(
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 cwd=scratch,
-                env={**clean, ANSWER: str(answering), _MARK: mark},
+                env={**clean, ANSWER: str(answering), MARK: mark},
                 pass_fds=(answering,),
                 start_new_session=True,
                 preexec_fn=_memory_bound(memory),
@@ -104,15 +104,15 @@ def run(
         trouble = _listen(started, answer, heard, start + limit)
     except BaseException:
         # It leads a session of its own: no terminal sends it the Ctrl-C that ends us.
-        _end(started, mark)
+        end(started, mark)
         raise
     if trouble == _LATE:
         trouble = f"not done after {limit:g} s"
-    code, gone = _end(started, mark)
+    code, gone = end(started, mark)
     if not gone:
         trouble = f"{trouble or 'ended'}; it does not go away, the driver may hold it"
     if not trouble and code is not None and code < 0:
-        trouble = f"ended by {_name(-code)}"
+        trouble = f"ended by {signal_name(-code)}"
     return Ended(
         code if code is not None and code >= 0 and not trouble else None,
         heard.text(),
@@ -201,7 +201,7 @@ def _listen(started: subprocess.Popen[bytes], answer: int, heard: _Heard, deadli
     return ""
 
 
-def _end(started: subprocess.Popen[bytes], mark: str) -> tuple[int | None, bool]:
+def end(started: subprocess.Popen[bytes], mark: str) -> tuple[int | None, bool]:
     """Kill what is left of the process group, and who left that; the exit code, and whether the child is gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(started.pid, signal.SIGKILL)
@@ -222,7 +222,8 @@ def _marked(mark: str) -> Iterator[int]:
                 yield int(entry.parent.name)
 
 
-def _name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """The name of a signal, SIGKILL for 9."""
     try:
         return signal.Signals(number).name
     except ValueError:
