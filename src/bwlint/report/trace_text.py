@@ -43,7 +43,7 @@ def _choices(trace: Trace) -> Iterator[str]:
 
 def _choice(choice: Choice) -> tuple[str, ...]:
     eligible = {True: "yes", False: "no", None: "nothing is known against it"}[choice.eligible]
-    ran = "; ".join(choice.executed or choice.instead)
+    ran = "; ".join(map(_short, choice.executed or choice.instead))
     word = "" if choice.outcome == "executed" else choice.outcome.upper()
     reason = choice.reason if choice.eligible is False else ""
     return f"{choice.option}={choice.value}", eligible, ran or "nothing that is known", f"{word} {reason}".strip()
@@ -92,11 +92,11 @@ def _rows(process: Process) -> list[tuple[str, ...]]:
 
 
 def _row(group: Sequence[Launch]) -> tuple[str, ...]:
-    one, name = group[0], readable(group[0].kernel)
+    one = group[0]
     return (
         f"{sum(launch.count for launch in group):,}",
         f"{sum(launch.ns for launch in group) / 1e6:.3f}",
-        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}...",
+        _short(readable(one.kernel)),
         str(one.device),
         _shapes([launch.grid for launch in group]),
         _shapes([launch.block for launch in group]),
@@ -104,6 +104,10 @@ def _row(group: Sequence[Launch]) -> tuple[str, ...]:
         _amounts(group),
         ", ".join(one.containers) or "not known",
     )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
 
 
 def _shapes(shapes: Sequence[Shape]) -> str:

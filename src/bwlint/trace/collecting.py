@@ -52,7 +52,7 @@ def built(folder: Path, environment: Mapping[str, str]) -> Path:
 
 
 def cupti(environment: Mapping[str, str]) -> str:
-    """The path of a CUPTI for programs that bring none: of the Python that runs, of a toolkit; "" where there is none."""
+    """The path of a CUPTI for programs that bring none, of the running Python or a toolkit; "" where there is none."""
     wheels = [Path(sysconfig.get_path("platlib")) / part for part in _IN_WHEELS]
     homes = [Path(home) for name in ("CUDA_HOME", "CUDA_PATH") if (home := environment.get(name))]
     toolkits = [home / part for home in (*homes, Path("/usr/local/cuda")) for part in _IN_TOOLKITS]

@@ -31,7 +31,7 @@ _KINDS = {"": CUBIN, "f": FAMILY, "a": EXACT}
 
 
 def processes(folder: Path) -> tuple[Process, ...]:
-    """What the collectors have written to a folder, by process. A line that makes no sense is a fault of its process."""
+    """What the collectors have written to a folder, by process. A line that makes no sense is a fault of one."""
     files = sorted(folder.glob("*.jsonl"), key=lambda file: (len(file.name), file.name))
     return tuple(process for file in files for process in _of_file(file))
 
