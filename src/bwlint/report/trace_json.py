@@ -62,6 +62,11 @@ def perfetto(trace: Trace) -> Iterator[str]:
 def _events(process: Process, start: int) -> Iterator[dict[str, Any]]:
     name = " ".join(process.arguments) or process.program
     yield {"ph": "M", "name": "process_name", "pid": process.pid, "args": {"name": name}}
+    rows = dict.fromkeys((process.launches[event.launch].device, event.stream) for event in process.events)
+    threads = {row: number for number, row in enumerate(rows, 1)}
+    for (device, stream), thread in threads.items():
+        words = {"name": f"GPU {device}, stream {stream}"}
+        yield {"ph": "M", "name": "thread_name", "pid": process.pid, "tid": thread, "args": words}
     for event in process.events:
         launch = process.launches[event.launch]
         yield {
@@ -69,7 +74,7 @@ def _events(process: Process, start: int) -> Iterator[dict[str, Any]]:
             "name": readable(launch.kernel),
             "cat": "kernel",
             "pid": process.pid,
-            "tid": f"GPU {launch.device} stream {event.stream}",
+            "tid": threads[launch.device, event.stream],
             "ts": (event.start - start) / 1000,
             "dur": (event.end - event.start) / 1000,
             "args": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
@@ -20,7 +21,7 @@ _NO_CLUSTER = (0, 0, 0)
 def render(trace: Trace) -> str:
     """All paragraphs that have something to say, with empty lines between."""
     parts = [list(_choices(trace)), *(list(_process(process)) for process in trace.processes)]
-    return "\n".join("".join(f"{line}\n" for line in part) for part in parts if part)
+    return "\n".join("".join(f"{visible(line)}\n" for line in part) for part in parts if part)
 
 
 def summary(trace: Trace) -> str:
@@ -60,6 +61,10 @@ def _process(process: Process) -> Iterator[str]:
     if containers:
         told = ", ".join(f"{count} {name}" for name, count in sorted(containers.items()))
         yield f"modules: {told}"
+    carrying = [PurePath(library.path).name for library in process.libraries if library.device_code]
+    if process.libraries:
+        words = f", device code in {', '.join(carrying)}" if carrying else ", none with device code"
+        yield f"libraries: {len(process.libraries)}{words}"
     if process.jit:
         yield f"the driver's JIT: {', '.join(f'{count} {name}' for name, count in sorted(process.jit.items()))}"
     yield from _missing(process)
@@ -67,7 +72,7 @@ def _process(process: Process) -> Iterator[str]:
 
 def _missing(process: Process) -> Iterator[str]:
     for name in process.unfinished[:_MOST_NAMED]:
-        yield f"never seen to end: {name}"
+        yield f"never seen to end: {readable(name)}"
     if process.unseen:
         graphs = f" ({process.graphs_asked:,} launches of graphs)" if process.graphs_asked else ""
         yield f"{process.unseen:,} launches were not seen to end: captured into a graph{graphs}, running, or lost"
@@ -125,7 +130,7 @@ def _amounts(group: Sequence[Launch]) -> str:
 
 
 def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    shown = [[visible(cell) for cell in row] for row in (heads, *rows)]
+    shown = [[visible(cell) for cell in row] for row in (heads, *rows)]  # what is escaped is wider
     widths = [max(len(row[place]) for row in shown) for place in range(len(heads))]
     for row in shown:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -6,9 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from bwlint.readers.binary import elf, fatbin
 from bwlint.readers.binary import read as read_binary
 from bwlint.sources.errors import ReadError
 from bwlint.sources.stretch import ByteSource
@@ -21,6 +23,7 @@ from bwlint.trace.receipt import (
     Call,
     Event,
     Launch,
+    Library,
     Module,
     Process,
     Shape,
@@ -132,12 +135,23 @@ class _Seen:
                 for launch in self.launches.values()
             ),
             modules=modules,
-            libraries=tuple(self.libraries),
+            libraries=tuple(Library(path, _has_device_code(path)) for path in self.libraries),
             calls=tuple(self.calls),
             jit=dict(self.jit),
             faults=tuple(self.faults),
             events=tuple(replace(e, launch=numbers[e.launch]) for e in self.events if e.launch in numbers),
         )
+
+
+@cache
+def _has_device_code(path: str) -> bool | None:
+    """By the names of its sections."""
+    try:
+        with Path(path).open("rb") as file:
+            names = elf.names_of_sections(ByteSource.of_file(file.fileno()))
+    except (OSError, ReadError):
+        return None
+    return any(part.encode() in names for part in fatbin.PARTS)
 
 
 def _launch(told: dict[str, Any]) -> Launch:

@@ -1,6 +1,7 @@
 """What a trace says of findings: whether the kernel that one is about ran, and whether it ran where it should not.
 
-A finding is about the kernel that it stands in, that one of its related places stands in, or that a claim names. Where
+A finding is about the kernel that it stands in, or that its lines name, or so with its related places, or that a claim
+names. Where
 a kernel ran on a device that the finding says it fails on, it contradicts the finding; on another device it says
 nothing about that one.
 """
@@ -25,6 +26,7 @@ _CUDA = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".inl")
 _ABOUT_KERNELS = frozenset({"image", "cluster", "slow"})
 _FAILING = frozenset({"image", "build", "shared", "cluster", "bounds"})
 """Claims whose `chips` are those on which something does not work."""
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _SPECIALISED = re.compile(r"_(?:\d+[a-z]*)+\Z")
 """What releases of Triton append to a kernel's name."""
 
@@ -157,7 +159,16 @@ class _Kernels:
             lines = self._lines(path) if path.endswith((".py", *_CUDA)) else None
             text = "".join(lines or ())
             self._known[path] = list(_python(text) if path.endswith(".py") else _cuda(text))
-        return [name for first, last, name in self._known[path] if first <= region.line <= last][-1:]
+        around = [name for first, last, name in self._known[path] if first <= region.line <= last][-1:]
+        return around or list(self._named(path, region))
+
+    def _named(self, path: str, region: Region) -> Iterator[str]:
+        """Kernels of the file that the lines of a place name: its launch, its attribute."""
+        own = {name for _, _, name in self._known[path]}
+        lines = self._lines(path) if own else None
+        for word in _WORD.findall("".join((lines or ())[region.line - 1 : region.end_line])):
+            if word in own:
+                yield word
 
 
 def _python(text: str) -> Iterator[tuple[int, int, str]]:

@@ -22,6 +22,14 @@ class TracedDevice:
 
 
 @dataclass(frozen=True, slots=True)
+class Library:
+    """A shared object that the process had loaded, and whether it carries device code; None where it is not readable."""
+
+    path: str
+    device_code: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Module:
     """Code that the driver has loaded. `size` is in bytes, `target` such as "sm_120f" ("" where not known).
 
@@ -98,7 +106,7 @@ class Process:
     devices: tuple[TracedDevice, ...]
     launches: tuple[Launch, ...]
     modules: tuple[Module, ...]
-    libraries: tuple[str, ...]
+    libraries: tuple[Library, ...]
     calls: tuple[Call, ...]
     jit: dict[str, int]
     faults: tuple[str, ...]
