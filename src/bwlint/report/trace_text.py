@@ -9,7 +9,7 @@ from pathlib import PurePath
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.readers.binary.names import readable
-from bwlint.trace.receipt import JIT, Choice, Launch, Process, Shape, Trace
+from bwlint.trace.receipt import JIT, Choice, KernelLaunch, Process, Shape, Trace
 
 _MOST_KERNELS = 40
 _LONGEST_NAME = 60
@@ -63,8 +63,9 @@ def _process(process: Process) -> Iterator[str]:
         yield f"modules: {told}"
     carrying = [PurePath(library.path).name for library in process.libraries if library.device_code]
     if process.libraries:
-        words = f", device code in {', '.join(carrying)}" if carrying else ", none with device code"
-        yield f"libraries: {len(process.libraries)}{words}"
+        unread = sum(library.device_code is None for library in process.libraries)
+        words = [f"{len(process.libraries)}", f"device code in {', '.join(carrying) or 'none'}"]
+        yield f"libraries: {', '.join([*words, *([f'{unread} not readable'] if unread else [])])}"
     if process.jit:
         yield f"the driver's JIT: {', '.join(f'{count} {name}' for name, count in sorted(process.jit.items()))}"
     yield from _missing(process)
@@ -84,7 +85,7 @@ def _missing(process: Process) -> Iterator[str]:
 
 def _rows(process: Process) -> list[tuple[str, ...]]:
     """Kernels by their time, a row for all shapes of one."""
-    groups: dict[tuple[str, int], list[Launch]] = {}
+    groups: dict[tuple[str, int], list[KernelLaunch]] = {}
     for launch in process.launches:
         groups.setdefault((launch.kernel, launch.device), []).append(launch)
     ordered = sorted(groups.values(), key=lambda group: -sum(launch.ns for launch in group))
@@ -96,7 +97,7 @@ def _rows(process: Process) -> list[tuple[str, ...]]:
     return rows
 
 
-def _row(group: Sequence[Launch]) -> tuple[str, ...]:
+def _row(group: Sequence[KernelLaunch]) -> tuple[str, ...]:
     one = group[0]
     return (
         f"{sum(launch.count for launch in group):,}",
@@ -120,7 +121,7 @@ def _shapes(shapes: Sequence[Shape]) -> str:
     return "x".join(map(str, shapes[0])) if len(different) == 1 else f"{len(different)} shapes"
 
 
-def _amounts(group: Sequence[Launch]) -> str:
+def _amounts(group: Sequence[KernelLaunch]) -> str:
     """Static and dynamic shared memory: the most of each."""
     static, dynamic = (
         max(launch.static_shared for launch in group),

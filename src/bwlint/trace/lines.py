@@ -20,11 +20,11 @@ from bwlint.trace.receipt import (
     FAMILY,
     JIT,
     UNKNOWN,
-    Call,
     Event,
-    Launch,
+    FirstLaunch,
+    KernelLaunch,
     Library,
-    Module,
+    LoadedModule,
     Process,
     Shape,
     TracedDevice,
@@ -66,10 +66,10 @@ class _Seen:
 
     head: dict[str, Any]
     devices: dict[int, TracedDevice] = field(default_factory=dict)
-    launches: dict[int, Launch] = field(default_factory=dict)
+    launches: dict[int, KernelLaunch] = field(default_factory=dict)
     modules: list[dict[str, Any]] = field(default_factory=list)
     libraries: dict[str, None] = field(default_factory=dict)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[FirstLaunch] = field(default_factory=list)
     jit: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
@@ -92,7 +92,7 @@ class _Seen:
             case "launches":
                 self.asked, self.graphs = int(told["launches"]), int(told["graph_launches"])
             case "asked":
-                self.calls.append(Call(told["asked"], _frames(told.get("stack", ""))))
+                self.calls.append(FirstLaunch(told["asked"], _frames(told.get("stack", ""))))
             case "module":
                 self.modules.append(told)
             case "library":
@@ -154,8 +154,8 @@ def _has_device_code(path: str) -> bool | None:
     return any(part.encode() in names for part in fatbin.PARTS)
 
 
-def _launch(told: dict[str, Any]) -> Launch:
-    return Launch(
+def _launch(told: dict[str, Any]) -> KernelLaunch:
+    return KernelLaunch(
         kernel=str(told["name"]),
         device=int(told["device"]),
         grid=_shape(told["grid"]),
@@ -186,19 +186,19 @@ def _frames(dumped: str) -> tuple[str, ...]:
     return tuple(frames)
 
 
-def _module(told: dict[str, Any], folder: Path, ran: set[str]) -> tuple[Module, set[str]]:
+def _module(told: dict[str, Any], folder: Path, ran: set[str]) -> tuple[LoadedModule, set[str]]:
     """A module by what its cubin says, and the names of its kernels."""
     size, name = int(told["size"]), str(told.get("file", ""))
     if not name:
-        return Module(size, UNKNOWN, "", "", 0, (), "more code was loaded than is kept"), set()
+        return LoadedModule(size, UNKNOWN, "", "", 0, (), "more code was loaded than is kept"), set()
     try:
         cubin = read_binary(ByteSource.of_bytes((folder / name).read_bytes())).cubin
     except (OSError, ReadError) as error:
-        return Module(size, UNKNOWN, "", "", 0, (), str(error)), set()
+        return LoadedModule(size, UNKNOWN, "", "", 0, (), str(error)), set()
     if cubin is None:
-        return Module(size, UNKNOWN, "", "", 0, (), "no cubin"), set()
+        return LoadedModule(size, UNKNOWN, "", "", 0, (), "no cubin"), set()
     kernels = {kernel.name for kernel in cubin.kernels}
     container = JIT if cubin.by_jit else _KINDS[cubin.suffix]
     toolkit = ".".join(map(str, cubin.toolkit)) if cubin.toolkit else ""
     target = f"sm_{cubin.number}{cubin.suffix}"
-    return Module(size, container, target, toolkit, len(kernels), tuple(sorted(kernels & ran))), kernels
+    return LoadedModule(size, container, target, toolkit, len(kernels), tuple(sorted(kernels & ran))), kernels

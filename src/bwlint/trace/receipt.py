@@ -23,14 +23,14 @@ class TracedDevice:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A shared object that the process had loaded, and whether it carries device code; None where it is not readable."""
+    """A shared object that the process had loaded, and whether it carries device code (None: it is not readable)."""
 
     path: str
     device_code: bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class LoadedModule:
     """Code that the driver has loaded. `size` is in bytes, `target` such as "sm_120f" ("" where not known).
 
     `launched` are those of its `kernels` that ran; `fault` says why it was not read.
@@ -46,7 +46,7 @@ class Module:
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class KernelLaunch:
     """All launches of a kernel on a device with one shape: `count` of them, that took `ns` in all.
 
     Shared memory is in bytes of a block. `cluster` is (0, 0, 0) where there is none. `containers` say where code of
@@ -68,7 +68,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FirstLaunch:
     """The first launch of a kernel, and the Python frames it came from ("file:line function"), the innermost first."""
 
     kernel: str
@@ -77,7 +77,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One launch, by the number of its `Launch` in its process; times in nanoseconds."""
+    """One launch, by the number of its `KernelLaunch` in its process; times in nanoseconds."""
 
     launch: int
     start: int
@@ -104,10 +104,10 @@ class Process:
     graphs_asked: int
     dropped: int
     devices: tuple[TracedDevice, ...]
-    launches: tuple[Launch, ...]
-    modules: tuple[Module, ...]
+    launches: tuple[KernelLaunch, ...]
+    modules: tuple[LoadedModule, ...]
     libraries: tuple[Library, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[FirstLaunch, ...]
     jit: dict[str, int]
     faults: tuple[str, ...]
     events: tuple[Event, ...] = ()
