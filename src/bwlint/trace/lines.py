@@ -46,6 +46,8 @@ def _of_file(file: Path) -> Iterator[Process]:
             continue
         try:
             told = json.loads(line)
+            if not isinstance(told, dict) or not told:
+                raise ValueError("no object")
             if "process" in told:
                 if seen is not None:
                     yield seen.whole(file.parent)

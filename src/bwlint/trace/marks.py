@@ -27,6 +27,8 @@ _ABOUT_KERNELS = frozenset({"image", "cluster", "slow"})
 _FAILING = frozenset({"image", "build", "shared", "cluster", "bounds"})
 """Claims whose `chips` are those on which something does not work."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_BEFORE = re.compile(r"(?:\s|#(?:[^\\\n]|\\.)*)*", re.DOTALL)
+"""Directives and blanks in front of a declaration."""
 _SPECIALISED = re.compile(r"_(?:\d+[a-z]*)+\Z")
 """What releases of Triton append to a kernel's name."""
 
@@ -117,11 +119,14 @@ def _against(finding: Finding, launch: Launched) -> str:
     claimed = next(said, "")
     if claimed:
         return claimed
-    return "it should not work there" if finding.legal and launch.capability and _is_barred(finding, launch) else ""
+    return "what is there should not work on it" if _is_barred(finding, launch) else ""
 
 
 def _is_barred(finding: Finding, launch: Launched) -> bool:
-    return launch.capability not in (finding.legal or ()) and launch.capability in finding.admitted
+    """Whether a finding that claims no amount says that what is behind a gate does not work where a kernel ran."""
+    if finding.legal is None or any(claim.kind in _FAILING for claim in finding.claims):
+        return False
+    return launch.capability in finding.admitted and launch.capability not in finding.legal
 
 
 def _refutes(claim: Claim, launch: Launched) -> bool:
@@ -200,5 +205,6 @@ def _cuda(text: str) -> Iterator[tuple[int, int, str]]:
     code = clean(text)
     for scope in scopes(code.text, directives(code)).functions:
         if scope.kernel:
-            first, last = text.count("\n", 0, scope.header) + 1, text.count("\n", 0, scope.close) + 1
+            start = scope.header + len(_BEFORE.match(code.text[scope.header : scope.open])[0])  # type: ignore[index]
+            first, last = text.count("\n", 0, start) + 1, text.count("\n", 0, scope.close) + 1
             yield first, last, scope.name.rpartition("::")[2]
