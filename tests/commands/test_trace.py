@@ -176,11 +176,11 @@ def test_check_marks_findings_by_it() -> None:
     Path("a.cu").write_text("".join(f"{kernel} {{\n  __shared__ float a[40000];\n}}\n" for kernel in kernels))
     limits = ("--severity", "note", "--isolated", "--no-cache", "--jobs", "1")
     command = ["check", "a.cu", "--trace", "bwlint-trace.json", *limits]
-    text = CliRunner().invoke(cli.app, command, prog_name="bwlint")
+    text = CliRunner().invoke(cli.app, [*command, "--format", "json:r.json", "--format", "text"], prog_name="bwlint")
     assert "= seen: wide ran on NVIDIA RTX PRO 6000 (12.0)" in text.stdout
     assert "= not seen: no launch of idle" in text.stdout
     assert "by the trace: 1 seen, 1 not seen" in text.stderr
-    report = json.loads(CliRunner().invoke(cli.app, [*command, "--format", "json"], prog_name="bwlint").stdout)
+    report = json.loads(Path("r.json").read_text())
     schema = json.loads(Path(bwlint.report.__file__).with_name("findings.schema.json").read_text("utf-8"))
     Draft202012Validator(schema).validate(report)
     assert [found["trace"]["sighting"] for found in report["findings"]] == ["seen", "not seen"]

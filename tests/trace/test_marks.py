@@ -52,7 +52,7 @@ def sighting(found: Finding, *launches: Launched) -> str | None:
     report = Report(("12.0",), (found,), (), (), {})
     lines = {path: text.splitlines(keepends=True) for path, text in FILES.items()}
     seen = marked(report, launches, lines.get).findings[0].trace
-    return seen and seen.sighting
+    return None if seen is None else seen.sighting
 
 
 @pytest.mark.parametrize(

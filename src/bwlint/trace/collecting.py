@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -67,6 +68,8 @@ def run(
 
     `limit` is in seconds: after it the program is asked to end, and ended. So it is where somebody interrupts us.
     """
+    if platform.system() != "Linux":
+        raise NotTraced("CUDA takes a collector on Linux alone")
     if environment.get(_INJECTION):
         raise NotTraced(f"{_INJECTION} is set: another tool is in there")
     given = {
