@@ -130,16 +130,18 @@ def cubin(
     toolkit: tuple[int, int] = (13, 0),
     relocatable: bool = False,
     command: str | None = None,
+    build: str = "made",
 ) -> bytes:
     """A cubin as ptxas leaves it: `abi` is 7 or 8, and before CUDA 13 the second has other marks too.
 
-    `command` is what the notes say that ptxas was called with; by default the target of the cubin.
+    `command` is what the notes say that ptxas was called with; by default the target of the cubin. `build` is
+    that of ptxas.
     """
     made = [Kernel(kernel) if isinstance(kernel, str) else kernel for kernel in kernels]
     calls = list(dict.fromkeys(name for kernel in made for name in kernel.calls))
     names = ["", *(kernel.name for kernel in made), *calls]
     command = f"-arch sm_{number}{suffix} " if command is None else command
-    notes = _notes(number, toolkit, command) if abi == 8 else []
+    notes = _notes(number, toolkit, command, build) if abi == 8 else []
     compat = b"\2\x09\0\0" if toolkit < (13, 0) or suffix != "a" else b"\2\x09\1\0"
     rows = [_attribute(REGCOUNT, struct.pack("<II", at, kernel.registers)) for at, kernel in enumerate(made, 1)]
     fixed = [
@@ -320,10 +322,10 @@ def _flags(number: int, suffix: str, abi: int, toolkit: tuple[int, int]) -> int:
     return 0x6000002 | number << 8 | (8 if suffix == "a" and toolkit < (13, 0) else 0)
 
 
-def _notes(number: int, toolkit: tuple[int, int], command: str) -> list[Section]:
+def _notes(number: int, toolkit: tuple[int, int], command: str, build: str) -> list[Section]:
     """The command and release of ptxas, and the target of its PTX."""
     release = b"Cuda compilation tools, release %d.%d, V%d.%d.0\0" % (*toolkit, *toolkit)
-    strings = b"\0ptxas\0" + release + b"Build made\0"
+    strings = b"\0ptxas\0" + release + _encoded(f"Build {build}\0")
     places = (2, 0, 1, 7, 7 + len(release), len(strings))
     tools = struct.pack("<6I", *places) + strings + _encoded(command) + b"\0"
     tools += bytes(-len(tools) % 4)

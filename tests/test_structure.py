@@ -64,7 +64,7 @@ UNWATCHED = {
     "inspection/__init__.py": "inspect's, and notes what it opens",
     "inspection/origins.py": "inspect's",
 }
-OF_OTHER_COMMANDS = ("commands", "confirm", "fleet", "index", "repair", "report")
+OF_OTHER_COMMANDS = ("commands", "confirm", "fleet", "index", "repair", "report", "trace")
 
 
 def test_a_check_looks_at_the_disk_where_it_is_noted() -> None:

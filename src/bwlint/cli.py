@@ -214,6 +214,12 @@ def app() -> None:
     metavar="REASON",
     help="Write a comment with this reason at all that would be shown, then report what is left.",
 )
+@click.option(
+    "--trace",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Mark findings by this receipt of `bwlint trace`: seen, not seen, contradicted.",
+)
 @click.option("--stdin-filename", metavar="NAME", help="Check standard input as if it were this file.")
 @click.option("--force-exclude", is_flag=True, help="Excluded and ignored files stay out though they are named.")
 @jobs
@@ -557,6 +563,50 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
     program ended with 0, 1 it did not.
     """
     from bwlint.commands.confirm import run
+
+    with ExitStack() as stack:
+        ctx.exit(run(options, stack))
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("command", metavar="PROGRAM [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option(
+    "--receipt",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    default="bwlint-trace.json",
+    show_default=True,
+    callback=check_output,
+    help="Write the receipt to this file.",
+)
+@click.option(
+    "--perfetto",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    callback=check_output,
+    help="Write every launch to this file too, as ui.perfetto.dev and chrome://tracing show it.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(1, LONGEST_TEST),
+    callback=no_nan,
+    metavar="SECONDS",
+    help="End the program after this time, if it has not ended.",
+)
+@output
+@click.option("--quiet", "-q", is_flag=True, help="No table on stdout.")
+@click.pass_context
+def trace(ctx: click.Context, /, **options: Any) -> None:
+    """Run a PROGRAM that uses CUDA and say what it ran: `bwlint trace -- python serve.py --port 8000`.
+
+    Kernels with their launches, devices, shapes and shared memory, the modules that the driver has loaded and where
+    they come from, shared libraries; and whether the backends that options and variables ask for are those that ran.
+    Takes Linux, a GPU, CUPTI (with CUDA and with PyTorch) and a C compiler. What ran before a crash is in the receipt.
+
+    Exit codes: 0 the program has ended with 0 and all that was asked for ran, 1 it has not, or something else ran,
+    2 wrong usage or an internal error, 3 no kernel was seen.
+    """
+    from bwlint.commands.trace import run
 
     with ExitStack() as stack:
         ctx.exit(run(options, stack))

@@ -34,6 +34,16 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Backend:
+    """What is known by its kernels: `values` of options of a kind name it, `kernels` finds it in a mangled name."""
+
+    kind: str
+    values: frozenset[str]
+    kernels: re.Pattern[str]
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cards:
     """The chips that words name, and whether another vendor's are among them."""
 
@@ -97,6 +107,22 @@ def linked(option: str, value: str) -> Plan | None:
     named = value.lower() not in _SWITCHES and "-" in name
     fitting = (plan for plan in plans() if named and plan.by_links and value.lower() in plan.values)
     return next((plan for plan in fitting if any(one.endswith(name) for one in plan.options)), None)
+
+
+@cache
+def backends() -> tuple[Backend, ...]:
+    """Those that are known by their kernels, in the order of the table."""
+    rows = table("backends")["ran"]
+    return tuple(
+        Backend(row["kind"], frozenset(row["values"]), re.compile(row["kernels"]), row["what"]) for row in rows
+    )
+
+
+@cache
+def kind_of(option: str) -> str:
+    """What an option chooses: attention, moe, exchange; "" where its name does not say."""
+    kinds = ((kind, words) for kind, words in table("backends")["kinds"].items() if kind != "source")
+    return next((kind for kind, words in kinds if re.search(words, normal(option))), "")
 
 
 @cache

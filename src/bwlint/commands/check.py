@@ -16,11 +16,12 @@ import click
 from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, say, setting, write
 
 if TYPE_CHECKING:
-    from bwlint.model.findings import Severity
+    from bwlint.model.findings import Report, Severity
     from bwlint.repair.passes import Repaired
     from bwlint.repair.write import NotWritten
     from bwlint.run.outcome import Outcome
     from bwlint.run.request import CheckRequest
+    from bwlint.trace.marks import Launched
 
 _WITH_FIXES = frozenset({"json", "sarif", "html"})
 
@@ -30,7 +31,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.run.unchanged import known_or_new
 
     start = time.monotonic()
-    options = {**options, "reports": _reports(options)}
+    options = {**options, "reports": _reports(options), "launches": _launches(options)}
     _consistent(options)
     request = _request(options)
     _recover(request)
@@ -68,6 +69,34 @@ def _reports(options: dict[str, Any]) -> tuple[tuple[str, str | None], ...]:
     if len(set(files)) < len(files):
         raise click.UsageError("two reports would go to the same file")
     return tuple((form, file or options["output"]) for form, file in forms)
+
+
+def _launches(options: dict[str, Any]) -> tuple[Launched, ...] | None:
+    """The launches of the receipt that --trace names, None without it."""
+    if options["trace"] is None:
+        return None
+    from bwlint.trace.marks import BadTrace, read
+
+    try:
+        return read(Path(options["trace"]))
+    except BadTrace as error:
+        raise failure(ValueError(f"{options['trace']}: {error}")) from None
+    except OSError as error:
+        raise failure(OSError(f"{options['trace']}: {error.strerror}")) from None
+
+
+def _marked(report: Report, outcome: Outcome, options: dict[str, Any]) -> Report:
+    """The report with what a trace says of its findings, told on stderr too."""
+    if options["launches"] is None:
+        return report
+    from bwlint.trace.marks import marked
+
+    report = marked(report, options["launches"], outcome.lines)
+    if not options["quiet"]:
+        from bwlint.report.summary import sightings
+
+        say(f"bwlint: {sightings(report)}\n")
+    return report
 
 
 def plainly(options: dict[str, Any], stack: ExitStack) -> Outcome:
@@ -384,7 +413,7 @@ def _write(outcome: Outcome, options: dict[str, Any]) -> None:
     from bwlint.report import renderer
     from bwlint.report.summary import at_least
 
-    shown = at_least(outcome.report, outcome.severity)
+    shown = _marked(at_least(outcome.report, outcome.severity), outcome, options)
     for form, file in options["reports"]:
         one = {**options, "form": form, "output": file}
         write(renderer(form)(shown, setting(one, outcome.lines)), one)

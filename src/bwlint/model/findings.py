@@ -218,6 +218,17 @@ class Verdict:
     reason: str
 
 
+Sighting = Literal["seen", "not seen", "contradicted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a trace of a program says of the kernel that a finding is about: in a word, and in a sentence."""
+
+    sighting: Sighting
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One reported place.
@@ -247,6 +258,8 @@ class Finding:
     """All of them are true where the finding is."""
     verdict: Verdict | None = None
     """None where nobody has put it to the test."""
+    trace: Seen | None = None
+    """None where no trace was given, or the finding is about no kernel."""
 
 
 @dataclass(frozen=True, slots=True)

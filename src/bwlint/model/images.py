@@ -99,7 +99,8 @@ class Cubin:
 
     `number` and `suffix` are those of its header and attributes. `command` is what ptxas (or nvlink) was called with,
     `toolkit` which CUDA wrote it. `noted` and `noted_suffix` are those of the command, or else of its PTX where that
-    was for a later chip than the header's (.note.nv.cuinfo). None or "" where it does not say.
+    was for a later chip than the header's (.note.nv.cuinfo). None or "" where it does not say. `by_jit`: a compiler
+    that came with a driver or a library made it at run time, and no toolkit.
     """
 
     number: int
@@ -111,6 +112,7 @@ class Cubin:
     command: str = ""
     toolkit: Version | None = None
     relocatable: bool = False
+    by_jit: bool = False
 
     @property
     def relabelled(self) -> bool:

@@ -49,6 +49,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "fingerprint": finding.fingerprint,
         "claims": [claim(each) for each in finding.claims],
         **({"verdict": asdict(finding.verdict)} if finding.verdict is not None else {}),
+        **({"trace": asdict(finding.trace)} if finding.trace is not None else {}),
     }
 
 

@@ -152,6 +152,8 @@ def _properties(finding: Finding) -> dict[str, object]:
         found["claims"] = [_claim(claim) for claim in finding.claims]
     if finding.verdict is not None:
         found["verdict"] = asdict(finding.verdict)
+    if finding.trace is not None:
+        found["trace"] = asdict(finding.trace)
     return found
 
 

@@ -68,3 +68,10 @@ def beyond(report: Report) -> str:
 
 def _reaches(severity: Severity, shown: Severity) -> bool:
     return SEVERITIES.index(severity) >= SEVERITIES.index(shown)
+
+
+def sightings(report: Report) -> str:
+    """What a trace says of the findings, in numbers."""
+    counts = Counter(finding.trace.sighting if finding.trace else "about no kernel" for finding in report.findings)
+    words = ("seen", "contradicted", "not seen", "about no kernel")
+    return "by the trace: " + (", ".join(f"{counts[word]} {word}" for word in words if counts[word]) or "no findings")

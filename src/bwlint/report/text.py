@@ -110,3 +110,5 @@ def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
         yield "no fix", finding.fix_refused
     if finding.verdict is not None:
         yield finding.verdict.outcome, finding.verdict.reason
+    if finding.trace is not None:
+        yield finding.trace.sighting, finding.trace.reason

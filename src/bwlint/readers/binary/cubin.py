@@ -50,6 +50,8 @@ _TRIPLE = Struct("<III")
 _TOOL = Struct("<6I")
 _ARCH = re.compile(rf"(?:^|\s)-(?:arch|-gpu-name)[ =]sm_({NUMBER})([af]?)(?!\w)")
 _RELEASE = re.compile(r"release (\d{1,3})\.(\d{1,3})")
+_DRIVERS_BUILD = "TOOLS_VERSION_EXTENDED"
+"""Of the build that compilers name which are no toolkit's: the driver's JIT (580.159) and that in cuDNN 9."""
 _KERNEL_NAME = re.compile(rb"\.nv\.constant0\.([^\0]+)")
 
 
@@ -66,6 +68,7 @@ class _Notes:
     number: int | None = None
     suffix: str = ""
     virtual: int | None = None
+    build: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,7 @@ def of_elf(elf: Elf) -> Cubin:
         notes.command,
         notes.toolkit,
         relocatable,
+        _DRIVERS_BUILD in notes.build,
     )
 
 
@@ -206,14 +210,14 @@ def _noted(number: int, notes: _Notes) -> tuple[int | None, str]:
 
 
 def _notes(elf: Elf, parts: _Parts) -> _Notes:
-    command, release = _tool(_note(elf, parts.named.get(_TOOLS)))
+    command, release, build = _tool(_note(elf, parts.named.get(_TOOLS)))
     target = _note(elf, parts.named.get(_TARGET))
     toolkit = _toolkit(elf, release, target)
     virtual = _virtual(elf, target or _note(elf, parts.named.get(_OLDER_TARGET)))
     asked = _ARCH.search(command)
     if asked is None:
-        return _Notes(command, toolkit, virtual=virtual)
-    return _Notes(command, toolkit, int(asked[1]), asked[2], virtual)
+        return _Notes(command, toolkit, virtual=virtual, build=build)
+    return _Notes(command, toolkit, int(asked[1]), asked[2], virtual, build)
 
 
 def _toolkit(elf: Elf, release: str, target: bytes) -> Version | None:
@@ -250,13 +254,13 @@ def _note(elf: Elf, section: Section | None) -> bytes:
     return data[start : start + size]
 
 
-def _tool(note: bytes) -> tuple[str, str]:
-    """The command line of a tool and its release, from offsets into the strings that follow them."""
+def _tool(note: bytes) -> tuple[str, str, str]:
+    """The command line of a tool, its release and its build, from offsets into the strings that follow them."""
     if len(note) < _TOOL.size:
-        return "", ""
-    _, _, _, release, _, command = _TOOL.unpack_from(note)
+        return "", "", ""
+    _, _, _, release, build, command = _TOOL.unpack_from(note)
     texts = note[_TOOL.size :]
-    return _text(texts, command), _text(texts, release)
+    return _text(texts, command), _text(texts, release), _text(texts, build)
 
 
 def _text(texts: bytes, place: int) -> str:

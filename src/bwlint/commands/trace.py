@@ -1,0 +1,56 @@
+"""`bwlint trace`: what a program ran on the GPU, as a receipt and a table."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from datetime import datetime, timezone
+from typing import Any
+
+from bwlint import __version__
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, write
+
+
+def run(options: dict[str, Any], stack: ExitStack) -> int:
+    """Run the program and write its receipt; the exit code."""
+    from bwlint.model.escape import visible
+    from bwlint.report import trace_json, trace_text
+    from bwlint.sources.scratch import scratch_folder
+    from bwlint.trace.choices import choices, requested
+    from bwlint.trace.collecting import NotTraced, inherited, survivors
+    from bwlint.trace.collecting import run as run_traced
+    from bwlint.trace.lines import processes
+    from bwlint.trace.receipt import Trace
+
+    command = tuple(options["command"])
+    folder = scratch_folder(stack) / "lines"
+    folder.mkdir()
+    environment = inherited()
+    started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    try:
+        ran = run_traced(
+            command, folder, environment, events=options["perfetto"] is not None, limit=options["time_limit"]
+        )
+    except NotTraced as error:
+        raise failure(ValueError(str(error))) from None
+    seen = processes(folder)
+    asked = requested(command, environment)
+    trace = Trace(command, started, ran.seconds, ran.code, ran.signal, ran.stopped, seen, choices(asked, seen))
+    write(trace_json.render(trace, __version__), {"output": options["receipt"]})
+    if options["perfetto"]:
+        write(trace_json.perfetto(trace), {"output": options["perfetto"]})
+    if ran.interrupted is not None:
+        say(f"bwlint: the receipt of what was seen is {visible(options['receipt'])}\n")
+        raise ran.interrupted
+    if not options["quiet"]:
+        write(trace_text.render(trace), {"output": options["output"]})
+    for number in survivors(folder):
+        say(f"bwlint: process {number} of it is still running: what it does from now on is not in the receipt\n")
+    say(f"bwlint: {trace_text.summary(trace)}; the receipt is {visible(options['receipt'])}\n")
+    return _code(trace)
+
+
+def _code(trace: Any) -> int:
+    if not trace.ran:
+        say("bwlint: no kernel was seen: the program did not use CUDA, or not where the collector could see it\n")
+        return NOTHING
+    return CLEAN if trace.code == 0 and trace.kept_its_word else FOUND

@@ -1,0 +1,137 @@
+"""A trace for people: what was asked for and what ran, the kernels, what is missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from bwlint.model.escape import visible
+from bwlint.model.naming import counted
+from bwlint.readers.binary.names import readable
+from bwlint.trace.receipt import JIT, Choice, KernelLaunch, Process, Shape, Trace
+
+_MOST_KERNELS = 40
+_LONGEST_NAME = 60
+_MOST_NAMED = 8
+_HEADS = ("launches", "ms", "kernel", "device", "grid", "block", "cluster", "shared", "container")
+_NO_CLUSTER = (0, 0, 0)
+
+
+def render(trace: Trace) -> str:
+    """All paragraphs that have something to say, with empty lines between."""
+    parts = [list(_choices(trace)), *(list(_process(process)) for process in trace.processes)]
+    return "\n".join("".join(f"{visible(line)}\n" for line in part) for part in parts if part)
+
+
+def summary(trace: Trace) -> str:
+    """One line for the end of a run."""
+    how = f"ended by {trace.signal}" if trace.signal else f"exit code {trace.code}"
+    jit = sum(module.container == JIT for process in trace.processes for module in process.modules)
+    compiled = f", {jit} of their modules compiled from PTX at run time" if jit else ""
+    return (
+        f"{counted(trace.ran, 'launch').replace('launchs', 'launches')} of"
+        f" {counted(len({row.kernel for one in trace.processes for row in one.launches}), 'kernel')} in"
+        f" {counted(len(trace.processes), 'process').replace('processs', 'processes')}{compiled};"
+        f" {visible(trace.command[0])}: {how}{f', {trace.stopped}' if trace.stopped else ''}"
+    )
+
+
+def _choices(trace: Trace) -> Iterator[str]:
+    if trace.choices:
+        yield from _aligned(("requested", "eligible", "executed", ""), [_choice(one) for one in trace.choices])
+
+
+def _choice(choice: Choice) -> tuple[str, ...]:
+    eligible = {True: "yes", False: "no", None: "nothing is known against it"}[choice.eligible]
+    ran = "; ".join(map(_short, choice.executed or choice.instead))
+    word = "" if choice.outcome == "executed" else choice.outcome.upper()
+    reason = choice.reason if choice.eligible is False else ""
+    return f"{choice.option}={choice.value}", eligible, ran or "nothing that is known", f"{word} {reason}".strip()
+
+
+def _process(process: Process) -> Iterator[str]:
+    end = "" if process.ended else ", did not come to its end: the last tenth of a second may be missing"
+    yield f"process {process.pid}: {' '.join(process.arguments) or process.program}{end}"
+    for device in process.devices:
+        yield f"device {device.ordinal}: {device.name} ({device.capability})"
+    if process.launches:
+        yield from _aligned(_HEADS, _rows(process))
+    containers = Counter(f"{one.container} {one.target}".strip() for one in process.modules)
+    if containers:
+        told = ", ".join(f"{count} {name}" for name, count in sorted(containers.items()))
+        yield f"modules: {told}"
+    carrying = [PurePath(library.path).name for library in process.libraries if library.device_code]
+    if process.libraries:
+        unread = sum(library.device_code is None for library in process.libraries)
+        words = [f"{len(process.libraries)}", f"device code in {', '.join(carrying) or 'none'}"]
+        yield f"libraries: {', '.join([*words, *([f'{unread} not readable'] if unread else [])])}"
+    if process.jit:
+        yield f"the driver's JIT: {', '.join(f'{count} {name}' for name, count in sorted(process.jit.items()))}"
+    yield from _missing(process)
+
+
+def _missing(process: Process) -> Iterator[str]:
+    for name in process.unfinished[:_MOST_NAMED]:
+        yield f"never seen to end: {readable(name)}"
+    if process.unseen:
+        graphs = f" ({process.graphs_asked:,} launches of graphs)" if process.graphs_asked else ""
+        yield f"{process.unseen:,} launches were not seen to end: captured into a graph{graphs}, running, or lost"
+    if process.dropped:
+        yield f"CUPTI dropped {process.dropped:,} records"
+    for fault in process.faults[:_MOST_NAMED]:
+        yield f"fault: {fault}"
+
+
+def _rows(process: Process) -> list[tuple[str, ...]]:
+    """Kernels by their time, a row for all shapes of one."""
+    groups: dict[tuple[str, int], list[KernelLaunch]] = {}
+    for launch in process.launches:
+        groups.setdefault((launch.kernel, launch.device), []).append(launch)
+    ordered = sorted(groups.values(), key=lambda group: -sum(launch.ns for launch in group))
+    rows = [_row(group) for group in ordered[:_MOST_KERNELS]]
+    left = ordered[_MOST_KERNELS:]
+    if left:
+        count = sum(launch.count for group in left for launch in group)
+        rows.append((f"{count:,}", "", f"({len(left)} more kernels)", *[""] * 6))
+    return rows
+
+
+def _row(group: Sequence[KernelLaunch]) -> tuple[str, ...]:
+    one = group[0]
+    return (
+        f"{sum(launch.count for launch in group):,}",
+        f"{sum(launch.ns for launch in group) / 1e6:.3f}",
+        _short(readable(one.kernel)),
+        str(one.device),
+        _shapes([launch.grid for launch in group]),
+        _shapes([launch.block for launch in group]),
+        "-" if all(launch.cluster == _NO_CLUSTER for launch in group) else _shapes([one.cluster for one in group]),
+        _amounts(group),
+        ", ".join(one.containers) or "not known",
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+
+
+def _shapes(shapes: Sequence[Shape]) -> str:
+    different = dict.fromkeys(shapes)
+    return "x".join(map(str, shapes[0])) if len(different) == 1 else f"{len(different)} shapes"
+
+
+def _amounts(group: Sequence[KernelLaunch]) -> str:
+    """Static and dynamic shared memory: the most of each."""
+    static, dynamic = (
+        max(launch.static_shared for launch in group),
+        max(launch.dynamic_shared for launch in group),
+    )
+    return f"{static:,}+{dynamic:,}"
+
+
+def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    shown = [[visible(cell) for cell in row] for row in (heads, *rows)]  # what is escaped is wider
+    widths = [max(len(row[place]) for row in shown) for place in range(len(heads))]
+    for row in shown:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
