@@ -507,6 +507,14 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     callback=check_output,
     help="Write the receipts to this file.",
 )
+@click.option(
+    "--submit",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    callback=check_output,
+    help="Pack receipts, named as PATHs or made by --selftest, for sending in: without names, paths, UUIDs or code."
+    " What is in them is shown first.",
+)
 @click.option("--refuted-is-error", is_flag=True, help="Exit with 1 if a finding is refuted, too.")
 @click.option(
     "--selftest",

@@ -32,6 +32,10 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         from bwlint.commands.selftest import run as selftest
 
         return selftest(options, stack)
+    if options["submit"]:
+        from bwlint.commands.submit import run as submit
+
+        return submit(options["paths"], options["submit"])
     if options["bundle"]:
         raise click.UsageError("--bundle is for --selftest")
     given = _given(options, stack)
