@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from bwlint.binaries.allowance import Allowance, Exhausted
 from bwlint.binaries.shipments import NO_KERNELS, NONE, DeviceLibrary, LoadUnit, Tally
 from bwlint.binaries.verdicts import generation, linked_verdicts, nothing, refused, tally, verdicts
-from bwlint.chips import ChipSet, chip_of_number
+from bwlint.chips import ChipSet
+from bwlint.chips.devices import chip
 from bwlint.chips.drivers import toolkit_of_isa
 from bwlint.chips.toolkits import version
 from bwlint.chips.wording import kib
@@ -102,8 +103,9 @@ def _tallies(units: Iterable[LoadUnit]) -> Mapping[str, Tally]:
 class _Look:
     """Looks into images of one file, for the chips of these names.
 
-    What does not open is added to `faults`, why no driver takes an image to `refused`. `whole` is the cubin that the
-    file is, if it is one.
+    What does not open is added to `faults`, why no driver takes an image to `refused`, the kernel of PTX with the most
+    static shared memory, where that is more than 48 KiB, to `largest`. `whole` is the cubin that the file is, if it is
+    one.
     """
 
     source: ByteSource
@@ -114,6 +116,7 @@ class _Look:
     allowance: Allowance
     faults: list[str] = field(default_factory=list)
     refused: dict[Image, str] = field(default_factory=dict)
+    largest: dict[Image, tuple[str, int]] = field(default_factory=dict)
     compiled: set[Image] = field(default_factory=set)
 
     def trusted(self, unit: LoadUnit) -> LoadUnit:
@@ -136,14 +139,26 @@ class _Look:
     def _sound(self, unit: LoadUnit) -> LoadUnit:
         """The unit, where a chip that takes a refused image runs nothing: a driver chooses by headers alone."""
         images = unit.container.images
-        lost = {place: self.refused[image] for place, image in enumerate(images) if image in self.refused}
-        if not lost:
-            return unit
-        found = {
-            name: nothing(lost[verdict.place]) if verdict.place is not None and verdict.place in lost else verdict
-            for name, verdict in unit.verdicts.items()
-        }
-        return replace(unit, verdicts=found, generation="")
+        found = dict(unit.verdicts)
+        for name, verdict in unit.verdicts.items():
+            if verdict.place is not None and (reason := self._refusal(images[verdict.place], name)):
+                found[name] = nothing(reason)
+        return unit if found == unit.verdicts else replace(unit, verdicts=found, generation="")
+
+    def _refusal(self, image: Image, name: str) -> str:
+        """Why the driver of a chip does not take an image; "" where nothing says so.
+
+        What ptxas refuses for a target, the compiler in a driver takes for its chip: PTX for sm_90 with all of the
+        opt-in limit ran on an H100, driver 580.159, and one byte more did not load.
+        """
+        kernel, size = self.largest.get(image, ("", 0))
+        limit = chip(name).smem_per_block_optin or _STATIC_SHARED
+        if image in self.refused or size <= limit:
+            return self.refused.get(image, "")
+        return (
+            f"its PTX for {image.target} does not compile for {name}: {readable(kernel)} takes {kib(size)} of static"
+            f" shared memory, and {kib(limit)} are allowed there"
+        )
 
     def _into(self, unit: LoadUnit) -> LoadUnit:
         cubins = dict(unit.cubins)
@@ -189,14 +204,14 @@ class _Look:
         return found.of_target(image.number, image.suffix)
 
     def _compile(self, image: Image) -> None:
-        """Find out whether the driver's compiler refuses PTX, as ptxas 13.0 does by its target."""
+        """Find out what the driver's compiler may refuse PTX for."""
         if image in self.compiled:
             return
         self.compiled.add(image)
         try:
             text = self._content(image)
             ptx.check(text, self.allowance.memory)
-            over = ptx.static_shared(text, _static_limit(image))
+            over = ptx.static_shared(text, _STATIC_SHARED)
         except LimitError as error:
             self.faults.append(f"PTX for {image.target} at offset {image.at}: {error}")
         except ReadError as error:
@@ -206,11 +221,7 @@ class _Look:
             self.faults.append(f"further images not looked into: {error}")
         else:
             if over:
-                name, size = max(over.items(), key=lambda pair: pair[1])
-                self.refused[image] = (
-                    f"its PTX for {image.target} does not compile: {readable(name)} takes {kib(size)} of static shared"
-                    f" memory, and {kib(_static_limit(image))} are allowed there"
-                )
+                self.largest[image] = max(over.items(), key=lambda pair: pair[1])
 
     def _content(self, image: Image) -> ByteSource:
         self.allowance.unpack(image)
@@ -254,12 +265,6 @@ class _Look:
             releases = [toolkit_of_isa(isa) for isa in {image.isa for image in images} if isa is not None]
             found = {_release(text) for text in releases if text is not None}
         return max((release for release in found if release is not None), default=None)
-
-
-def _static_limit(image: Image) -> int:
-    """Bytes of static shared memory that a kernel of PTX may have: those of the chip for the suffix a, else 48 KiB."""
-    chip = chip_of_number(image.number) if image.suffix == "a" else None
-    return (chip.smem_per_block_optin if chip else None) or _STATIC_SHARED
 
 
 def _counted(faults: Sequence[str]) -> tuple[str, ...]:
