@@ -320,6 +320,12 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
     metavar="PATTERN",
     help="Show only operations whose name, or module and name, match: '*attention*'. Repeatable.",
 )
+@click.option(
+    "--receipts",
+    metavar="FILE|FOLDER",
+    type=click.Path(exists=True),
+    help="Receipts of confirm: mark the cells that they confirm or refute on that chip.",
+)
 @form(TABLES)
 @output
 @color
