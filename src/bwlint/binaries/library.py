@@ -14,7 +14,7 @@ from bwlint.chips.devices import chip
 from bwlint.chips.drivers import toolkit_of_isa
 from bwlint.chips.toolkits import version
 from bwlint.chips.wording import kib
-from bwlint.model.images import CUBIN, PTX, Binary, Container, Cubin, Image, Version
+from bwlint.model.images import CUBIN, PTX, Binary, Container, Cubin, Image, Place, Version
 from bwlint.readers import binary as reader
 from bwlint.readers.binary import cubin, ptx
 from bwlint.readers.binary.names import readable
@@ -174,12 +174,12 @@ class _Look:
                 cubins[place] = found
         kernels = tuple(dict.fromkeys(kernel.name for found in cubins.values() for kernel in found.kernels))
         if kernels or not self._wants_names(unit):
-            return replace(unit, cubins=cubins, kernels=kernels)
-        names = self._names(unit.container)
+            return replace(unit, cubins=cubins, kernels=kernels, sources=_sources(cubins.values()))
+        names, sources = self._names(unit.container)
         if names == ():
             # nvcc leaves one behind where there was nothing to link.
             unit = replace(unit, generation=NO_KERNELS)
-        return replace(unit, cubins=cubins, kernels=names or ())
+        return replace(unit, cubins=cubins, kernels=names or (), sources=sources)
 
     def _wants_names(self, unit: LoadUnit) -> bool:
         if self.deep:
@@ -189,9 +189,10 @@ class _Look:
 
     def _cubin(self, image: Image) -> Cubin | None:
         if self.whole is not None:
+            self._unplaced(image, self.whole)
             return self.whole
         try:
-            found = cubin.read(self._content(image))
+            found = cubin.read(self._content(image), self.allowance.lines)
             self.allowance.hold_cubin(found)
         except ReadError as error:
             self.faults.append(f"{image.target} at offset {image.at}: {error}")
@@ -201,7 +202,12 @@ class _Look:
         except Exhausted as error:
             self.faults.append(f"further images not looked into: {error}")
             return None
+        self._unplaced(image, found)
         return found.of_target(image.number, image.suffix)
+
+    def _unplaced(self, image: Image, found: Cubin) -> None:
+        if found.unplaced:
+            self.faults.append(f"{image.target} at offset {image.at}: its kernels have no lines: {found.unplaced}")
 
     def _compile(self, image: Image) -> None:
         """Find out what the driver's compiler may refuse PTX for."""
@@ -227,28 +233,30 @@ class _Look:
         self.allowance.unpack(image)
         return content(self.source, image, self.allowance.memory)
 
-    def _names(self, container: Container) -> tuple[str, ...] | None:
-        """The kernels of the image that is read fastest; None where none is read.
+    def _names(self, container: Container) -> tuple[tuple[str, ...] | None, Mapping[str, Place]]:
+        """The kernels of the image that is read fastest, None where none is read; and where they are defined.
 
         Intermediate code for the linker is closed to all but that.
         """
         if self.whole is not None:
-            return tuple(dict.fromkeys(kernel.name for kernel in self.whole.kernels))
+            return tuple(dict.fromkeys(kernel.name for kernel in self.whole.kernels)), _sources((self.whole,))
         readable = [image for image in container.images if image.kind in (CUBIN, PTX)]
         if not readable:
-            return None
+            return None, {}
         image = min(readable, key=lambda image: (image.kind != CUBIN, image.full_size))
         try:
             inside = self._content(image)
             found = cubin.kernel_names(inside) if image.kind == CUBIN else _entries_of_ptx(inside)
             self.allowance.hold_names(found)
+            has_lines = image.kind == CUBIN and cubin.has_lines(inside)
         except ReadError as error:
             self.faults.append(f"{image.target} at offset {image.at}: {error}")
-            return None
+            return None, {}
         except Exhausted as error:
             self.faults.append(f"further images not looked into: {error}")
-            return None
-        return found
+            return None, {}
+        whole = self._cubin(image) if has_lines else None
+        return found, {} if whole is None else _sources((whole,))
 
     def toolkit(self, units: Sequence[LoadUnit]) -> Version | None:
         """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX.
@@ -265,6 +273,10 @@ class _Look:
             releases = [toolkit_of_isa(isa) for isa in {image.isa for image in images} if isa is not None]
             found = {_release(text) for text in releases if text is not None}
         return max((release for release in found if release is not None), default=None)
+
+
+def _sources(cubins: Iterable[Cubin]) -> dict[str, Place]:
+    return {kernel.name: kernel.source for found in cubins for kernel in found.kernels if kernel.source}
 
 
 def _counted(faults: Sequence[str]) -> tuple[str, ...]:
