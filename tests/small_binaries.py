@@ -19,6 +19,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import struct
 import tarfile
 import zipfile
@@ -131,11 +132,12 @@ def cubin(
     relocatable: bool = False,
     command: str | None = None,
     build: str = "made",
+    lines: bytes = b"",
 ) -> bytes:
     """A cubin as ptxas leaves it: `abi` is 7 or 8, and before CUDA 13 the second has other marks too.
 
     `command` is what the notes say that ptxas was called with; by default the target of the cubin. `build` is
-    that of ptxas.
+    that of ptxas. `lines` is a line table: the n-th address in it is that of the n-th kernel.
     """
     made = [Kernel(kernel) if isinstance(kernel, str) else kernel for kernel in kernels]
     calls = list(dict.fromkeys(name for kernel in made for name in kernel.calls))
@@ -164,6 +166,7 @@ def cubin(
         for index, kernel in enumerate(made)
         for part in _kernel(kernel, code + 4 * index, index + 1, names, number, relocatable)
     ]
+    parts += _lines(lines, len(fixed) + len(parts) + 1)
     return elf(
         [*fixed, *parts],
         kind=1 if relocatable else 2,
@@ -172,6 +175,14 @@ def cubin(
         version=1 if abi == 8 else 10 * toolkit[0] + toolkit[1],
         flags=_flags(number, suffix, abi, toolkit),
     )
+
+
+def _lines(table: bytes, index: int) -> list[Section]:
+    """A line table, as the section of that index, and its relocations for the symbols of kernels."""
+    places = [match.end() for match in re.finditer(rb"\0\x09\x02(?=\0{8})", table)]
+    rows = b"".join(RELOCATION.pack(at, symbol << 32 | 2, 0) for symbol, at in enumerate(places, 1))
+    made = [Section(".debug_line", table), Section(".rela.debug_line", rows, RELA, link=2, info=index)]
+    return made if table else []
 
 
 def ptx(number: int, suffix: str = "", kernels: Sequence[str] = ("k",), isa: tuple[int, int] = (8, 7)) -> bytes:

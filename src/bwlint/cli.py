@@ -326,6 +326,12 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
     metavar="PATTERN",
     help="Show only operations whose name, or module and name, match: '*attention*'. Repeatable.",
 )
+@click.option(
+    "--receipts",
+    metavar="FILE|FOLDER",
+    type=click.Path(exists=True),
+    help="Receipts of confirm: mark the cells that they confirm or refute on that chip.",
+)
 @form(TABLES)
 @output
 @color
@@ -518,6 +524,14 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     type=click.Path(dir_okay=False),
     callback=check_output,
     help="Write the receipts to this file.",
+)
+@click.option(
+    "--submit",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    callback=check_output,
+    help="Pack receipts, named as PATHs or made by --selftest, for sending in: without names, paths, UUIDs or code."
+    " What is in them is shown first.",
 )
 @click.option("--refuted-is-error", is_flag=True, help="Exit with 1 if a finding is refuted, too.")
 @click.option(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bwlint.model.images import Container, Cubin, Image
+from bwlint.readers.binary.lines import LineAllowance
 
 _MIB = 1024**2
 _MEMORY = 176 * _MIB
@@ -13,6 +14,7 @@ _FACTS = 128 * _MIB
 _WORK = 256 * _MIB
 _MOST_WORK = 16 * 1024 * _MIB
 _RATIO = 64
+_LINES = 4 * _MIB
 
 # Bytes that these take in memory, on average; measured on wheels of up to 16,000 cubins.
 _LIBRARY, _UNIT, _IMAGE, _KERNEL, _LETTER = 800, 1200, 250, 500, 2
@@ -24,10 +26,14 @@ class Exhausted(Exception):
 
 @dataclass(slots=True)
 class Allowance:
-    """Bytes that may still be held, of facts and of the image that is just looked into, and still be unpacked."""
+    """Bytes that may still be held, of facts and of the image that is just looked into, and still be unpacked.
+
+    `lines` is what the line tables of all images may take.
+    """
 
     memory: int = _MEMORY
     work: int = _WORK
+    lines: LineAllowance = field(default_factory=lambda: LineAllowance(_LINES))
 
     def grant(self, size: int) -> None:
         """Files of `size` bytes are to be read: their images may unpack to so many times that."""
@@ -52,6 +58,7 @@ class Allowance:
         """What a cubin says of itself is kept; raises `Exhausted`."""
         self._hold(_letters((cubin.command,)))
         self.hold_names(tuple(kernel.name for kernel in cubin.kernels))
+        self._hold(_letters({kernel.source[0] for kernel in cubin.kernels if kernel.source}))
 
     def hold_names(self, names: tuple[str, ...]) -> None:
         """Names of kernels are kept; raises `Exhausted`."""

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from bwlint.binaries.allowance import Allowance, Exhausted
 from bwlint.binaries.shipments import NO_KERNELS, NONE, DeviceLibrary, LoadUnit, Tally
 from bwlint.binaries.verdicts import generation, linked_verdicts, nothing, refused, tally, verdicts
-from bwlint.chips import ChipSet, chip_of_number
+from bwlint.chips import ChipSet
+from bwlint.chips.devices import chip
 from bwlint.chips.drivers import toolkit_of_isa
 from bwlint.chips.toolkits import version
 from bwlint.chips.wording import kib
-from bwlint.model.images import CUBIN, PTX, Binary, Container, Cubin, Image, Version
+from bwlint.model.images import CUBIN, PTX, Binary, Container, Cubin, Image, Place, Version
 from bwlint.readers import binary as reader
 from bwlint.readers.binary import cubin, ptx
 from bwlint.readers.binary.names import readable
@@ -102,8 +103,9 @@ def _tallies(units: Iterable[LoadUnit]) -> Mapping[str, Tally]:
 class _Look:
     """Looks into images of one file, for the chips of these names.
 
-    What does not open is added to `faults`, why no driver takes an image to `refused`. `whole` is the cubin that the
-    file is, if it is one.
+    What does not open is added to `faults`, why no driver takes an image to `refused`, the kernel of PTX with the most
+    static shared memory, where that is more than 48 KiB, to `largest`. `whole` is the cubin that the file is, if it is
+    one.
     """
 
     source: ByteSource
@@ -114,6 +116,7 @@ class _Look:
     allowance: Allowance
     faults: list[str] = field(default_factory=list)
     refused: dict[Image, str] = field(default_factory=dict)
+    largest: dict[Image, tuple[str, int]] = field(default_factory=dict)
     compiled: set[Image] = field(default_factory=set)
 
     def trusted(self, unit: LoadUnit) -> LoadUnit:
@@ -136,14 +139,26 @@ class _Look:
     def _sound(self, unit: LoadUnit) -> LoadUnit:
         """The unit, where a chip that takes a refused image runs nothing: a driver chooses by headers alone."""
         images = unit.container.images
-        lost = {place: self.refused[image] for place, image in enumerate(images) if image in self.refused}
-        if not lost:
-            return unit
-        found = {
-            name: nothing(lost[verdict.place]) if verdict.place is not None and verdict.place in lost else verdict
-            for name, verdict in unit.verdicts.items()
-        }
-        return replace(unit, verdicts=found, generation="")
+        found = dict(unit.verdicts)
+        for name, verdict in unit.verdicts.items():
+            if verdict.place is not None and (reason := self._refusal(images[verdict.place], name)):
+                found[name] = nothing(reason)
+        return unit if found == unit.verdicts else replace(unit, verdicts=found, generation="")
+
+    def _refusal(self, image: Image, name: str) -> str:
+        """Why the driver of a chip does not take an image; "" where nothing says so.
+
+        What ptxas refuses for a target, the compiler in a driver takes for its chip: PTX for sm_90 with all of the
+        opt-in limit ran on an H100, driver 580.159, and one byte more did not load.
+        """
+        kernel, size = self.largest.get(image, ("", 0))
+        limit = chip(name).smem_per_block_optin or _STATIC_SHARED
+        if image in self.refused or size <= limit:
+            return self.refused.get(image, "")
+        return (
+            f"its PTX for {image.target} does not compile for {name}: {readable(kernel)} takes {kib(size)} of static"
+            f" shared memory, and {kib(limit)} are allowed there"
+        )
 
     def _into(self, unit: LoadUnit) -> LoadUnit:
         cubins = dict(unit.cubins)
@@ -159,12 +174,12 @@ class _Look:
                 cubins[place] = found
         kernels = tuple(dict.fromkeys(kernel.name for found in cubins.values() for kernel in found.kernels))
         if kernels or not self._wants_names(unit):
-            return replace(unit, cubins=cubins, kernels=kernels)
-        names = self._names(unit.container)
+            return replace(unit, cubins=cubins, kernels=kernels, sources=_sources(cubins.values()))
+        names, sources = self._names(unit.container)
         if names == ():
             # nvcc leaves one behind where there was nothing to link.
             unit = replace(unit, generation=NO_KERNELS)
-        return replace(unit, cubins=cubins, kernels=names or ())
+        return replace(unit, cubins=cubins, kernels=names or (), sources=sources)
 
     def _wants_names(self, unit: LoadUnit) -> bool:
         if self.deep:
@@ -174,9 +189,10 @@ class _Look:
 
     def _cubin(self, image: Image) -> Cubin | None:
         if self.whole is not None:
+            self._unplaced(image, self.whole)
             return self.whole
         try:
-            found = cubin.read(self._content(image))
+            found = cubin.read(self._content(image), self.allowance.lines)
             self.allowance.hold_cubin(found)
         except ReadError as error:
             self.faults.append(f"{image.target} at offset {image.at}: {error}")
@@ -186,17 +202,22 @@ class _Look:
         except Exhausted as error:
             self.faults.append(f"further images not looked into: {error}")
             return None
+        self._unplaced(image, found)
         return found.of_target(image.number, image.suffix)
 
+    def _unplaced(self, image: Image, found: Cubin) -> None:
+        if found.unplaced:
+            self.faults.append(f"{image.target} at offset {image.at}: its kernels have no lines: {found.unplaced}")
+
     def _compile(self, image: Image) -> None:
-        """Find out whether the driver's compiler refuses PTX, as ptxas 13.0 does by its target."""
+        """Find out what the driver's compiler may refuse PTX for."""
         if image in self.compiled:
             return
         self.compiled.add(image)
         try:
             text = self._content(image)
             ptx.check(text, self.allowance.memory)
-            over = ptx.static_shared(text, _static_limit(image))
+            over = ptx.static_shared(text, _STATIC_SHARED)
         except LimitError as error:
             self.faults.append(f"PTX for {image.target} at offset {image.at}: {error}")
         except ReadError as error:
@@ -206,38 +227,36 @@ class _Look:
             self.faults.append(f"further images not looked into: {error}")
         else:
             if over:
-                name, size = max(over.items(), key=lambda pair: pair[1])
-                self.refused[image] = (
-                    f"its PTX for {image.target} does not compile: {readable(name)} takes {kib(size)} of static shared"
-                    f" memory, and {kib(_static_limit(image))} are allowed there"
-                )
+                self.largest[image] = max(over.items(), key=lambda pair: pair[1])
 
     def _content(self, image: Image) -> ByteSource:
         self.allowance.unpack(image)
         return content(self.source, image, self.allowance.memory)
 
-    def _names(self, container: Container) -> tuple[str, ...] | None:
-        """The kernels of the image that is read fastest; None where none is read.
+    def _names(self, container: Container) -> tuple[tuple[str, ...] | None, Mapping[str, Place]]:
+        """The kernels of the image that is read fastest, None where none is read; and where they are defined.
 
         Intermediate code for the linker is closed to all but that.
         """
         if self.whole is not None:
-            return tuple(dict.fromkeys(kernel.name for kernel in self.whole.kernels))
+            return tuple(dict.fromkeys(kernel.name for kernel in self.whole.kernels)), _sources((self.whole,))
         readable = [image for image in container.images if image.kind in (CUBIN, PTX)]
         if not readable:
-            return None
+            return None, {}
         image = min(readable, key=lambda image: (image.kind != CUBIN, image.full_size))
         try:
             inside = self._content(image)
             found = cubin.kernel_names(inside) if image.kind == CUBIN else _entries_of_ptx(inside)
             self.allowance.hold_names(found)
+            has_lines = image.kind == CUBIN and cubin.has_lines(inside)
         except ReadError as error:
             self.faults.append(f"{image.target} at offset {image.at}: {error}")
-            return None
+            return None, {}
         except Exhausted as error:
             self.faults.append(f"further images not looked into: {error}")
-            return None
-        return found
+            return None, {}
+        whole = self._cubin(image) if has_lines else None
+        return found, {} if whole is None else _sources((whole,))
 
     def toolkit(self, units: Sequence[LoadUnit]) -> Version | None:
         """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX.
@@ -256,10 +275,8 @@ class _Look:
         return max((release for release in found if release is not None), default=None)
 
 
-def _static_limit(image: Image) -> int:
-    """Bytes of static shared memory that a kernel of PTX may have: those of the chip for the suffix a, else 48 KiB."""
-    chip = chip_of_number(image.number) if image.suffix == "a" else None
-    return (chip.smem_per_block_optin if chip else None) or _STATIC_SHARED
+def _sources(cubins: Iterable[Cubin]) -> dict[str, Place]:
+    return {kernel.name: kernel.source for found in cubins for kernel in found.kernels if kernel.source}
 
 
 def _counted(faults: Sequence[str]) -> tuple[str, ...]:

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 from bwlint.binaries.shipments import DeviceLibrary, Shipment
 from bwlint.chips import NONE, Chip, ChipSet
-from bwlint.model.images import Cubin, Kernel
+from bwlint.model.images import Cubin, Kernel, Place
 from bwlint.readers.binary.names import readable
 
 _FEW = 3
+
+
+def placed(name: str, place: Place | None) -> str:
+    """A name, and where it is defined if that is known: "`a` (k.cu:9)"."""
+    return name if place is None else f"{name} ({place[0]}:{place[1]})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +28,12 @@ class Loaded:
 
     @property
     def named(self) -> str:
-        """ "`a`, `b` and 7 more kernels"."""
-        names = list(dict.fromkeys(readable(kernel.name) for kernel in self.kernels))
-        shown = ", ".join(f"`{name}`" for name in names[:_FEW])
+        """ "`a` (k.cu:9), `b` and 7 more kernels"; a place where the cubin tells it."""
+        names: dict[str, Place | None] = {}
+        for kernel in self.kernels:
+            name = readable(kernel.name)
+            names[name] = names.get(name) or kernel.source
+        shown = ", ".join(placed(f"`{name}`", place) for name, place in list(names.items())[:_FEW])
         more = len(self.kernels) - min(len(names), _FEW)
         return f"{shown} and {more} more kernel{'s' * (more > 1)}" if more else shown
 

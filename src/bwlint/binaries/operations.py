@@ -10,6 +10,7 @@ from bwlint.binaries.library import is_bare
 from bwlint.binaries.shipments import NONE, DeviceLibrary, KernelOperation, LoadUnit
 from bwlint.chips import NONE as NO_CHIP
 from bwlint.chips import ChipSet
+from bwlint.model.images import Place
 from bwlint.readers.binary.names import operation
 
 _NUMBER = re.compile(r"\d+")
@@ -33,7 +34,14 @@ def operations(libraries: Sequence[DeviceLibrary], asked: ChipSet) -> tuple[Kern
         missing[name].served |= chips
     return tuple(
         KernelOperation(
-            name, unserved.names, seen.library, seen.reason, seen.is_specific, seen.served.names, seen.is_sure
+            name,
+            unserved.names,
+            seen.library,
+            seen.reason,
+            seen.is_specific,
+            seen.served.names,
+            seen.is_sure,
+            seen.source,
         )
         for name, seen in sorted(missing.items())
         if (unserved := seen.unserved - seen.served)
@@ -69,9 +77,11 @@ class _KernelsSeen:
     is_sure: bool = True
     unserved: ChipSet = NO_CHIP
     served: ChipSet = NO_CHIP
+    source: Place | None = None
 
     def add(self, chip: str, unit: LoadUnit, kernel: str) -> None:
         self.unserved |= ChipSet.of(chip)
+        self.source = self.source or unit.sources.get(kernel)
         self.is_specific = self.is_specific and unit.is_specific
         self.is_sure = self.is_sure and (kernel.startswith("_Z") or len(_NUMBER.findall(kernel)) < _MANY_NUMBERS)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bwlint.chips import ChipSet, group, sold_chips
 from bwlint.model.findings import Claim, Confidence, Report, Severity, Skipped
-from bwlint.model.images import Binary, Container, Cubin, Image, Version
+from bwlint.model.images import Binary, Container, Cubin, Image, Place, Version
 from bwlint.model.rule import RuleTraits
 
 NATIVE, FAMILY, JIT, LINK, NONE = "native", "family", "jit", "jit-link", "none"
@@ -68,6 +68,7 @@ class LoadUnit:
     `generation` is the family or generation that all of its images are for ("100f", "Hopper"), "" where they are for
     several. `kernels` are the mangled names of its kernels, and `cubins` what its images say of themselves, by their
     place, as far as they were looked into. `path` is its file where the library is a folder of files, "" elsewhere.
+    `sources` are the places of kernels, by mangled name, where line tables tell them.
     """
 
     container: Container
@@ -76,6 +77,7 @@ class LoadUnit:
     kernels: tuple[str, ...] = ()
     cubins: Mapping[int, Cubin] = field(default_factory=dict)
     path: str = ""
+    sources: Mapping[str, Place] = field(default_factory=dict)
 
     @property
     def is_specific(self) -> bool:
@@ -124,7 +126,8 @@ class KernelOperation:
 
     `served` are the chips that run one. `library` is the path of the first file that has a variant of no use, `reason`
     why it is none. `is_specific` says that these variants are for exact targets or families: none was meant for every
-    chip. `is_sure` is false for C names that hold what template arguments would.
+    chip. `is_sure` is false for C names that hold what template arguments would. `source` is where the first of its
+    kernels is defined, if a line table tells it.
     """
 
     name: str
@@ -134,6 +137,7 @@ class KernelOperation:
     is_specific: bool
     served: tuple[str, ...] = ()
     is_sure: bool = True
+    source: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

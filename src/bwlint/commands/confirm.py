@@ -38,6 +38,10 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         return simulate(options, stack)
     if options["stand_in"]:
         raise click.UsageError("--stand-in is for --simulate")
+    if options["submit"]:
+        from bwlint.commands.submit import run as submit
+
+        return submit(options["paths"], options["submit"])
     if options["bundle"]:
         raise click.UsageError("--bundle is for --selftest")
     given = _given(options, stack)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from bwlint.commands.terminal import CLEAN, NOTHING, failure, say, setting, write
@@ -20,8 +21,14 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     try:
         with progress() as advance:
             found = made(paths, options["target"], options["select"], options["jobs"], stack, advance)
+        if options["receipts"]:
+            from bwlint.matrix.proved import with_receipts
+
+            found = with_receipts(found, Path(options["receipts"]))
     except (UsageError, ConfigError) as error:
         raise failure(error) from None
+    except OSError as error:
+        raise failure(OSError(f"{options['receipts']}: {error.strerror or error}")) from None
     how = setting(options)
     if options["form"] == "json":
         write(matrix_json.render(found, how), options)

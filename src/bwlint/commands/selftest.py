@@ -106,6 +106,10 @@ def _run(opened: Opened, world: Workbench, machine: Machine, options: dict[str, 
     for result in (*test.refuted, *test.undecided):
         _tell(result)
     say(f"bwlint: {summary(test)}; the receipt is {receipt}\n")
+    if options["submit"]:
+        from bwlint.commands.submit import run as submit
+
+        submit((receipt,), options["submit"])
     if not any(result.attempt.executed for result in test.cases):
         return NOTHING
     return CLEAN if test.all_agree and not machine.altered else FOUND

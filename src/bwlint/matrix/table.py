@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bwlint.model.findings import Skipped
 
 YES, NO, FALLBACK, UNKNOWN = "yes", "no", "fallback", "unknown"
+CONFIRMED, REFUTED = "confirmed", "refuted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +22,35 @@ class CellGate:
 
 
 @dataclass(frozen=True, slots=True)
+class CellProof:
+    """A test that speaks of a cell on its chip: `outcome` is confirmed or refuted, `rung` that of `bwlint confirm`,
+    `device` the GPU, "" where none was needed, `receipt` the file that tells it.
+    """
+
+    outcome: str
+    rung: str
+    reason: str
+    device: str
+    receipt: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """`word` is yes, no, fallback or unknown. `gate` decides it, None where it is unknown; `arm` is what a chip falls
-    back to.
+    back to; `proofs` are what receipts say of it.
     """
 
     word: str
     gate: CellGate | None = None
     arm: str = ""
+    proofs: tuple[CellProof, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """confirmed, refuted where one proof says so, or "" where none speaks."""
+        if not self.proofs:
+            return ""
+        return REFUTED if any(proof.outcome == REFUTED for proof in self.proofs) else CONFIRMED
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 Version = tuple[int, int]
+Place = tuple[str, int]
+"""A source file as the compiler was given it, and a line of it, from 1 on."""
 """Of CUDA or of the PTX ISA: (13, 0)."""
 
 CUBIN, PTX, LTO, UNKNOWN = "cubin", "ptx", "lto", "unknown"
@@ -77,7 +79,8 @@ class Kernel:
     `shared` is static shared memory in bytes, without what the system reserves. `cluster` is the shape that every
     launch must have, `max_cluster` the largest number of blocks, `explicit_cluster` that the launch must name one.
     `tcgen05` is the number of CTAs of its tensor core instructions (0, 1 or 2); `driver_calls` are routines of the
-    driver for bulk copies that it calls; `threads` are those that it is compiled for, at most.
+    driver for bulk copies that it calls; `threads` are those that it is compiled for, at most. `source` is the file
+    and the line of its definition, where the cubin has a line table.
     """
 
     name: str
@@ -91,6 +94,7 @@ class Kernel:
     setmaxnreg: bool = False
     threads: tuple[int, int, int] | None = None
     required_threads: tuple[int, int, int] | None = None
+    source: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,8 @@ class Cubin:
     `number` and `suffix` are those of its header and attributes. `command` is what ptxas (or nvlink) was called with,
     `toolkit` which CUDA wrote it. `noted` and `noted_suffix` are those of the command, or else of its PTX where that
     was for a later chip than the header's (.note.nv.cuinfo). None or "" where it does not say. `by_jit`: a compiler
-    that came with a driver or a library made it at run time, and no toolkit.
+    that came with a driver or a library made it at run time, and no toolkit. `unplaced` says why its line table was not
+    read to the end.
     """
 
     number: int
@@ -113,6 +118,7 @@ class Cubin:
     toolkit: Version | None = None
     relocatable: bool = False
     by_jit: bool = False
+    unplaced: str = ""
 
     @property
     def relabelled(self) -> bool:

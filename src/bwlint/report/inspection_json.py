@@ -207,6 +207,7 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
         "setmaxnreg": kernel.setmaxnreg,
         "threads": _shape(kernel.threads),
         "required_threads": _shape(kernel.required_threads),
+        "source": {"path": kernel.source[0], "line": kernel.source[1]} if kernel.source else None,
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from bwlint.binaries.needs import dotted, faults
 from bwlint.binaries.shipments import FAMILY, NATIVE, NONE, DeviceLibrary, LoadUnit, LoadVerdict, Shipment
 from bwlint.model.escape import visible
-from bwlint.model.images import Cubin, Image, Kernel
+from bwlint.model.images import Cubin, Image, Kernel, Place
 from bwlint.report.inspection_table import relative
 from bwlint.report.snippet import Paint
 
@@ -60,7 +60,9 @@ def _unit(unit: LoadUnit, file: str, asked: Sequence[str], paint: Paint, readabl
         if place in unit.cubins:
             yield from _cubin(unit.cubins[place], readable)
     if not unit.cubins:
-        yield from _counted(f"    kernel {visible(readable(name))}" for name in unit.kernels)
+        yield from _counted(
+            f"    kernel {visible(readable(name))}{_at(unit.sources.get(name))}" for name in unit.kernels
+        )
 
 
 def _verdict(verdict: LoadVerdict, paint: Paint) -> str:
@@ -87,7 +89,11 @@ def _cubin(cubin: Cubin, readable: Readable) -> Iterator[str]:
 
 def _kernel(kernel: Kernel, readable: Readable) -> str:
     facts = ", ".join(_facts(kernel))
-    return visible(readable(kernel.name)) + (f": {facts}" if facts else "")
+    return visible(readable(kernel.name)) + _at(kernel.source) + (f": {facts}" if facts else "")
+
+
+def _at(place: Place | None) -> str:
+    return "" if place is None else f" at {visible(place[0])}:{place[1]}"
 
 
 def _counted(lines: Iterable[str]) -> Iterator[str]:

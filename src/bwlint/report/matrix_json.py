@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from bwlint.matrix.table import Cell, CellGate, Matrix, MatrixRow
@@ -35,11 +36,12 @@ def _row(row: MatrixRow) -> dict[str, Any]:
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
-    return {
+    found: dict[str, Any] = {
         "support": cell.word,
         "fallback": cell.arm or None,
         "gate": None if cell.gate is None else _gate(cell.gate),
     }
+    return {**found, "receipts": [asdict(proof) for proof in cell.proofs]} if cell.proofs else found
 
 
 def _gate(gate: CellGate) -> dict[str, Any]:

@@ -6,7 +6,20 @@ from collections.abc import Iterator
 from itertools import groupby
 from posixpath import commonpath
 
-from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
+from bwlint.matrix.proved import counts
+from bwlint.matrix.table import (
+    CONFIRMED,
+    FALLBACK,
+    NO,
+    REFUTED,
+    UNKNOWN,
+    YES,
+    Cell,
+    CellGate,
+    CellProof,
+    Matrix,
+    MatrixRow,
+)
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
@@ -19,6 +32,8 @@ MOST_ROOM = 56
 _LEAST_CODE = 24
 _WORDS = {YES: "yes", NO: "no", FALLBACK: "other", UNKNOWN: "?"}
 _STYLES = {YES: "good", FALLBACK: "fair", NO: "bad"}
+_MARKS = {CONFIRMED: "+", REFUTED: "!"}
+_MEANINGS_OF_MARKS = {CONFIRMED: "a receipt confirms it on that chip", REFUTED: "a receipt refutes it there"}
 _MEANINGS = {
     YES: "its gates let the chip through",
     NO: "refused",
@@ -28,7 +43,7 @@ _MEANINGS = {
 
 
 def render(matrix: Matrix, setting: Setting, verbose: bool = False) -> str:
-    """The rows by module, and what the words mean; with `verbose` every gate of a row."""
+    """The rows by module, and what the words mean; with `verbose` every gate of a row and what receipts say."""
     if not matrix.rows:
         return ""
     return "".join(f"{line}\n" for line in _lines(matrix, setting, verbose))
@@ -39,6 +54,9 @@ def summary(matrix: Matrix) -> str:
     parts = [counted(len(matrix.rows), "row")]
     if matrix.unasked:
         parts.append(f"{counted(matrix.unasked, 'public operation')} without a gate")
+    confirmed, refuted = counts(matrix)
+    if confirmed or refuted:
+        parts.append(f"receipts confirm {counted(confirmed, 'cell')} and refute {refuted}")
     if matrix.skipped:
         parts.append(f"{counted(len({file.path for file in matrix.skipped}), 'file')} skipped")
     return ", ".join(parts)
@@ -49,7 +67,7 @@ def _lines(matrix: Matrix, setting: Setting, verbose: bool) -> Iterator[str]:
     folder = _folder(matrix)
     names = [visible(_name(row)) for row in matrix.rows]
     room = min(MOST_ROOM, max(map(columns, names)))
-    widths = [max(len(chip), *(len(_WORDS[row.cells[chip].word]) for row in matrix.rows)) for chip in matrix.chips]
+    widths = [max(len(chip), *(len(_word(row.cells[chip])) for row in matrix.rows)) for chip in matrix.chips]
     heads = "".join(f"  {chip:>{width}}" for chip, width in zip(matrix.chips, widths, strict=True))
     yield paint(" " * room + heads, "title")
     for module, group in groupby(zip(matrix.rows, names, strict=True), key=lambda pair: pair[0].module):
@@ -67,8 +85,10 @@ def _lines(matrix: Matrix, setting: Setting, verbose: bool) -> Iterator[str]:
     yield ""
     if folder.strip("/"):
         yield f"gates are below {visible(folder)}"
-    words = {cell.word for row in matrix.rows for cell in row.cells.values()}
-    yield "; ".join(f"{_WORDS[word]}: {meaning}" for word, meaning in _MEANINGS.items() if word in words)
+    words = {word for row in matrix.rows for cell in row.cells.values() for word in (cell.word, cell.mark)}
+    meanings = [f"{_WORDS[word]}: {meaning}" for word, meaning in _MEANINGS.items() if word in words]
+    meanings += [f"{_MARKS[mark]}: {meaning}" for mark, meaning in _MEANINGS_OF_MARKS.items() if mark in words]
+    yield "; ".join(meanings)
 
 
 def _name(row: MatrixRow) -> str:
@@ -82,8 +102,12 @@ def _cells(row: MatrixRow, matrix: Matrix) -> list[Cell]:
     return [row.cells[chip] for chip in matrix.chips]
 
 
+def _word(cell: Cell) -> str:
+    return _WORDS[cell.word] + _MARKS.get(cell.mark, "")
+
+
 def _painted(cell: Cell, width: int, paint: Paint) -> str:
-    word = _WORDS[cell.word]
+    word = _word(cell)
     style = _STYLES.get(cell.word)
     return " " * (width - len(word)) + (paint(word, style) if style else word)
 
@@ -127,3 +151,10 @@ def _gates(row: MatrixRow, matrix: Matrix, folder: str) -> Iterator[str]:
     order = (NO, FALLBACK, YES)
     for (word, gate, arm), chips in sorted(found.items(), key=lambda item: order.index(item[0][0])):
         yield f"      {_WORDS[word]} on {', '.join(chips)}: {_place(gate, folder)}  {_code(Cell(word, gate, arm))}"
+    proved: dict[CellProof, list[str]] = {}
+    for chip in matrix.chips:
+        for proof in row.cells[chip].proofs:
+            proved.setdefault(proof, []).append(chip)
+    for proof, chips in proved.items():
+        by = visible(f"{proof.rung} on {proof.device}" if proof.device else proof.rung)
+        yield f"      {proof.outcome} on {', '.join(chips)} by {by}: {visible(proof.reason)} ({visible(proof.receipt)})"

@@ -16,8 +16,9 @@ from typing import Literal
 from bwlint import inspection
 from bwlint.binaries.needs import jit_isas
 from bwlint.binaries.shipments import NONE, DeviceLibrary
-from bwlint.chips import Chip
+from bwlint.chips import Chip, Target
 from bwlint.chips.drivers import toolkit_of_isa
+from bwlint.chips.instructions import judge, parse
 from bwlint.chips.toolkits import version
 from bwlint.confirm.selftest.case import AssembledCubin, BuiltProgram, Fatbin, PtxText, Question, SelftestCase, Words
 from bwlint.model.findings import Claim, ClaimKind, Finding
@@ -97,17 +98,13 @@ def _gate(case: SelftestCase, chip: Chip, source: Path) -> Static:
     if (chip in may) != (chip in must):
         return Static("unknown", ("whether the gate holds depends on more than the device",))
     target = compiled_for(case, chip)
-    refused = [
-        claim.says
-        for finding in outcome.report.findings
-        for claim in finding.claims
-        if claim.kind == "instruction" and target in claim.targets
-    ]
+    statement = parse(case.values["STATEMENT"])
+    assembles = Target.parse(target) in judge(statement).legal
     rules = tuple(dict.fromkeys(finding.name for finding in outcome.report.findings))
     passes = "lets" if chip in must else "does not let"
-    behind = refused[0] if refused else f"what is behind it assembles for {target}"
+    behind = f"`{statement.head}` {'assembles' if assembles else 'does not assemble'} for {target}"
     reasons = (f"the gate {passes} {chip} through; {behind}",)
-    return Static("works" if (chip in must) != bool(refused) else "fails", reasons, rules)
+    return Static("works" if (chip in must) == assembles else "fails", reasons, rules)
 
 
 def _claimed(

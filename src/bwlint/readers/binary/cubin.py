@@ -9,14 +9,16 @@ memory .nv.shared.K.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from struct import Struct, unpack_from
 
 from bwlint.chips.spelling import NUMBER
-from bwlint.model.images import DRIVER_CALL, Cubin, Kernel, Version
+from bwlint.model.images import DRIVER_CALL, Cubin, Kernel, Place, Version
 from bwlint.readers.binary import elf as elves
 from bwlint.readers.binary.elf import Elf, Section
+from bwlint.readers.binary.lines import TABLE, LineAllowance
+from bwlint.readers.binary.lines import places as line_places
 from bwlint.sources.errors import LimitError, ReadError
 from bwlint.sources.stretch import ByteSource
 
@@ -108,12 +110,15 @@ class _Symbols:
         return self.elf.string(sections[table.link], place)
 
 
-def read(source: ByteSource) -> Cubin:
-    """What a cubin says; raises `ReadError` where it is none, or contradicts itself."""
-    return of_elf(elves.read(source))
+def read(source: ByteSource, lines: LineAllowance | None = None) -> Cubin:
+    """What a cubin says; raises `ReadError` where it is none, or contradicts itself.
+
+    `lines` is what its line table may take, together with those of others.
+    """
+    return of_elf(elves.read(source), lines)
 
 
-def of_elf(elf: Elf) -> Cubin:
+def of_elf(elf: Elf, lines: LineAllowance | None = None) -> Cubin:
     """What a cubin says whose headers are read."""
     if elf.machine != elves.CUDA:
         raise ReadError(f"no cubin but an ELF file for {elf.machine_name or f'machine {elf.machine}'}")
@@ -129,19 +134,21 @@ def of_elf(elf: Elf) -> Cubin:
     number = elf.flags >> 8 & 0xFF if elf.osabi == _NEW else elf.flags & 0xFF
     notes = _notes(elf, parts)
     noted, noted_suffix = _noted(number, notes)
+    places, unplaced = line_places(elf, parts.kernels, lines or LineAllowance())
     relocatable = elf.type == elves.RELOCATABLE
     reserved = _RESERVED if number >= _RESERVED_FROM and not relocatable else 0
     return Cubin(
         number,
         _suffix(elf, parts, number, notes),
         elf.abi,
-        tuple(_kernels(elf, parts, reserved)),
+        tuple(_kernels(elf, parts, reserved, places)),
         noted,
         noted_suffix,
         notes.command,
         notes.toolkit,
         relocatable,
         _DRIVERS_BUILD in notes.build,
+        unplaced,
     )
 
 
@@ -154,6 +161,11 @@ def kernel_names(source: ByteSource) -> tuple[str, ...]:
     if len(found) > _MAX_KERNELS:
         raise LimitError(f"a cubin of {len(found)} kernels, and at most {_MAX_KERNELS} are read")
     return tuple(dict.fromkeys(name.decode("utf-8", "replace") for name in found))
+
+
+def has_lines(source: ByteSource) -> bool:
+    """Whether a cubin has a line table, from the table of its sections' names alone."""
+    return b"\0" + TABLE.encode() + b"\0" in elves.names_of_sections(source)
 
 
 def _parts(elf: Elf) -> _Parts:
@@ -267,7 +279,7 @@ def _text(texts: bytes, place: int) -> str:
     return texts[place:].partition(b"\0")[0].decode("utf-8", "replace").strip()
 
 
-def _kernels(elf: Elf, parts: _Parts, reserved: int) -> Iterator[Kernel]:
+def _kernels(elf: Elf, parts: _Parts, reserved: int, places: Mapping[str, Place]) -> Iterator[Kernel]:
     registers = _registers(elf, parts)
     symbols = _Symbols(elf)
     for index, name in parts.kernels.items():
@@ -285,6 +297,7 @@ def _kernels(elf: Elf, parts: _Parts, reserved: int) -> Iterator[Kernel]:
             _SETMAXNREG in said,
             _triple(said.get(_MAX_THREADS)),
             _triple(said.get(_REQUIRED_THREADS)),
+            places.get(name),
         )
 
 

@@ -1,5 +1,6 @@
 // Matrices of operations, and binaries as a heat map of their containers by chip.
 
+const PROVED = { confirmed: "+", refuted: "!" };
 const SUPPORT = { yes: ["yes", "■"], no: ["no", "□"], fallback: ["other", "◧"], unknown: ["?", "·"] };
 
 function matrixView() {
@@ -28,7 +29,7 @@ function matrixView() {
   filter("");
   addEventListener("beforeprint", () => building.finish());
   const table = h("table", { class: "matrix" }, h("caption", { class: "unseen" }, "Operations by chip"), h("thead", null, h("tr", null, h("td"), chips.map((chip) => h("th", { scope: "col", class: "chip", title: chipTitle(chip) }, chip)))), body);
-  const legend = h("p", { class: "legend" }, "■ its gates let the chip through  □ refused  ◧ works by another path than on the chips that it is written for  · nothing in reach decides it");
+  const legend = h("p", { class: "legend" }, "■ its gates let the chip through  □ refused  ◧ works by another path than on the chips that it is written for  · nothing in reach decides it  + a receipt confirms it on that chip  ! a receipt refutes it there");
   return [
     pageHead("matrix", "", searchField("Search operations", filter)),
     h("main", null, status, legend, gate, h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "matrix" }, table), skippedSection()),
@@ -40,10 +41,12 @@ function matrixRow(row, chips, told) {
   const cells = chips.map((chip) => {
     const cell = row.chips[chip];
     const [word, sign] = SUPPORT[cell.support];
-    const title = [name, chip, word, cell.fallback && `by ${cell.fallback}`].filter(Boolean).join(" · ");
+    const proofs = cell.receipts || [];
+    const proved = proofs.length ? (proofs.some((each) => each.outcome === "refuted") ? "refuted" : "confirmed") : "";
+    const title = [name, chip, word, cell.fallback && `by ${cell.fallback}`, proved && `${proved} by a receipt`].filter(Boolean).join(" · ");
     if (!cell.gate) return h("td", { class: `support ${cell.support}`, title }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "unseen" }, word));
-    const tell = () => told.replaceChildren(h("p", null, `${title}: `, h("code", null, `${cell.gate.path}:${cell.gate.line}:${cell.gate.column}`), " ", h("code", null, cell.gate.text)));
-    return h("td", { class: `support ${cell.support}` }, h("button", { type: "button", title: `${title} · ${cell.gate.text}`, "aria-label": title, click: tell }, sign));
+    const tell = () => told.replaceChildren(h("p", null, `${title}: `, h("code", null, `${cell.gate.path}:${cell.gate.line}:${cell.gate.column}`), " ", h("code", null, cell.gate.text)), ...proofs.map((each) => h("p", null, `${each.outcome} by ${each.rung}${each.device && ` on ${each.device}`}: ${each.reason} (${each.receipt})`)));
+    return h("td", { class: `support ${cell.support}` }, h("button", { type: "button", title: `${title} · ${cell.gate.text}`, "aria-label": title, click: tell }, sign + (PROVED[proved] || "")));
   });
   return h("tr", null, h("th", { scope: "row", title: `${row.path}:${row.line}` }, h("bdi", null, name)), cells);
 }

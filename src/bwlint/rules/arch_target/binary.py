@@ -15,6 +15,7 @@ from bwlint.model.naming import counted
 from bwlint.rules.arch_target import RULE
 
 _CLAIMS = 8
+_PLACES = 3
 """Files or containers of a finding that stand for all of them in its claims."""
 
 
@@ -158,7 +159,7 @@ def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator
             confidence="low" if minor else "medium",
             path=path,
             message=f"{what} {listed(names)} {have} no kernel for {plain(chips)}: {reason}",
-            label=f"no kernel for {plain(chips)}",
+            label=f"no kernel for {plain(chips)}{_defined(some)}",
             advice=f"build a variant for {plain(chips)}, or keep these calls away from it",
             key=f"operations {' '.join(names)}",
             admitted=ChipSet.of(*some[0].served),
@@ -166,6 +167,12 @@ def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator
                 claims.image(chips, kernel=variant(shipment.libraries, path, name)) for name in names[:_CLAIMS]
             ),
         )
+
+
+def _defined(operations: Sequence[KernelOperation]) -> str:
+    """Where the first of them are defined, as far as line tables tell."""
+    told = [f"`{one.name}` at {one.source[0]}:{one.source[1]}" for one in operations if one.source][:_PLACES]
+    return f": {', '.join(told)}" if told else ""
 
 
 def _of_files(libraries: Sequence[DeviceLibrary], chips: ChipSet, path: str) -> tuple[Claim, ...]:
