@@ -159,7 +159,8 @@ class _ReportedFile:
             rests_on = [judged[id(gate)] for gate in (draft.gate, *draft.rests_on) if id(gate) in judged]
             finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
             key = (finding.name, _between(self.text, finding.region), self._qualname(draft))
-            findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key])))
+            content = fingerprint(*key[:2], "", 0)
+            findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key]), content=content))
             seen[key] += 1
         return findings
 
