@@ -30,8 +30,8 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """How many findings of each kind are known. `root` is the folder that their paths are told from, `contents` has what
-    a fingerprint is without the function, where that is known.
+    """How many findings of each kind are known. `root` is the folder that their paths are told from, `contents` has
+    what a fingerprint is without the function, where that is known.
     """
 
     root: str
