@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import docs
 from bwlint.chips import all_chips
+from bwlint.data import table
 from bwlint.settings.catalog import rules
 
 ROOT = Path(__file__).parents[1]
@@ -26,6 +28,28 @@ def test_every_rule_and_chip_has_a_page() -> None:
     assert {f"rules/{rule.name}.md" for rule in rules()} | {
         f"chips/{chip.name}.md" for chip in all_chips()
     } < made.keys()
+
+
+def test_every_library_and_launcher_has_a_page() -> None:
+    made = docs.pages()
+    rows = [*table("libraries")["need"], *table("libraries")["works"]]
+    for name in {row["library"] for row in rows if "library" in row}:
+        own = made[f"libraries/{name}.md"].splitlines()
+        assert len([line for line in own if line.startswith("| ")]) > sum(row.get("library") == name for row in rows)
+    assert all(row["launcher"].lower().replace(" ", "-") in docs.shelves() for row in table("backends")["plan"])
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"chips": ["12.0"], "strength": "proof"}, ("yes", "no")),
+        ({"chips": ["12.0"], "outcome": "is refused"}, ("yes", "no")),
+        ({"chips": ["12.0"]}, ("yes", "")),  # where it is known to work: nothing is said of others
+        ({"needs": "multicast", "strength": "name"}, ("", "")),
+    ],
+)
+def test_what_a_row_says_of_a_chip(row: dict[str, Any], words: tuple[str, str]) -> None:
+    assert tuple(docs._on(row, chip) for chip in ("12.0", "12.1")) == words
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,9 @@ def test_version_loads_click_and_nothing_of_ours() -> None:
 
 def test_checking_one_file_loads_nothing_slow(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
-    path.write_text("import torch\nif torch.cuda.get_device_capability() == (12, 0):\n    raise OSError\n")
+    path.write_text("import torch\nif torch.cuda.get_device_capability()[0] == 12:\n    raise OSError\n")
     code, names = loaded("check", str(path))
-    assert code in (0, 1)
+    assert code == 0  # what is found has its fix proved, which takes a parser of its own
     assert not names & set(SLOW)
 
 

@@ -3,7 +3,7 @@
     python tools/docs.py           writes them
     python tools/docs.py --check   writes nothing; exit code 1 and the names where a page is not what it should be
 
-Pages that people write (docs/*.md but libraries.md, docs/walkthroughs/) are left alone.
+Pages that people write (docs/*.md, docs/walkthroughs/) are left alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,10 @@ from bwlint.settings.catalog import BAD, UNUSED, Rule, rules
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 MADE = "<!-- Written by tools/docs.py: change what it is made of, not this. -->\n\n"
+NO_LIBRARY = "Names of no one library"
+ASKED = ("12.0", "12.1")
+FIRST_SHOWN = 90
+"""The chip from which on pages of libraries have a column each."""
 GROUPS = {"0": "Comments", "1": "Gates", "2": "Instructions", "3": "Builds", "4": "Links", "5": "Amounts"}
 _MARKED = re.compile(r"(?://|#).*\b(?:error|warning|note): \[")
 _ENDS = re.compile(r'(?:"""|// ?|# )(.+)')
@@ -36,9 +41,10 @@ _ENDS = re.compile(r'(?:"""|// ?|# )(.+)')
 
 def pages() -> dict[str, str]:
     """Every page that is made, by its path below docs/."""
-    found = {"rules/README.md": rule_index(), "libraries.md": libraries(), "chips/README.md": chip_index()}
+    found = {"rules/README.md": rule_index(), "libraries/README.md": library_index(), "chips/README.md": chip_index()}
     found |= {f"rules/{rule.name}.md": rule_page(rule) for rule in rules()}
     found |= {f"chips/{chip.name}.md": chip_page(chip) for chip in all_chips()}
+    found |= {f"libraries/{name}.md": library_page(one) for name, one in shelves().items()}
     return {path: MADE + text.strip() + "\n" for path, text in found.items()}
 
 
@@ -150,9 +156,7 @@ def _needs(chip: Chip) -> str:
     lacks = dict.fromkeys(row["what"] for row in rows if chip.name not in row.get("chips", [chip.name]))
     plans = [row for row in table("backends")["plan"] if chip.name not in row.get("chips", [chip.name])]
     options = dict.fromkeys(f"{row['launcher']}: {', '.join(f'`{value}`' for value in row['values'])}" for row in plans)
-    text = (
-        "Rows of [the table of libraries](../libraries.md) that are for other chips (of some versions, see there):\n\n"
-    )
+    text = "Rows of [the libraries](../libraries/README.md) that are for other chips (of some versions, see there):\n\n"
     text += "\n".join(f"- {_cell(what)}" for what in lacks) + "\n"
     if options:
         text += (
@@ -161,33 +165,88 @@ def _needs(chip: Chip) -> str:
     return text
 
 
-def libraries() -> str:
-    found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+@dataclass(slots=True)
+class Shelf:
+    """What the tables have of one library or launcher."""
+
+    title: str
+    rows: list[Mapping[str, Any]] = field(default_factory=list)
+    options: list[Mapping[str, Any]] = field(default_factory=list)
+
+
+def shelves() -> dict[str, Shelf]:
+    """The libraries and launchers by the name of their page, alphabetically."""
+    found: dict[str, Shelf] = {}
+
+    def of(title: str) -> Shelf:
+        return found.setdefault(title.lower().replace(" ", "-"), Shelf(title))
+
     for row in (*table("libraries")["need"], *table("libraries")["works"]):
-        found[row.get("library", "of no one library")].append(row)
+        of(row.get("library", NO_LIBRARY)).rows.append(row)
+    for row in table("backends")["plan"]:
+        of(row["launcher"]).options.append(row)
+    return dict(sorted(found.items()))
+
+
+def library_index() -> str:
     text = (
-        "# Libraries and launchers\n\nWhat works where, by the names under which code uses it"
-        " (`src/bwlint/chips/libraries.toml`). Newer versions stand first; a row without one holds for all. What"
-        " rests on a kernel or a refusal that was read is a proof; a name alone makes a note.\n"
+        "# Libraries and launchers\n\nA page each, from `src/bwlint/chips/libraries.toml` and `backends.toml`: what"
+        " works on which chip, from which version on, and where that was read.\n\n"
     )
-    for library in sorted(found, key=lambda name: (name.startswith("of no"), name)):
-        text += f"\n## {library}\n\n" + _table(
-            ("what", "works on", "versions", "evidence", "source"), map(_need, found[library])
+    rows = [
+        (
+            f"[{one.title}]({name}.md)",
+            len(one.rows) or "",
+            len(one.options) or "",
+            *(_answers(one, chip) for chip in ASKED),
         )
-    text += (
-        "\n# Options of launchers\n\nWhat [moe-plan](rules/moe-plan.md) goes by (`src/bwlint/chips/backends.toml`).\n"
-    )
-    for launcher, some in groupby(table("backends")["plan"], key=lambda row: row["launcher"]):
+        for name, one in shelves().items()
+    ]
+    return text + _table(("library", "names", "options", *(f"on {chip}" for chip in ASKED)), rows)
+
+
+def _answers(one: Shelf, chip: str) -> str:
+    """How many rows of a library are for a chip, and how many for others alone."""
+    words = [_on(row, chip) for row in (*one.rows, *one.options)]
+    return ", ".join(f"{words.count(word)} {word}" for word in ("yes", "no") if word in words)
+
+
+def library_page(one: Shelf) -> str:
+    chips = [chip.name for chip in all_chips() if chip.joined >= FIRST_SHOWN]
+    text = f"# {one.title}\n"
+    if one.rows:
+        text += (
+            "\nWhat works where, by the names under which code uses it. Newer versions stand first; without one a"
+            " row holds for all. A proof is a kernel or a refusal that was read, a name alone makes a note. Empty: not"
+            " known.\n\n"
+        )
+        header = ("what", "code such as", "versions", *chips, "evidence", "source")
+        text += _table(header, (_need(row, chips) for row in one.rows))
+    if one.options:
+        text += "\n## Options\n\nWhat [moe-plan](../rules/moe-plan.md) goes by.\n\n"
         rows = [
             (_codes(row["values"]), _codes(row["options"]), _where(row), row.get("instead", ""), row["source"])
-            for row in some
+            for row in one.options
         ]
-        text += f"\n## {launcher}\n\n" + _table(("value", "of", "works on", "instead on 12.x", "source"), rows)
+        text += _table(("value", "of", "works on", "instead on 12.x", "source"), rows)
     return text
 
 
-def _need(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return row["what"], _where(row), row.get("versions", ""), row.get("strength", ""), row["source"]
+def _need(row: Mapping[str, Any], chips: Sequence[str]) -> tuple[str, ...]:
+    example = f"`{row['example'].strip().splitlines()[-1].strip()}`"
+    what = row["what"] + ("" if "chips" in row else f" ({_where(row)})")
+    return what, example, row.get("versions", ""), *(_on(row, chip) for chip in chips), _strength(row), row["source"]
+
+
+def _strength(row: Mapping[str, Any]) -> str:
+    return str(row.get("strength", "works"))
+
+
+def _on(row: Mapping[str, Any], chip: str) -> str:
+    """What a row says of a chip: what is known to work somewhere says nothing of other chips."""
+    if "chips" not in row:
+        return ""
+    return "yes" if chip in row["chips"] else "no" if "strength" in row or "outcome" in row else ""
 
 
 def _where(row: Mapping[str, Any]) -> str:

@@ -64,6 +64,15 @@ def test_a_baseline_is_adopted_and_pruned(here: Path) -> None:
     assert row["path"] == "c/moved.py"
 
 
+def test_code_that_moves_to_another_function_stays_known(here: Path) -> None:
+    put(here, {"a.py": GATE.format(name="a")})
+    assert invoke("baseline", "--no-cache", ".").exit_code == 0
+    put(here, {"a.py": GATE.format(name="taken_out")})
+    assert places("--baseline", "bwlint-baseline.json", ".") == []
+    put(here, {"a.py": GATE.format(name="taken_out") + GATE.format(name="a").partition("\n")[2]})
+    assert places("--baseline", "bwlint-baseline.json", ".") == ["a.py:4"]
+
+
 def test_a_configuration_names_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(here, {"bwlint.toml": 'baseline = "ci/known.json"\n', "src/a.py": GATE.format(name="a"), "ci/x": ""})
     (here / ".git").mkdir()

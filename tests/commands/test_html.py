@@ -81,3 +81,10 @@ def test_a_confirmation_brings_the_receipts() -> None:
     ((tried,),) = block(page, "beside")["receipts"]
     assert finding["verdict"]["outcome"] == tried["outcome"]
     assert tried["attempts"]
+
+
+def test_an_inspection_says_what_it_takes_as_the_text_does() -> None:
+    (lines,) = block(invoke(*COMMANDS["inspection"], "--format", "html").stdout, "beside")["needs"]
+    assert [line for line in lines if "Linux" in line and "Windows" in line]
+    told = invoke(*COMMANDS["inspection"]).stdout
+    assert all(line in told for line in lines)

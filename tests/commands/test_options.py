@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -226,6 +228,34 @@ def test_completion(words: str, typed: str, first: str, others: set[str]) -> Non
     assert found[0].type == first  # bash takes plain words after it, and offers files where there are none
     assert others <= {item.value for item in found if item.type == "plain"}
     assert bool(others) == any(item.type == "plain" for item in found)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("bwlint ins", "inspect"),
+        ("bwlint check --select fam", "family-split"),
+        ("bwlint check --sev", "--severity"),
+        ("bwlint som", "some.py"),
+    ],
+)
+def test_fish_completes(typed: str, offered: str, tmp_path: Path) -> None:
+    """The script that click makes for it; the one for zsh asks the same of `ShellComplete`, and takes a terminal."""
+    if not (fish := shutil.which("fish")):
+        pytest.skip("no fish")
+    program = tmp_path / "bin/bwlint"
+    program.parent.mkdir()
+    source = str(Path(cli.__file__).parents[1])
+    code = f"import sys; sys.path.insert(0, {source!r}); from bwlint.cli import main; main()"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(code)} "$@"\n')
+    program.chmod(0o755)
+    (tmp_path / "some.py").write_text("")
+    script = f"_BWLINT_COMPLETE=fish_source bwlint | source; complete -C {shlex.quote(typed)}"
+    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [fish, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert offered in [line.partition("\t")[0] for line in done.stdout.splitlines()], done.stderr
 
 
 def test_a_shell_is_told_what_a_word_may_become() -> None:

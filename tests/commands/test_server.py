@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from repair.trees import put
 
+from bwlint.cli import run
 from bwlint.commands import editing
 
 lsp = pytest.importorskip("lsprotocol.types")
@@ -231,3 +232,23 @@ def test_without_pygls_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delitem(sys.modules, "bwlint.commands.server", raising=False)
     result = CliRunner().invoke(cli.app, ["server"], prog_name="bwlint")
     assert (result.exit_code, "pip install 'bwlint[lsp]'" in result.stderr) == (2, True)
+
+
+def test_what_the_baseline_knows_is_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, {"bwlint.toml": 'baseline = "known.json"\n', "a.py": GATE})
+    path = str(tmp_path / "a.py")
+    missing = editing.judged(path, GATE, (), fixes=False)
+    assert "`bwlint baseline` writes one" in missing.fault and (len(missing.findings), missing.known) == (
+        1,
+        frozenset(),
+    )
+    monkeypatch.chdir(tmp_path)
+    assert run(["baseline", "--no-cache", "."]) == 0
+    more = GATE.replace("fast", "another") + GATE
+    judgement = editing.judged(path, more, (), fixes=False)
+    assert len(judgement.findings) == 2 and set(judgement.known) == {1}
+    from bwlint.commands.server import _diagnostics
+
+    found = _diagnostics(judgement, Path(path).as_uri())
+    told = [(one.severity, one.message.endswith(" (in the baseline)")) for one in found]
+    assert told == [(lsp.DiagnosticSeverity.Warning, False), (lsp.DiagnosticSeverity.Hint, True)]

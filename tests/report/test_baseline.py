@@ -15,11 +15,19 @@ from bwlint.settings.config import UsageError
 MakeFinding = Callable[..., Finding]
 MakeReport = Callable[..., Report]
 Spec = tuple[str, int, str]
-"""Path, line and fingerprint."""
+"""Path, line and fingerprint; what stands in front of a colon there is the content."""
 
 
 def found(finding: MakeFinding, specs: Sequence[Spec]) -> list[Finding]:
-    return [finding(path=path, region=Region(line, 1, line, 9), fingerprint=print_) for path, line, print_ in specs]
+    return [
+        finding(
+            path=path,
+            region=Region(line, 1, line, 9),
+            fingerprint=print_,
+            content=print_.partition(":")[0] if ":" in print_ else "",
+        )
+        for path, line, print_ in specs
+    ]
 
 
 @pytest.mark.parametrize(
@@ -36,6 +44,16 @@ def found(finding: MakeFinding, specs: Sequence[Spec]) -> list[Finding]:
         ([("b.py", 1, "f")], [("a.py", 1, "f"), ("b.py", 1, "f")], [("a.py", 1)]),
         ([], [("a.py", 1, "f")], [("a.py", 1)]),
         ([("a.py", 1, "")], [("a.py", 7, ""), ("a.py", 8, "")], [("a.py", 8)]),
+        # Moved to another function of the file: known as often as it is gone from its own.
+        ([("a.py", 1, "g:f")], [("a.py", 9, "g:moved")], []),
+        ([("a.py", 1, "g:f"), ("a.py", 2, "g:h")], [("a.py", 1, "g:new"), ("a.py", 9, "g:h")], []),
+        ([("a.py", 1, "g:f")], [("a.py", 1, "g:f"), ("a.py", 9, "g:new")], [("a.py", 9)]),
+        ([("a.py", 1, "g:f")], [("a.py", 5, "g:new"), ("b.py", 1, "g:f")], [("a.py", 5)]),
+        ([("a.py", 1, "g:f")], [("a.py", 8, "g:new"), ("a.py", 9, "g:newer")], [("a.py", 9)]),
+        ([("a.py", 1, "g:f")], [("b.py", 9, "g:new")], [("b.py", 9)]),
+        ([("a.py", 1, "g:f")], [("a.py", 9, "other:new")], [("a.py", 9)]),
+        # A baseline that was written before content was kept.
+        ([("a.py", 1, "f")], [("a.py", 9, "g:f2")], [("a.py", 9)]),
     ],
 )
 def test_what_is_new(
@@ -50,7 +68,9 @@ def test_what_is_new(
 def test_a_file_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finding: MakeFinding) -> None:
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
-    made = Baseline.of(found(finding, [("b.py", 1, "g"), ("a.py", 2, "f"), ("a.py", 3, "f")]), str(tmp_path.resolve()))
+    made = Baseline.of(
+        found(finding, [("b.py", 1, "text:g"), ("a.py", 2, "f"), ("a.py", 3, "f")]), str(tmp_path.resolve())
+    )
     file = tmp_path / "known.json"
     file.write_text(text_of(made))
     assert load(file) == made

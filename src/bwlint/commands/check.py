@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bwlint.trace.marks import Launched
 
 _WITH_FIXES = frozenset({"json", "sarif", "html"})
+_FOR_PEOPLE = frozenset({"text", "concise"})
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
@@ -196,6 +197,7 @@ def _request(options: dict[str, Any]) -> CheckRequest:
         jobs=options["jobs"],
         stdin=data,
         fixes=options["fix"] or options["show_diff"] or any(form in _WITH_FIXES for form, _ in options["reports"]),
+        offers=any(form in _FOR_PEOPLE for form, _ in options["reports"]),
         link_budget=options["link_budget"],
         config=options["config"],
         isolated=options["isolated"],

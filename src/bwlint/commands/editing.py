@@ -10,6 +10,7 @@ from pathlib import Path
 from bwlint.model.findings import Finding
 from bwlint.repair.changes import TextChange
 from bwlint.repair.comment import comment
+from bwlint.report.baseline import load
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
 from bwlint.settings.config import ConfigError, UsageError
@@ -21,10 +22,13 @@ REASON = "TODO: say why"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was found in a text. `fault` says why nothing was, such as a configuration that cannot be used."""
+    """What was found in a text, what of it the baseline of the configuration knows (numbers of findings), and `fault`:
+    what could not be used, such as a configuration.
+    """
 
     text: SourceText
     findings: tuple[Finding, ...] = ()
+    known: frozenset[int] = frozenset()
     file: SourceFile | None = None
     fault: str = ""
 
@@ -54,7 +58,16 @@ def judged(path: str, text: str, targets: Sequence[str], *, fixes: bool) -> Judg
             return Judgement(source, fault=str(error))
     # As paths: reports write those of Windows with slashes.
     here = [finding for finding in outcome.report.findings if Path(finding.path) == Path(path)]
-    return Judgement(source, tuple(here), outcome.names.files.get(outcome.names.real(path)))
+    file, fault = outcome.names.files.get(outcome.names.real(path)), ""
+    new = here
+    try:
+        if outcome.baseline and here:
+            new, _ = load(Path(outcome.baseline)).split(here)
+    except UsageError as error:
+        fault = str(error)
+    strangers = {id(finding) for finding in new}
+    known = frozenset(number for number, finding in enumerate(here) if id(finding) not in strangers)
+    return Judgement(source, tuple(here), known, file, fault)
 
 
 def tabulated(path: str, targets: Sequence[str]) -> tuple[RowNote, ...]:

@@ -77,7 +77,7 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
         from bwlint.report import html, inspection_json
 
         pieces = inspection_json.pieces(inspection, how, options["kernels"])
-        return html.page("inspection", pieces, html.of_findings(inspection.report, how))
+        return html.page("inspection", pieces, html.of_inspection(inspection, how))
     if options["form"] == "sarif":
         from bwlint.report import sarif
 

@@ -206,11 +206,12 @@ def _diagnostics(judgement: Judgement, uri: str) -> Iterator[lsp.Diagnostic]:
     if judgement.fault:
         nowhere = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
         yield lsp.Diagnostic(nowhere, judgement.fault, lsp.DiagnosticSeverity.Warning, source="bwlint")
-    for finding in judgement.findings:
+    for number, finding in enumerate(judgement.findings):
+        is_known = number in judgement.known
         yield lsp.Diagnostic(
             _range(finding.region),
-            finding.message,
-            _LEVELS[finding.severity],
+            f"{finding.message} (in the baseline)" if is_known else finding.message,
+            lsp.DiagnosticSeverity.Hint if is_known else _LEVELS[finding.severity],
             finding.rule,
             source=f"bwlint {finding.name}",
             related_information=[

@@ -83,7 +83,7 @@ def before(revision: str, request: CheckRequest, stack: ExitStack) -> Before:
     known: Sequence[Finding] = ()
     if paths:
         # Patterns of the command line are told from the current folder, and all that is known does no harm.
-        old = replace(request, paths=paths, stdin=None, fixes=False, exclude=(), include=())
+        old = replace(request, paths=paths, stdin=None, fixes=False, offers=False, exclude=(), include=())
         with progress() as advance:
             known = check(old, stack, advance).report.findings
     found = Baseline.of(known, tree)

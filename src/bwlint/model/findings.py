@@ -254,6 +254,8 @@ class Finding:
     fix: Fix | None = None
     fix_refused: str | None = None
     fingerprint: str = ""
+    content: str = ""
+    """The fingerprint without the function around it: the same where code was moved into another one."""
     claims: tuple[Claim, ...] = ()
     """All of them are true where the finding is."""
     verdict: Verdict | None = None

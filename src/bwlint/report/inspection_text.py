@@ -86,7 +86,7 @@ def _found(
     yield [*draw(shipment, columns, width, paint, needed), _products(asked)]
     yield list(_shortfalls(shipment, answer, asked, paint))
     rest = [_without_code(shipment)] if shipment.others else []
-    yield [*_needs(shipment, asked), *_limited(_faults(shipment)), *rest, *_unread(shipment)]
+    yield [*needs(shipment, asked), *_limited(_faults(shipment)), *rest, *_unread(shipment)]
 
 
 def _products(asked: Sequence[str]) -> str:
@@ -147,7 +147,8 @@ def _reason(library: DeviceLibrary, chip: str) -> str:
     return reason if len(found) == 1 else f"{reason} ({count} of {found.total()})"
 
 
-def _needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
+def needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
+    """Lines on what a shipment takes on the asked chips: CUDA's libraries, and a driver for each system."""
     names = cuda_libraries(name for library in shipment.libraries for name in library.binary.needed)
     if names:
         yield f"needs {', '.join(map(visible, names))}"
@@ -156,10 +157,10 @@ def _needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
         yield f"built with CUDA {', '.join(map(dotted, toolkits))}"
     lines: dict[str, list[str]] = {}
     for name in asked:
-        needs = driver_needs(shipment.libraries, name)
-        if needs:
+        drivers = driver_needs(shipment.libraries, name)
+        if drivers:
             only_windows = all(library.binary.form == "pe" for library in shipment.libraries)
-            lines.setdefault(_driver(needs, only_windows), []).append(name)
+            lines.setdefault(_driver(drivers, only_windows), []).append(name)
     yield from (f"driver for {' and '.join(names)}: {line}" for line, names in lines.items())
 
 

@@ -20,8 +20,8 @@ def at_least(report: Report, severity: Severity) -> Report:
 def summary(report: Report, shown: Severity = "note", seconds: float | None = None) -> str:
     """``3 warnings, 12 notes (not shown), 2 files skipped in 1.2 s``.
 
-    `report` is the whole report, `shown` the lowest severity that was printed. How many can be fixed is said where a
-    report with fixes was asked for too: each proof reads a whole file again.
+    `report` is the whole report, `shown` the lowest severity that was printed. Where the fixes of some findings were
+    not looked for (`untried`), those that can be fixed are said to be so many at least.
     """
     counts = Counter(finding.severity for finding in report.findings)
     parts = [
@@ -32,10 +32,12 @@ def summary(report: Report, shown: Severity = "note", seconds: float | None = No
     if not parts:
         parts.append("no findings")
     offered = Counter(finding.fix.applicability for finding in report.findings if finding.fix)
+    least = "at least " if report.stats.get("untried") else ""
     if offered["safe"]:
-        parts.append(f"{offered['safe']} fixable with --fix")
+        parts.append(f"{least}{offered['safe']} fixable with --fix")
     if offered["unsafe"]:
-        parts.append(f"{offered['unsafe']} {'more ' if offered['safe'] else 'fixable '}with --fix --unsafe-fixes")
+        more = "more" if offered["safe"] else "fixable"
+        parts.append(f"{least}{offered['unsafe']} {more} with --fix --unsafe-fixes")
     if report.suppressed:
         parts.append(f"{len(report.suppressed)} suppressed")
     if known := report.stats.get("baselined"):

@@ -64,7 +64,7 @@ class _Told:
 
 def _told(gathered: Gathered, marked: list[SourceFile], rules: frozenset[str], names: Names) -> _Told:
     from bwlint.run.engine import analyse  # half of what a hook loads, and most files have nothing to judge
-    from bwlint.run.findings_of_drafts import finish
+    from bwlint.run.findings_of_drafts import FEW, Proofs, finish
 
     settings, files, texts, advance = gathered.settings, gathered.found.files, gathered.texts, gathered.advance
     request = settings.request
@@ -73,9 +73,11 @@ def _told(gathered: Gathered, marked: list[SourceFile], rules: frozenset[str], n
     analysis = analyse(
         gathered.collected, gathered.sources, gathered.targets, rules, budget, texts.source, libraries, advance, jobs
     )
-    mended = (settings.run.severity or "warning") if request.fixes else None
-    finished = finish(analysis, marked, texts, names, settings.enabled, advance, mended=mended)
+    level = (settings.run.severity or "warning") if request.fixes or request.offers else None
+    proofs = Proofs(level, None if request.fixes else FEW)
+    finished = finish(analysis, marked, texts, names, settings.enabled, advance, proofs=proofs)
     stats = {**analysis.stats, **({"unlinked": len(budget.refused)} if budget.ended else {})}
+    stats |= {"untried": proofs.untried} if proofs.untried else {}
     judged = analysis.context.judged
     sets = {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
     return _Told(finished.findings, finished.suppressed, finished.skipped, stats, sets)

@@ -41,6 +41,30 @@ from bwlint.sources.texts import Names, Texts
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
 
+FEW = 100_000
+"""Characters that proofs of fixes may read where nobody has asked for fixes: about a second."""
+
+
+@dataclass(slots=True)
+class Proofs:
+    """Which fixes are looked for: those of findings of `level` and above, none without one. `most` characters are read
+    for it (None: as many as it takes), and `untried` are the findings that this has left out.
+    """
+
+    level: Severity | None
+    most: int | None = None
+    untried: int = 0
+
+    def wanted(self, draft: Draft, size: int, read: int) -> bool:
+        """Whether the fix of a draft in a text of `size` characters is looked for after `read` ones."""
+        if self.level is None or SEVERITIES.index(draft.severity) < SEVERITIES.index(self.level):
+            return False
+        if self.most is None or read + size <= self.most:
+            return True
+        self.untried += 1
+        return False
+
+
 Enabled = Callable[[SourceFile], frozenset[str]]
 """The names of the rules that run on a file."""
 
@@ -62,9 +86,9 @@ def finish(
     enabled: Enabled,
     advance: Advance = quiet,
     *,
-    mended: Severity | None,
+    proofs: Proofs,
 ) -> Finished:
-    """The findings of a run. `marked` are the files with comments of bwlint, `mended` the lowest level with repairs."""
+    """The findings of a run. `marked` are the files with comments of bwlint."""
     # The run itself stays, and is made old without a look: after a file only what its proofs have made is gone through.
     gc.freeze()
     gc.unfreeze()
@@ -73,15 +97,15 @@ def finish(
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []
     skipped: list[Skipped] = []
-    for file in each(advance, "proving fixes" if mended else "telling", tuple(files.values())):
+    for file in each(advance, "proving fixes" if proofs.level else "telling", tuple(files.values())):
         text = texts.of(file.real)
         if text is None:
             skipped.append(Skipped(file.path, "not readable any more"))
             continue
         names.reported(file.real, file)
-        one = _ReportedFile(analysis, file, text, texts, names, enabled(file), mended)
+        one = _ReportedFile(analysis, file, text, texts, names, enabled(file), proofs)
         kept, silenced = one.finish(drafts.get(file.real, ()))
-        if mended and file.real in drafts:
+        if proofs.level and file.real in drafts:
             gc.collect(1)
         findings += kept
         suppressed += silenced
@@ -102,7 +126,7 @@ class _ReportedFile:
     texts: Texts
     names: Names
     enabled: frozenset[str]
-    mended: Severity | None
+    proofs: Proofs
 
     def finish(self, drafts: Sequence[Draft]) -> tuple[list[Finding], list[Suppressed]]:
         """What is reported of the drafts and the comments of the file, and what its comments silence."""
@@ -135,7 +159,8 @@ class _ReportedFile:
             rests_on = [judged[id(gate)] for gate in (draft.gate, *draft.rests_on) if id(gate) in judged]
             finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
             key = (finding.name, _between(self.text, finding.region), self._qualname(draft))
-            findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key])))
+            content = fingerprint(*key[:2], "", 0)
+            findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key]), content=content))
             seen[key] += 1
         return findings
 
@@ -206,7 +231,7 @@ class _ReportedFile:
         remedy = draft.remedy
         if not isinstance(remedy, Remedy):
             return remedy
-        if self.mended is None or SEVERITIES.index(draft.severity) < SEVERITIES.index(self.mended):
+        if not self.proofs.wanted(draft, len(self.text.source), self.analysis.context.proved.total()):
             return None
         from bwlint.fix import Job, propose
 

@@ -11,7 +11,8 @@ from bwlint.model.findings import Severity
 class CheckRequest:
     """What is asked for. Empty tuples and None mean that the configuration decides.
 
-    `stdin` is the content to check under the name `paths[0]`. `fixes` asks for repairs with the findings.
+    `stdin` is the content to check under the name `paths[0]`. `fixes` asks for repairs with the findings;
+    `offers` for those that little work proves, so that their number can be told.
     `link_budget` is how many files beyond the given ones may be read. `config` is the file that takes the place of all
     configurations, `isolated` asks for none; `exclude` and `include` are gitignore patterns from the current folder.
     """
@@ -27,6 +28,7 @@ class CheckRequest:
     jobs: int | None = None
     stdin: bytes | None = None
     fixes: bool = False
+    offers: bool = False
     link_budget: int | None = None
     config: str | None = None
     isolated: bool = False

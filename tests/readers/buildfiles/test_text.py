@@ -86,6 +86,10 @@ _NAME = "TORCH_CUDA_ARCH_LIST"
         ("a.sh", f'{_NAME}="8.0 \\\n  12.0a" pip install .\n', "8.0 \\\n  12.0a"),
         ("a.sh", f'true # set it: \\\nexport {_NAME}="8.0 12.0a"\n', "8.0 12.0a"),
         ("a.sh", f'case "$M" in\n x) {_NAME}="8.0 \\\n 12.0a" ;;\nesac\n', "8.0 \\\n 12.0a"),
+        ("Dockerfile", f'# escape=`\nENV A=1 `\n {_NAME}="8.0 `\n 12.0a"\n', "8.0 `\n 12.0a"),
+        ("Dockerfile", f"# syntax=docker/dockerfile:1\n#Escape = `\nENV {_NAME} `\n  8.0 12.0a\n", "8.0 12.0a"),
+        ("Dockerfile", f"# escape=`\nENV A C:\\\nENV {_NAME} 8.0 12.0a\n", "8.0 12.0a"),
+        ("Dockerfile", f"# why\n# escape=`\nENV {_NAME} \\\n  8.0 12.0a\n", "8.0 12.0a"),  # a comment ends directives
         ("Dockerfile", f'ENV A=1 \\\n# {_NAME}="8.0 12.0a"\n B=2\n', ""),
         ("Dockerfile", f"ENV {_NAME} $A\nENV B 8.0 12.0a\n", ""),
         ("Dockerfile", f"LABEL about {_NAME} 8.0 12.0a\n", ""),

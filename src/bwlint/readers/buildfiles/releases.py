@@ -15,12 +15,11 @@ from bwlint.chips.toolkits import releases, version
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places
+from bwlint.readers.buildfiles.yaml import read_yaml
 
 _INDEX = re.compile(r"download\.pytorch\.org/whl/(?:nightly/|test/)?cu([0-9]{2})([0-9])(?![0-9])")
-_MATRIX = re.compile(
-    r"^[ \t]*(?:- )?[\"']?cuda(?:[-_]?ver(?:sion)?s?)?[\"']?:[ \t]*\n?[ \t]*\[(?P<list>[^\[\]{}]{3,400})\]", re.I | re.M
-)
-_ONE = re.compile(r"[\"']?(?:cu)?([0-9]{2})\.?([0-9])(?:\.[0-9]{1,2})?[\"']?")
+_MATRIX = re.compile(r"cuda(?:[-_]?ver(?:sion)?s?)?", re.I)
+_ONE = re.compile(r"(?:cu)?([0-9]{2})\.?([0-9])(?:\.[0-9]{1,2})?")
 _FLOOR = re.compile(
     rf"[\"'](?P<package>{'|'.join(map(re.escape, packages()))})(?:\[[\w, -]{{1,60}}\])?"
     r"[ \t]*>=[ \t]*(?P<version>[0-9][0-9.]{0,12})"
@@ -37,7 +36,7 @@ _YAML = (".yml", ".yaml")
 
 
 def may_hold(data: bytes) -> bool:
-    return any(word in data for word in _WORDS) or (b"matrix:" in data and b"cuda" in data)
+    return any(word in data for word in _WORDS) or (b"matrix:" in data and b"cuda" in data.lower())
 
 
 def operations(path: str, source: str) -> tuple[Operation, ...]:
@@ -66,13 +65,13 @@ def _floors(path: str, source: str, places: Places) -> Iterator[Operation]:
 
 
 def _matrices(source: str, places: Places) -> Iterator[Operation]:
-    for match in _MATRIX.finditer(source):
-        named = [_ONE.fullmatch(one.strip()) for one in match["list"].split(",") if one.strip()]
-        found = {f"{one[1]}.{one[2]}" for one in named if one}
-        if not all(named) or len(found) < _LEAST_MATRIX or not found <= set(releases()):
+    for entry in read_yaml(source).entries:
+        if not _MATRIX.fullmatch(entry.name):
             continue
-        at = places.span(match.start("list") - 1, match.end("list") + 1)
-        yield Operation("cuda-matrix", max(found, key=version), at)
+        named = [_ONE.fullmatch(one) for one in entry.value.split()]
+        found = {f"{one[1]}.{one[2]}" for one in named if one}
+        if all(named) and len(found) >= _LEAST_MATRIX and found <= set(releases()):
+            yield Operation("cuda-matrix", max(found, key=version), places.span(entry.start, entry.end))
 
 
 def _commented(source: str, offset: int, places: Places) -> bool:

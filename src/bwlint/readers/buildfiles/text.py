@@ -84,6 +84,7 @@ _HOST_ARM = re.compile(r"[ \t]*\(?([\"']?(?:x86_64|amd64|aarch64|arm64|sbsa)[\w*
 _YAML = (".yml", ".yaml")
 _SHELL = (".sh", ".bash")
 _DOCKERFILE = re.compile(r"(?:^|/)(?:Docker|Container)file(?:[._-][^/]*)?$|\.dockerfile$")
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?P<name>[A-Za-z]{1,20})[ \t]*=[ \t]*(?P<value>\S+)[ \t]*$")
 _LONGEST_CONTINUED = 5000
 """Characters of continued lines behind a line."""
 _PRINTS = re.compile(r"(?:echo|printf)\b")
@@ -468,15 +469,27 @@ def _joined(lines: Sequence[str], *, is_dockerfile: bool) -> str:
     """Lines as long as they were, with blanks where one is continued and for a Dockerfile's comments in between."""
     found: list[str] = []
     is_open = False
+    sign = _continuing(lines) if is_dockerfile else "\\"
     for line in lines:
         text = line.rstrip()
         if is_open and is_dockerfile and (not text or text.lstrip().startswith("#")):
             found.append(" " * len(line))
             continue
         code = text if is_dockerfile else line.rstrip("\r\n")
-        is_open = code.endswith("\\") and len(line) > len(code) and _COMMENT.search(line) is None
+        is_open = code.endswith(sign) and len(line) > len(code) and _COMMENT.search(line) is None
         found.append(code[:-1].ljust(len(line)) if is_open else line)
     return "".join(found)
+
+
+def _continuing(lines: Sequence[str]) -> str:
+    """What continues a line of a Dockerfile: a backslash, or what a directive in its first lines names instead."""
+    for line in lines:
+        directive = _DIRECTIVE.match(line)
+        if not directive:
+            break
+        if directive["name"].lower() == "escape":
+            return directive["value"]
+    return "\\"
 
 
 def _opens(code: str, name: re.Match[str]) -> bool:

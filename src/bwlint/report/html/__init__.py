@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bwlint.report.encode import in_a_line
 
 if TYPE_CHECKING:
+    from bwlint.binaries.shipments import Inspection
     from bwlint.confirm.receipt import Receipt
     from bwlint.model.findings import Finding, Report
     from bwlint.report import Setting
@@ -32,6 +33,15 @@ def render(report: Report, setting: Setting, receipts: Sequence[Receipt] = ()) -
 
     beside = {**of_findings(report, setting), "receipts": [_receipt(each) for each in receipts]}
     return "".join(page("check", (in_a_line(document(report, setting)),), beside))
+
+
+def of_inspection(inspection: Inspection, setting: Setting) -> dict[str, Any]:
+    """What a page needs beside an inspection: the lines of the text on what each shipment takes."""
+    from bwlint.binaries.needs import judged
+    from bwlint.report.inspection_text import needs
+
+    lines = [list(needs(shipment, judged(inspection, shipment))) for shipment in inspection.shipments]
+    return {**of_findings(inspection.report, setting), "needs": lines}
 
 
 def page(kind: PageKind, report: Iterable[str], beside: Mapping[str, Any] | None = None) -> Iterator[str]:

@@ -140,7 +140,8 @@ const holdsAll = (text, wanted) => wanted.every((word) => text.includes(word));
 function inTurn(all, make, into, first = 60, chunk = 120) {
   let at = 0;
   let waiting = 0;
-  const later = window.requestIdleCallback || ((next) => setTimeout(next, 16));
+  // A page that is never idle gets its rows all the same.
+  const later = window.requestIdleCallback ? (next) => requestIdleCallback(next, { timeout: 200 }) : (next) => setTimeout(next, 16);
   const cancel = window.cancelIdleCallback || clearTimeout;
   function some(count) {
     const end = Math.min(all.length, at + count);

@@ -65,12 +65,15 @@ function inspectionView() {
   return [...findingsHead("inspection", told), main(pictureSection(), findingsView())];
 }
 
-function shipmentSection(shipment) {
+function shipmentSection(shipment, at) {
   const title = [shipment.tag || shipment.machine, shipment.missing].filter(Boolean).join(" · ");
-  const chips = CHIPS.filter((chip) => shipment.possible.includes(chip) && shipment.libraries.some((library) => library.chips[chip]));
+  const isAsked = (chip) => report.targets.includes(chip);
+  const possible = CHIPS.filter((chip) => shipment.possible.includes(chip) && shipment.libraries.some((library) => library.chips[chip]));
+  const chips = [...possible.filter(isAsked), ...possible.filter((chip) => !isAsked(chip))];
   const head = h("h2", null, h("bdi", null, shipment.name), title && h("span", { class: "quiet" }, ` ${title}`));
   const rest = shipment.others ? h("p", { class: "quiet" }, `${counted(shipment.others, "other file")} without device code`) : null;
-  return h("section", { class: "shipment" }, head, h("p", { class: "answer" }, prose(shipment.answer)), chips.length > 0 && heatMap(shipment, chips), operationsOf(shipment), rest);
+  const needs = ((beside.needs || [])[at] || []).map((line) => h("li", null, line));
+  return h("section", { class: "shipment" }, head, h("p", { class: "answer" }, prose(shipment.answer)), needs.length > 0 && h("ul", { class: "needs" }, needs), chips.length > 0 && heatMap(shipment, chips), operationsOf(shipment), rest);
 }
 
 /** Libraries down, chips across: how many of the containers of each run; below, where they are listed, the containers. */
@@ -90,7 +93,7 @@ function heatMap(shipment, chips) {
 
 function libraryGroup(shipment, library, chips) {
   const name = library.path.startsWith(`${shipment.name}/`) ? library.path.slice(shipment.name.length + 1) : library.path;
-  const told = [library.toolkit && `CUDA ${library.toolkit}`, library.driver && `driver ${library.driver}`, ...library.faults].filter(Boolean).join(" · ");
+  const told = [library.toolkit && `CUDA ${library.toolkit}`, library.driver && `driver ${library.driver}`, library.windows_driver && `Windows ${library.windows_driver}`, ...library.faults].filter(Boolean).join(" · ");
   const number = (library.units || []).length ? h("button", { type: "button", "aria-expanded": "false", title: "list them", click: (event) => list(event.currentTarget) }, String(library.containers)) : String(library.containers);
   const cells = chips.map((chip) => tallyCell(name, chip, library.chips[chip]));
   const group = h("tbody", null, h("tr", null, h("th", { scope: "row", title: told }, h("bdi", null, name)), h("td", { class: "number" }, number), cells));
