@@ -39,7 +39,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     say(f"bwlint: {summary(found)}\n")
     if not found.scanned:
         return NOTHING
-    return FOUND if found.rows else CLEAN
+    return FOUND if found.rows or found.steps else CLEAN
 
 
 def _rendered(found: Port, options: dict[str, Any]) -> str:

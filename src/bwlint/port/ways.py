@@ -202,14 +202,19 @@ class Ways:
             if judged is not None and not judged.gate.is_a("list", "table", "predicate"):
                 self._add_needs(way, judged.module, judged.working)
                 waiting.extend(found for found in way.gates if found not in seen)
-                for lacking in self._compiled_in(judged) if not way.lacks else ():
+                for lacking in self._compiled_in(judged.module, judged.working) if not way.lacks else ():
                     way.lacks.setdefault(lacking.place, lacking)
         return way
 
-    def _compiled_in(self, judged: Judged) -> Iterator[Lacking]:
-        """What is compiled behind the branch that a gate opens."""
-        uses = judged.working.uses if not judged.working.rest else ()
-        nodes = (self.world.definitions.definition(judged.module, use) for use in uses)
+    def leads(self, way: OpenWay, judged: Judged, side: Side) -> None:
+        """Add what stands on a side of a gate."""
+        self._add_needs(way, judged.module, side)
+        for lacking in (*self._asked_around(judged), *self._compiled_in(judged.module, side)):
+            way.lacks.setdefault(lacking.place, lacking)
+
+    def _compiled_in(self, module: Module, side: Side) -> Iterator[Lacking]:
+        """What is compiled behind a branch."""
+        nodes = (self.world.definitions.definition(module, use) for use in (side.uses if not side.rest else ()))
         return self._compiled(node for node in nodes if node is not None)
 
     # -- what is behind
