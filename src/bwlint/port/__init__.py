@@ -167,9 +167,13 @@ class _Planner:
 
     def _switches(self, known: set[GatePlace]) -> list[Switch]:
         """Those that were asked for, by their name or that of who asks them, where no way has opened them yet."""
-        found = Switches(self.ways, self.context.judged).of()
-        asked = (one for one in found if any(selected(name, self.select) for name in (one.name, *one.asked_in)))
-        return sorted((one for one in asked if not one.way.gates.keys() & known), key=lambda one: one.name)
+        found = []
+        for switch in Switches(self.ways, self.context.judged).of():
+            places = (GatePlace(one.module.path, one.at) for one in switch.askers)
+            names = (switch.name, *(f"{one.module.name}.{one.gate.qualname}" for one in switch.askers))
+            if not known & {*switch.way.gates, *places} and any(selected(name, self.select) for name in names):
+                found.append(switch)
+        return sorted(found, key=lambda one: one.name)
 
     def _row_of_switch(self, switch: Switch) -> PortRow:
         at = self._spot(GatePlace(switch.judged.module.path, switch.judged.gate.at))
@@ -245,7 +249,7 @@ class _Planner:
         found |= {place: sorted(taken) for place in self._in_setup() if taken and place not in known}
         lines = {(place.path, place.at[0]) for place in (*known, *found)}
         is_asked = bool(taken or self.rows.kept or self.rows.alike or not self.select)
-        for draft in left_out(self.context, self._modules()) if is_asked else ():
+        for draft in left_out(self.context, self._modules(), self.chip) if is_asked else ():
             if (draft.module.path, draft.at[0]) not in lines:
                 self._left_out[GatePlace(draft.module.path, draft.at)] = draft
         return found | {place: sorted(taken) for place in self._left_out}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
+from bwlint.chips import ChipSet, chip, siblings
 from bwlint.fix import Job, mended
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, Remedy
@@ -14,13 +16,17 @@ from bwlint.sources.texts import Texts
 from bwlint.world.gates import TEST_FILE
 
 
-def left_out(context: Context, modules: Iterable[Module]) -> Iterator[Draft]:
-    """The warnings of the rules of builds for the chip of `context`, the first of each line."""
+def left_out(context: Context, modules: Iterable[Module], name: str) -> Iterator[Draft]:
+    """The warnings of the rules of builds after which the chip `name` is to have something, the first of each line.
+    They are asked about its family: what one member has is what the other lacks.
+    """
+    family = replace(context, targets=siblings(chip(name)) | ChipSet.of(name))
     seen = set[tuple[str, int]]()
     for module in modules:
-        for draft in _drafts(context, module):
+        for draft in _drafts(family, module):
+            meant = isinstance(draft.remedy, Remedy) and name in draft.remedy.chips
             place = (draft.module.path, draft.at[0])
-            if draft.severity != "note" and place not in seen:
+            if draft.severity != "note" and meant and place not in seen:
                 seen.add(place)
                 yield draft
 
@@ -41,7 +47,6 @@ def mending(context: Context, draft: Draft, root: str) -> Fix | NoFix:
     source = Texts().source(draft.module.path)
     if source is None:
         return NoFix("the file cannot be read again")
-    if not isinstance(draft.remedy, Remedy):
-        return draft.remedy or NoFix(draft.advice)
+    assert isinstance(draft.remedy, Remedy)
     judged = next((one for one in context.judged[draft.module.path] if one.gate is draft.gate), None)
     return mended(Job(context, draft, draft.remedy, judged, root, source))

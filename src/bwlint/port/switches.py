@@ -17,12 +17,12 @@ from bwlint.world.gates import Judged
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """An answer with its way, by its full name; `asked_in` are the definitions that ask it."""
+    """An answer with its way, by its full name; `askers` are the gates that ask it."""
 
     name: str
     judged: Judged
     way: OpenWay
-    asked_in: frozenset[str]
+    askers: tuple[Judged, ...]
 
 
 @dataclass(slots=True)
@@ -49,7 +49,8 @@ class Switches:
         """Whether it answers no to the chip, and is neither for Hopper alone nor called after other chips."""
         gate, own = judged.gate, ChipSet.of(self.ways.chip)
         global_flag = gate.kind == "flag" and gate.qualname == "<module>"
-        if judged.in_test or judged.sets.flags or not gate.name or not (gate.kind == "predicate" or global_flag):
+        global_answer = gate.kind == "predicate" and "." not in gate.qualname
+        if judged.in_test or judged.sets.flags or not gate.name or not (global_answer or global_flag):
             return False
         said = mentioned(spoken(gate.name)).named
         meant = not said or bool(said & (siblings(chip(self.ways.chip)) | own))
@@ -72,9 +73,10 @@ class Switches:
             turned = self.ways.chip in one.sets.may
             self.ways.leads(way, one, one.gate.no if turned else one.gate.yes)
         need = self.ways.context.evidence.libraries.by_name(path, (gate.name,), gate.at)
+        for lacking in self.ways.told_in(judged.module, gate.qualname):
+            way.lacks.setdefault(lacking.place, lacking)
         if need is not None and self.ways.chip not in need.legal:
             way.lacks[GatePlace(path, gate.at)] = Lacking(GatePlace(path, gate.at), need.what, need.legal)
         if not way.lacks:
-            asked_in = frozenset(f"{one.module.name}.{one.gate.qualname}" for one in askers)
             name = gate.name if gate.kind == "flag" else gate.qualname
-            yield Switch(f"{judged.module.name}.{name}", judged, way, asked_in)
+            yield Switch(f"{judged.module.name}.{name}", judged, way, tuple(askers))

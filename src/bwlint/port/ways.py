@@ -120,16 +120,24 @@ class Ways:
             parts = list(walk(node))
             role = " ".join(arg for one in parts if one.op != "const" for arg in one.args if isinstance(arg, str))
             texts = (one.args[0] for one in parts if one.op == "const" and isinstance(one.args[0], str))
-            yield from self._in_table(judged, (Use(text, "text", node.at or judged.at, role=role) for text in texts))
+            yield from self._in_table(
+                judged.module.path, (Use(text, "text", node.at or judged.at, role=role) for text in texts)
+            )
         names = ((use, use.name.rpartition(".")[2]) for use in judged.working.uses if not judged.working.rest)
         constants = (Use(name.lower(), "text", use.at, role=use.name) for use, name in names if name.isupper())
-        yield from self._in_table(judged, constants)
+        yield from self._in_table(judged.module.path, constants)
 
-    def _in_table(self, judged: Judged, uses: Iterable[Use]) -> Iterator[Lacking]:
+    def _in_table(self, path: str, uses: Iterable[Use]) -> Iterator[Lacking]:
         for use in uses:
-            need = self.context.evidence.libraries.need(judged.module.path, use)
+            need = self.context.evidence.libraries.need(path, use)
             if need is not None and self.chip not in need.legal:
-                yield Lacking(GatePlace(judged.module.path, use.at), need.what, need.legal)
+                yield Lacking(GatePlace(path, use.at), need.what, need.legal)
+
+    def told_in(self, module: Module, qualname: str) -> Iterator[Lacking]:
+        """What the texts and names stand for in a function that answers a question, and in those that it asks."""
+        start = self._node(module.name, qualname)
+        for node in self.world.definitions.may_lead(start) if start is not None else ():
+            yield from self._in_table(node.outline.path, node.definition.uses)
 
     def lacking(self, module: Module, side: Side) -> list[Need]:
         """What a side surely comes to that the chip lacks."""
