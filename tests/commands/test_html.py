@@ -39,6 +39,7 @@ COMMANDS = {
     "check": ("check", "pkg", "--jobs", "1", "--no-cache"),
     "matrix": ("matrix", "pkg", "--jobs", "1"),
     "inspection": ("inspect", "made-1.0-py3-none-any.whl", "--kernels", "--severity", "note"),
+    "port": ("port", "pkg", "--to", "10.0", "--jobs", "1"),
     "plan": ("plan", "config.json", "--gpus", "4xRTX-PRO-6000"),
 }
 

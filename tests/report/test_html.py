@@ -322,7 +322,7 @@ def test_a_finding_that_was_tested_has_its_receipt(
     assert page.block("report")["findings"][0]["verdict"]["outcome"] == "confirmed"
 
 
-@pytest.mark.parametrize("kind", ["matrix", "plan"])
+@pytest.mark.parametrize("kind", ["matrix", "plan", "port"])
 def test_other_pages_hold_their_json(kind: html.PageKind) -> None:
     told = '{"rows": ["</script>", 1],\n "name": "<!--"}\n'
     page = Page("".join(html.page(kind, iter((told[:15], told[15:])))))

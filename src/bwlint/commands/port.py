@@ -39,12 +39,16 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     say(f"bwlint: {summary(found)}\n")
     if not found.scanned:
         return NOTHING
-    return FOUND if found.rows else CLEAN
+    return FOUND if found.rows or found.steps else CLEAN
 
 
 def _rendered(found: Port, options: dict[str, Any]) -> str:
     from importlib import import_module
 
+    if options["form"] == "html":
+        from bwlint.report import html, port_json
+
+        return "".join(html.page("port", (port_json.render(found, setting(options)),)))
     report = import_module(f"bwlint.report.port_{options['form']}")
     return str(report.render(found, setting(options)))
 

@@ -91,7 +91,7 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
     wanted = [
         entry
         for entry in entries(interfaces, _of_modules(gathered, _gated_in), _of_modules(gathered, _refusing_in))
-        if _selected(entry, select)
+        if selected(f"{entry.module}.{entry.name}", select)
     ]
     near = files[0] if files else None
     table = _TableBuilder(
@@ -138,9 +138,10 @@ def _refusing_in(module: Module) -> Iterable[str]:
             yield f"{module.name}.{gate.qualname}"
 
 
-def _selected(entry: RowEntry, patterns: Sequence[str]) -> bool:
-    name = f"{entry.module}.{entry.name}"
-    return not patterns or any(fnmatchcase(name, pattern) or fnmatchcase(entry.name, pattern) for pattern in patterns)
+def selected(name: str, patterns: Sequence[str]) -> bool:
+    """Whether one of the patterns, if there are any, holds for a full name or for its last part."""
+    last = name.rpartition(".")[2]
+    return not patterns or any(fnmatchcase(name, pattern) or fnmatchcase(last, pattern) for pattern in patterns)
 
 
 def _kept(judged: Sequence[tuple[RowEntry, Ruling]]) -> list[tuple[RowEntry, Ruling]]:

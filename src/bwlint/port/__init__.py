@@ -11,14 +11,19 @@ from pathlib import Path
 
 from bwlint.chips import ChipSet, chip, parse_targets, siblings
 from bwlint.judging.context import Context
-from bwlint.matrix import JudgedRows, judged_rows
+from bwlint.judging.drafts import Draft
+from bwlint.matrix import JudgedRows, judged_rows, selected
 from bwlint.matrix.cells import GatePlace, Ruling
 from bwlint.matrix.rows import RowEntry
+from bwlint.model.facts import Module
 from bwlint.model.findings import NoFix, Skipped
+from bwlint.model.kinds import GateKind
 from bwlint.model.progress import Advance, quiet
+from bwlint.port.builds import left_out, mending
 from bwlint.port.opening import opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
 from bwlint.port.partly import Partly
+from bwlint.port.switches import Switch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
 from bwlint.port.ways import Lacking, OpenWay, Ways
 from bwlint.run.engine import context_of
@@ -28,6 +33,7 @@ from bwlint.settings.config import UsageError
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses
 
+_ERRORS: tuple[GateKind, ...] = ("list", "condition", "assert")
 _NAMED_AFTER = re.compile(r"sm_?(?:\d{2,3}[af]?x?|10x)|hopper|blackwell", re.I)
 
 
@@ -78,13 +84,15 @@ class _Planner:
     context: Context
     ways: Ways
     chip: str
+    select: Sequence[str]
     _numbers: dict[GatePlace, int] = field(default_factory=dict)
+    _left_out: dict[GatePlace, Draft] = field(default_factory=dict)
 
     @classmethod
     def of(cls, gathered: Gathered, name: str, select: Sequence[str], advance: Advance) -> _Planner:
         rows = judged_rows(gathered, (name,), select)
         context = context_of(rows.world, gathered.collected, ChipSet.of(name), advance)
-        return cls(gathered, rows, context, Ways(rows.judge, rows.world, context, gathered.texts, name), name)
+        return cls(gathered, rows, context, Ways(rows.judge, rows.world, context, gathered.texts, name), name, select)
 
     def plan(self) -> Port:
         """The plan."""
@@ -93,8 +101,10 @@ class _Planner:
         whole = chosen({name: wish.ways for name, wish in wishes.items() if not wish.partly})
         some = {name: passable(wish.ways) for name, wish in wishes.items() if wish.partly}
         taken = {name: [way] for name, way in whole.items()} | some
+        switches = self._switches({place for ways in taken.values() for way in ways for place in way.gates})
+        taken |= {switch.name: [switch.way] for switch in switches}
         order = inside_out(way for ways in taken.values() for way in ways)
-        tests = self._tests([wishes[name] for name in taken])
+        tests = self._tests([wishes[name] for name in taken if name in wishes])
         builds = self._builds(taken, set(order))
         self._numbers = {place: number for number, place in enumerate((*order, *builds, *tests), 1)}
         needed = defaultdict[GatePlace, list[str]](list)
@@ -111,6 +121,7 @@ class _Planner:
             self._step(place, needed[place], tuple(shown[place]), holds.get(place)) for place in self._numbers
         )
         rows = tuple(self._row(name, wish, taken.get(name, [])) for name, wish in sorted(wishes.items()))
+        rows += tuple(map(self._row_of_switch, switches))
         skipped: set[Skipped] = {*self.gathered.found.skipped, *self.gathered.collected.skipped}
         scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
         files = self.gathered.found.files
@@ -154,6 +165,20 @@ class _Planner:
                 if passable(ways):
                     yield _Wish(entry, ruling, ways, (), partly=True)
 
+    def _switches(self, known: set[GatePlace]) -> list[Switch]:
+        """Those that were asked for, by their name or that of who asks them, where no way has opened them yet."""
+        found = []
+        for switch in Switches(self.ways, self.context.judged).of():
+            places = (GatePlace(one.module.path, one.at) for one in switch.askers)
+            names = (switch.name, *(f"{one.module.name}.{one.gate.qualname}" for one in switch.askers))
+            if not known & {*switch.way.gates, *places} and any(selected(name, self.select) for name in names):
+                found.append(switch)
+        return sorted(found, key=lambda one: one.name)
+
+    def _row_of_switch(self, switch: Switch) -> PortRow:
+        at = self._spot(GatePlace(switch.judged.module.path, switch.judged.gate.at))
+        return PortRow(switch.name, "no", "", at, "switch", (self._way(switch.way, is_taken=True),), (), ())
+
     def _siblings(self, entry: RowEntry) -> tuple[str, ...]:
         """Operations of the same module that are called alike but for another architecture in the name, and work."""
         bare = _NAMED_AFTER.sub("*", entry.name)
@@ -189,6 +214,8 @@ class _Planner:
     # -- steps
 
     def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
+        if place in self._left_out:
+            return self._step_of_build(place, self._left_out[place], needed)
         judged = self.ways.gate(place)
         number, spot, names = self._numbers[place], self._spot(place), tuple(dict.fromkeys(needed))
         family = (siblings(chip(self.chip)) | ChipSet.of(self.chip)).names
@@ -219,14 +246,32 @@ class _Planner:
             needed = [name for function in made for name in inside.get(function, ())]
             if needed and place not in known:
                 found[place] = sorted(set(needed))
-        return found | {place: sorted(taken) for place in self._in_setup() if taken and place not in known}
+        found |= {place: sorted(taken) for place in self._in_setup() if taken and place not in known}
+        lines = {(place.path, place.at[0]) for place in (*known, *found)}
+        is_asked = bool(taken or self.rows.kept or self.rows.alike or not self.select)
+        for draft in left_out(self.context, self._modules(), self.chip) if is_asked else ():
+            if (draft.module.path, draft.at[0]) not in lines:
+                self._left_out[GatePlace(draft.module.path, draft.at)] = draft
+        return found | {place: sorted(taken) for place in self._left_out}
+
+    def _modules(self) -> Iterator[Module]:
+        return (module for _, module in self.gathered.collected.modules)
 
     def _in_setup(self) -> Iterator[GatePlace]:
-        """Lists of a `setup.py` that end in an error where the chip is asked for."""
+        """Gates of a `setup.py` that end in an error where the chip comes to them."""
         for path, gates in self.context.judged.items():
             for judged in gates if Path(path).name == "setup.py" else ():
-                if judged.gate.kind == "list" and refuses(judged.other) and self.chip not in judged.may:
+                comes = judged.gate.is_a("list") or self.chip in judged.sets.live
+                if comes and refuses(judged.other) and self.chip not in judged.may and judged.gate.is_a(*_ERRORS):
                     yield GatePlace(path, judged.at)
+
+    def _step_of_build(self, place: GatePlace, draft: Draft, needed: Sequence[str]) -> PortStep:
+        fix = mending(self.context, draft, self._root(place.path))
+        found, words = (None, f"{draft.message} ({fix.reason})") if isinstance(fix, NoFix) else (fix, "")
+        number, spot, admits = self._numbers[place], self._spot(place), draft.place.admitted.names
+        return PortStep(
+            number, "build", spot, place.path, admits, (self.chip,), found, words, False, tuple(dict.fromkeys(needed))
+        )
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
         """Tests that skip the chip and use an operation that is opened, with the names of these."""

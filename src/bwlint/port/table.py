@@ -8,9 +8,10 @@ from typing import Literal
 from bwlint.model.findings import Fix, Skipped
 from bwlint.sources.walk import SourceFile
 
-Verdict = Literal["opens", "unproved", "partly", "impossible", "unseen"]
+Verdict = Literal["opens", "unproved", "partly", "switch", "impossible", "unseen"]
 """`opens` where edits let the chip through to what is known to work there, `unproved` where nothing says whether it
-does, `partly` where the operation works but for some arguments or uses, `impossible` where each way ends in what the
+does, `partly` where the operation works but for some arguments or uses, `switch` where it is no operation but an answer
+by which others go another way, `impossible` where each way ends in what the
 chip lacks, `unseen` where no gate was found."""
 
 

@@ -120,16 +120,24 @@ class Ways:
             parts = list(walk(node))
             role = " ".join(arg for one in parts if one.op != "const" for arg in one.args if isinstance(arg, str))
             texts = (one.args[0] for one in parts if one.op == "const" and isinstance(one.args[0], str))
-            yield from self._in_table(judged, (Use(text, "text", node.at or judged.at, role=role) for text in texts))
+            yield from self._in_table(
+                judged.module.path, (Use(text, "text", node.at or judged.at, role=role) for text in texts)
+            )
         names = ((use, use.name.rpartition(".")[2]) for use in judged.working.uses if not judged.working.rest)
         constants = (Use(name.lower(), "text", use.at, role=use.name) for use, name in names if name.isupper())
-        yield from self._in_table(judged, constants)
+        yield from self._in_table(judged.module.path, constants)
 
-    def _in_table(self, judged: Judged, uses: Iterable[Use]) -> Iterator[Lacking]:
+    def _in_table(self, path: str, uses: Iterable[Use]) -> Iterator[Lacking]:
         for use in uses:
-            need = self.context.evidence.libraries.need(judged.module.path, use)
+            need = self.context.evidence.libraries.need(path, use)
             if need is not None and self.chip not in need.legal:
-                yield Lacking(GatePlace(judged.module.path, use.at), need.what, need.legal)
+                yield Lacking(GatePlace(path, use.at), need.what, need.legal)
+
+    def told_in(self, module: Module, qualname: str) -> Iterator[Lacking]:
+        """What the texts and names stand for in a function that answers a question, and in those that it asks."""
+        start = self._node(module.name, qualname)
+        for node in self.world.definitions.may_lead(start) if start is not None else ():
+            yield from self._in_table(node.outline.path, node.definition.uses)
 
     def lacking(self, module: Module, side: Side) -> list[Need]:
         """What a side surely comes to that the chip lacks."""
@@ -202,14 +210,19 @@ class Ways:
             if judged is not None and not judged.gate.is_a("list", "table", "predicate"):
                 self._add_needs(way, judged.module, judged.working)
                 waiting.extend(found for found in way.gates if found not in seen)
-                for lacking in self._compiled_in(judged) if not way.lacks else ():
+                for lacking in self._compiled_in(judged.module, judged.working) if not way.lacks else ():
                     way.lacks.setdefault(lacking.place, lacking)
         return way
 
-    def _compiled_in(self, judged: Judged) -> Iterator[Lacking]:
-        """What is compiled behind the branch that a gate opens."""
-        uses = judged.working.uses if not judged.working.rest else ()
-        nodes = (self.world.definitions.definition(judged.module, use) for use in uses)
+    def leads(self, way: OpenWay, judged: Judged, side: Side) -> None:
+        """Add what stands on a side of a gate."""
+        self._add_needs(way, judged.module, side)
+        for lacking in (*self._asked_around(judged), *self._compiled_in(judged.module, side)):
+            way.lacks.setdefault(lacking.place, lacking)
+
+    def _compiled_in(self, module: Module, side: Side) -> Iterator[Lacking]:
+        """What is compiled behind a branch."""
+        nodes = (self.world.definitions.definition(module, use) for use in (side.uses if not side.rest else ()))
         return self._compiled(node for node in nodes if node is not None)
 
     # -- what is behind

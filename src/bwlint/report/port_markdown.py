@@ -17,7 +17,7 @@ _LONGEST = 60
 
 def render(plan: Port, setting: Setting) -> str:
     """The plan as Markdown; "" where there is nothing to port."""
-    return "".join(f"{line}\n" for line in _lines(plan)) if plan.rows else ""
+    return "".join(f"{line}\n" for line in _lines(plan)) if plan.rows or plan.steps else ""
 
 
 def _lines(plan: Port) -> Iterator[str]:
@@ -37,7 +37,7 @@ def _lines(plan: Port) -> Iterator[str]:
 
 def _step(step: PortStep) -> str:
     what = step.fix.title if step.fix is not None else f"by hand, let {words(step.wanted)} through: {step.words}"
-    needed = ", ".join(f"`{_code(name)}`" for name in step.needed_by)
+    needed = ", ".join(f"`{_code(name)}`" for name in step.needed_by) or "all that is built"
     return f"- [ ] **{step.number}** `{_code(step.at.path)}:{step.at.line}` {_escaped(what)} (for {needed})"
 
 

@@ -14,6 +14,7 @@ WORDS = {
     "opens": "opens",
     "unproved": "to find out first",
     "partly": "works, but not in all uses",
+    "switch": "answers no, and those that ask go another way",
     "impossible": "impossible",
     "unseen": "no gate found",
 }
@@ -22,20 +23,21 @@ MOST_NAMES = 3
 
 def render(plan: Port, setting: Setting) -> str:
     """Operations by verdict, then the steps; "" where there is nothing to port."""
-    return "".join(f"{visible(line)}\n" for line in _lines(plan)) if plan.rows else ""
+    return "".join(f"{visible(line)}\n" for line in _lines(plan)) if plan.rows or plan.steps else ""
 
 
 def summary(plan: Port) -> str:
     """``12 operations do not work on 12.1: 3 open, 4 to find out first, 5 impossible; 6 steps``."""
-    if not plan.rows:
+    if not plan.rows and not plan.steps:
         return f"nothing was found that does not work on {plan.chip}"
     counts = {verdict: sum(row.verdict == verdict for row in plan.rows) for verdict in WORDS}
-    partly = counts.pop("partly")
-    closed = len(plan.rows) - partly
+    partly, switches = counts.pop("partly"), counts.pop("switch")
+    closed = len(plan.rows) - partly - switches
     said = ", ".join(f"{count} {'open' if key == 'opens' else WORDS[key]}" for key, count in counts.items() if count)
     verb = "does" if closed == 1 else "do"
     whole = f"{counted(closed, 'operation')} {verb} not work on {plan.chip}" + (f": {said}" if said else "")
     some = f"; {partly} more not in all uses" if partly else ""
+    some += f"; {switches} answer no" if switches else ""
     return f"{whole}{some}; {counted(len(plan.steps), 'step')}"
 
 
@@ -82,7 +84,7 @@ def _step(step: PortStep) -> Iterator[str]:
     yield f"  {step.number}. {_place(step.at)}  {step.kind} `{step.at.text}` lets {admits} through"
     yield f"     {step.fix.title}" if step.fix else f"     by hand, let {words(step.wanted)} through: {step.words}"
     more = f" and {len(step.needed_by) - MOST_NAMES} more" if len(step.needed_by) > MOST_NAMES else ""
-    yield f"     for {', '.join(step.needed_by[:MOST_NAMES])}{more}"
+    yield f"     for {', '.join(step.needed_by[:MOST_NAMES]) or 'all that is built'}{more}"
 
 
 def _numbered(steps: tuple[int, ...]) -> str:

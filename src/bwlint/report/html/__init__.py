@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from bwlint.model.findings import Finding, Report
     from bwlint.report import Setting
 
-PageKind = Literal["check", "inspection", "matrix", "plan"]
+PageKind = Literal["check", "inspection", "matrix", "plan", "port"]
 
-SCRIPTS = ("page.js", "source.js", "findings.js", "tables.js", "plan.js", "start.js")
+SCRIPTS = ("page.js", "source.js", "findings.js", "tables.js", "plan.js", "port.js", "start.js")
 
 
 def render(report: Report, setting: Setting, receipts: Sequence[Receipt] = ()) -> str:

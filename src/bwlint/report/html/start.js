@@ -6,7 +6,7 @@ function checkView() {
   return [...findingsHead("check", told), h("main", null, pictureSection(), findingsView(), skippedSection())];
 }
 
-const VIEWS = { check: checkView, inspection: inspectionView, matrix: matrixView, plan: planView };
+const VIEWS = { check: checkView, inspection: inspectionView, matrix: matrixView, plan: planView, port: portView };
 document.getElementById("waiting").remove();
 document.body.append(...VIEWS[beside.kind]().flat().filter(Boolean), footer());
 if (document.getElementById("list")) {

@@ -1,0 +1,82 @@
+"""Answers for the whole program that keep a chip from a way without an error: predicates, and flags of a module."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from bwlint.chips import ChipSet, chip, siblings
+from bwlint.chips.mentions import mentioned
+from bwlint.matrix.cells import GatePlace
+from bwlint.model.naming import spoken
+from bwlint.port.partly import NEWER
+from bwlint.port.ways import Lacking, OpenWay, Ways
+from bwlint.world.gates import Judged
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """An answer with its way, by its full name; `askers` are the gates that ask it."""
+
+    name: str
+    judged: Judged
+    way: OpenWay
+    askers: tuple[Judged, ...]
+
+
+@dataclass(slots=True)
+class Switches:
+    """Finds those that are no for one chip and yes for one that is as new, and behind which it lacks nothing."""
+
+    ways: Ways
+    judged: Mapping[str, Iterable[Judged]]
+    _asking: dict[str, list[Judged]] = field(default_factory=dict)
+
+    def of(self) -> Iterator[Switch]:
+        """The switches of the program, by files."""
+        asking = defaultdict[str, list[Judged]](list)
+        for judged in (one for gates in self.judged.values() for one in gates if not one.in_test):
+            for name in judged.mentioned:
+                asking[name].append(judged)
+        self._asking = asking
+        for judged in (one for gates in self.judged.values() for one in gates):
+            source = self._source(judged) if self._is_closed(judged) else None
+            if source is not None:
+                yield from self._opened(judged, source)
+
+    def _is_closed(self, judged: Judged) -> bool:
+        """Whether it answers no to the chip, and is neither for Hopper alone nor called after other chips."""
+        gate, own = judged.gate, ChipSet.of(self.ways.chip)
+        global_flag = gate.kind == "flag" and gate.qualname == "<module>"
+        global_answer = gate.kind == "predicate" and "." not in gate.qualname
+        if judged.in_test or judged.sets.flags or not gate.name or not (global_answer or global_flag):
+            return False
+        said = mentioned(spoken(gate.name)).named
+        meant = not said or bool(said & (siblings(chip(self.ways.chip)) | own))
+        return meant and bool(judged.core & NEWER) and not own & judged.sets.may
+
+    def _source(self, judged: Judged) -> Judged | None:
+        """What compares: the answer itself or a variable beside it; nothing where that is a switch of its own."""
+        if judged.stands_here:
+            return judged if judged.owns_comparison else None
+        leaf = judged.gate.leaf
+        flags = (one for one in self.judged[judged.module.path] if one.gate.kind == "flag" and leaf is not None)
+        found = next((one for one in flags if leaf is not None and one.gate.at.holds(leaf)), None)
+        return found if found is not None and found.gate.qualname == judged.gate.qualname else None
+
+    def _opened(self, judged: Judged, source: Judged) -> Iterator[Switch]:
+        gate, path = judged.gate, judged.module.path
+        way = OpenWay("its answer", {GatePlace(source.module.path, source.at): True})
+        askers = [one for one in self._asking.get(gate.name, ()) if one is not judged and one is not source]
+        for one in askers:
+            turned = self.ways.chip in one.sets.may
+            self.ways.leads(way, one, one.gate.no if turned else one.gate.yes)
+        need = self.ways.context.evidence.libraries.by_name(path, (gate.name,), gate.at)
+        for lacking in self.ways.told_in(judged.module, gate.qualname):
+            way.lacks.setdefault(lacking.place, lacking)
+        if need is not None and self.ways.chip not in need.legal:
+            way.lacks[GatePlace(path, gate.at)] = Lacking(GatePlace(path, gate.at), need.what, need.legal)
+        if not way.lacks:
+            name = gate.name if gate.kind == "flag" else gate.qualname
+            yield Switch(f"{judged.module.name}.{name}", judged, way, tuple(askers))

@@ -1,0 +1,73 @@
+// Plans to port: the ways of each operation as a graph, then the edits in their order.
+
+const VERDICTS = {
+  opens: "opens",
+  unproved: "to find out first",
+  partly: "works, but not in all uses",
+  switch: "answers no, and those that ask go another way",
+  impossible: "impossible",
+  unseen: "no gate found",
+};
+const NODE = { width: 230, height: 26, gap: 30, line: 36 };
+
+function portView() {
+  const told = `to ${report.chip} · ${counted(report.operations.length, "row")}, ${counted(report.steps.length, "step")}`;
+  const parts = Object.keys(VERDICTS).map((verdict) => {
+    const rows = report.operations.filter((row) => row.verdict === verdict);
+    return rows.length ? [h("h2", null, `${VERDICTS[verdict]} (${rows.length})`), rows.map(portRow)] : null;
+  });
+  return [pageHead("port", told), h("main", null, parts, portSteps(true, "Edits, in this order"), portSteps(false, "If what is behind them runs there, in this order"), skippedSection())];
+}
+
+function portRow(row) {
+  const instead = row.instead.length ? h("p", { class: "quiet" }, `meanwhile: ${row.instead.join(", ")}`) : null;
+  const head = h("p", null, h("code", null, row.name), h("span", { class: "quiet" }, ` ${row.path}:${row.line}`), row.fallback && ` takes ${row.fallback} today`);
+  const drawn = row.ways.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `ways of ${row.name}` }, waysGraph(row)) : null;
+  return h("section", { class: "port-row" }, head, drawn, instead);
+}
+
+/** From the name on the left each way to the right, a line each: its gates, and what it ends in. */
+function waysGraph(row) {
+  const ways = row.ways.map((way) => [...way.gates.map((gate) => gateNode(way, gate)), endNode(way)]);
+  const columns = 1 + Math.max(...ways.map((nodes) => nodes.length));
+  const step = NODE.width + NODE.gap;
+  const size = [columns * step, ways.length * NODE.line + 4];
+  const drawn = svg("svg", { class: "ways", viewBox: `0 0 ${size[0]} ${size[1]}`, width: size[0], height: size[1], role: "img", "aria-label": ways.map((nodes, at) => `${row.ways[at].name}: ${nodes.map((node) => node.told).join(", then ")}`).join("; ") });
+  const start = ((ways.length - 1) * NODE.line) / 2 + 2;
+  ways.forEach((nodes, line) => {
+    const y = line * NODE.line + 2;
+    nodes.forEach((node, at) => {
+      const from = at ? y : start;
+      drawn.append(svg("path", { d: `M${at * step + NODE.width} ${from + NODE.height / 2}L${(at + 1) * step} ${y + NODE.height / 2}` }), portNode(node, (at + 1) * step, y));
+    });
+  });
+  drawn.append(portNode({ kind: "start", text: row.name.split(".").pop(), told: row.name }, 0, start));
+  return drawn;
+}
+
+function gateNode(way, gate) {
+  const step = way.lacks.length ? null : report.steps.find((each) => way.steps.includes(each.number) && each.path === gate.path && each.line === gate.line);
+  const place = `${gate.path.split("/").pop()}:${gate.line}`;
+  return { kind: way.chosen ? "gate chosen" : "gate", text: step ? `${step.number}: ${place}` : place, told: `${gate.path}:${gate.line} ${gate.text}` };
+}
+
+function endNode(way) {
+  const [lack] = way.lacks;
+  if (lack) return { kind: "lack", text: lack.what, told: `${lack.what} (${lack.path}:${lack.line})` };
+  return way.works.length ? { kind: "works", text: way.works[0], told: way.works[0] } : { kind: "open", text: "not known to work", told: `${way.name}: not known to work` };
+}
+
+function portNode({ kind, text, told }, x, y) {
+  const written = shown(text).textContent;
+  const label = svg("text", { x: x + 8, y: y + NODE.height - 8 }, written.length > 29 ? `${written.slice(0, 28)}…` : written);
+  return svg("g", { class: kind }, svg("title", {}, shown(told).textContent), svg("rect", { x, y, width: NODE.width, height: NODE.height, rx: 4 }), label);
+}
+
+function portSteps(isProved, title) {
+  const steps = report.steps.filter((step) => step.proved === isProved);
+  if (!steps.length) return null;
+  const rows = steps.map((step) =>
+    h("li", { value: step.number }, h("code", null, `${step.path}:${step.line}`), ` ${step.kind} `, h("code", null, step.text), h("p", null, prose(step.fix ? step.fix.title : `by hand, let ${step.wanted.join(", ")} through: ${step.by_hand}`)), h("p", { class: "quiet" }, `for ${step.needed_by.join(", ") || "all that is built"}`)),
+  );
+  return [h("h2", null, title), h("ol", null, rows)];
+}
