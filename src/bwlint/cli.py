@@ -582,7 +582,7 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
         ctx.exit(run(options, stack))
 
 
-@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@app.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", metavar="PROGRAM [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option(
     "--receipt",

@@ -157,6 +157,7 @@ def test_perfetto_gets_each_launch() -> None:
     [
         (["trace"], 2, "Missing argument"),
         (["trace", "--", "./no-such-program"], 2, "No such file"),
+        (["trace", "--recipt", "x", "--", "true"], 2, "No such option"),
         (["trace", "--receipt", "no/such/folder.json", "--", "true"], 2, "cannot write"),
         (["trace", "--", "true"], 3, "no kernel was seen"),
         (["trace", "true"], 3, "no kernel was seen"),

@@ -63,13 +63,14 @@ def counts(process: Process) -> dict[str, int]:
 
 def test_launches_are_counted_by_kernel_and_shape(tmp_path: Path, libraries: tuple[Path, Path]) -> None:
     code = "begin()\nfor n in range(300): launch(0, 1 + n % 2)\nlaunch(0, 1, 4096)\nlaunch(1)\nlaunch(2, runs=0)\n"
+    code += "launch(2, runs=2)\n"
     ended, (process,) = traced(code, tmp_path, libraries)
     assert ended == 0 and process.ended and process.cupti == 130001
     assert counts(process) == {"_Z4fastPf": 301, 'say "\\\udce9"': 1}
     assert process.launches[0] == KernelLaunch(
         "_Z4fastPf", 0, (1, 1, 1), (128, 1, 1), (2, 1, 1), 16, 0, 32, False, 150, 150_000
     )
-    assert (process.ran, process.asked, process.unseen, process.unfinished) == (302, 303, 1, ("last",))
+    assert (process.ran, process.asked, process.unseen, process.unfinished) == (302, 304, 2, ("last",))
     assert process.faults == ("cuptiActivityEnable: the JIT is not seen (7)",)
     assert any(library.path.endswith("libfake_cupti.so") for library in process.libraries)
 

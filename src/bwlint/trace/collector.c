@@ -55,10 +55,10 @@ static struct {
     int (*GetVersion)(uint32_t *);
 } cupti;
 
-static int out = -1, events;
+static int out = -1, events, forked, over;
 static pid_t owner;
 static const char *folder;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, flushing = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t launches, graph_launches;
 
 /* Lines */
@@ -203,6 +203,7 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most) {
 }
 
 static void ran(const struct kernel *k, struct text *t) {
+    if (!k->end) return; /* still running where the end of the program has the buffers back */
     device(k->device, t);
     struct row *r = row_of(k, t);
     if (!r) return;
@@ -312,7 +313,7 @@ static void asked(const void *function, const char *symbol) {
 
 static void called(void *user, int domain, uint32_t id, const void *data) {
     (void)user;
-    if (getpid() != owner) return;
+    if (forked) return;
     if (domain == DOMAIN_RESOURCE) {
         if (id == MODULE_LOADED) loaded(((const struct resource *)data)->described);
         return;
@@ -360,8 +361,9 @@ static void *periodic(void *nothing) {
     struct timespec pause = {0, PERIOD_MS * 1000000L};
     for (uint64_t said = 0;;) {
         nanosleep(&pause, NULL);
-        cupti.ActivityFlushAll(0);
-        libraries();
+        pthread_mutex_lock(&flushing);
+        if (!over) cupti.ActivityFlushAll(0), libraries();
+        pthread_mutex_unlock(&flushing);
         uint64_t now = __atomic_load_n(&launches, __ATOMIC_RELAXED) + __atomic_load_n(&graph_launches, __ATOMIC_RELAXED);
         if (now == said) continue;
         said = now;
@@ -372,13 +374,19 @@ static void *periodic(void *nothing) {
 }
 
 static void ended(void) {
-    if (getpid() != owner) return;
+    if (forked) return;
+    pthread_mutex_lock(&flushing); /* CUPTI is taken down after us: the thread must be out of it */
+    over = 1;
     cupti.ActivityFlushAll(0);
     cupti.ActivityFlushAll(FORCED);
     libraries();
+    pthread_mutex_unlock(&flushing);
     struct text t = {0};
     counts(&t), put(&t, "{\"end\": true}\n"), flush(&t);
 }
+
+/* A child has no CUDA of ours, and must not end what it has not begun. */
+static void in_child(void) { forked = 1; }
 
 static void *library(void) {
     static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
@@ -453,6 +461,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, periodic, NULL)) wrong("no thread: nothing is written before the end", 0);
     else pthread_detach(thread);
+    pthread_atfork(NULL, NULL, in_child);
     atexit(ended);
     return 1;
 }

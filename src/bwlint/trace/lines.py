@@ -41,23 +41,22 @@ def processes(folder: Path) -> tuple[Process, ...]:
 
 def _of_file(file: Path) -> Iterator[Process]:
     seen: _Seen | None = None
-    for number, line in enumerate(file.read_bytes().split(b"\n"), 1):
-        if not line:
-            continue
-        try:
-            told = json.loads(line)
-            if not isinstance(told, dict) or not told:
-                raise ValueError("no object")
-            if "process" in told:
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                told = json.loads(line)
+                if not isinstance(told, dict) or not told:
+                    raise ValueError("no object")
+                if "process" in told:
+                    if seen is not None:
+                        yield seen.whole(file.parent)
+                    seen = _Seen(told)
+                elif seen is not None:
+                    seen.take(told)
+            except (ValueError, LookupError, TypeError, AttributeError):
+                # The last line of a process that was killed may be cut off.
                 if seen is not None:
-                    yield seen.whole(file.parent)
-                seen = _Seen(told)
-            elif seen is not None:
-                seen.take(told)
-        except (ValueError, LookupError, TypeError, AttributeError):
-            # The last line of a process that was killed may be cut off.
-            if seen is not None:
-                seen.faults.append(f"line {number} of {file.name} is not whole")
+                    seen.faults.append(f"line {number} of {file.name} is not whole")
     if seen is not None:
         yield seen.whole(file.parent)
 

@@ -27,7 +27,7 @@ _ABOUT_KERNELS = frozenset({"image", "cluster", "slow"})
 _FAILING = frozenset({"image", "build", "shared", "cluster", "bounds"})
 """Claims whose `chips` are those on which something does not work."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_BEFORE = re.compile(r"(?:\s|#(?:[^\\\n]|\\.)*)*", re.DOTALL)
+_BEFORE = re.compile(r"\A(?:\s|#(?:[^\\\n]|\\.)*)*", re.DOTALL)
 """Directives and blanks in front of a declaration."""
 _SPECIALISED = re.compile(r"_(?:\d+[a-z]*)+\Z")
 """What releases of Triton append to a kernel's name."""
@@ -205,6 +205,6 @@ def _cuda(text: str) -> Iterator[tuple[int, int, str]]:
     code = clean(text)
     for scope in scopes(code.text, directives(code)).functions:
         if scope.kernel:
-            start = scope.header + len(_BEFORE.match(code.text[scope.header : scope.open])[0])  # type: ignore[index]
+            start = scope.open - len(_BEFORE.sub("", code.text[scope.header : scope.open]))
             first, last = text.count("\n", 0, start) + 1, text.count("\n", 0, scope.close) + 1
             yield first, last, scope.name.rpartition("::")[2]
