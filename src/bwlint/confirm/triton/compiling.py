@@ -39,8 +39,8 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class TritonRun:
-    """What was made for each chip, by its name, and by which Triton. `refused` says why nothing ran, `trouble` why there
-    is no answer."""
+    """What was made by the name of each chip, and by which Triton. `refused` says why nothing ran, `trouble` why no
+    answer came."""
 
     made: Mapping[str, tuple[Made, ...]] = field(default_factory=dict)
     version: str = ""
