@@ -150,16 +150,16 @@ def test_machines_without_a_filter(system: str, machine: str, word: str, monkeyp
     assert word in (seccomp.unavailable() or "")
 
 
-def decided(machine: str, audit: int, number: int, first: int = 0, third: int = 0) -> str:
+def decided(machine: str, audit: int, number: int, first: int = 0, third: int = 0, files_fail: bool = False) -> str:
     """What the filter of a machine makes of a system call: it is run here as the kernel runs it."""
     data = struct.pack("<iIQ6Q", number, audit, 0, first, 0, third, 0, 0, 0)
-    program = seccomp._program(seccomp._MACHINES[machine], (7,), files_fail=False)
+    program = seccomp._program(seccomp._MACHINES[machine], (7,), files_fail)
     lines = [struct.unpack_from("<HBBI", program, at) for at in range(0, len(program), 8)]
     at = value = 0
     while True:
         code, yes, no, operand = lines[at]
         if code == 0x06:
-            return {0x80000000: "killed", 0x7FFF0000: "allowed"}[operand]
+            return {0x80000000: "killed", 0x7FFF0000: "allowed", 0x0005000D: "fails"}[operand]
         if code == 0x20:
             (value,) = struct.unpack_from("<I", data, operand)
             at += 1
@@ -199,3 +199,19 @@ CALLS = [
 @pytest.mark.parametrize(("machine", "audit", "number", "first", "third", "outcome"), CALLS)
 def test_system_calls(machine: str, audit: int, number: int, first: int, third: int, outcome: str) -> None:
     assert decided(machine, audit, number, first, third) == outcome
+
+
+@pytest.mark.parametrize(
+    ("machine", "audit", "number", "outcome"),
+    [
+        ("x86_64", X86, 257, "fails"),  # openat
+        ("x86_64", X86, 16, "fails"),  # ioctl
+        ("x86_64", X86, 2, "killed"),  # open
+        ("x86_64", X86, 57, "killed"),  # fork
+        ("aarch64", ARM, 56, "fails"),
+        ("aarch64", ARM, 29, "fails"),
+        ("aarch64", ARM, 220, "killed"),  # clone
+    ],
+)
+def test_files_that_fail(machine: str, audit: int, number: int, outcome: str) -> None:
+    assert decided(machine, audit, number, files_fail=True) == outcome

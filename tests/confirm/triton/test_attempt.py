@@ -73,7 +73,7 @@ def subject(root: Path, kernels: str, size: int = 131072, kind: str = "dynamic")
     finding = Finding(
         rule="BW501",
         name="smem",
-        category="amounts",
+        category="smem",
         severity="note",
         confidence="high",
         path="pkg/kernels.py",
@@ -178,12 +178,14 @@ def test_a_triton_of_the_tree_is_no_compiler(tmp_path: Path, monkeypatch: pytest
     [
         b"",
         b"[]",
-        b'{"made": []}',
-        b'{"made": [{}], "version": "3.9.0"}',
-        b'{"made": [{"shared": -1, "ptx": "x"}], "version": "3.9.0"}',
-        b'{"made": [{"shared": "much", "ptx": "x"}], "version": "3.9.0"}',
-        b'{"made": {"shared": 1}, "version": "3.9.0"}',
+        b'{"made": {}}',
+        b'{"made": {"12.0": []}, "version": "3.9.0"}',
+        b'{"made": {"12.0": [{}]}, "version": "3.9.0"}',
+        b'{"made": {"9.0": [{"shared": 1, "ptx": "x"}]}, "version": "3.9.0"}',
+        b'{"made": {"12.0": [{"shared": -1, "ptx": "x"}]}, "version": "3.9.0"}',
+        b'{"made": {"12.0": [{"shared": "much", "ptx": "x"}]}, "version": "3.9.0"}',
+        b'{"made": {"12.0": 1}, "version": "3.9.0"}',
     ],
 )
 def test_answers_that_are_none(answer: bytes) -> None:
-    assert compiling._read(answer, "", 0.0, 1).trouble == "the kernel ended without an answer"
+    assert compiling._read(answer, "", 0.0, 1, ["12.0"]).trouble == "the kernel ended without an answer"

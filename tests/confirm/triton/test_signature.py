@@ -135,6 +135,15 @@ def test_a_stride_is_one_only_where_the_block_lies_along_it() -> None:
     assert (found.types["stride_ak"], found.types["stride_a"]) == ("i32", "i32")
 
 
+def test_what_stands_behind_a_star_has_no_place() -> None:
+    text = PRODUCT.format(above="pass", block="64", more="", extra="").replace(
+        "(a, b, out, index, 0.5,", "(a, *(b, out), True,"
+    )
+    tree = ast.parse(dedent(text))
+    (taking, *_) = takings(tree, "product")
+    assert inferred(tree, jitted(tree), taking, 16) == "nothing in reach says of which type `scale` is"
+
+
 @pytest.mark.parametrize(
     ("words", "outcome"),
     [

@@ -109,9 +109,18 @@ class _Test:
 
     def signature(self, kernel: KernelSlice, taking: Taking) -> Signature | str:
         if self.world.signature:
-            return given(taking.kernel, self.world.signature)
+            found = given(taking.kernel, self.world.signature)
+            return found if isinstance(found, str) else _differs(found, taking) or found
         stated = _BITS.search(self.subject.finding.message)
         return inferred(self.home.tree, kernel.helpers, taking, int(stated[1]) if stated else None)
+
+
+def _differs(signature: Signature, taking: Taking) -> str:
+    """Where a signature that is given is one of something else than the finding is about."""
+    for name, value in taking.constants.items():
+        if signature.values.get(name) != value:
+            return f"the finding is about {name} = {value}, and --signature has {signature.told().get(name)}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +137,21 @@ def _tested(test: _Test, cases: Sequence[Taking]) -> Attempt:
     for taking in cases:
         signature = test.signature(kernel, taking)
         if isinstance(signature, str):
-            return not_eligible("assemble", f"{signature}: --signature can", test.details)
+            more = "" if test.world.signature else ": --signature can say it"
+            return not_eligible("assemble", f"{signature}{more}", test.details)
         test.details["signature"], test.details["signature from"] = signature.told(), dict(signature.sources)
-        for number in _chips(test):
-            one = _on_chip(test, kernel, taking, signature, chip(number))
-            if isinstance(one, Attempt):
-                return one
+        options = {"num_stages": taking.stages, "num_warps": taking.warps or DEFAULT_WARPS}
+        chips = [chip(name) for name in _chips(test)]
+        ran = compile_kernel(kernel, signature, options, chips, test.world.scratch, test.world.compile_limit)
+        test.seconds += ran.seconds
+        test.log += [ran.log] if ran.log else []
+        if ran.refused:
+            return not_eligible("assemble", ran.refused, test.details)
+        if ran.trouble:
+            return _done(test, _Seen("inconclusive", f"`{kernel.name}`: {ran.trouble}"))
+        test.details |= {"triton": ran.version, "kernel": kernel.name, "options": options}
+        for on in chips:
+            one = _on_chip(test, ran, kernel.name, on)
             seen.append(one)
             if one.outcome != "confirmed":
                 return _done(test, one)
@@ -149,24 +167,13 @@ def _chips(test: _Test) -> list[str]:
     return [f"{number[:-1]}.{number[-1]}" for number in sorted(numbers)]
 
 
-def _on_chip(test: _Test, kernel: KernelSlice, taking: Taking, signature: Signature, on: Chip) -> _Seen | Attempt:
-    options = {"num_stages": taking.stages, "num_warps": taking.warps or DEFAULT_WARPS}
-    ran = compile_kernel(kernel, signature, options, on, test.world.scratch, test.world.compile_limit)
-    test.seconds += ran.seconds
-    if ran.log:
-        test.log.append(ran.log)
-    if ran.refused:
-        return not_eligible("assemble", ran.refused, test.details)
-    name = taking.kernel.name
-    if ran.trouble:
-        return _Seen("inconclusive", f"`{name}` for {on.name}: {ran.trouble}")
-    test.details |= {"triton": ran.version, "kernel": name, "options": options}
-    test.details.setdefault("bytes", {})[on.name] = [one.shared for one in ran.made if not one.error]
-    failed = next((one for one in ran.made if one.error), None)
+def _on_chip(test: _Test, ran: TritonRun, name: str, on: Chip) -> _Seen:
+    made = ran.made[on.name]
+    test.details.setdefault("bytes", {})[on.name] = [one.shared for one in made if not one.error]
+    failed = next((one for one in made if one.error), None)
     if failed is not None:
-        return _Seen(
-            "inconclusive", f"Triton {ran.version} does not compile `{name}` for {on.name}: {cut(failed.error)}"
-        )
+        reason = f"Triton {ran.version} does not compile `{name}` for {on.name}: {cut(failed.error)}"
+        return _Seen("inconclusive", reason)
     if test.subject.claim.kind in _HEADS:
         return _head(test, ran, on)
     return _shared(test, ran, name, on)
@@ -174,7 +181,8 @@ def _on_chip(test: _Test, kernel: KernelSlice, taking: Taking, signature: Signat
 
 def _shared(test: _Test, ran: TritonRun, name: str, on: Chip) -> _Seen:
     """Whether all ways of a kernel take more than the chip gives, or one that the claim rules out takes less."""
-    least, most = min(one.shared for one in ran.made), max(one.shared for one in ran.made)
+    sizes = [one.shared for one in ran.made[on.name]]
+    least, most = min(sizes), max(sizes)
     limit = on.smem_per_block_optin
     if limit is None:
         return _Seen("inconclusive", f"how much shared memory {on.name} gives to a block is not known")
@@ -182,7 +190,11 @@ def _shared(test: _Test, ran: TritonRun, name: str, on: Chip) -> _Seen:
     reason = f"Triton {ran.version} gives a block of `{name}` {amount} bytes for {on.name}, which has {limit}"
     if least > limit:
         return _Seen("confirmed", reason)
-    return _Seen("refuted", reason) if most <= limit else _Seen("inconclusive", f"{reason}: it turns on flags")
+    if most > limit:
+        return _Seen("inconclusive", f"{reason}: it turns on flags")
+    if _tile(test.subject) is not None:
+        return _Seen("inconclusive", f"{reason}: with other constants the tile may not fit")
+    return _Seen("refuted", reason)
 
 
 def _head(test: _Test, ran: TritonRun, on: Chip) -> _Seen:
@@ -190,10 +202,10 @@ def _head(test: _Test, ran: TritonRun, on: Chip) -> _Seen:
     if test.toolkit is None:
         return _Seen("inconclusive", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
     head = test.subject.claim.subject
-    lines = [at for at, line in enumerate(ran.made[0].ptx.splitlines(), 1) if _begins(line, head)]
+    lines = [at for at, line in enumerate(ran.made[on.name][0].ptx.splitlines(), 1) if _begins(line, head)]
     if not lines:
         return _Seen("inconclusive", f"no `{head}` is in the PTX that Triton {ran.version} makes for {on.name}")
-    made, target = assemble(ran.made[0], test.world, test.toolkit)
+    made, target = assemble(ran.made[on.name][0], test.world, test.toolkit)
     test.details["toolkit"] = test.toolkit.version
     error = next((one for one in made.messages if one.level != "warning" and one.line in lines), None)
     if error is None and made.path is None:

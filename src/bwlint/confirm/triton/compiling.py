@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,15 +39,15 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class TritonRun:
-    """What was made, and by which Triton. `refused` says why nothing ran, `trouble` why there is no answer."""
+    """What was made by the name of each chip, and by which Triton. `refused` says why nothing ran, `trouble` why no
+    answer came."""
 
-    made: tuple[Made, ...] = ()
+    made: Mapping[str, tuple[Made, ...]] = field(default_factory=dict)
     version: str = ""
     refused: str = ""
     trouble: str = ""
     log: str = ""
     seconds: float = 0.0
-    options: Mapping[str, int] = field(default_factory=dict)
 
 
 def missing(scanned: tuple[str, ...]) -> str | None:
@@ -61,9 +61,14 @@ def missing(scanned: tuple[str, ...]) -> str | None:
 
 
 def compile_kernel(
-    kernel: KernelSlice, signature: Signature, options: Mapping[str, int], chip: Chip, folder: Path, limit: float
+    kernel: KernelSlice,
+    signature: Signature,
+    options: Mapping[str, int],
+    chips: Sequence[Chip],
+    folder: Path,
+    limit: float,
 ) -> TritonRun:
-    """Compile a kernel for a chip, for at most `limit` seconds, with every way of its open flags."""
+    """Compile a kernel for chips, for at most `limit` seconds, with every way of its open flags."""
     seconds = min(limit, LONGEST)
     ways = list(signature.ways())
     job = {
@@ -72,8 +77,7 @@ def compile_kernel(
         "kernel": kernel.name,
         "devices": sorted(kernel.devices),
         "rows": source_rows(),
-        "chip": (chip.major, chip.minor, chip.smem_per_block_optin),
-        "arch": 10 * chip.major + chip.minor,
+        "chips": [(chip.name, chip.major, chip.minor, chip.smem_per_block_optin) for chip in chips],
         "types": signature.types,
         "divisible": sorted(signature.divisible),
         "ways": ways,
@@ -87,25 +91,29 @@ def compile_kernel(
         return TritonRun(trouble=f"Python does not start: {error.strerror or error}")
     if ended.trouble:
         return TritonRun(trouble=explained(ended.trouble), log=ended.output, seconds=ended.seconds)
-    return _read(ended.answer, ended.output, ended.seconds, len(ways))
+    return _read(ended.answer, ended.output, ended.seconds, len(ways), [chip.name for chip in chips])
 
 
-def _read(data: bytes, log: str, seconds: float, ways: int) -> TritonRun:
+def _read(data: bytes, log: str, seconds: float, ways: int, names: Sequence[str]) -> TritonRun:
     """What an answer says; the child may have been made to write anything."""
     try:
         told: Any = json.loads(data)
         if "made" not in told:
             refused, trouble = str(told.get("refused", "")), str(told.get("trouble", ""))
             return TritonRun(refused=refused, trouble=trouble or "it gave no reason", log=log, seconds=seconds)
-        made = tuple(
-            Made(
-                int(one.get("shared", 0)), int(one.get("warps", 0)), str(one.get("ptx", "")), str(one.get("error", ""))
-            )
-            for one in told["made"]
-        )
+        made = {name: tuple(_one(row) for row in told["made"][name]) for name in names}
         version = str(told["version"])[:40]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        made, version = (), ""
-    if len(made) < ways or any(not one.error and not (one.ptx and one.shared >= 0) for one in made):
+        made, version = {}, ""
+    if len(made) < len(names) or any(len(rows) < ways or not all(map(_is_whole, rows)) for rows in made.values()):
         return TritonRun(trouble="the kernel ended without an answer", log=log, seconds=seconds)
     return TritonRun(made, version, log=log, seconds=seconds)
+
+
+def _one(row: Mapping[str, Any]) -> Made:
+    shared, warps = int(row.get("shared", 0)), int(row.get("warps", 0))
+    return Made(shared, warps, str(row.get("ptx", "")), str(row.get("error", "")))
+
+
+def _is_whole(made: Made) -> bool:
+    return bool(made.error) or (bool(made.ptx) and made.shared >= 0)

@@ -45,7 +45,7 @@ def main() -> None:
     descriptor = int(os.environ["BWLINT_ANSWER"])
     load_libraries()
     try:
-        triton = _Triton(job["arch"])
+        triton = _Triton()
         units = compiled(job, triton.keep)
     except Exception as error:
         answer(descriptor, {"trouble": f"it does not get ready: {_told(error)}"})
@@ -57,16 +57,20 @@ def main() -> None:
     except (OSError, ValueError) as error:
         answer(descriptor, {"refused": str(error)})
         return
-    answer(descriptor, {"version": triton.version, "made": _all(triton, units, job)})
+    answer(
+        descriptor, {"version": triton.version, "made": {row[0]: _all(triton, units, job, row) for row in job["chips"]}}
+    )
 
 
-def _all(triton: _Triton, units: Units, job: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _all(triton: _Triton, units: Units, job: Mapping[str, Any], row: Sequence[Any]) -> list[dict[str, Any]]:
     """What is made with each set of constants, for each way that what nobody knows of the modules may be."""
+    on = ChipNumbers(*row[1:])
+    triton.aim(on)
     found: list[dict[str, Any]] = []
     way: list[bool] = []
     for _ in range(_MOST_WAYS):
         choices = Choices(tuple(way))
-        world = _World(ChipNumbers(*job["chip"]), job["rows"], frozenset(job["devices"]), choices)
+        world = _World(on, job["rows"], frozenset(job["devices"]), choices)
         world.helpers = triton.helpers()
         linker = Linker(units, world)
         found += [_made(triton, linker, job, values) for values in job["ways"]]
@@ -116,10 +120,9 @@ class _World(LibrariesOnChip):
 
 
 class _Triton:
-    """Triton's compiler, for one number of an architecture. Raises ImportError or AttributeError where it is another
-    Triton than the one that is known here."""
+    """Triton's compiler. Raises ImportError or AttributeError where it is another Triton than those that are known."""
 
-    def __init__(self, arch: int) -> None:
+    def __init__(self) -> None:
         import importlib
 
         import triton
@@ -137,14 +140,19 @@ class _Triton:
         self.version = triton.__version__
         self._triton, self._ir, self._source, self._jit = triton, ir, ASTSource, jit.JITFunction
         self._callable = getattr(jit, "JITCallable", jit.JITFunction)
-        self._target = GPUTarget("cuda", arch, 32)
-        self._backend = make_backend(self._target)
+        self._target_of, self._backend_of = GPUTarget, make_backend
         self._texts: dict[str, list[str]] = {}
         self._linked: set[int] = set()
         # The text of a kernel is in no file.
         self._of_file = inspect.getsourcelines
         inspect.getsourcelines = self._lines  # type: ignore[assignment]
+        self.aim(ChipNumbers(12, 0, None))
         self._warm()
+
+    def aim(self, on: ChipNumbers) -> None:
+        """Compile for a chip from now on."""
+        self._target = self._target_of("cuda", 10 * on.major + on.minor, 32)
+        self._backend = self._backend_of(self._target)
 
     def _lines(self, function: Any) -> tuple[list[str], int]:
         text = self._texts.get(getattr(getattr(function, "__code__", None), "co_filename", ""))

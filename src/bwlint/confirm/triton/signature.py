@@ -19,7 +19,7 @@ from bwlint.readers.nodes import below
 from bwlint.readers.python.blocks import constants
 from bwlint.readers.python.least import Function, called, default_of, parameters
 from bwlint.readers.python.sides import dotted
-from bwlint.readers.python.triton import Taking
+from bwlint.readers.python.triton import Taking, positional
 
 MAX_OPEN = 3
 """Flags that nobody knows: each is compiled both ways."""
@@ -134,7 +134,7 @@ class _Reader:
     def _handed(self, name: str) -> ast.expr | None:
         if self.taking.launch is None:
             return None
-        places = dict(zip(parameters(self.taking.kernel), self.taking.launch.args, strict=False))
+        places = dict(zip(parameters(self.taking.kernel), positional(self.taking.launch), strict=False))
         return next((one.value for one in self.taking.launch.keywords if one.arg == name), places.get(name))
 
     def _constant(self, name: str, handed: ast.expr | None) -> str:

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import islice, product, takewhile
 
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
@@ -225,7 +225,7 @@ class _Reader:
         return bits_of(self.kernel) // 8
 
     def _constants(self, launch: _Launch, values: Values) -> dict[str, int]:
-        places = dict(zip(parameters(self.kernel), launch.call.args, strict=False))
+        places = dict(zip(parameters(self.kernel), positional(launch.call), strict=False))
         names = {one.arg: one.value for one in launch.call.keywords}
         found: dict[str, int] = {}
         for name in filter(constants(self.kernel).__contains__, parameters(self.kernel)):
@@ -241,6 +241,11 @@ class _Reader:
         if "num_stages" in names:
             return values.least(names["num_stages"], launch.function)
         return 1 if None in names else DEFAULT_STAGES
+
+
+def positional(call: ast.Call) -> list[ast.expr]:
+    """The arguments of which the place is known: those before one with a star."""
+    return list(takewhile(lambda one: not isinstance(one, ast.Starred), call.args))
 
 
 def _keywords(call: ast.Call) -> dict[str | None, ast.expr]:
