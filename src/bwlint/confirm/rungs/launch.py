@@ -15,7 +15,7 @@ from typing import Any
 
 from bwlint.chips import chip
 from bwlint.confirm import gpu
-from bwlint.confirm.compiling.kernels import BuiltKernels, built_kernels
+from bwlint.confirm.compiling.kernels import MOST_KERNELS, BuiltKernels, built_kernels
 from bwlint.confirm.compiling.units import is_source
 from bwlint.confirm.driver.errors import FAULTS, INVALID_CLUSTER_SIZE, NO_MACHINE_CODE, TOO_MUCH_ASKED
 from bwlint.confirm.gpu.chosen import about, ask, chosen
@@ -33,7 +33,6 @@ from bwlint.sources.kinds import BINARY, kind_of
 KINDS = frozenset({"image", "shared", "cluster", "unchecked"})
 RUNG: Rung = "launch"
 
-MOST_KERNELS = 8
 _MOST_TOLD = 3
 _REFUSED = {
     "image": NO_MACHINE_CODE,
@@ -95,7 +94,7 @@ def _of_source(subject: Subject, world: Workbench, device: Device | Attempt) -> 
         why = f"no kernel to launch: {built.why}"
         return not_executed(RUNG, why, {**about(device), **details}, built.log, built.seconds)
     part = ContainerPart(f"the cubin for {built.target} of {Path(subject.real).name}", 0, {"image": str(built.image)})
-    trials = [_trial(kernel, claim, capability) for kernel in built.kernels[:MOST_KERNELS]]
+    trials = [_trial(kernel, claim, capability) for kernel in built.kernels]
     found = _each(part, trials, claim, world, device)
     return replace(found, details={**details, **found.details}, seconds=built.seconds + found.seconds)
 
