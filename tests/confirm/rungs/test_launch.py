@@ -280,6 +280,41 @@ def test_static_memory_comes_out_of_what_a_kernel_may_have(
     assert of_source(tmp_path, "unchecked", (small_binaries.Kernel(WIDE, shared=static),)).outcome == outcome
 
 
+@pytest.mark.parametrize(
+    ("attributes", "shape", "outcome", "reason"),
+    [
+        (
+            (0x3D, struct.pack("<III", 4, 1, 1)),
+            (16, 1, 1),
+            "inconclusive",
+            "but it is compiled for clusters of 4 x 1 x 1",
+        ),
+        ((0x3D, struct.pack("<III", 16, 1, 1)), (16, 1, 1), "confirmed", "INVALID_CLUSTER_SIZE (912)"),
+        (
+            (0x3F, struct.pack("<I", 8)),
+            (16, 1, 1),
+            "inconclusive",
+            "but it is compiled for clusters of at most 8 blocks",
+        ),
+        ((0x3F, struct.pack("<I", 16)), (16, 1, 1), "confirmed", "INVALID_CLUSTER_SIZE (912)"),
+        ((0x3D, struct.pack("<III", 4, 1, 1)), (4, 1, 1), "refuted", "the kernel wide starts"),
+    ],
+)
+def test_a_kernel_refuses_clusters_that_it_is_not_compiled_for(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    attributes: Any,
+    shape: tuple[int, ...],
+    outcome: str,
+    reason: str,
+) -> None:
+    """As an H100 refuses clusters of eight to kernels with __cluster_dims__(4), with the error of too large ones."""
+    fake_gpu.install(tmp_path, monkeypatch, unnamed=[WIDE])
+    found = of_source(tmp_path, "cluster", (small_binaries.Kernel(WIDE, attributes=(attributes,)),), amounts=shape)
+    assert found.outcome == outcome
+    assert reason in found.reason
+
+
 def test_threads_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel is launched with the threads that it requires; pointers are buffers, numbers 0 and then 1."""
     jobs: list[dict[str, Any]] = []

@@ -326,3 +326,8 @@ def test_one_source_under_two_toolkits_is_one_finding(
         for (line, sass), bounds in zip(enumerate(names, 1), (("13.0", ""), ("", "13.0")), strict=True)
     ]
     assert levels(*found) == expected
+
+
+@pytest.mark.parametrize("chips", [("9.0",), ("8.0", "8.6"), ("9.0", "12.0", "12.1")])
+def test_a_condition_about_chips_that_no_family_target_serves(chips: tuple[str, ...]) -> None:
+    assert levels(carry("match", "90a"), targets=ChipSet.of(*chips)) == []

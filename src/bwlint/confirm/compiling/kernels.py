@@ -26,6 +26,8 @@ from bwlint.sources.stretch import ByteSource
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ENDS = re.compile(r"[;{}]")
+MOST_KERNELS = 8
+"""Instantiations of a unit that are looked at."""
 _MOST_NAMED = 4
 _MOST_CALLERS = 8
 _TELLING = ("registers", "shared", "threads", "required_threads", "cluster", "max_cluster")
@@ -35,7 +37,8 @@ Kernels = tuple[Kernel, ...]
 
 @dataclass(frozen=True, slots=True)
 class BuiltKernels:
-    """What a unit was built to: `image` is the cubin, `kernels` those of it that a place is about, all instantiations.
+    """What a unit was built to: `image` is the cubin, `kernels` those of it that a place is about, the first
+    of its instantiations.
 
     `why` says why there are none. `details` are for a receipt.
     """
@@ -75,7 +78,7 @@ def built_kernels(subject: Subject, world: Workbench, target: str) -> BuiltKerne
 
 def _of_unit(subject: Subject, unit: TranslationUnit, made: CompilerRun, target: str, toolkit: Toolkit) -> BuiltKernels:
     name = Path(unit.path).name
-    details = {
+    details: dict[str, Any] = {
         "unit": unit.path,
         "target": target,
         "nvcc": toolkit.version,
@@ -95,7 +98,8 @@ def _of_unit(subject: Subject, unit: TranslationUnit, made: CompilerRun, target:
         return BuiltKernels(why, target, details, log, made.seconds)
     kernels = meant(subject.real, subject.claim.at or subject.finding.region, there)
     if kernels:
-        return BuiltKernels("", target, details, log, made.seconds, made.path, kernels)
+        details["instantiations"] = len(kernels)
+        return BuiltKernels("", target, details, log, made.seconds, made.path, kernels[:MOST_KERNELS])
     names = list(dict.fromkeys(readable(kernel.name) for kernel in there))
     shown = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
     why = f"the flagged place names none of {counted(len(there), 'kernel')} that {name} has for {target}: {shown}"

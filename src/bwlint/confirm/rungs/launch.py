@@ -15,7 +15,7 @@ from typing import Any
 
 from bwlint.chips import chip
 from bwlint.confirm import gpu
-from bwlint.confirm.compiling.kernels import BuiltKernels, built_kernels
+from bwlint.confirm.compiling.kernels import MOST_KERNELS, BuiltKernels, built_kernels
 from bwlint.confirm.compiling.units import is_source
 from bwlint.confirm.driver.errors import FAULTS, INVALID_CLUSTER_SIZE, NO_MACHINE_CODE, TOO_MUCH_ASKED
 from bwlint.confirm.gpu.chosen import about, ask, chosen
@@ -33,7 +33,6 @@ from bwlint.sources.kinds import BINARY, kind_of
 KINDS = frozenset({"image", "shared", "cluster", "unchecked"})
 RUNG: Rung = "launch"
 
-MOST_KERNELS = 8
 _MOST_TOLD = 3
 _REFUSED = {
     "image": NO_MACHINE_CODE,
@@ -52,7 +51,8 @@ Steps = list[dict[str, Any]]
 class _Trial:
     """A kernel and how it is started, with each of some guesses at its arguments in turn.
 
-    `amounts` are those that are asked for; `room` is how many bytes have to be granted before, None for none.
+    `amounts` are those that are asked for; `room` is how many bytes have to be granted before, None for none; `bound`
+    says why the kernel itself takes no such launch.
     """
 
     kernel: str
@@ -60,6 +60,7 @@ class _Trial:
     block: str | list[int] = "most"
     guesses: tuple[Any, ...] = ("zeros",)
     room: int | None = None
+    bound: str = ""
 
 
 def attempt(subject: Subject, world: Workbench) -> Attempt:
@@ -93,7 +94,7 @@ def _of_source(subject: Subject, world: Workbench, device: Device | Attempt) -> 
         why = f"no kernel to launch: {built.why}"
         return not_executed(RUNG, why, {**about(device), **details}, built.log, built.seconds)
     part = ContainerPart(f"the cubin for {built.target} of {Path(subject.real).name}", 0, {"image": str(built.image)})
-    trials = [_trial(kernel, claim, capability) for kernel in built.kernels[:MOST_KERNELS]]
+    trials = [_trial(kernel, claim, capability) for kernel in built.kernels]
     found = _each(part, trials, claim, world, device)
     return replace(found, details={**details, **found.details}, seconds=built.seconds + found.seconds)
 
@@ -103,9 +104,24 @@ def _trial(kernel: Kernel, claim: Claim, capability: str) -> _Trial:
     block = list(kernel.required_threads) if kernel.required_threads else "most"
     guesses = ({"guess": 0}, {"guess": 1})
     if claim.kind != "unchecked" or claim.amounts:
-        return _Trial(kernel.name, claim.amounts, block, guesses)
+        return _Trial(kernel.name, claim.amounts, block, guesses, bound=_bound(kernel, claim))
     room = (chip(capability).smem_per_block_optin or 0) - kernel.shared
     return _Trial(kernel.name, (room + 1,), block, guesses, room)
+
+
+def _bound(kernel: Kernel, claim: Claim) -> str:
+    """Why a kernel as it is compiled takes no clusters of the shape of a claim; "" where it takes them."""
+    if claim.kind != "cluster":
+        return ""
+    if kernel.cluster and list(kernel.cluster) != shape_of(claim):
+        return f"it is compiled for clusters of {_times(kernel.cluster)} blocks"
+    if kernel.max_cluster and kernel.max_cluster < prod(claim.amounts):
+        return f"it is compiled for clusters of at most {kernel.max_cluster} blocks"
+    return ""
+
+
+def _times(shape: Sequence[int]) -> str:
+    return " x ".join(map(str, shape))
 
 
 def _held(built: BuiltKernels) -> str:
@@ -116,7 +132,7 @@ def _held(built: BuiltKernels) -> str:
 def _taken(kernel: Kernel) -> str:
     threads = kernel.required_threads or kernel.threads
     bound = f", {'exactly' if kernel.required_threads else 'at most'} {prod(threads)} threads" if threads else ""
-    cluster = f", clusters of {' x '.join(map(str, kernel.cluster))} blocks" if kernel.cluster else ""
+    cluster = f", clusters of {_times(kernel.cluster)} blocks" if kernel.cluster else ""
     memory = f"{kernel.shared} bytes of static shared memory"
     return f"{readable(kernel.name)} has {memory}, {kernel.registers} registers a thread{bound}{cluster}"
 
@@ -231,6 +247,8 @@ def _unlike(
     """Why a refusal may have another reason than the claim's; "" where it has that."""
     if launch.get("error") not in _REFUSED[claim.kind]:
         return gpu.failure(launch) or gpu.failure(after) or "no answer"
+    if trial.bound:
+        return f"{gpu.failure(launch)}, but {trial.bound}"
     if trial.room is not None:
         granted, *before = before
         if granted.get("error"):
