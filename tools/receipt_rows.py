@@ -4,17 +4,17 @@
 
 Exit codes: 0 no row is contradicted, 1 one is. `tests/chips/test_receipts.py` runs it over all receipts.
 
-    receipt                what it says                                     rows
-    any with a GPU         attributes of the device                         devices.toml: sizes, threads, blocks, clusters
-                           its name, multiprocessors, memory                products.toml
-                           the driver and the CUDA that it speaks           drivers.toml: first drivers of releases
-    selftest.json          images that load or do not                       load rules (chips/targets.py), drivers.toml (isa)
-                           PTX, programs and gates of the cases             ptx.toml, devices.toml, isa, sources.toml
-    wheels.json            containers that load or do not                   load rules
-    trials.json            shared memory, clusters and blocks as granted    devices.toml
-    peer.json              access, atomics, copies between two GPUs         products.toml (peer), links.toml (GB/s)
-    findings.json, ptxas-* statements that ptxas or a driver took or not    ptx.toml
-    files.json             only that the device is what it says it is
+    receipt                what it says                             rows
+    any with a GPU         attributes of the device                 devices.toml: sizes, threads, blocks, clusters
+                           its name, multiprocessors, memory        products.toml
+                           the driver and the CUDA that it speaks   drivers.toml: first drivers of releases
+    selftest.json          images that load or do not               load rules (chips/targets.py), drivers.toml (isa)
+                           PTX, programs and gates of the cases     ptx.toml, devices.toml, sources.toml
+    wheels.json            containers that load or do not           load rules
+    trials.json            shared memory, clusters, blocks          devices.toml
+    peer.json              access, atomics, copies of two GPUs      products.toml (peer), links.toml (GB/s)
+    findings.json, ptxas-* statements that were taken or refused    ptx.toml
+    files.json             only that the device is what it says
 
 What a GPU has no word on (features.toml, words, flags, costs) is not compared, nor what a receipt left undecided.
 """
@@ -155,7 +155,7 @@ def _of_selftest(receipt: Any) -> Iterator[Saying]:
 
 
 def _foretold(case: SelftestCase, chip: Chip, driver: str, receipt: Any, folder: Path) -> str | None:
-    """What is said of a case without a toolkit: by its text, or by what its images are for. None: that takes a build."""
+    """What is said of a case without a toolkit, by its text or what its images are for. None: that takes a build."""
     make = case.make
     if isinstance(make, PtxText | PickingGate) or (
         isinstance(make, BuiltProgram) and not make.others and not make.code and {*make.pairs} <= _OWN_PAIRS

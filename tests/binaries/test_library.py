@@ -271,7 +271,7 @@ def shared(size: int, number: int = 80, suffix: str = "", element: str = ".b8") 
 @pytest.mark.parametrize(
     ("text", "ways_of"),
     [
-        # A driver allows what its chip has (run on an H100), where ptxas refuses more than 0xc000 for targets without the suffix a.
+        # A driver allows what its chip has (run on an H100); ptxas has 0xc000 for targets without the suffix a.
         (shared(49152), (JIT, JIT)),
         (shared(49153), (JIT, JIT)),
         (shared(101_376), (JIT, JIT)),

@@ -1,4 +1,4 @@
-"""What GPUs and assemblers did, against the tables of today (tools/receipt_rows.py says which row each receipt is about)."""
+"""What GPUs and assemblers did, against the tables of today; tools/receipt_rows.py says which rows each is about."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from receipt_rows import RECEIPTS, Saying, documents, sayings
 from bwlint.binaries import verdicts
 from bwlint.chips import EVERY_TARGET, Target
 from bwlint.chips.devices import chip
+from bwlint.chips.instructions import verdict as of_statement
 
 FILES = sorted(RECEIPTS.rglob("*.json"))
 
@@ -89,8 +90,7 @@ def test_a_wrong_load_rule_is_contradicted(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_wrong_instruction_is_contradicted(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = receipt_rows.of_statement
-    monkeypatch.setattr(receipt_rows, "of_statement", lambda text: replace(right(text), legal=EVERY_TARGET))
+    monkeypatch.setattr(receipt_rows, "of_statement", lambda text: replace(of_statement(text), legal=EVERY_TARGET))
     rows = contradicted(receipt("ptxas-13.5.37/flashinfer-kda-fused-m64.json"))
     assert any(row.startswith("ptx.toml tcgen05") and row.endswith("for sm_120a") for row in rows), rows
 

@@ -275,3 +275,18 @@ def test_a_report_takes_its_own_verdicts() -> None:
     found = invoke("confirm", report, "--format", "json", "--output", report, "--receipts", "/dev/null")
     assert found.exit_code == 3, found.output
     assert json.loads(Path(report).read_text())["findings"][0]["verdict"]["outcome"] == "inconclusive"
+
+
+@pytest.mark.usefixtures("no_tools")
+def test_a_matrix_takes_receipts() -> None:
+    Path("pkg").mkdir()
+    Path("pkg/__init__.py").write_text("from .ops import op as op\n")
+    code = "import torch\n\ndef op(x):\n    if torch.cuda.get_device_capability() != (12, 0):\n        raise OSError\n"
+    Path("pkg/ops.py").write_text(code)
+    assert invoke("confirm", "--run-slices", "--receipts", "receipts.json", "pkg").exit_code == 1
+    found = invoke("matrix", "pkg", "--target", "sm_90,sm_120,sm_121", "--receipts", "receipts.json", "--jobs", "1")
+    assert found.exit_code == 0, found.output
+    assert "op   no  yes+   no+" in found.stdout
+    assert "receipts confirm 2 cells and refute 0" in found.stderr
+    Path("empty").mkdir()
+    assert invoke("matrix", "pkg", "--receipts", "empty").exit_code == 2

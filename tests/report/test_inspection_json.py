@@ -172,6 +172,7 @@ def test_units(rich_inspection: Inspection) -> None:
         "setmaxnreg": True,
         "threads": [256, 1, 1],
         "required_threads": [128, 1, 1],
+        "source": None,
     }
     assert second["images"][0]["cubin"] is None
 

@@ -14,7 +14,7 @@ _FACTS = 128 * _MIB
 _WORK = 256 * _MIB
 _MOST_WORK = 16 * 1024 * _MIB
 _RATIO = 64
-_LINES = 4 * _MIB
+_LINES = 2 * _MIB
 
 # Bytes that these take in memory, on average; measured on wheels of up to 16,000 cubins.
 _LIBRARY, _UNIT, _IMAGE, _KERNEL, _LETTER = 800, 1200, 250, 500, 2

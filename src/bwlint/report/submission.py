@@ -14,6 +14,7 @@ import platform
 import re
 import socket
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -77,10 +78,8 @@ def personal() -> Personal:
     """What is known of whoever runs this, and of the machine."""
     names = [os.environ.get(key, "") for key in ("USER", "LOGNAME", "USERNAME", "SUDO_USER", "HOSTNAME")]
     hosts = (socket.gethostname(), platform.node())
-    try:
+    with suppress(OSError, KeyError, ImportError):  # nobody is logged in, and there is no name to tell
         names.append(getpass.getuser())
-    except (OSError, KeyError, ImportError):
-        pass  # nobody is logged in, and there is no name to tell
     homes = [os.path.expanduser("~"), os.environ.get("USERPROFILE", "")]  # noqa: PTH111
     return Personal(words=_told([*names, *homes, *hosts, *(host.partition(".")[0] for host in hosts)]))
 
@@ -144,7 +143,16 @@ def contents(submission: dict[str, Any]) -> Iterator[str]:
         yield f"  driver {machine.get('driver') or 'none'}, {machine.get('system')}, Python {machine.get('python')}"
         packages = (f"{package.get('name')} {package.get('version')}" for package in machine.get("packages", ()))
         yield f"  versions of packages: {', '.join(packages) or 'none'}"
-    yield "left out: names of users and hosts, folders, environment, UUIDs, commits, times of day, output of compilers, cut-out code"
+    gone = (
+        "names of users and hosts",
+        "folders",
+        "environment",
+        "UUIDs",
+        "commits",
+        "times of day",
+        "output of compilers",
+    )
+    yield f"left out: {', '.join(gone)}, cut-out code"
 
 
 def _without(receipt: dict[str, Any], known: Personal) -> dict[str, Any]:

@@ -164,7 +164,7 @@ AT = GOOD.index(BEGIN) + 3
         (table(program(BEGIN + b"\x03\x7f\x01" + END)), "without a row"),
         (table(program(BEGIN + b"\x04" + b"\x80" * 200 + b"\x01")), "without a row"),
         (table(program(BEGIN + b"\x14" + END, line_range=0)), "that pyelftools does not read: ZeroDivisionError"),
-        (table(program(BEGIN + END, files=((b"k", 0xFF),) + ((b"\xff" * 99, 0),))), "numbers without end"),
+        (table(program(BEGIN + END, files=((b"k", 0xFF), (b"\xff" * 99, 0)))), "numbers without end"),
     ],
 )
 def test_what_is_wrong_is_said_and_names_nothing(file: elves.Elf, why: str) -> None:

@@ -33,8 +33,9 @@ _MAX_TABLE = 32 << 20
 _MAX_RELOCATIONS = 4 << 20
 _MAX_HEADER = 128 << 10
 _MAX_PATH = 4096
-_ROW = 64
+_ROW = 24
 """Bytes in which the first row of a sequence comes: some operations of a few bytes each, then the row."""
+_BEHIND = 32
 _ENDLESS = re.compile(rb"[\x80-\xff]{65}")
 """A number of more bytes than any has: to read it takes the square of its length."""
 
@@ -43,7 +44,7 @@ _ENDLESS = re.compile(rb"[\x80-\xff]{65}")
 class LineAllowance:
     """Bytes of line tables that may still be decoded: pyelftools takes some 10 microseconds for each."""
 
-    left: int = 512 << 10
+    left: int = 256 << 10
 
     def take(self, size: int) -> None:
         """Raises LimitError where that is too much."""
@@ -91,9 +92,11 @@ class _Lines:
         """Kernels whose sequence begins at the begin of their code."""
         programs = _programs(self.data)
         start, end = 0, 0
+        left = set(kernels)
         for at, code in sorted(self._relocated(index)):
-            if code not in kernels:
+            if code not in left:
                 continue
+            left.remove(code)
             while at >= end:
                 try:
                     start, end = next(programs)
@@ -135,7 +138,7 @@ class _Lines:
         size = min(end - at, _ROW)
         self.allowance.take(size)
         # What begins in the last bytes may go on behind them.
-        stream = io.BytesIO(self.data[at : at + size + _ROW] + bytes(_ROW))
+        stream = io.BytesIO(self.data[at : at + size + _BEHIND] + bytes(_BEHIND))
         with _Failures():
             program = LineProgram(header, stream, _structs(), 0, size)
             row = next((entry.state for entry in program.get_entries() if entry.state is not None), None)
@@ -144,8 +147,9 @@ class _Lines:
             return _path(header, row.file), row.line
 
     def _header(self, start: int, end: int) -> Any:
-        """What a program says of its files; headers are told apart by their bytes, as images share them."""
+        """What a program says of its files. One is kept, as kernels come in its order: they may be large."""
         if start not in self.headers:
+            self.headers.clear()
             self.headers[start] = self._parse(start, end)
         return self.headers[start]
 
