@@ -11,9 +11,7 @@ from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, settin
 
 _LIMIT = 600.0
 _FORMS = ("text", "json")
-_OTHERS = (
-    "yes run_slices bench nvcc_args compile_commands refuted_is_error selftest bundle target select ignore severity"
-)
+_OTHERS = "yes run_slices bench nvcc_args compile_commands refuted_is_error selftest bundle target select ignore severity verbose"
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
