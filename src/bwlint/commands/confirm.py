@@ -28,14 +28,14 @@ _REPORTS = (".json", ".sarif")
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
     """Test what the options name; the exit code."""
-    if options["selftest"]:
-        from bwlint.commands.selftest import run as selftest
-
-        return selftest(options, stack)
     if options["simulate"]:
         from bwlint.commands.simulate import run as simulate
 
         return simulate(options, stack)
+    if options["selftest"]:
+        from bwlint.commands.selftest import run as selftest
+
+        return selftest(options, stack)
     if options["stand_in"]:
         raise click.UsageError("--stand-in is for --simulate")
     if options["submit"]:

@@ -12,7 +12,8 @@ from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, settin
 _LIMIT = 600.0
 _FORMS = ("text", "json")
 _OTHERS = (
-    "yes run_slices bench nvcc_args compile_commands refuted_is_error selftest bundle target select ignore severity"
+    *("yes", "run_slices", "bench", "nvcc_args", "compile_commands", "refuted_is_error", "selftest", "bundle"),
+    *("verbose", "target", "select", "ignore", "severity"),
 )
 
 
@@ -44,7 +45,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
 
 def _checked(options: dict[str, Any]) -> tuple[str, ...]:
     """The program; raises UsageError where there is none, and for options of what else `confirm` does."""
-    for name in _OTHERS.split():
+    for name in _OTHERS:
         if options[name]:
             raise click.UsageError(f"--{name.replace('_', '-')} is not for --simulate")
     if options["form"] not in _FORMS:

@@ -16,6 +16,7 @@ from bwlint.confirm.simulate.facts import simulated
 from bwlint.confirm.simulate.inside import (
     ctypes_libraries,
     cupy_answers,
+    cute_compiler,
     extensions,
     facts,
     journal,
@@ -196,6 +197,13 @@ def test_cupy_and_numba_speak_of_the_chip(noted: list[tuple[str, str]]) -> None:
     with pytest.raises(AttributeError):
         numba.get_current_device().CLOCK_RATE  # noqa: B018
     assert [what.rpartition(".")[2] for kind, what in noted if kind == "launch"] == ["k", "operate"]
+
+
+def test_kernels_of_cute_are_not_compiled(noted: list[tuple[str, str]]) -> None:
+    cute: Any = SimpleNamespace()
+    cute_compiler.apply(cute)
+    cute.compile["--opt"](Operation(), 1)(2)
+    assert [(kind, what.rpartition(".")[2]) for kind, what in noted] == [("launch", "Operation")] * 2
 
 
 @pytest.mark.parametrize(

@@ -226,6 +226,11 @@ def test_an_exception_of_a_thread_is_told() -> None:
     assert told(found["exceptions"], "message") == [("KeyError", "'x'", 2)]
 
 
+def test_an_exception_is_told_where_a_library_has_a_hook_of_its_own() -> None:
+    found = receipt("import sys\nsys.excepthook = lambda *_: None\nraise KeyError('x')\n")
+    assert told(found["exceptions"], "message") == [("KeyError", "'x'", 3)]
+
+
 def test_what_pytest_reports_is_told() -> None:
     Path("test_it.py").write_text(
         "import pytest, torch\n"
@@ -266,6 +271,8 @@ def test_the_table_for_people() -> None:
     [
         (("--simulate", "12.1"), "takes the program to run"),
         (("--simulate", "12.1", "--yes", "--", "x.py"), "--yes is not for --simulate"),
+        (("--simulate", "12.1", "--selftest", "--", "x.py"), "--selftest is not for --simulate"),
+        (("--stand-in", "m", "x.py"), "--stand-in is for --simulate"),
         (("--simulate", "12.1", "--format", "sarif", "--", "x.py"), "the formats text and json"),
         (("--simulate", "12.1", "--", "none.py"), "no such script"),
         (("--simulate", "12.1", "--", "no-such-program"), "no such program"),

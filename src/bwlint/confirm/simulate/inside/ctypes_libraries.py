@@ -27,7 +27,6 @@ class UnbuiltFunction:
 
 def apply(ctypes: ModuleType) -> None:
     begin, item = ctypes.CDLL.__init__, ctypes.CDLL.__getitem__
-    absent: dict[int, str] = {}
 
     def init(self: Any, name: Any, *more: Any, **named: Any) -> None:
         try:
@@ -38,12 +37,11 @@ def apply(ctypes: ModuleType) -> None:
                 raise
             file = os.path.basename(path)  # noqa: PTH119
             journal.note("unanswered", f"loading {file}", reason=f"a stand-in takes its place: {error}")
-            self._handle, self._name = 0, path
-            absent[id(self)] = path
+            self._handle, self._name, self._stood_in_for = 0, path, True
 
     def getitem(self: Any, name: Any) -> Any:
-        if id(self) not in absent:
+        if "_stood_in_for" not in vars(self):
             return item(self, name)
-        return UnbuiltFunction(f"{os.path.basename(absent[id(self)])}: {name}")  # noqa: PTH119
+        return UnbuiltFunction(f"{os.path.basename(self._name)}: {name}")  # noqa: PTH119
 
     ctypes.CDLL.__init__, ctypes.CDLL.__getitem__ = init, getitem

@@ -17,7 +17,7 @@ _DEEPEST = 12
 
 def watch() -> None:
     journal.note("start", " ".join(getattr(sys, "orig_argv", sys.argv)), where=None)
-    atexit.register(journal.note, "end", "", where=None)
+    atexit.register(_end)
     hook, of_thread = sys.excepthook, threading.excepthook
 
     def uncaught(kind: type[BaseException], error: BaseException, way: TracebackType | None) -> None:
@@ -30,6 +30,14 @@ def watch() -> None:
         of_thread(given)
 
     sys.excepthook, threading.excepthook = uncaught, uncaught_in_thread
+
+
+def _end() -> None:
+    # A library may have put its own hook in the place of ours.
+    last = getattr(sys, "last_value", None)
+    if last is not None:
+        raised(last)
+    journal.note("end", "", where=None)
 
 
 def raised(error: BaseException) -> None:

@@ -22,6 +22,7 @@ _STAND_INS = {
     "cuda.cudart": "cuda_bindings",
     "ctypes": "ctypes_libraries",
     "cupy": "cupy_answers",
+    "cutlass.cute": "cute_compiler",
     "numba.cuda": "numba_answers",
     "_pytest.runner": "endings",
 }

@@ -25,6 +25,7 @@ _LIBRARIES = frozenset(
         "pynvml",
         "cuda",
         "cupy",
+        "cutlass",
         "numba",
         "importlib",
         "functools",

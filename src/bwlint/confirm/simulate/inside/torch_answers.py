@@ -84,7 +84,6 @@ def _memory(*_: Any, **__: Any) -> Any:
 _ANSWERS = {
     "is_available": lambda: facts.told("torch.cuda.is_available", True),
     "device_count": lambda: facts.told("torch.cuda.device_count", 1),
-    "is_bf16_supported": lambda *_, **__: facts.told("torch.cuda.is_bf16_supported", facts.capability() >= (8, 0)),
     "get_device_capability": _capability,
     "get_device_name": _name,
     "get_device_properties": _properties,
