@@ -17,6 +17,7 @@ from bwlint.commands.options import (
     COPIES,
     FLEETS,
     FORMATS,
+    GROUPS,
     INSPECTIONS,
     LONGEST_TEST,
     PORTS,
@@ -234,6 +235,9 @@ def app() -> None:
 @exit_zero
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was rewritten.")
 @click.option("--quiet", "-q", is_flag=True, help="No summary on stderr.")
+@click.option(
+    "--group-by", type=GROUPS, help="With --format text: tell what belongs together below a line with its number."
+)
 @click.option("--statistics", is_flag=True, help="Print the number of findings of each rule on stderr.")
 @verbose
 @click.pass_context

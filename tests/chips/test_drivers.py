@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bwlint.chips import chip
-from bwlint.chips.drivers import driver_for_chip, driver_for_cubin, driver_for_jit, minimum, toolkit_of_isa
+from bwlint.chips.drivers import driver_for_chip, driver_for_cubin, driver_for_jit, jit_seconds, minimum, toolkit_of_isa
 from bwlint.chips.toolkits import releases
 from bwlint.data import table
 
@@ -88,9 +88,15 @@ def test_rows_ascend_and_name_their_sources() -> None:
         found = [tuple(map(int, row[key].split("."))) for row in rows if key in row]
         assert found == sorted(found)
     assert all(source.startswith(KINDS) for source in content["sources"].values())
-    named = {key for row in (*rows, *content["compatible"]) for key in row["source"].split()}
+    named = {key for row in (*rows, *content["compatible"], content["jit"]) for key in row["source"].split()}
     assert named == set(content["sources"])
 
 
 def test_every_release_of_a_toolkit_has_a_row() -> None:
     assert set(releases()) <= {row["cuda"] for row in table("drivers")["release"]}
+
+
+def test_jit_takes_longer_for_more() -> None:
+    (least, most), (twice, _) = jit_seconds(1_000_000), jit_seconds(2_000_000)
+    assert 1 < least < most < 10
+    assert twice == 2 * least

@@ -53,7 +53,9 @@ def test_an_empty_repository(tmp_path: Path) -> None:
 
 
 def test_code_of_others_is_left_out(tmp_path: Path) -> None:
-    put(tmp_path, {"third_party/x.cu": "", ".gitmodules": '[submodule "c"]\n\tpath = csrc/cutlass\n', "src/a.py": ""})
+    paths = ("csrc/cutlass", "third_party/cutlass")
+    modules = "".join(f'[submodule "{path}"]\n\tpath = {path}\n' for path in paths)
+    put(tmp_path, {"third_party/x.cu": "", ".gitmodules": modules, "src/a.py": ""})
     invoke(tmp_path, "--yes")
     config = load(str(tmp_path / "bwlint.toml"))
     assert config is not None and config.exclude == ("/csrc/cutlass/", "/third_party/")

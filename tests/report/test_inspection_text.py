@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bwlint.binaries.shipments import NONE, DeviceLibrary, Inspection, KernelOperation, LoadUnit, LoadVerdict, Shipment
+from bwlint.chips.drivers import jit_seconds
 from bwlint.model.findings import Finding, Report
 from bwlint.model.images import CUBIN, Binary, Container, Cubin, Image, Kernel
 from bwlint.report import Setting
@@ -371,3 +372,21 @@ def test_a_wheel_of_many_cubins_stays_short(library: MakeLibrary, inspection: Ma
     assert len(found) < 40
     assert "0.cubin and 4,999 more" in found[3]
     assert "and 4,992 more: --kernels or --format json lists them" in found
+
+
+@pytest.mark.parametrize(
+    ("each", "said"),
+    [
+        (400_000, "first use"),
+        (2_000_000, "first use: 4.0 MB of PTX in all, about {:.0f} to {:.0f} s of one core"),
+    ],
+)
+def test_what_jit_costs(each: int, said: str, library: MakeLibrary, inspection: MakeInspection) -> None:
+    lib = library("w/a.so", {"12.0": {"jit": 2, "native": 3}})
+    units = []
+    for unit in lib.units:
+        images = tuple(replace(image, full_size=each) for image in unit.container.images)
+        units.append(replace(unit, container=replace(unit.container, images=images)))
+    found = lines_of(replace(lib, units=tuple(units)), inspection)
+    line = "12.0  by JIT: 2 of 5 containers, compiled by the driver at " + said.format(*jit_seconds(2 * each))
+    assert line in found  # what is native costs nothing

@@ -345,3 +345,22 @@ def test_a_place_is_a_link_where_its_file_is_one(
     uri = (tmp_path.resolve() / "a b.py").as_uri()
     assert f"--> \x1b]8;;{uri}\x1b\\a b.py:2:8\x1b]8;;\x1b\\\n" in text
     assert "--> kit.whl/a.py:2:8\n" in text
+
+
+@pytest.mark.parametrize(
+    ("by", "heads"),
+    [
+        ("", []),
+        ("feature", ["== leak: 2 findings", "== family-split: 1 finding"]),
+        ("rule", ["== BW102 leak: 2 findings", "== BW101 family-split: 1 finding"]),
+        ("folder", ["== a: 2 findings", "== .: 1 finding"]),
+    ],
+)
+def test_groups(by: str, heads: list[str], finding: MakeFinding, report: MakeReport) -> None:
+    leak = {"rule": "BW102", "name": "leak", "category": "leak"}
+    some = report(finding(path="a/a.py", **leak), finding(path="a/b.py"), finding(path="c.py", **leak))
+    told = render(some, Setting(group_by=by)).splitlines()
+    assert [line for line in told if line.startswith("== ")] == heads
+    assert sorted(line for line in told if not line.startswith("== ") and line) == sorted(
+        line for line in render(some, Setting()).splitlines() if line
+    )

@@ -26,7 +26,7 @@ from bwlint.chips.drivers import (
     minimum,
     toolkit_of_isa,
 )
-from bwlint.model.images import PTX, Version
+from bwlint.model.images import PTX, Image, Version
 
 _CUDA = re.compile(
     r"(?:lib)?(?:cudart|cublas(?:Lt)?|cudnn(?:_\w+)?|nvrtc(?:-builtins)?|cufftw?|curand|cusparse(?:Lt)?|cusolver(?:Mg)?"
@@ -111,19 +111,22 @@ def faults(library: DeviceLibrary) -> tuple[str, ...]:
 
 def jit_isas(library: DeviceLibrary, chip: str) -> set[Version]:
     """The versions of the PTX that a driver compiles to run the library on the chip."""
-    found = set[Version | None]()
+    return {image.isa for image in jit_images(library, chip) if image.isa}
+
+
+def jit_images(library: DeviceLibrary, chip: str) -> Iterator[Image]:
+    """The PTX that a driver compiles to run all of the library on the chip."""
     for unit in library.units:
         way = unit.verdicts[chip].way if chip in unit.verdicts else NONE
-        if way == JIT:
-            image = unit.image(chip)
-            found.add(image.isa if image else None)
+        image = unit.image(chip) if way == JIT else None
+        if image:
+            yield image
         elif way == LINK:
-            found.update(_linked_isas(library, unit))
-    return {isa for isa in found if isa}
+            yield from _linked_images(library, unit)
 
 
-def _linked_isas(library: DeviceLibrary, unit: LoadUnit) -> Iterator[Version | None]:
+def _linked_images(library: DeviceLibrary, unit: LoadUnit) -> Iterator[Image]:
     parts = frozenset(unit.container.linked_from)
     for container in library.binary.containers:
         if container.at in parts:
-            yield from (image.isa for image in container.images if image.kind == PTX)
+            yield from (image for image in container.images if image.kind == PTX)

@@ -43,6 +43,12 @@ def driver_for_chip(chip: Chip, system: System = "linux") -> str | None:
     return next((_of(row, system) for row in _releases() if row["cuda"] == chip.min_cuda), None)
 
 
+def jit_seconds(size: int) -> tuple[float, float]:
+    """How long a driver's compiler takes for so many bytes of PTX, about: seconds of one core, from and to."""
+    row = table("drivers")["jit"]
+    return size * row["least"], size * row["most"]
+
+
 def minimum(*drivers: str | None) -> str | None:
     """The first driver that is enough for all of these: the newest; None where one of them is not known."""
     known = [driver for driver in drivers if driver]

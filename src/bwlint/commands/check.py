@@ -33,6 +33,8 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
 
     start = time.monotonic()
     options = {**options, "reports": _reports(options), "launches": _launches(options)}
+    if options["group_by"] and not any(form == "text" for form, _ in options["reports"]):
+        raise click.UsageError("--group-by is for --format text")
     _consistent(options)
     request = _request(options)
     _recover(request)

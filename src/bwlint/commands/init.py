@@ -128,7 +128,9 @@ def _configuration(folder: Path) -> ProposedFile | str | None:
         return "bwlint.toml is there already"
     if re.search(r"^\[tool\.bwlint\b", _text(pyproject) or "", re.MULTILINE):
         return "pyproject.toml has [tool.bwlint] already"
-    foreign = sorted({*(name for name in _FOREIGN if (folder / name).is_dir()), *_submodules(folder)})
+    own = [name for name in _FOREIGN if (folder / name).is_dir()]
+    below = (name for name in _submodules(folder) if name.partition("/")[0] not in own)
+    foreign = sorted({*own, *below})
     rows = [
         "# What bwlint is asked about: GB10 (DGX Spark) beside the RTX 50 series.\n",
         'target = ["sm_120", "sm_121"]\n',

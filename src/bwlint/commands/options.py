@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _LEVELS = click.Choice(["note", "warning", "error"])
+GROUPS = click.Choice(["feature", "rule", "folder"])
 FORMATS = click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit", "html"])
 TABLES = click.Choice(["text", "json", "html"])
 FLEETS = click.Choice(["text", "json", "markdown"])

@@ -76,7 +76,8 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     width = _width() if color else _PLAIN_WIDTH
     form = options.get("form")
     if form not in _FROM_ROOT:
-        return Setting(lines or no_source, __version__, _rules() if form == "html" else (), color, width, links=links)
+        rules, group_by = _rules() if form == "html" else (), options.get("group_by") or ""
+        return Setting(lines or no_source, __version__, rules, color, width, links=links, group_by=group_by)
     from bwlint.commands.checkout import checkout, home
 
     rules, address = (_rules(), home()) if form == "sarif" else ((), "")

@@ -51,7 +51,7 @@ class Checkout:
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What a rendering needs beside the report; each format takes its part of it. `home` is bwlint's address,
-    `links` says that what is shown can be clicked on.
+    `links` says that what is shown can be clicked on, `group_by` by what the text is told together.
     """
 
     lines: Lines = no_source
@@ -62,6 +62,7 @@ class Setting:
     checkout: Checkout = Checkout()
     home: str = ""
     links: bool = False
+    group_by: str = ""
 
 
 Renderer = Callable[["Report", Setting], str]

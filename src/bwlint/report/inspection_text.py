@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from bwlint.binaries.needs import DriverNeed, cuda_libraries, dotted, driver_needs, faults, judged
+from bwlint.binaries.needs import DriverNeed, cuda_libraries, dotted, driver_needs, faults, jit_images, judged
 from bwlint.binaries.shipments import NONE, PARTIAL, DeviceLibrary, Inspection, Shipment, Tally, reasons
 from bwlint.chips import ChipSet, chip
-from bwlint.chips.drivers import minimum
+from bwlint.chips.drivers import jit_seconds, minimum
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
@@ -17,6 +17,8 @@ from bwlint.report.snippet import Paint
 
 MOST_LINES = 8
 """Of one kind below a table; the rest is counted."""
+_LEAST_COST = 1_000_000
+"""Bytes of PTX from which on it is said what they cost: below, starting takes as long."""
 
 
 def render(
@@ -126,7 +128,15 @@ def _of_chip(shipment: Shipment, answer: str, chip: str, paint: Paint) -> Iterat
     compiled = sum(tally.jit + tally.link for _, tally in judged)
     if compiled:
         total = sum(tally.total for _, tally in judged)
-        yield f"by JIT: {compiled:,} of {counted(total, 'container')}, compiled by the driver at first use"
+        size = sum(image.full_size for library, _ in judged for image in jit_images(library, chip))
+        text = f"by JIT: {compiled:,} of {counted(total, 'container')}, compiled by the driver at first use"
+        yield text + (f": {_cost(size)}" if size >= _LEAST_COST else "")
+
+
+def _cost(size: int) -> str:
+    """What all of so many bytes of PTX cost, with as many digits as are true."""
+    least, most = (f"{seconds:.0f}" for seconds in jit_seconds(size))
+    return f"{size / 1e6:.1f} MB of PTX in all, about {least} to {most} s of one core"
 
 
 def _counts(tally: Tally, paint: Paint) -> str:

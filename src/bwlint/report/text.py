@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import posixpath
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from bwlint.model.escape import visible
 from bwlint.model.findings import WHOLE_FILE, Finding, Related, Report
+from bwlint.model.naming import counted
 from bwlint.report import Setting
 from bwlint.report.snippet import Mark, Paint, draw, last_line, reaches
 from bwlint.report.words import sets
@@ -24,10 +26,29 @@ STYLES = {
 }
 
 
+GROUPS: dict[str, Callable[[Finding], str]] = {
+    "feature": lambda finding: finding.category,
+    "rule": lambda finding: f"{finding.rule} {finding.name}",
+    "folder": lambda finding: posixpath.dirname(finding.path) or ".",
+}
+"""By what findings are told together, as on the page of `--format html`."""
+
+
 def render(report: Report, setting: Setting) -> str:
-    """The findings of `report`, a block each with an empty line between."""
+    """The findings of `report`, a block each with an empty line between; a group below a line with its number."""
     paint = painter(setting.color)
-    return "\n".join("".join(f"{row}\n" for row in _block(f, setting, paint)) for f in report.findings)
+
+    def blocks(findings: Iterable[Finding]) -> str:
+        return "\n".join("".join(f"{row}\n" for row in _block(finding, setting, paint)) for finding in findings)
+
+    if setting.group_by not in GROUPS:
+        return blocks(report.findings)
+    groups: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        groups.setdefault(GROUPS[setting.group_by](finding), []).append(finding)
+    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    heads = [paint(visible(f"== {name}: {counted(len(found), 'finding')}"), "title") for name, found in ordered]
+    return "\n".join(f"{head}\n\n{blocks(found)}" for head, (_, found) in zip(heads, ordered, strict=True))
 
 
 def painter(color: bool) -> Paint:
