@@ -719,7 +719,7 @@ SWITCHES: dict[str, tuple[Mapping[str, str], list[str]]] = {
         },
         [],
     ),
-    "named after other chips, for Hopper alone, and yes for the chip": (
+    "named after other chips, for Hopper alone, of the file alone, and yes for the chip": (
         {
             "ops.py": """
             import torch
@@ -727,6 +727,8 @@ SWITCHES: dict[str, tuple[Mapping[str, str], list[str]]] = {
                 return torch.cuda.get_device_capability()[0] == 10
             def supports_wide():
                 return torch.cuda.get_device_capability()[0] == 9
+            def _supports_fast():
+                return torch.cuda.get_device_capability()[0] == 10
             def supports_all():
                 return torch.cuda.get_device_capability()[0] >= 10
             """
@@ -820,6 +822,38 @@ def test_a_test_that_skips_the_chip_is_the_last_step(tmp_path: Path) -> None:
         ("condition", "check.py", 4),
         ("test", "test_op.py", 6),
     ]
+
+
+PARTLY = """
+import torch
+def op(x, fp8=False):
+    if fp8:
+        assert torch.cuda.get_device_capability()[0] == 10, "fp8 on 10.x only"
+        return x + 1
+    return x
+"""
+SKIPPING = """
+import pytest
+import torch
+from pkg import op
+{name} = torch.cuda.get_device_capability()[0] == 10
+@pytest.mark.skipif(not {name}, reason="not here")
+def test_op():
+    assert op(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"), [("IS_SM100", []), ("HAS_FP8", ["test_op.py"]), ("IS_BLACKWELL", ["test_op.py"])]
+)
+def test_of_what_works_a_test_for_another_chip_stays(name: str, steps: list[str], tmp_path: Path) -> None:
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    (tests / "test_op.py").write_text(SKIPPING.format(name=name))
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pkg'\n")
+    made(tmp_path, {"ops.py": PARTLY})
+    plan = port([str(tmp_path)], "12.1", ("op",), jobs=1)
+    assert [Path(step.at.path).name for step in plan.steps] == ["ops.py", *steps]
 
 
 def test_the_patches_apply_one_after_the_other(tmp_path: Path) -> None:

@@ -271,12 +271,18 @@ class _Planner:
         )
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
-        """Tests that skip the chip and use an operation that is opened, with the names of these."""
+        """Tests that skip the chip and use an operation that is opened, with the names of these. Where one works today,
+        what is skipped by the name of another chip is what that chip alone has.
+        """
+        wishes = list(wishes)
         names = {wish.entry.name: _named(wish.entry) for wish in wishes}
+        whole = {_named(wish.entry) for wish in wishes if not wish.partly}
         found: dict[GatePlace, list[str]] = {}
         for judged in (one for gates in self.context.judged.values() for one in gates if one.in_test):
             if refuses(judged.other) and self.chip not in judged.may:
                 used = [names[name] for name in self._used(judged) if name in names]
+                if self.ways.others_named(judged.gate.text):
+                    used = [name for name in used if name in whole]
                 if used:
                     found[GatePlace(judged.module.path, judged.at)] = list(dict.fromkeys(used))
         return found

@@ -99,7 +99,10 @@ class Ways:
         """The chips, none of the family, after which a definition or its file is called: it is theirs alone. Kernels
         that are called after an older chip than these run on what came later, too.
         """
-        words = f"{os.path.basename(node.outline.path)} {node.definition.qualname}"
+        return self.others_named(f"{os.path.basename(node.outline.path)} {node.definition.qualname}")
+
+    def others_named(self, words: str) -> ChipSet:
+        """The chips of 9.0 and later that words name, where they name none of the family."""
         said = mentioned(spoken(words)).named
         family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
         return said & _ALONE if not said & family else ChipSet.of()
