@@ -727,6 +727,8 @@ SWITCHES: dict[str, tuple[Mapping[str, str], list[str]]] = {
                 return torch.cuda.get_device_capability()[0] == 10
             def supports_wide():
                 return torch.cuda.get_device_capability()[0] == 9
+            def is_rubin():
+                return torch.cuda.get_device_capability() == (10, 7)
             def _supports_fast():
                 return torch.cuda.get_device_capability()[0] == 10
             def supports_all():

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 from bwlint.chips import ChipSet
 from bwlint.matrix.cells import GatePlace
-from bwlint.port.partly import NEWER
 from bwlint.port.ways import Lacking, OpenWay, Ways
 from bwlint.world.gates import Judged
+
+_ALIKE = ChipSet.where(lambda one: one.generation.startswith("Blackwell"))
+"""What is for Hopper or Rubin alone is no gate to open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Switches:
         global_answer = gate.kind == "predicate" and "." not in gate.qualname
         if judged.in_test or judged.sets.flags or gate.name[:1] in ("", "_") or not (global_answer or global_flag):
             return False
-        return not self.ways.others_named(gate.name) and bool(judged.core & NEWER) and not own & judged.sets.may
+        return not self.ways.others_named(gate.name) and bool(judged.core & _ALIKE) and not own & judged.sets.may
 
     def _source(self, judged: Judged) -> Judged | None:
         """What compares: the answer itself or a variable beside it; nothing where that is a switch of its own."""
