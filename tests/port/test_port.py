@@ -638,6 +638,165 @@ def test_a_list_of_setup_that_lacks_the_chip_is_a_step(tmp_path: Path) -> None:
     assert port([str(tmp_path)], "12.1", ("nothing",), jobs=1).steps == ()
 
 
+SWITCHES: dict[str, tuple[Mapping[str, str], list[str]]] = {
+    "an answer that sends its asker another way": (
+        {
+            "ops.py": """
+            import torch
+            def supports_fast():
+                return torch.cuda.get_device_capability()[0] in (9, 10)
+            def op(x):
+                if supports_fast():
+                    return x + 1
+                return x
+            """
+        },
+        ["ops.py:4 pkg.ops.supports_fast"],
+    ),
+    "a flag of a module": (
+        {
+            "ops.py": """
+            import torch
+            HAS_FAST = torch.cuda.get_device_capability()[0] == 10
+            def op(x):
+                return x + 1 if HAS_FAST else x
+            """
+        },
+        ["ops.py:3 pkg.ops.HAS_FAST"],
+    ),
+    "a variable beside the answer": (
+        {
+            "ops.py": """
+            import os
+            import torch
+            def supports_fast():
+                is_right = torch.cuda.get_device_capability()[0] == 10
+                return os.environ.get("FAST") == "1" and is_right
+            """
+        },
+        ["ops.py:5 pkg.ops.supports_fast"],
+    ),
+    "named after the generation that the chip is of": (
+        {
+            "ops.py": """
+            import torch
+            IS_BLACKWELL = torch.cuda.get_device_capability()[0] == 10
+            """
+        },
+        ["ops.py:3 pkg.ops.IS_BLACKWELL"],
+    ),
+    "behind it stands what the chip lacks": (
+        {
+            "ops.py": """
+            import torch
+            from .kernel import run
+            def supports_fast():
+                return torch.cuda.get_device_capability()[0] == 10
+            def op(x):
+                if not supports_fast():
+                    return x
+                return run(x)
+            """,
+            "kernel.py": """
+            import cutlass.cute as cute
+            from cutlass.cute.nvgpu import tcgen05
+            def run(x):
+                return tcgen05.make_umma_smem_desc(x)
+            """,
+        },
+        [],
+    ),
+    "it looks for what the chip lacks": (
+        {
+            "ops.py": """
+            import flashinfer
+            import torch
+            def has_fused():
+                return hasattr(flashinfer.fused_moe, "trtllm_mxint4_block_scale_moe")
+            def supports_fused():
+                return torch.cuda.get_device_capability()[0] == 10 and has_fused()
+            """
+        },
+        [],
+    ),
+    "named after other chips, for Hopper alone, of the file alone, and yes for the chip": (
+        {
+            "ops.py": """
+            import torch
+            def is_sm100():
+                return torch.cuda.get_device_capability()[0] == 10
+            def supports_wide():
+                return torch.cuda.get_device_capability()[0] == 9
+            def is_rubin():
+                return torch.cuda.get_device_capability() == (10, 7)
+            def _supports_fast():
+                return torch.cuda.get_device_capability()[0] == 10
+            def supports_all():
+                return torch.cuda.get_device_capability()[0] >= 10
+            """
+        },
+        [],
+    ),
+    "an error asks it, and that is opened": (
+        {
+            "ops.py": """
+            import torch
+            def supports_fast():
+                return torch.cuda.get_device_capability()[0] in (9, 10)
+            def op(x):
+                if not supports_fast():
+                    raise RuntimeError("not on this GPU")
+                return x
+            """
+        },
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_switch(name: str, tmp_path: Path) -> None:
+    files, expected = SWITCHES[name]
+    plan = made(tmp_path, files)
+    rows = [row for row in plan.rows if row.verdict == "switch"]
+    places = (plan.steps[row.ways[0].steps[0] - 1].at for row in rows)
+    assert [f"{Path(at.path).name}:{at.line} {row.name}" for row, at in zip(rows, places, strict=True)] == expected
+
+
+def test_a_switch_is_asked_for_by_those_that_ask_it(tmp_path: Path) -> None:
+    files, _ = SWITCHES["an answer that sends its asker another way"]
+    plan = made(tmp_path, files, "op")
+    assert [row.name for row in plan.rows] == ["pkg.ops.supports_fast"]
+    assert port([str(tmp_path / "pkg")], "12.1", ("nothing",), jobs=1).steps == ()
+
+
+SETUP = """
+import torch
+from torch.utils.cpp_extension import CUDAExtension
+flags = []
+if torch.cuda.get_device_capability() == (12, 0):
+    flags.append("-gencode")
+    flags.append("arch=compute_120a,code=sm_120a")
+elif torch.cuda.get_device_capability() == (12, 1):
+    flags.append("-gencode")
+    flags.append("arch={},code={}")
+else:
+    raise RuntimeError("12.x only")
+ext_modules = [CUDAExtension("pkg._C", ["a.cu"], extra_compile_args={{"nvcc": flags}})]
+"""
+
+
+@pytest.mark.parametrize(("target", "lines"), [(("compute_120a", "sm_120a"), [10]), (("compute_121a", "sm_121a"), [])])
+def test_flags_that_make_nothing_for_the_chip_are_a_step(
+    target: tuple[str, str], lines: list[int], tmp_path: Path
+) -> None:
+    (tmp_path / "setup.py").write_text(SETUP.format(*target))
+    (tmp_path / "a.cu").write_text("__global__ void k() {}\n")
+    plan = port([str(tmp_path)], "12.1", jobs=1)
+    assert [(step.kind, step.at.line, step.needed_by) for step in plan.steps] == [("build", line, ()) for line in lines]
+    assert port([str(tmp_path)], "12.1", ("nothing",), jobs=1).steps == ()
+
+
 def test_a_test_that_skips_the_chip_is_the_last_step(tmp_path: Path) -> None:
     tests = tmp_path / "tests"
     tests.mkdir()
@@ -665,6 +824,38 @@ def test_a_test_that_skips_the_chip_is_the_last_step(tmp_path: Path) -> None:
         ("condition", "check.py", 4),
         ("test", "test_op.py", 6),
     ]
+
+
+PARTLY = """
+import torch
+def op(x, fp8=False):
+    if fp8:
+        assert torch.cuda.get_device_capability()[0] == 10, "fp8 on 10.x only"
+        return x + 1
+    return x
+"""
+SKIPPING = """
+import pytest
+import torch
+from pkg import op
+{name} = torch.cuda.get_device_capability()[0] == 10
+@pytest.mark.skipif(not {name}, reason="not here")
+def test_op():
+    assert op(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"), [("IS_SM100", []), ("HAS_FP8", ["test_op.py"]), ("IS_BLACKWELL", ["test_op.py"])]
+)
+def test_of_what_works_a_test_for_another_chip_stays(name: str, steps: list[str], tmp_path: Path) -> None:
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    (tests / "test_op.py").write_text(SKIPPING.format(name=name))
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pkg'\n")
+    made(tmp_path, {"ops.py": PARTLY})
+    plan = port([str(tmp_path)], "12.1", ("op",), jobs=1)
+    assert [Path(step.at.path).name for step in plan.steps] == ["ops.py", *steps]
 
 
 def test_the_patches_apply_one_after_the_other(tmp_path: Path) -> None:

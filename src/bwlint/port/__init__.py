@@ -17,7 +17,6 @@ from bwlint.matrix.cells import GatePlace, Ruling
 from bwlint.matrix.rows import RowEntry
 from bwlint.model.facts import Module
 from bwlint.model.findings import NoFix, Skipped
-from bwlint.model.kinds import GateKind
 from bwlint.model.progress import Advance, quiet
 from bwlint.port.builds import left_out, mending
 from bwlint.port.opening import opened, wanted
@@ -33,7 +32,6 @@ from bwlint.settings.config import UsageError
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses
 
-_ERRORS: tuple[GateKind, ...] = ("list", "condition", "assert")
 _NAMED_AFTER = re.compile(r"sm_?(?:\d{2,3}[af]?x?|10x)|hopper|blackwell", re.I)
 
 
@@ -167,11 +165,11 @@ class _Planner:
 
     def _switches(self, known: set[GatePlace]) -> list[Switch]:
         """Those that were asked for, by their name or that of who asks them, where no way has opened them yet."""
-        found = []
+        found, opened_by = [], {id(self.ways.gate(place)) for place in known}
         for switch in Switches(self.ways, self.context.judged).of():
-            places = (GatePlace(one.module.path, one.at) for one in switch.askers)
+            gates = (*switch.askers, *map(self.ways.gate, switch.way.gates))
             names = (switch.name, *(f"{one.module.name}.{one.gate.qualname}" for one in switch.askers))
-            if not known & {*switch.way.gates, *places} and any(selected(name, self.select) for name in names):
+            if opened_by.isdisjoint(map(id, gates)) and any(selected(name, self.select) for name in names):
                 found.append(switch)
         return sorted(found, key=lambda one: one.name)
 
@@ -258,11 +256,10 @@ class _Planner:
         return (module for _, module in self.gathered.collected.modules)
 
     def _in_setup(self) -> Iterator[GatePlace]:
-        """Gates of a `setup.py` that end in an error where the chip comes to them."""
+        """Lists of a `setup.py` that end in an error where the chip is asked for."""
         for path, gates in self.context.judged.items():
             for judged in gates if Path(path).name == "setup.py" else ():
-                comes = judged.gate.is_a("list") or self.chip in judged.sets.live
-                if comes and refuses(judged.other) and self.chip not in judged.may and judged.gate.is_a(*_ERRORS):
+                if judged.gate.kind == "list" and refuses(judged.other) and self.chip not in judged.may:
                     yield GatePlace(path, judged.at)
 
     def _step_of_build(self, place: GatePlace, draft: Draft, needed: Sequence[str]) -> PortStep:
@@ -274,12 +271,18 @@ class _Planner:
         )
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
-        """Tests that skip the chip and use an operation that is opened, with the names of these."""
+        """Tests that skip the chip and use an operation that is opened, with the names of these. Where one works today,
+        what is skipped by the name of another chip is what that chip alone has.
+        """
+        wishes = list(wishes)
         names = {wish.entry.name: _named(wish.entry) for wish in wishes}
+        whole = {_named(wish.entry) for wish in wishes if not wish.partly}
         found: dict[GatePlace, list[str]] = {}
         for judged in (one for gates in self.context.judged.values() for one in gates if one.in_test):
             if refuses(judged.other) and self.chip not in judged.may:
                 used = [names[name] for name in self._used(judged) if name in names]
+                if self.ways.others_named(judged.gate.text):
+                    used = [name for name in used if name in whole]
                 if used:
                     found[GatePlace(judged.module.path, judged.at)] = list(dict.fromkeys(used))
         return found

@@ -20,7 +20,7 @@ from bwlint.world.proofs import Key, Node
 MAX_LOOSE = 200
 """Definitions that are looked at for one operation."""
 _MADE = ("__init__", "__post_init__", "__call__")
-NEWER = ChipSet.where(lambda one: one.joined >= 100)
+_NEWER = ChipSet.where(lambda one: one.joined >= 100)
 """One use among several that is for Hopper alone is wgmma by custom, and so is no gate to open."""
 
 
@@ -123,7 +123,7 @@ class Partly:
         """Whether an error keeps the chip away, or the answer of a method that is asked before its class is used."""
         if ANSWERS.fullmatch(judged.gate.qualname.rpartition(".")[2]):
             return answers_no(judged.other) and bool(judged.admitted) and self.ways.chip not in judged.admitted
-        meant = refuses(judged.other) and bool(judged.admitted & NEWER) and not self._may_pass(judged)
+        meant = refuses(judged.other) and bool(judged.admitted & _NEWER) and not self._may_pass(judged)
         return meant and not self._is_meant(judged)
 
     def _is_meant(self, judged: Judged) -> bool:

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from bwlint.chips import ChipSet, chip, siblings
-from bwlint.chips.mentions import mentioned
+from bwlint.chips import ChipSet
 from bwlint.matrix.cells import GatePlace
-from bwlint.model.naming import spoken
-from bwlint.port.partly import NEWER
 from bwlint.port.ways import Lacking, OpenWay, Ways
 from bwlint.world.gates import Judged
+
+_ALIKE = ChipSet.where(lambda one: one.generation.startswith("Blackwell"))
+"""What is for Hopper or Rubin alone is no gate to open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,13 @@ class Switches:
                 yield from self._opened(judged, source)
 
     def _is_closed(self, judged: Judged) -> bool:
-        """Whether it answers no to the chip, and is neither for Hopper alone nor called after other chips."""
+        """Whether it is public and answers no to the chip, and neither is for Hopper alone nor called after others."""
         gate, own = judged.gate, ChipSet.of(self.ways.chip)
         global_flag = gate.kind == "flag" and gate.qualname == "<module>"
         global_answer = gate.kind == "predicate" and "." not in gate.qualname
-        if judged.in_test or judged.sets.flags or not gate.name or not (global_answer or global_flag):
+        if judged.in_test or judged.sets.flags or gate.name[:1] in ("", "_") or not (global_answer or global_flag):
             return False
-        said = mentioned(spoken(gate.name)).named
-        meant = not said or bool(said & (siblings(chip(self.ways.chip)) | own))
-        return meant and bool(judged.core & NEWER) and not own & judged.sets.may
+        return not self.ways.others_named(gate.name) and bool(judged.core & _ALIKE) and not own & judged.sets.may
 
     def _source(self, judged: Judged) -> Judged | None:
         """What compares: the answer itself or a variable beside it; nothing where that is a switch of its own."""

@@ -9,7 +9,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bwlint.chips import ChipSet, TargetSet, chip, siblings
 from bwlint.chips.atoms import builder
@@ -99,7 +99,10 @@ class Ways:
         """The chips, none of the family, after which a definition or its file is called: it is theirs alone. Kernels
         that are called after an older chip than these run on what came later, too.
         """
-        words = f"{os.path.basename(node.outline.path)} {node.definition.qualname}"
+        return self.others_named(f"{os.path.basename(node.outline.path)} {node.definition.qualname}")
+
+    def others_named(self, words: str) -> ChipSet:
+        """The chips of 9.0 and later that words name, where they name none of the family."""
         said = mentioned(spoken(words)).named
         family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
         return said & _ALONE if not said & family else ChipSet.of()
@@ -137,7 +140,9 @@ class Ways:
         """What the texts and names stand for in a function that answers a question, and in those that it asks."""
         start = self._node(module.name, qualname)
         for node in self.world.definitions.may_lead(start) if start is not None else ():
-            yield from self._in_table(node.outline.path, node.definition.uses)
+            uses = node.definition.uses
+            looked_for = (replace(use, how="call") for use in uses if use.how == "text" and use.name.isidentifier())
+            yield from self._in_table(node.outline.path, (*uses, *looked_for))
 
     def lacking(self, module: Module, side: Side) -> list[Need]:
         """What a side surely comes to that the chip lacks."""
