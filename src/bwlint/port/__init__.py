@@ -22,7 +22,7 @@ from bwlint.port.builds import left_out, mending
 from bwlint.port.opening import opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
 from bwlint.port.partly import Partly
-from bwlint.port.switches import Switch, Switches
+from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
 from bwlint.port.ways import Lacking, OpenWay, Ways
 from bwlint.run.engine import context_of
@@ -163,7 +163,7 @@ class _Planner:
                 if passable(ways):
                     yield _Wish(entry, ruling, ways, (), partly=True)
 
-    def _switches(self, known: set[GatePlace]) -> list[Switch]:
+    def _switches(self, known: set[GatePlace]) -> list[PortSwitch]:
         """Those that were asked for, by their name or that of who asks them, where no way has opened them yet."""
         found, opened_by = [], {id(self.ways.gate(place)) for place in known}
         for switch in Switches(self.ways, self.context.judged).of():
@@ -173,7 +173,7 @@ class _Planner:
                 found.append(switch)
         return sorted(found, key=lambda one: one.name)
 
-    def _row_of_switch(self, switch: Switch) -> PortRow:
+    def _row_of_switch(self, switch: PortSwitch) -> PortRow:
         at = self._spot(GatePlace(switch.judged.module.path, switch.judged.gate.at))
         return PortRow(switch.name, "no", "", at, "switch", (self._way(switch.way, is_taken=True),), (), ())
 

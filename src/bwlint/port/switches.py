@@ -16,7 +16,7 @@ _ALIKE = ChipSet.where(lambda one: one.generation.startswith("Blackwell"))
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class PortSwitch:
     """An answer with its way, by its full name; `askers` are the gates that ask it."""
 
     name: str
@@ -33,7 +33,7 @@ class Switches:
     judged: Mapping[str, Iterable[Judged]]
     _asking: dict[str, list[Judged]] = field(default_factory=dict)
 
-    def of(self) -> Iterator[Switch]:
+    def of(self) -> Iterator[PortSwitch]:
         """The switches of the program, by files."""
         asking = defaultdict[str, list[Judged]](list)
         for judged in (one for gates in self.judged.values() for one in gates if not one.in_test):
@@ -63,7 +63,7 @@ class Switches:
         found = next((one for one in flags if leaf is not None and one.gate.at.holds(leaf)), None)
         return found if found is not None and found.gate.qualname == judged.gate.qualname else None
 
-    def _opened(self, judged: Judged, source: Judged) -> Iterator[Switch]:
+    def _opened(self, judged: Judged, source: Judged) -> Iterator[PortSwitch]:
         gate, path = judged.gate, judged.module.path
         way = OpenWay("its answer", {GatePlace(source.module.path, source.at): True})
         askers = [one for one in self._asking.get(gate.name, ()) if one is not judged and one is not source]
@@ -77,4 +77,4 @@ class Switches:
             way.lacks[GatePlace(path, gate.at)] = Lacking(GatePlace(path, gate.at), need.what, need.legal)
         if not way.lacks:
             name = gate.name if gate.kind == "flag" else gate.qualname
-            yield Switch(f"{judged.module.name}.{name}", judged, way, tuple(askers))
+            yield PortSwitch(f"{judged.module.name}.{name}", judged, way, tuple(askers))
