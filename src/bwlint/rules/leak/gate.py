@@ -46,7 +46,8 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
     if judged.gate.kind == "choice":
         for side, need, wrong in leaks(context, judged):
             if need.strength == PROOF:
-                yield _where_chosen(context, judged, draft(judged, side, need, wrong), wrong)
+                one = _where_chosen(context, judged, draft(judged, side, need, wrong), wrong)
+                yield _unless_in_vain(context, judged, side, one, wrong)
         return
     tables = list(tensor_memory(context, judged))
     if tables:
@@ -75,9 +76,17 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         by_name_alone = need.use.how == "define" and judged.gate.is_a("predicate", "condition")
         if by_name_alone and _unasked(context, judged):
             one = replace(one, severity="note", confidence="low", remedy=None)
-        yield _where_chosen(context, judged, one, wrong)
+        yield _unless_in_vain(context, judged, side, _where_chosen(context, judged, one, wrong), wrong)
     if not found:
         yield from list(misnamed(context, judged)) or own_words.open_bound(context, judged)
+
+
+def _unless_in_vain(context: Context, judged: Judged, side: Side, found: Draft, wrong: ChipSet) -> Draft:
+    """A note where a test picks among calls of which none runs there: what is tested has to run first."""
+    other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
+    needs = context.evidence.of(judged.module, other) if judged.in_test else ()
+    in_vain = any(one.strength == PROOF and not wrong & one.legal for one in needs)
+    return replace(found, severity="note") if in_vain else found
 
 
 def _where_chosen(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -> Draft:

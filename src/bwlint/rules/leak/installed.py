@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
+from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
@@ -32,7 +33,10 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
     if need is None:
         return None
     wrong = context.let_to(module, need.use.at) & context.targets & need.arriving - need.legal
-    return _draft(module, gate, need, wrong) if wrong and _works(context, module, gate.no, wrong) else None
+    if not wrong or not _works(context, module, gate.no, wrong):
+        return None
+    draft = _draft(module, gate, need, wrong)
+    return replace(draft, severity="note") if aside(context, module) else draft  # there it is compared with
 
 
 def _need(context: Context, module: Module, gate: Gate) -> Need | None:

@@ -26,7 +26,7 @@ from bwlint.world.libraries import PROOF, Need
 @dataclass(frozen=True, slots=True)
 class _Picked:
     """What a call in `user` is on some chips, or is handed, and what it needs; `at` is the test or the row that picks
-    it, in `module`.
+    it, in `module`. `in_vain` says that a test picks, of which none runs there: what is tested has to run first.
     """
 
     user: Module
@@ -36,6 +36,7 @@ class _Picked:
     chips: ChipSet
     module: Module
     at: Span
+    in_vain: bool
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -89,14 +90,23 @@ def _wrongly_chosen(context: Context, module: Module, call: Operation) -> Iterat
         use = _told(call, lane) if call.kind == "told" else _called(context, module, call, lane)
         if use is not None:
             chips[use] = chips.get(use, NONE) | ChipSet.joining((chip,))
+    needs = {use: _need(context, module, use) for use in chips}
     for use, picked in chips.items():
-        need = context.evidence.of_use(module, use) or context.evidence.of_object(module, use)
-        if need is None or need.strength != PROOF:
+        need = needs[use]
+        if need is None:
             continue
         wrong = picked & live & context.targets & need.arriving - need.legal
         place = _chosen(context, module, call, wrong) if wrong else None
         if place is not None:
-            yield _Picked(module, call, need, wrong, picked & live, *place)
+            in_vain = context.in_test(module) and all(
+                one is not None and not wrong & one.legal for one in needs.values()
+            )
+            yield _Picked(module, call, need, wrong, picked & live, *place, in_vain)
+
+
+def _need(context: Context, module: Module, use: Use) -> Need | None:
+    need = context.evidence.of_use(module, use) or context.evidence.of_object(module, use)
+    return need if need is not None and need.strength == PROOF else None
 
 
 def _told(call: Operation, lane: object) -> Use | None:
@@ -157,7 +167,7 @@ def _draft(found: _Picked) -> Draft:
     return Draft(
         rule=RULE,
         place=DraftPlace(module=found.module, at=found.at, admitted=found.chips, certain=found.chips),
-        severity="warning",
+        severity="note" if found.in_vain else "warning",
         confidence="high" if need.hops else "medium",
         message=f"picks `{need.use.name}` for {plain(wrong)}: {need.what}",
         label=f"picks `{name}` on {found.chips}",
