@@ -737,6 +737,20 @@ SWITCHES: dict[str, tuple[Mapping[str, str], list[str]]] = {
         },
         [],
     ),
+    "a comment says that the exact answer is meant": (
+        {
+            "ops.py": """
+            import torch
+            def supports_rounding():
+                # the guard of the kernel has the same chips on purpose: only these have the instruction
+                return torch.cuda.get_device_capability() in ((10, 0), (10, 3))
+            def supports_more():
+                # not on 12.1 yet
+                return torch.cuda.get_device_capability() in ((10, 0), (10, 3))
+            """
+        },
+        [],
+    ),
     "an error asks it, and that is opened": (
         {
             "ops.py": """

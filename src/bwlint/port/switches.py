@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from bwlint.chips import ChipSet
+from bwlint.chips import NONE, ChipSet
+from bwlint.fix.change import WantedChange
+from bwlint.fix.meant import said_exactly
 from bwlint.matrix.cells import GatePlace
 from bwlint.port.ways import Lacking, OpenWay, Ways
 from bwlint.world.gates import Judged
@@ -42,7 +44,7 @@ class Switches:
         self._asking = asking
         for judged in (one for gates in self.judged.values() for one in gates):
             source = self._source(judged) if self._is_closed(judged) else None
-            if source is not None:
+            if source is not None and not self._is_meant(judged, source):
                 yield from self._opened(judged, source)
 
     def _is_closed(self, judged: Judged) -> bool:
@@ -53,6 +55,11 @@ class Switches:
         if judged.in_test or judged.sets.flags or gate.name[:1] in ("", "_") or not (global_answer or global_flag):
             return False
         return not self.ways.others_named(gate.name) and bool(judged.core & _ALIKE) and not own & judged.sets.may
+
+    def _is_meant(self, *gates: Judged) -> bool:
+        """Whether a comment gives a reason for the exact answer."""
+        own = ChipSet.of(self.ways.chip)
+        return any(said_exactly(one.gate.comment, WantedChange("admit", own, own, NONE)) for one in gates)
 
     def _source(self, judged: Judged) -> Judged | None:
         """What compares: the answer itself or a variable beside it; nothing where that is a switch of its own."""
