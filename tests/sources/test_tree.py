@@ -56,3 +56,9 @@ def test_a_checkout_that_is_a_package_has_nothing_to_do_with_what_lies_beside_it
         (folder / "__init__.py").touch()
     assert package_root(str(checkout / "nodes" / "a.py")) == str(checkout)
     assert package_root(str(checkout / "a.py")) == str(checkout)
+
+
+def test_a_tree_without_its_git_folder_is_known_by_its_workflows(tmp_path: Path) -> None:
+    workflows = tmp_path / ".github" / "workflows"
+    workflows.mkdir(parents=True)
+    assert project_folder(str(workflows)) == str(tmp_path)

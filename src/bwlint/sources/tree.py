@@ -12,7 +12,7 @@ from bwlint.sources import disk
 
 KERNEL_PACKAGE = "build.toml"
 """What kernel-builder builds a package of kernels by; each in a folder of such packages is a project by itself."""
-_PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg", KERNEL_PACKAGE)
+_PROJECT_MARKS = (".git", ".github", "pyproject.toml", "setup.py", "setup.cfg", KERNEL_PACKAGE)
 _CHECKOUT_MARKS = (".git",)
 _SOURCE_FOLDERS = ("", "src", "python")
 _MAX_CLIMB = 8
