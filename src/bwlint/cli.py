@@ -534,7 +534,7 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     metavar="FILE",
     type=click.Path(dir_okay=False),
     callback=check_output,
-    help="Pack receipts, named as PATHs or made by --selftest, for sending in: without names, paths, UUIDs or code."
+    help="Pack receipts, named as PATHs or made by --selftest, for sending in: without names, absolute paths or UUIDs."
     " What is in them is shown first.",
 )
 @click.option("--refuted-is-error", is_flag=True, help="Exit with 1 if a finding is refuted, too.")
