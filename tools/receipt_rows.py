@@ -15,6 +15,7 @@ Exit codes: 0 no row is contradicted, 1 one is. `tests/chips/test_receipts.py` r
     peer.json              access, atomics, copies of two GPUs      products.toml (peer), links.toml (GB/s)
     findings.json, ptxas-* statements that were taken or refused    ptx.toml
     files.json             only that the device is what it says
+    trace-*, triton-*      nothing: what a program ran, what Triton gave kernels
 
 What a GPU has no word on (features.toml, words, flags, costs) is not compared, nor what a receipt left undecided.
 """
@@ -85,7 +86,9 @@ class Saying:
 
 
 def sayings(receipt: Any) -> Iterator[Saying]:
-    """All that a receipt has a word on."""
+    """All that a receipt has a word on: nothing, if it is neither of `confirm` nor of a tool that tries a machine."""
+    if "machine" not in receipt:
+        return
     for device in receipt["machine"]["devices"]:
         yield from _of_device(device)
         yield from _of_driver(receipt["machine"]["driver"], device)

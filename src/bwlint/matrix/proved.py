@@ -24,7 +24,7 @@ _SIMULATED = "evaluate"
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
+class _RungTried:
     """A claim on one chip, as tested: where it stands, whether its gate is what was claimed, and what came of it."""
 
     path: str
@@ -43,7 +43,7 @@ def with_receipts(matrix: Matrix, path: Path) -> Matrix:
     files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
     if not files:
         raise OSError(f"{path}: no receipts in it")
-    known: dict[tuple[str, int], list[_Tried]] = {}
+    known: dict[tuple[str, int], list[_RungTried]] = {}
     skipped = []
     for file in files:
         try:
@@ -55,7 +55,7 @@ def with_receipts(matrix: Matrix, path: Path) -> Matrix:
     return replace(matrix, rows=rows, skipped=(*matrix.skipped, *skipped))
 
 
-def _read(file: Path) -> list[_Tried]:
+def _read(file: Path) -> list[_RungTried]:
     if not file.is_file() or file.stat().st_size > MOST_BYTES:
         raise ValueError(f"no plain file of at most {MOST_BYTES >> 20} MiB")
     found = json.loads(file.read_text(encoding="utf-8"))
@@ -63,7 +63,7 @@ def _read(file: Path) -> list[_Tried]:
     return [tried for document in documents for tried in _tried(document, file.name)]
 
 
-def _tried(document: Any, name: str) -> Iterator[_Tried]:
+def _tried(document: Any, name: str) -> Iterator[_RungTried]:
     """The decided tests of a document; a self-test is about cases of bwlint's own, and has none."""
     if "cases" in document:
         return
@@ -83,7 +83,7 @@ def _tried(document: Any, name: str) -> Iterator[_Tried]:
                     rung, told = str(attempt["rung"]), str(reason)
                     proof = CellProof(outcome, rung, told, "" if rung == _SIMULATED else _device(attempt), name)
                     path = str(claim["path"] or row["path"])
-                    yield _Tried(path, int(line), str(claim["subject"]), claim["kind"] == "gate", chip, proof)
+                    yield _RungTried(path, int(line), str(claim["subject"]), claim["kind"] == "gate", chip, proof)
 
 
 def _device(attempt: Any) -> str:
@@ -116,11 +116,11 @@ def _is_claimed(found: Any) -> bool:
     return "true" in gives if found["claimed"] == "true or false" else gives == {found["claimed"]}
 
 
-def _marked(row: MatrixRow, known: dict[tuple[str, int], list[_Tried]]) -> MatrixRow:
+def _marked(row: MatrixRow, known: dict[tuple[str, int], list[_RungTried]]) -> MatrixRow:
     return replace(row, cells={chip: _proved(cell, chip, known) for chip, cell in row.cells.items()})
 
 
-def _proved(cell: Cell, chip: str, known: dict[tuple[str, int], list[_Tried]]) -> Cell:
+def _proved(cell: Cell, chip: str, known: dict[tuple[str, int], list[_RungTried]]) -> Cell:
     gate = cell.gate
     if gate is None or cell.word == UNKNOWN:
         return cell
@@ -130,7 +130,7 @@ def _proved(cell: Cell, chip: str, known: dict[tuple[str, int], list[_Tried]]) -
     return replace(cell, proofs=proofs) if proofs else cell
 
 
-def _is_about(tried: _Tried, gate: CellGate) -> bool:
+def _is_about(tried: _RungTried, gate: CellGate) -> bool:
     """Whether a claim is about a gate: a path may be told from another folder, so its code has to be the same too."""
     one, other = ("/" + path.removeprefix("./").lstrip("/") for path in (tried.path, gate.path))
     if not (one.endswith(other) or other.endswith(one)) or not tried.code:
@@ -139,7 +139,7 @@ def _is_about(tried: _Tried, gate: CellGate) -> bool:
     return claimed.startswith(shown) if tried.is_gate else claimed in shown
 
 
-def _of_cell(tried: _Tried, cell: Cell) -> CellProof | None:
+def _of_cell(tried: _RungTried, cell: Cell) -> CellProof | None:
     """What a test of a claim says of the cell: a claim that something fails on the chip speaks against a yes."""
     if tried.is_gate or cell.word == NO:
         return tried.proof

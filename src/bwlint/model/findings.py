@@ -7,7 +7,7 @@ such as ``("12.0", "12.1")`` in ascending order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, final
 
 Severity = Literal["error", "warning", "note"]
@@ -180,7 +180,7 @@ other        what is to be seen in the source: no rung tests it
 BUILDER = "builder"
 """The subject of a claim on a cluster that no compiler lets come to a launch."""
 
-UNTESTED: frozenset[ClaimKind] = frozenset({"need", "other"})
+UNTESTED: frozenset[ClaimKind] = frozenset({"other"})
 """Claims that no rung tests: a finding with one of them is never confirmed."""
 
 
@@ -254,7 +254,7 @@ class Finding:
     fix: Fix | None = None
     fix_refused: str | None = None
     fingerprint: str = ""
-    content: str = ""
+    content: str = field(default="", compare=False)
     """The fingerprint without the function around it: the same where code was moved into another one."""
     claims: tuple[Claim, ...] = ()
     """All of them are true where the finding is."""

@@ -40,7 +40,7 @@ def processes(folder: Path) -> tuple[Process, ...]:
 
 
 def _of_file(file: Path) -> Iterator[Process]:
-    seen: _Seen | None = None
+    seen: _ProcessSeen | None = None
     with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -50,7 +50,7 @@ def _of_file(file: Path) -> Iterator[Process]:
                 if "process" in told:
                     if seen is not None:
                         yield seen.whole(file.parent)
-                    seen = _Seen(told)
+                    seen = _ProcessSeen(told)
                 elif seen is not None:
                     seen.take(told)
             except (ValueError, LookupError, TypeError, AttributeError):
@@ -62,7 +62,7 @@ def _of_file(file: Path) -> Iterator[Process]:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _ProcessSeen:
     """What the lines so far say of a process."""
 
     head: dict[str, Any]

@@ -178,7 +178,7 @@ def _names_a_kernel(claim: Claim) -> bool:
 
 
 @dataclass(slots=True)
-class _Tried:
+class _KernelsTried:
     """What came of the kernels so far."""
 
     details: dict[str, Any]
@@ -191,7 +191,7 @@ class _Tried:
 
 def _each(part: ContainerPart, trials: Sequence[_Trial], claim: Claim, world: Workbench, device: Device) -> Attempt:
     """Start the kernels one after another, each in a child of its own, until one decides."""
-    tried = _Tried({**about(device), "kernels": {}})
+    tried = _KernelsTried({**about(device), "kernels": {}})
 
     def asked(steps: Steps) -> gpu.Answered:
         found = ask({"do": "image", "device": device.ordinal, "image": part.image, "steps": steps}, world)
@@ -209,7 +209,7 @@ def _each(part: ContainerPart, trials: Sequence[_Trial], claim: Claim, world: Wo
     return executed(RUNG, "confirmed", reason, tried.details, tried.log, tried.seconds)
 
 
-def _try(trial: _Trial, claim: Claim, asked: Callable[[Steps], gpu.Answered], tried: _Tried) -> None:
+def _try(trial: _Trial, claim: Claim, asked: Callable[[Steps], gpu.Answered], tried: _KernelsTried) -> None:
     name, steps = readable(trial.kernel), _steps(trial, claim, trial.guesses[0])
     first = asked(steps)
     if first.trouble:

@@ -124,7 +124,7 @@ def _differs(signature: Signature, taking: Taking) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Verdict:
     outcome: Outcome
     reason: str
 
@@ -133,7 +133,7 @@ def _tested(test: _Test, cases: Sequence[Taking]) -> Attempt:
     if len(cases) > MAX_TAKINGS:
         return not_eligible("assemble", f"{len(cases)} configurations: more than {MAX_TAKINGS} are not compiled")
     kernel = cut_kernel(test.subject.real, test.home, cases[0].kernel.name)
-    seen: list[_Seen] = []
+    seen: list[_Verdict] = []
     for taking in cases:
         signature = test.signature(kernel, taking)
         if isinstance(signature, str):
@@ -148,14 +148,14 @@ def _tested(test: _Test, cases: Sequence[Taking]) -> Attempt:
         if ran.refused:
             return not_eligible("assemble", ran.refused, test.details)
         if ran.trouble:
-            return _done(test, _Seen("inconclusive", f"`{kernel.name}`: {ran.trouble}"))
+            return _done(test, _Verdict("inconclusive", f"`{kernel.name}`: {ran.trouble}"))
         test.details |= {"triton": ran.version, "kernel": kernel.name, "options": options}
         for on in chips:
             one = _on_chip(test, ran, kernel.name, on)
             seen.append(one)
             if one.outcome != "confirmed":
                 return _done(test, one)
-    return _done(test, seen[0] if seen else _Seen("inconclusive", "the claim names no chip"))
+    return _done(test, seen[0] if seen else _Verdict("inconclusive", "the claim names no chip"))
 
 
 def _chips(test: _Test) -> list[str]:
@@ -167,53 +167,55 @@ def _chips(test: _Test) -> list[str]:
     return [f"{number[:-1]}.{number[-1]}" for number in sorted(numbers)]
 
 
-def _on_chip(test: _Test, ran: TritonRun, name: str, on: Chip) -> _Seen:
+def _on_chip(test: _Test, ran: TritonRun, name: str, on: Chip) -> _Verdict:
     made = ran.made[on.name]
     test.details.setdefault("bytes", {})[on.name] = [one.shared for one in made if not one.error]
     failed = next((one for one in made if one.error), None)
     if failed is not None:
         reason = f"Triton {ran.version} does not compile `{name}` for {on.name}: {cut(failed.error)}"
-        return _Seen("inconclusive", reason)
+        return _Verdict("inconclusive", reason)
     if test.subject.claim.kind in _HEADS:
         return _head(test, ran, on)
     return _shared(test, ran, name, on)
 
 
-def _shared(test: _Test, ran: TritonRun, name: str, on: Chip) -> _Seen:
+def _shared(test: _Test, ran: TritonRun, name: str, on: Chip) -> _Verdict:
     """Whether all ways of a kernel take more than the chip gives, or one that the claim rules out takes less."""
     sizes = [one.shared for one in ran.made[on.name]]
     least, most = min(sizes), max(sizes)
     limit = on.smem_per_block_optin
     if limit is None:
-        return _Seen("inconclusive", f"how much shared memory {on.name} gives to a block is not known")
+        return _Verdict("inconclusive", f"how much shared memory {on.name} gives to a block is not known")
     amount = f"{least}" if least == most else f"{least} to {most}"
     reason = f"Triton {ran.version} gives a block of `{name}` {amount} bytes for {on.name}, which has {limit}"
     if least > limit:
-        return _Seen("confirmed", reason)
+        return _Verdict("confirmed", reason)
     if most > limit:
-        return _Seen("inconclusive", f"{reason}: it turns on flags")
+        return _Verdict("inconclusive", f"{reason}: it turns on flags")
     if _tile(test.subject) is not None:
-        return _Seen("inconclusive", f"{reason}: with other constants the tile may not fit")
-    return _Seen("refuted", reason)
+        return _Verdict("inconclusive", f"{reason}: with other constants the tile may not fit")
+    return _Verdict("refuted", reason)
 
 
-def _head(test: _Test, ran: TritonRun, on: Chip) -> _Seen:
+def _head(test: _Test, ran: TritonRun, on: Chip) -> _Verdict:
     """Whether ptxas refuses an instruction in the PTX that Triton makes."""
     if test.toolkit is None:
-        return _Seen("inconclusive", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
+        return _Verdict("inconclusive", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
     head = test.subject.claim.subject
     lines = [at for at, line in enumerate(ran.made[on.name][0].ptx.splitlines(), 1) if _begins(line, head)]
     if not lines:
-        return _Seen("inconclusive", f"no `{head}` is in the PTX that Triton {ran.version} makes for {on.name}")
+        return _Verdict("inconclusive", f"no `{head}` is in the PTX that Triton {ran.version} makes for {on.name}")
     made, target = assemble(ran.made[on.name][0], test.world, test.toolkit)
     test.details["toolkit"] = test.toolkit.version
     error = next((one for one in made.messages if one.level != "warning" and one.line in lines), None)
     if error is None and made.path is None:
-        return _Seen("inconclusive", f"ptxas for {target}: {made.first_error or made.trouble}")
+        return _Verdict("inconclusive", f"ptxas for {target}: {made.first_error or made.trouble}")
     fails = test.subject.claim.kind == "instruction"
     if error is not None:
-        return _Seen("confirmed" if fails else "refuted", f"ptxas for {target}: {cut(error.text)}")
-    return _Seen("refuted" if fails else "confirmed", f"ptxas assembles what Triton {ran.version} makes for {target}")
+        return _Verdict("confirmed" if fails else "refuted", f"ptxas for {target}: {cut(error.text)}")
+    return _Verdict(
+        "refuted" if fails else "confirmed", f"ptxas assembles what Triton {ran.version} makes for {target}"
+    )
 
 
 def _begins(line: str, head: str) -> bool:
@@ -230,7 +232,7 @@ def assemble(made: Made, world: Workbench, toolkit: Toolkit) -> tuple[CompilerRu
     return assembled(Bench(world.scratch, world.compile_limit, toolkit, ""), path, name, "-c"), name
 
 
-def _done(test: _Test, seen: _Seen) -> Attempt:
+def _done(test: _Test, seen: _Verdict) -> Attempt:
     return executed(
         "assemble", seen.outcome, seen.reason, test.details, "\n".join(test.log)[:_LONGEST_TEXT], test.seconds
     )

@@ -70,7 +70,7 @@ def _all(triton: _Triton, units: Units, job: Mapping[str, Any], row: Sequence[An
     way: list[bool] = []
     for _ in range(_MOST_WAYS):
         choices = Choices(tuple(way))
-        world = _World(on, job["rows"], frozenset(job["devices"]), choices)
+        world = _TritonWorld(on, job["rows"], frozenset(job["devices"]), choices)
         world.helpers = triton.helpers()
         linker = Linker(units, world)
         found += [_made(triton, linker, job, values) for values in job["ways"]]
@@ -104,7 +104,7 @@ def _told(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[-1] if lines else ''}"[:_LONGEST].rstrip(": ")
 
 
-class _World(LibrariesOnChip):
+class _TritonWorld(LibrariesOnChip):
     """Libraries as slices have them, and Triton itself."""
 
     def outside(self, dotted: str) -> Any:

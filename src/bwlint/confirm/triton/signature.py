@@ -101,7 +101,7 @@ def inferred(
     `helpers` are the jit functions that it may call. Elements of `bits` bits are what the finding states. `fill` gives
     values to constants where there is no claim to be tested.
     """
-    reader = _Reader(tree, taking, uses(taking.kernel, helpers), bits, fill)
+    reader = _SignatureReader(tree, taking, uses(taking.kernel, helpers), bits, fill)
     missing = next((why for name in parameters(taking.kernel) if (why := reader.parameter(name))), "")
     if missing:
         return missing
@@ -111,7 +111,7 @@ def inferred(
 
 
 @dataclass(slots=True)
-class _Reader:
+class _SignatureReader:
     tree: ast.Module
     taking: Taking
     uses: Uses
