@@ -116,7 +116,7 @@ def _measure(row: Row, path: Path, home: File, taking: Taking, world: Workbench)
     row.filled = [name for name, source in signature.sources.items() if source == "filled in"]
     row.options = {"num_warps": taking.warps or DEFAULT_WARPS, "num_stages": taking.stages}
     numbers = {name: value for name, value in signature.values.items() if isinstance(value, int)}
-    if taking.at is not None:  # of what is not launched in its file, the reader says nothing, nor do strides
+    if taking.launch is not None:  # of what is not launched in its file, the reader says nothing, nor do strides
         row.reader = least_bytes(home.tree, kernel.name, numbers, taking.stages)
     ran = compile_kernel(slice_, signature, row.options, [chip(name) for name in CHIPS], world.scratch, LIMIT)
     if ran.trouble or ran.refused:

@@ -33,6 +33,21 @@ TREE = {
         from pkg.there import tl
         WIDE: tl.constexpr = 128
     """,
+    "pkg/picked.py": """
+        import os
+        from pkg.there import triton, tl
+
+        if os.environ.get("PLAIN", "0") == "1":
+            @triton.jit
+            def scaled(x, by):
+                return x * by
+        else:
+            'What most have.'
+
+            @triton.jit
+            def scaled(x, by):
+                return tl.exp(x * by)
+    """,
     "pkg/kernels.py": """
         import torch
         from pkg.there import triton, tl
@@ -106,6 +121,15 @@ def test_shared_memory_on_a_chip_that_is_not_there(block: int, outcome: str, tmp
     assert (found.outcome, found.executed) == (outcome, True), found.reason
     assert "for 12.0, which has 101376" in found.reason
     assert found.details["signature"]["a"] == "*fp16"
+
+
+@needs_triton
+def test_a_helper_that_a_test_picks(tmp_path: Path) -> None:
+    own = "@triton.jit\n        def scaled(x, by):\n            return x * by\n"
+    text = kernels(128)
+    assert own in text
+    found = tried(tmp_path, text.replace(own, "from pkg.picked import scaled\n"), _least(128))
+    assert found.outcome == "confirmed", found.reason
 
 
 @needs_triton

@@ -41,6 +41,22 @@ def pointed(a, b, K, BLOCK: tl.constexpr):
         total = inner(tl.load(left_at), right_at, total)
         left_at = tl.advance(left_at, (0, BLOCK))
 """
+ENDED = """
+def ended(k, lengths, out, count, stride, inner, BLOCK: tl.constexpr, HEAD: tl.constexpr):
+    keys, width = tl.arange(0, BLOCK), tl.arange(0, HEAD)
+    length = tl.load(lengths + tl.program_id(0))
+    end = tl.minimum(length, count)
+    left = tl.load(k + keys[:, None] * HEAD + width[None, :])
+    at = k + keys[None, :] * stride + width[:, None] * inner
+    for start in range(0, count, BLOCK):
+        rows = start + keys
+        right = tl.load({address}, {mask}, other=0.0)
+        at += BLOCK * stride
+        tl.store(out + keys[:, None] * BLOCK + keys[None, :], tl.dot(left, right))
+"""
+KEYS_BY_ONE, WIDTH_BY_ONE = "k + rows[None, :] + width[:, None] * stride", "k + rows[None, :] * stride + width[:, None]"
+SHIFTED = "k + (length + rows[None, :]) * stride + width[:, None]"
+HINTED = "k + tl.multiple_of(rows, 16)[None, :] + width[:, None] * stride"
 
 
 def taken(source: Mapping[str, Function], name: str, constants: Mapping[str, int], stages: int) -> int:
@@ -84,6 +100,28 @@ def test_gathered_blocks_are_there_once(flag: Mapping[str, int], expected: int) 
 
 def test_block_pointers_and_helpers() -> None:
     assert taken(functions(POINTED), "pointed", {"BLOCK": 64}, 4) == 2 * 64 * 128 * 2
+
+
+@pytest.mark.parametrize(
+    ("address", "mask", "known", "stages", "shared"),
+    [
+        (KEYS_BY_ONE, "mask=rows[None, :] < end", {}, 1, 32768),
+        (KEYS_BY_ONE, "(rows < end)[None, :]", {}, 1, 32768),
+        ("at", "mask=(rows < end)[None, :]", {}, 1, 32768),  # either stride may be the one of 1
+        ("at", "mask=(rows[None, :] < count) & (width[:, None] < length)", {"inner": 1}, 1, 32768),
+        ("at", "mask=(rows < end)[None, :]", {"inner": 1}, 3, 81920),
+        ("at", "mask=(rows[None, :] < count) & (length > 0)", {"inner": 1}, 3, 81920),
+        (WIDTH_BY_ONE, "mask=rows[None, :] < end", {}, 3, 81920),
+        (KEYS_BY_ONE, "mask=rows[None, :] < count", {}, 3, 81920),
+        (SHIFTED, "mask=length + rows[None, :] < count", {}, 3, 81920),
+        (HINTED, "mask=width[:, None] < length", {}, 3, 81920),
+    ],
+)
+def test_a_mask_that_ends_at_a_loaded_number(
+    address: str, mask: str, known: Mapping[str, int], stages: int, shared: int
+) -> None:
+    found = taken(functions(ENDED.format(address=address, mask=mask)), "ended", {"BLOCK": 64, "HEAD": 128, **known}, 4)
+    assert found == (1 + stages) * 64 * 128 * 2 <= shared
 
 
 def test_a_number_that_squares_itself_ends() -> None:

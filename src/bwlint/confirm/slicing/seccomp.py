@@ -29,17 +29,17 @@ class _Machine:
     plain: tuple[int, ...]
 
 
-# asm/unistd_64.h and asm-generic/unistd.h of Linux; write, openat, ioctl, mmap and mprotect, then munmap, brk, mremap,
-# madvise, rt_sigaction, rt_sigprocmask, rt_sigreturn, sigaltstack, restart_syscall, sched_yield, futex, clock_gettime,
-# gettimeofday, getrandom, exit, exit_group, gettid.
+# asm/unistd_64.h and asm-generic/unistd.h of Linux; write, openat, ioctl, newfstatat, mmap and mprotect, then munmap,
+# brk, mremap, madvise, rt_sigaction, rt_sigprocmask, rt_sigreturn, sigaltstack, restart_syscall, sched_yield, futex,
+# clock_gettime, gettimeofday, getrandom, exit, exit_group, gettid.
 _MACHINES = {
     "x86_64": _Machine(
-        _X86_64, 1, (257, 16), (9, 10), (11, 12, 25, 28, 13, 14, 15, 131, 219, 24, 202, 228, 96, 318, 60, 231, 186)
+        _X86_64, 1, (257, 16, 262), (9, 10), (11, 12, 25, 28, 13, 14, 15, 131, 219, 24, 202, 228, 96, 318, 60, 231, 186)
     ),
     "aarch64": _Machine(
         _AARCH64,
         64,
-        (56, 29),
+        (56, 29, 79),
         (222, 226),
         (215, 214, 216, 233, 134, 135, 139, 132, 128, 124, 98, 113, 169, 278, 93, 94, 178),
     ),
@@ -64,7 +64,8 @@ def unavailable() -> str | None:
 def install(*descriptors: int, files_fail: bool = False) -> None:
     """From now on this process may write to `descriptors`, compute, and end. Raises OSError where that is refused.
 
-    With `files_fail` who opens a file, or asks whether one is a terminal, is told that it may not, and goes on.
+    With `files_fail` who opens a file, or asks whether one is there or is a terminal, is told that it may not, and goes
+    on: what warns or raises looks for its source.
     """
     program = _program(_MACHINES[platform.machine()], descriptors, files_fail)
     library = ctypes.CDLL(None, use_errno=True)

@@ -155,8 +155,11 @@ class _Triton:
         self._backend = self._backend_of(self._target)
 
     def _lines(self, function: Any) -> tuple[list[str], int]:
-        text = self._texts.get(getattr(getattr(function, "__code__", None), "co_filename", ""))
-        return (text, 1) if text is not None else self._of_file(function)
+        code = getattr(function, "__code__", None)
+        text = self._texts.get(getattr(code, "co_filename", ""))
+        if code is None or text is None:
+            return self._of_file(function)
+        return inspect.getblock(text[code.co_firstlineno - 1 :]), code.co_firstlineno
 
     def _warm(self) -> None:
         """Compile a kernel of ours: what Triton imports late is then there."""
@@ -174,15 +177,16 @@ class _Triton:
         if isinstance(node, ast.AnnAssign) and "constexpr" in ast.unparse(node.annotation) and node.value is not None:
             tree.body[0] = ast.Assign([node.target], ast.Call(_OURS_CONSTANT, [node.value], []))
             return None
-        if not isinstance(node, ast.FunctionDef):
+        ours = [node] if isinstance(node, ast.FunctionDef) else _either_way(node) if isinstance(node, ast.If) else []
+        jitted = [one for one in ours if _is_kept(one)]
+        if not jitted:
             return None
-        words = {ast.unparse(one).partition("(")[0].rpartition(".")[2] for one in node.decorator_list}
-        if "jit" not in words and "constexpr_function" not in words:
-            return None
-        node.decorator_list = [_OURS_JIT if "jit" in words else node.decorator_list[-1]]
-        text = ast.unparse(ast.fix_missing_locations(tree)).replace("@__bw_jit__", "@triton.jit", 1)
+        for one in jitted:
+            one.decorator_list = [_OURS_JIT if "jit" in _decorators(one) else one.decorator_list[-1]]
+        text = ast.unparse(ast.fix_missing_locations(tree))
+        tree.body = ast.parse(text).body  # its lines are those of the text
         name = f"<kernel {len(self._texts)}>"
-        self._texts[name] = text.splitlines(keepends=True)
+        self._texts[name] = text.replace("@__bw_jit__", "@triton.jit").splitlines(keepends=True)
         return name
 
     def link(self, kernel: Any) -> None:
@@ -251,6 +255,23 @@ def _where_triton_is(node: ast.If | ast.Try) -> Sequence[ast.stmt]:
         if any(name.partition(".")[0] == "triton" for name in names):
             return branch
     return [node]
+
+
+def _either_way(node: ast.If) -> list[ast.FunctionDef]:
+    """The functions that a test picks among, where it does nothing else and need not be rewritten."""
+    asks = any(isinstance(one, ast.Is | ast.IsNot | ast.In | ast.NotIn) for one in ast.walk(node.test))
+    body = [one for one in (*node.body, *node.orelse) if not isinstance(one, ast.Expr)]
+    functions = [one for one in body if isinstance(one, ast.FunctionDef)]
+    return functions if not asks and len(functions) == len(body) else []
+
+
+def _is_kept(function: ast.FunctionDef) -> bool:
+    """Whether Triton reads a function as it is written."""
+    return not _decorators(function).isdisjoint(("jit", "constexpr_function"))
+
+
+def _decorators(function: ast.FunctionDef) -> set[str]:
+    return {ast.unparse(one).partition("(")[0].rpartition(".")[2] for one in function.decorator_list}
 
 
 _OURS_JIT = ast.Name("__bw_jit__", ast.Load())

@@ -1,11 +1,11 @@
 """Shared memory that a kernel of Triton takes at least, in bytes, for given constants and pipeline stages.
 
 What Triton 3.9 does for sm_120: a loop of several rounds that loads operands of `tl.dot` holds `stages - 1` blocks of
-each, or one of each where the address was loaded in the loop, too; with one stage the largest of them; and every
-operand that is loaded before the loop once. All else (operands that are computed, reductions, the way out) comes on
-top and is not counted. A dimension of which nothing is known counts as one, and so does an operand of one dimension.
-What is counted too much: a load whose mask ends at a loaded number along contiguous rows is too narrow to be pipelined
-(three LoRA kernels of SGLang take half as much).
+each, or one of each where the address was loaded in the loop, too, or where the mask ends at a loaded number along the
+contiguous dimension (the elements that come or do not come together are then one, too few for an asynchronous copy);
+with one stage the largest of them; and every operand that is loaded before the loop once. All else (operands that are
+computed, reductions, the way out) comes on top and is not counted. A dimension of which nothing is known counts as one,
+and so does an operand of one dimension. Of strides that are not known any may be the one of the contiguous dimension.
 """
 
 from __future__ import annotations
@@ -27,20 +27,21 @@ _REDUCES = frozenset(
     {"dot", "dot_scaled", "sum", "max", "min", "argmax", "argmin", "zeros", "full", "cumsum", "reduce"}
 )
 _TURNS = frozenset({"trans", "permute", "T"})
+_SAME = frozenset({"multiple_of", "max_contiguous", "to", "cast"})
 _RUNS = frozenset({"load", "program_id", "num_programs"})
 """What gives values of run time."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """A block that is read from global memory: where it goes, its shape, the loop around, and whether what it is
-    read from was itself read in that loop.
+    """A block that is read from global memory: where it goes, its shape, the loop around, and whether it is there
+    once for all stages: what it is read from was itself read in that loop, or it comes an element at a time.
     """
 
     name: str
     shape: tuple[int, ...]
     loop: ast.AST | None
-    indirect: bool
+    once: bool
 
     @property
     def elements(self) -> int:
@@ -49,8 +50,14 @@ class _Load:
 
 @dataclass(frozen=True, slots=True)
 class _BlockValue:
+    """A value of a kernel. Dimensions are counted from the last, -1."""
+
     shape: tuple[int, ...] = ()
     loads: frozenset[_Load] = frozenset()
+    steps: frozenset[int] = frozenset()
+    """Dimensions along which it grows by one."""
+    ends: frozenset[int] = frozenset()
+    """Dimensions along which a mask is compared with what was loaded."""
 
 
 _NOTHING = _BlockValue()
@@ -94,7 +101,7 @@ class TritonKernel:
         inside = [load for load in used if load.loop is loop.node]
         if loop.stages < 2:
             return around + max((load.elements for load in inside), default=0)
-        return around + sum(load.elements * (1 if load.indirect else loop.stages - 1) for load in inside)
+        return around + sum(load.elements * (1 if load.once else loop.stages - 1) for load in inside)
 
     def _body(self, body: Sequence[ast.stmt]) -> set[tuple[_Loop | None, _Load]]:
         """What operands of products are loaded, whichever way an undecided test of constants goes."""
@@ -118,12 +125,12 @@ class TritonKernel:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         for target in targets:
             if isinstance(target, ast.Name):
-                self._give(target.id, value, isinstance(node, ast.AugAssign))
+                self._give(target.id, value, node.op if isinstance(node, ast.AugAssign) else None)
             elif isinstance(target, ast.Tuple):
                 self._spread(target, value)
         return found
 
-    def _give(self, name: str, value: ast.expr, adds: bool) -> None:
+    def _give(self, name: str, value: ast.expr, adds: ast.operator | None) -> None:
         number = None if adds else self._number(value)
         self._fixed -= {name}
         if not adds and not _spoken(value).runs and not self._at_run_time(value):
@@ -131,8 +138,7 @@ class TritonKernel:
         self._numbers.pop(name, None)
         if number is not None:
             self._numbers[name] = number
-        found = self._value(value, name)
-        self._names[name] = _joined([self._names.get(name, _NOTHING), found]) if adds else found
+        self._names[name] = self._value(ast.BinOp(ast.Name(name), adds, value) if adds else value, name)
 
     def _spread(self, target: ast.Tuple, value: ast.expr) -> None:
         values = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else []
@@ -236,17 +242,28 @@ class TritonKernel:
             return self._indexed(node)
         if isinstance(node, ast.Attribute):
             value = self._value(node.value, name) if node.attr in _TURNS else _NOTHING
-            return replace(value, shape=value.shape[::-1])
+            return _BlockValue(value.shape[::-1], value.loads)
         if isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp | ast.BoolOp | ast.IfExp):
-            return _joined([self._value(one, name) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)])
+            parts = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
+            return self._combined(node, [self._value(one, name) for one in parts])
         return _NOTHING
+
+    def _combined(self, node: ast.expr, parts: Sequence[_BlockValue]) -> _BlockValue:
+        found = _joined(parts)
+        if isinstance(node, ast.Compare) and found.loads:
+            sides = {-at for at, side in enumerate(reversed(found.shape), 1) if side > 1}
+            return replace(found, ends=found.ends | found.steps | sides, steps=frozenset())
+        if not isinstance(node, ast.BinOp) or isinstance(node.op, ast.Add | ast.Sub):
+            return found
+        by_one = isinstance(node.op, ast.Mult) and 1 in (self._number(node.left), self._number(node.right))
+        return found if by_one else replace(found, steps=frozenset())
 
     def _called(self, node: ast.Call, name: str) -> _BlockValue:
         word = called(node)
         method = node.func.value if isinstance(node.func, ast.Attribute) else None
         of = [method] if method is not None and not _is_library(method) else []
         if word == "arange":
-            return _BlockValue((self._length(node),))
+            return _BlockValue((self._length(node),), steps=frozenset({-1}))
         if word in ("make_block_ptr", "make_tensor_descriptor"):
             return _BlockValue(
                 self._dimensions(_by_name(node).get("block_shape", node.args[-2] if len(node.args) > 4 else None))
@@ -255,7 +272,10 @@ class TritonKernel:
             source = self._value(of[0] if of else node.args[0] if node.args else node.func, "")
             loop = self._loops[-1].node if self._loops else None
             indirect = loop is not None and any(load.loop is loop for load in source.loads)
-            return _BlockValue(source.shape, frozenset({_Load(name or ast.dump(node), source.shape, loop, indirect)}))
+            mask = _by_name(node).get("mask", node.args[1] if len(node.args) > 1 and not of else None)
+            ends = self._value(mask, "").ends if mask is not None else frozenset[int]()
+            once = indirect or bool(ends and not source.steps - ends)
+            return _BlockValue(source.shape, frozenset({_Load(name or ast.dump(node), source.shape, loop, once)}))
         if word in _REDUCES:
             return _NOTHING
         parts = [self._value(one, name) for one in (*of, *node.args)]
@@ -265,7 +285,9 @@ class TritonKernel:
         if word == "advance":
             return parts[0] if parts else _NOTHING
         found = _joined(parts)
-        return replace(found, shape=found.shape[::-1]) if word in _TURNS else found
+        if word in _TURNS:
+            return _BlockValue(found.shape[::-1], found.loads)
+        return found if word in _SAME else replace(found, steps=frozenset())
 
     def _length(self, node: ast.Call) -> int:
         ends = [self._number(one) for one in node.args[:2]]
@@ -283,7 +305,10 @@ class TritonKernel:
         if not all(isinstance(part, ast.Slice) or _is_none(part) for part in parts):
             return _NOTHING
         own = iter(value.shape)
-        return replace(value, shape=tuple(1 if _is_none(part) else next(own, 1) for part in parts))
+        shape = tuple(1 if _is_none(part) else next(own, 1) for part in parts)
+        places = [at - len(parts) for at, part in enumerate(parts) if not _is_none(part)]
+        steps, ends = (frozenset(places[at] for at in one if -at <= len(places)) for one in (value.steps, value.ends))
+        return _BlockValue(shape, value.loads, steps, ends)
 
     def _number(self, node: ast.expr) -> int | None:
         if isinstance(node, ast.Constant):
@@ -372,14 +397,20 @@ def _joined(values: Sequence[_BlockValue]) -> _BlockValue:
     width = max((len(one.shape) for one in values), default=0)
     padded = [(1,) * (width - len(one.shape)) + one.shape for one in values]
     shape = tuple(max(sides) for sides in zip(*padded, strict=True))
-    return _BlockValue(shape, frozenset[_Load]().union(*(one.loads for one in values)))
+    return _BlockValue(
+        shape,
+        frozenset[_Load]().union(*(one.loads for one in values)),
+        frozenset[int]().union(*(one.steps for one in values)),
+        frozenset[int]().union(*(one.ends for one in values)),
+    )
 
 
 def _common(one: _BlockValue, other: _BlockValue) -> _BlockValue:
     """What a name is either way; a block that is read in both is as large as in the one that says so."""
     if one.loads and other.loads and not (one.shape and other.shape):
         return one if one.shape else other
-    return _BlockValue(one.shape if one.shape == other.shape else (), one.loads & other.loads)
+    shape = one.shape if one.shape == other.shape else ()
+    return _BlockValue(shape, one.loads & other.loads, one.steps & other.steps, one.ends | other.ends)
 
 
 def _computed(op: ast.operator, left: int | None, right: int | None) -> int | None:
