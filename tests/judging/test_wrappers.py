@@ -52,6 +52,13 @@ def test_what_is_no_use(tmp_path: Path, body: str) -> None:
     assert [one.severity for one in drafts(tmp_path, files, "family-split")] == ["note"]
 
 
+def test_a_user_in_another_folder_of_a_tree_without_a_mark(tmp_path: Path) -> None:
+    """What unpacks a release has no .git, and may have no pyproject.toml."""
+    files = {"include/wrap.h": WRAPPER.format(name="enable_sm120", test=EXACT)}
+    files["kernels/user.cu"] = USE.format(header="../include/wrap.h", name="enable_sm120", kernel="Warps")
+    assert [one.severity for one in drafts(tmp_path, files, "family-split")] == ["warning"]
+
+
 def test_nothing_is_said_where_a_kernel_is_wrapped(tmp_path: Path) -> None:
     files = {"wrap.h": WRAPPER.format(name="enable_sm120", test=EXACT)}
     files["kernel.cu"] = USE.format(header="wrap.h", name="enable_sm120", kernel="Warps")

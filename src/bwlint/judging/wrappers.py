@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 
@@ -22,7 +23,8 @@ _SHOWN = 8
 class Wrapper:
     """A class template that runs what it is given behind a guard.
 
-    `kernels` are what the project puts into it, by name; `places` where. `unknown`: it stands in too many places.
+    `kernels` are what the project puts into it, by name; `places` where. `unknown`: it stands in too many places, or
+    where the project ends is not known.
     """
 
     name: str
@@ -41,10 +43,12 @@ def wrapper_of(context: Context, guarded: Guarded) -> Wrapper | None:
     name = name_of(guarded)
     if not name or context.native is None:
         return None
-    hits = search_of(package_root(guarded.module.path), context.native.searches).word("cuda", name)
+    path = guarded.module.path
+    root = package_root(path)
+    hits = search_of(root, context.native.searches).word("cuda", name)
     argument = re.compile(rf"\b{re.escape(name)}\s*<\s*(?:\w+\s*::\s*)*(?P<kernel>\w+)?")
     defined = re.compile(rf"\b(?:struct|class)\s+{re.escape(name)}\b")
-    copies = frozenset(hit.file.real for hit in hits if defined.search(hit.text)) - {guarded.module.path}
+    copies = frozenset(hit.file.real for hit in hits if defined.search(hit.text)) - {path}
     kernels: list[str] = []
     places: list[RelatedSpan] = []
     for hit in hits:
@@ -53,7 +57,13 @@ def wrapper_of(context: Context, guarded: Guarded) -> Wrapper | None:
             at = Span(hit.line, found.start(), hit.line, found.start() + len(name))
             kernels.append(found["kernel"] or "")
             places.append(RelatedSpan(Hop(hit.file.real, at, ""), at, "wrapped here"))
-    return Wrapper(name, tuple(kernels), tuple(places[:_SHOWN]), unknown=not hits)
+    unknown = not hits or (not places and not _is_whole(context, root))
+    return Wrapper(name, tuple(kernels), tuple(places[:_SHOWN]), unknown)
+
+
+def _is_whole(context: Context, root: str) -> bool:
+    """Whether all that is scanned lies in a folder: of a tree that nothing marks as a project it may be a part."""
+    return all(path.startswith(f"{root}{os.sep}") for path in context.judged)
 
 
 def _sees(context: Context, path: str, guarded: Guarded, copies: frozenset[str]) -> bool:

@@ -93,6 +93,8 @@ class Constants:
     _bound: TemplateArguments = field(default_factory=lambda: TemplateArguments())
     _called: set[int] = field(default_factory=set)
     """The functions whose value is being found, by where they open."""
+    _defined: dict[str, tuple[int, int] | None] = field(default_factory=dict)
+    """Where the values of macros stand that say more than the preprocessor knows; None for the others."""
     _depth: int = 0
 
     def value(self, start: int, end: int) -> Expr:
@@ -272,14 +274,26 @@ class Constants:
 
     def _macro(self, name: str, at: Span) -> Expr | None:
         """A macro that stands for what the preprocessor does not know: `sizeof`, and the constants of the file."""
-        defined = list(re.finditer(rf"#[ \t]*define[ \t]+{re.escape(name)}[ \t]+(?P<value>.+)", self.code.text))
-        if len(defined) != 1 or len(self.names) >= MAX_NAMES or self._depth > MAX_DEPTH:
+        if len(self.names) >= MAX_NAMES or self._depth > MAX_DEPTH or not self._knows_more(name):
             return None
-        ((start, end),) = (one.span("value") for one in defined)
-        words = _WORD.findall(self.code.text, start, end)
-        if not any(word == "sizeof" or word in self._places for word in words):
-            return None
+        start, end = self._defined[name] or (0, 0)
         return self._stored(ConstantDefinition(name, "=", start, start, end, True, True))._replace(at=at)
+
+    def _knows_more(self, name: str, depth: int = 0) -> bool:
+        """Whether a macro of one definition, or one that it is made of, says what the preprocessor does not know."""
+        if name in self._defined:
+            return self._defined[name] is not None
+        self._defined[name] = None  # one that is made of itself
+        found = list(re.finditer(rf"#[ \t]*define[ \t]+{re.escape(name)}[ \t]+(?P<value>.+)", self.code.text))
+        if len(found) == 1:
+            words = dict.fromkeys(_WORD.findall(found[0]["value"]))
+            if any(word == "sizeof" or word in self._places for word in words) or any(
+                self._knows_more(word, depth + 1)
+                for word in words
+                if word in self.directives.macros and depth < MAX_DEPTH
+            ):
+                self._defined[name] = found[0].span("value")
+        return self._defined[name] is not None
 
     def _member(self, written: str, last: str, offset: int) -> Expr | None:
         """A constant of a class, given its arguments: `Traits<128, 4>::kBytes`, by an alias for that, or by the
