@@ -6,6 +6,7 @@ contiguous dimension (the elements that come or do not come together are then on
 with one stage the largest of them; and every operand that is loaded before the loop once. All else (operands that are
 computed, reductions, the way out) comes on top and is not counted. A dimension of which nothing is known counts as one,
 and so does an operand of one dimension. Of strides that are not known any may be the one of the contiguous dimension.
+One kernel of flash-linear-attention takes a tenth less in Triton 3.6 than is counted here, why is open.
 """
 
 from __future__ import annotations
