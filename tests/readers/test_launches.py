@@ -58,7 +58,7 @@ def value(found: Module, operation: Operation, place: int = 0) -> object:
         ("", "", "round_up(3, 4)", None),
         ("", "", "props.major * 1024", None),
         ("#define GATE (16 * sizeof(float))\n#define TOTAL (36 + GATE)", "", "TOTAL", 100),
-        ("#define A (1 + B)\n#define B (1 + A)", "", "A", None),
+        ("#define A (1 + B)\n#define B (sizeof(float) + A)", "", "A", None),
         ("", "", "sizeof(cutlass::half_t)", 2),
         ("", "", "sizeof(unsigned long long)", 8),
         ("struct P { char c; double d; char e; };", "", "sizeof(P)", 24),
