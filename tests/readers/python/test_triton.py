@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from bwlint.readers.python.triton import operations
+from bwlint.readers.python.triton import multiplies_nothing, operations
 
 KERNEL = """
 @triton.autotune(configs={configs}, key=[])
@@ -38,3 +38,21 @@ def test_a_list_that_a_function_gives_back() -> None:
         configs="tried()"
     )
     assert [one.kind for one in operations(ast.parse(source), source)] == ["tuned-shared"]
+
+
+OWN = "@triton.jit\ndef kernel(a, BLOCK: tl.constexpr):\n    tl.store(a, {value})\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (OWN.format(value="tl.sum(a)") + "kernel[(1,)](a, BLOCK=32)\n", True),
+        (OWN.format(value="tl.dot(a, a)") + "kernel[(1,)](a, BLOCK=32)\n", False),
+        (OWN.format(value="tl.sum(a)") + "kernel[(1,)](a, BLOCK=32)\nother[(1,)](a, BLOCK=32)\n", False),
+        (OWN.format(value="tl.sum(a)") + "ops.kernel[(1,)](a, BLOCK=32)\n", False),
+        (OWN.format(value="tl.sum(a)"), False),
+        ("kernel[(1,)](a, BLOCK=32)\n", False),
+    ],
+)
+def test_kernels_whose_tiles_lie_in_registers(source: str, expected: bool) -> None:
+    assert multiplies_nothing(ast.parse(source), source) is expected

@@ -100,7 +100,9 @@ def read(
     lines = re.split("\r\n|\r|\n", source)
     flow = _flow(tree, source, lines, name if is_package else name.rpartition(".")[0], own, carried, handed)
     functions = prune.functions(flow.functions, flow.gates.reads)
-    paths = [(one.path, one.amounts) for one in (*flow.sizes.found, *flow.noted)]
+    in_registers = triton.multiplies_nothing(tree, source)
+    sizes = [one for one in flow.sizes.found if one.kind != "tile" or not in_registers]
+    paths = [(one.path, one.amounts) for one in (*sizes, *flow.noted)]
     instructions, modules = embedded.code_in_strings(path, tree, source, lines)
     module = Module(
         path=path,
@@ -128,7 +130,7 @@ def read(
             *pins.of_setup(path, source),
             *switches.operations(source),
             *instructions,
-            *flow.sizes.found,
+            *sizes,
             *flow.noted,
         ),
         embedded=modules,

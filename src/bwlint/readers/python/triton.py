@@ -45,6 +45,16 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     return tuple(_asked(tree)) if "triton.jit" in source and ".dot(" in source else ()
 
 
+def multiplies_nothing(tree: ast.Module, source: str) -> bool:
+    """Whether a file launches kernels of its own alone, and none multiplies blocks: their tiles lie in registers."""
+    if "triton.jit" not in source or ".dot" in source:
+        return False
+    kernels = jitted(tree)
+    asked = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    launched = [one.value for one in asked if isinstance(one, ast.Subscript)]
+    return bool(launched) and all(isinstance(one, ast.Name) and one.id in kernels for one in launched)
+
+
 def _asked(tree: ast.Module) -> Iterator[Operation]:
     kernels = jitted(tree)
     if not kernels:
