@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 Version = tuple[int, int]
+"""Of CUDA or of the PTX ISA: (13, 0)."""
 Place = tuple[str, int]
 """A source file as the compiler was given it, and a line of it, from 1 on."""
-"""Of CUDA or of the PTX ISA: (13, 0)."""
 
 CUBIN, PTX, LTO, UNKNOWN = "cubin", "ptx", "lto", "unknown"
 DRIVER_CALL = "__cuda_syscall_cp_async_bulk_"
