@@ -1,5 +1,5 @@
-"""assemble: PTX with ptxas, C++ with nvcc and then ptxas, kernels of Triton with its own compiler, for the targets of a
-claim.
+"""assemble: PTX with ptxas, C++ with nvcc and then ptxas, kernels of Triton and operations of CuTe DSL with
+their own compilers, for the targets of a claim.
 
 ptxas's refusal of the flagged statement confirms. That it assembles refutes only where the flagged statement is in the
 PTX that was assembled: what a guard or a template left out says nothing. Every other failure is inconclusive.
@@ -21,6 +21,7 @@ from bwlint.confirm.compiling.evidence import AssemblyCase, TargetAnswer
 from bwlint.confirm.compiling.listing import MOST, Listing
 from bwlint.confirm.compiling.paths import is_file
 from bwlint.confirm.compiling.units import TranslationUnit, is_source, units
+from bwlint.confirm.cute import attempt as cute
 from bwlint.confirm.receipt import Attempt, executed, not_eligible, not_executed, not_requested
 from bwlint.confirm.triton import attempt as triton
 from bwlint.confirm.workbench import Subject, Toolkit, Workbench
@@ -47,7 +48,7 @@ def attempt(subject: Subject, world: Workbench) -> Attempt:
     if of_triton is not None and (of_triton.outcome in ("confirmed", "refuted") or claim.kind != "instruction"):
         return of_triton
     if claim.kind == "need":
-        return not_requested("assemble", f"no compiler decides that {claim.says}")
+        return cute.attempt(subject, world) or not_requested("assemble", f"no compiler decides that {claim.says}")
     if claim.kind == "shared" and claim.subject != "static":
         return not_requested("assemble", "dynamic shared memory is asked for when a kernel is launched")
     if claim.kind == "cluster" and claim.subject != BUILDER:

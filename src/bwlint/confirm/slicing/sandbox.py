@@ -135,8 +135,8 @@ def command(module: str, *packages: str) -> tuple[str, ...]:
     folders = [str(Path(__file__).parents[3])]
     for name in ("packaging", *packages):
         found = importlib.util.find_spec(name)
-        if found is not None and found.origin:
-            folders.append(str(Path(found.origin).parents[1]))
+        places = found.submodule_search_locations if found is not None else None
+        folders += [str(Path(place).parent) for place in places or ()]
     code = f"import sys; sys.path += {list(dict.fromkeys(folders))!r}; from {module} import main; main()"
     return (sys.executable, "-I", "-S", "-c", code)
 

@@ -1,0 +1,1 @@
+"""Operations of CuTe DSL, put to its own package for chips that are not there."""
