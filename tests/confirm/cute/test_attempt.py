@@ -37,7 +37,7 @@ class Dense:
 
 class Named:
     def __init__(self):
-        self.group = tcgen05.CtaGroup.ONE
+        self.group = cute.nvgpu.tcgen05.CtaGroup.ONE
 
 
 def scaled(a):
@@ -77,7 +77,7 @@ def subject(root: Path, about: str, piece: str, after: str = "", text: str = KER
         chips=("12.0", "12.1"),
         holds=(holds,) if holds else (),
         subject=about,
-        at=at if home == "pkg/kernels.py" else Region(2, 1, 2, 6),
+        at=None if about == "tensor memory" else at if home == "pkg/kernels.py" else Region(2, 1, 2, 6),
     )
     finding = Finding(
         rule="BW102",

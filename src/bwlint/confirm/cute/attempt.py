@@ -42,7 +42,8 @@ _PACKAGES = ("cutlass", "nvidia_cutlass_dsl")
 """The module, and the folder beside which lies what it imports."""
 LONGEST = 120.0
 _NAME = re.compile(r"cutlass(?:\.[A-Za-z]\w*)+")
-_MOST_NAMES = 6
+_MOST_NAMES = 16
+_NAMING = (ast.Call, ast.Attribute, ast.Name)
 _PLAIN = {"CUTE_DSL_DISABLE_FILE_CACHING": "1"}
 _UNDECIDED = {
     "absent": "{package} has no `{name}`",
@@ -150,15 +151,16 @@ def _named(subject: Subject) -> Iterator[str]:
     claim, finding = subject.claim, subject.finding
     home = claim.path or finding.path
     base = subject.real.removesuffix(home)
-    for path, at in [(home, claim.at), *((one.path, one.region) for one in finding.related)]:
+    for path, at in [(home, claim.at or finding.region), *((one.path, one.region) for one in finding.related)]:
         real = subject.real if path == home else f"{base}{path}"
-        if at is None or not real.endswith(".py") or not is_in(os.path.realpath(real), subject.root):
+        if not real.endswith(".py") or not is_in(os.path.realpath(real), subject.root):
             continue
         module = _module(real)
-        if module is not None and claim.subject == _TENSOR_MEMORY and path == home and module.imports_cutlass:
+        if module is None or not module.imports_cutlass:
+            continue
+        if claim.subject == _TENSOR_MEMORY and path == home:
             yield _ALLOCATES
-        if module is not None:
-            yield from module.operations(at)
+        yield from module.operations(at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +178,18 @@ class _Module:
     def operations(self, at: Region) -> Iterator[str]:
         """Full names of operations at a place, and of those that the statement of the module around it calls."""
         around = next((one for one in self.tree.body if one.lineno <= at.line <= (one.end_lineno or 0)), None)
-        if around is None or not self.imports_cutlass:
+        if around is None:
             return
-        here = [one for one in ast.walk(around) if isinstance(one, ast.Call | ast.Attribute) and one.lineno == at.line]
-        there = [one for one in here if self.text.region(*span(one)) == at]
+        here = [one for one in ast.walk(around) if isinstance(one, _NAMING) and one.lineno == at.line]
+        there = [one for one in here if self._ends_with(one, at)]
         yield from filter(_is_operation, map(self._full, there))
         if there and any(self._full(one).startswith("cutlass.") for one in there):
             yield from filter(_is_operation, (self._full(one) for one in ast.walk(around) if isinstance(one, ast.Call)))
+
+    def _ends_with(self, node: ast.expr, at: Region) -> bool:
+        """Whether a place is a node or its last part: of `cute.nvgpu.tcgen05.CtaGroup` a finding may name two words."""
+        found = self.text.region(*span(node))
+        return (found.end_line, found.end_column) == (at.end_line, at.end_column) and found.column <= at.column
 
     def _full(self, node: ast.expr) -> str:
         head, _, rest = dotted(node).partition(".")

@@ -6,7 +6,9 @@ scanned tree runs here: a tree gives names, and what is compiled are operations 
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import importlib
 import inspect
 import itertools
 import json
@@ -15,6 +17,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 _LONGEST = 400
@@ -26,7 +29,7 @@ _MOST = 4000
 """Sets of arguments that are tried on one operation."""
 OWN_KERNELS = (
     *("alloc_tmem", "dealloc_tmem", "retrieve_tmem_ptr", "relinquish_tmem_alloc_permit"),
-    *("fence", "commit_group", "wait_group", "commit", "make_trivial_tiled_mma"),
+    *("fence", "commit_group", "wait_group", "commit", "tcgen05_alloc", "make_trivial_tiled_mma"),
 )
 """Functions of the package that bwlint has a kernel of its own for."""
 TAKEN = "taken"
@@ -79,8 +82,13 @@ class _CuteDsl:
         return {"kind": "other"}
 
     def _find(self, name: str) -> Any:
-        found: Any = sys.modules.get("cutlass")
+        """What the package has by a dotted name; its modules are imported as they are named."""
+        found, path = self._cutlass, "cutlass"
         for part in name.split(".")[1:]:
+            path = f"{path}.{part}"
+            if isinstance(found, ModuleType) and not hasattr(found, part):
+                with contextlib.suppress(ImportError):
+                    importlib.import_module(path)
             found = getattr(found, part, None)
         return found
 
@@ -182,6 +190,9 @@ def _kernels(cute: Any, cutlass: Any, nvgpu: Any) -> dict[str, Any]:
     def commit() -> None:
         nvgpu.tcgen05.commit(cute.arch.get_dyn_smem(wide))
 
+    def primitive() -> None:
+        cutlass.experimental.primitives.tcgen05_alloc(cute.arch.get_dyn_smem(whole), 512, group="cta_1")
+
     def warpgroup() -> None:
         nvgpu.warpgroup.fence()
         nvgpu.warpgroup.commit_group()
@@ -191,7 +202,7 @@ def _kernels(cute: Any, cutlass: Any, nvgpu: Any) -> dict[str, Any]:
         cutlass.utils.blackwell_helpers.make_trivial_tiled_mma(half, k, k, single, one, (128, 128))
 
     memory, group = _launched(cute, tensor_memory), _launched(cute, warpgroup)
-    made = (*[memory] * 4, *[group] * 3, _launched(cute, commit), cute.jit(mma))
+    made = (*[memory] * 4, *[group] * 3, _launched(cute, commit), _launched(cute, primitive), cute.jit(mma))
     return dict(zip(OWN_KERNELS, made, strict=True))
 
 
