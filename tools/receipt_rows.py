@@ -15,6 +15,7 @@ Exit codes: 0 no row is contradicted, 1 one is. `tests/chips/test_receipts.py` r
     peer.json              access, atomics, copies of two GPUs      products.toml (peer), links.toml (GB/s)
     findings.json, ptxas-* statements that were taken or refused    ptx.toml
     files.json             only that the device is what it says
+    cutlass-dsl-*          operations that were taken or refused    libraries.toml: those of CuTe DSL
     trace-*, triton-*      nothing: what a program ran, what Triton gave kernels
 
 What a GPU has no word on (features.toml, words, flags, costs) is not compared, nor what a receipt left undecided.
@@ -56,6 +57,7 @@ from bwlint.confirm.selftest.cases import all_cases
 from bwlint.confirm.selftest.statics import static
 from bwlint.data import table
 from bwlint.model.images import Container, Image
+from bwlint.world.libraries import operation_in
 
 RECEIPTS = Path(__file__).parents[1] / "benchmarks" / "receipts"
 
@@ -87,6 +89,7 @@ class Saying:
 
 def sayings(receipt: Any) -> Iterator[Saying]:
     """All that a receipt has a word on: nothing, if it is neither of `confirm` nor of a tool that tries a machine."""
+    yield from _of_operations(receipt)
     if "machine" not in receipt:
         return
     for device in receipt["machine"]["devices"]:
@@ -207,6 +210,20 @@ def _loads(images: Sequence[str], chip: str) -> bool:
         number, suffix = re.fullmatch(r"sm_(\d+)([af]?)", target).groups()  # type: ignore[union-attr]
         made.append(Image(kind, int(number), suffix, 0, 0, 0))
     return verdicts(Container(0, tuple(made)))[chip].way != NONE
+
+
+def _of_operations(receipt: Any) -> Iterator[Saying]:
+    """What CuTe DSL takes for a target, of operations that a row is about; enumerations and functions that nobody
+    compiled are not compared."""
+    rows = [row for row in table("libraries")["need"] if row.get("library") == "nvidia-cutlass-dsl"]
+    for name, one in receipt.get("operations", {}).items():
+        asked = {Target.parse(target).chip.name: what for target, what in one.get("targets", {}).items()}
+        legal = [set(row["chips"]) for row in rows if re.fullmatch(row["name"], name)]
+        family = operation_in(name)
+        legal += [{chip.name for chip in family.chips}] if family is not None else []
+        taken = {chip for chip, what in asked.items() if what == "taken"}
+        if taken and legal:
+            yield Saying(f"libraries.toml, {name}", legal[0] & asked.keys(), taken)
 
 
 _AMOUNTS = re.compile(r"(shared|unchecked|cluster|bounds) (\{.*\}|\(.*\))")

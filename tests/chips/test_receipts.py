@@ -38,6 +38,7 @@ def test_no_row_is_contradicted(path: Path) -> None:
         ("h100-580.159.04/findings.json", {"ptx.toml": 1}),
         ("h200-x2-580.159.04/peer.json", {"products.toml": 7, "links.toml": 2}),
         ("ptxas-13.5.37/flashinfer-kda-fused-m64.json", {"ptx.toml": 3}),
+        ("cutlass-dsl-4.8.1/operations.json", {"libraries.toml": 30}),
     ],
 )
 def test_each_kind_of_receipt_has_a_word_on_its_rows(name: str, about: dict[str, int]) -> None:
