@@ -156,7 +156,15 @@ NEAR_MISSES = [
     "triton.experimental.gluon.language.nvidia.blackwell.tma.async_gather(x)",
     "cudnn.graph(x)",
     "quack.gemm_interface.gemm(a, b)",
+    "cutlass.memory.SmemAllocator()",
+    "cutlass.experimental.task_scheduling.memory.TmemAllocator()",
 ]
+
+
+@pytest.mark.parametrize("module", ["utils", "utils.tmem_allocator", "memory", "memory.tmem"])
+def test_the_allocator_of_tensor_memory_wherever_its_package_has_it(module: str, tmp_path: Path) -> None:
+    (found,) = needs(f"cutlass.{module}.TmemAllocator(p)", tmp_path)
+    assert not found.legal & CONSUMER
 
 
 @pytest.mark.parametrize("code", NEAR_MISSES)
