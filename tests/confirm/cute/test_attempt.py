@@ -40,6 +40,16 @@ class Named:
         self.group = cute.nvgpu.tcgen05.CtaGroup.ONE
 
 
+class Both:
+    def __init__(self):
+        self.group = tcgen05.CtaGroup.ONE
+
+    def __call__(self, a):
+        if self.new:
+            return tcgen05.MmaF16BF16Op(a, a, (128, 128, 16), self.group)
+        return warp.MmaF16BF16Op(a, a, (16, 8, 16))
+
+
 def scaled(a):
     return warp.MmaMXF4Op(a, a, a)
 
@@ -49,7 +59,7 @@ def copied(a):
 
 
 def handed(a):
-    return helper.tcgen05_load(a)
+    return helper.tcgen05_load(a), helper.copied(a)
 
 
 COLUMNS = {"sm_100": 512, "sm_120": 512}
@@ -116,6 +126,12 @@ def test_an_enumeration_alone_decides_nothing(tmp_path: Path) -> None:
 
 
 @needs_cute
+def test_a_kernel_with_a_way_of_its_own(tmp_path: Path) -> None:
+    found = tried(tmp_path, "run", "tcgen05.CtaGroup", "class Both")
+    assert (found.outcome, "warp.MmaF16BF16Op` stands there too" in found.reason) == ("inconclusive", True)
+
+
+@needs_cute
 @pytest.mark.parametrize(("about", "outcome"), [("MmaMXF4Op", "refuted"), ("run", "inconclusive")])
 def test_an_operation_that_works_there(about: str, outcome: str, tmp_path: Path) -> None:
     """It refutes a claim about itself, and not one about all that something leads to."""
@@ -157,7 +173,7 @@ def test_every_row_of_operations_agrees_with_the_package(tmp_path: Path) -> None
     ("about", "piece", "how"),
     [
         pytest.param("handed", "helper.tcgen05_load(a)", {}, id="a function of the tree"),
-        pytest.param("scaled", "warp.MmaMXF4Op(a, a, a)", {}, id="what no table says is for other chips"),
+        pytest.param("copied", "helper.copied(a)", {}, id="a name of the tree"),
         pytest.param("run", "tcgen05.CtaGroup", {"holds": "12.1"}, id="what is claimed to work"),
         pytest.param("tensor memory", "COLUMNS", {"text": WITHOUT}, id="a file without CuTe DSL"),
     ],

@@ -42,6 +42,9 @@ _PACKAGES = ("cutlass", "nvidia_cutlass_dsl")
 """The module, and the folder beside which lies what it imports."""
 LONGEST = 120.0
 _NAME = re.compile(r"cutlass(?:\.[A-Za-z]\w*)+")
+_OWN_KERNELS = frozenset(name.rpartition(".")[2] for name in OWN_KERNELS)
+_MULTIPLIES = re.compile(r"cutlass\.cute\.nvgpu\.\w+\.(?:mma\.)?Mma\w+Op")
+_OWN_KERNELS = frozenset(name.rpartition(".")[2] for name in OWN_KERNELS)
 _MOST_NAMES = 16
 _NAMING = (ast.Call, ast.Attribute, ast.Name)
 _PLAIN = {"CUTE_DSL_DISABLE_FILE_CACHING": "1"}
@@ -96,6 +99,10 @@ class _Question:
     targets: Mapping[str, str]
     direct: bool
 
+    @property
+    def on(self) -> tuple[str, ...]:
+        return tuple(self.targets.values())
+
 
 def _missing(scanned: tuple[str, ...]) -> str | None:
     """Why nothing can be asked here; None where it can. What lies in a scanned tree is not asked."""
@@ -128,8 +135,12 @@ def _tested(asked: _Question, world: Workbench) -> Attempt:
 
 def _verdict(told: Mapping[str, Told], asked: _Question, package: str) -> tuple[Outcome, str]:
     """Confirmed where an operation is refused on all chips of the claim and taken on another; refuted where the one
-    that the claim is about is taken, and refused elsewhere: what is never refused is not looked at by the package."""
+    that the claim is about is taken, and refused elsewhere: what is never refused is not looked at by the package. Code
+    that multiplies with what the chips take, too, may have a way of its own for them."""
     said: list[str] = []
+    ways = [name for name, one in told.items() if _MULTIPLIES.fullmatch(name) and any(map(one.takes, asked.on))]
+    if ways and not asked.direct:
+        return "inconclusive", f"`{ways[0]}` stands there too, which {package} takes for one of the chips"
     for name, one in told.items():
         if not one.targets:
             said.append(one.undecided(name, package))
@@ -197,9 +208,10 @@ class _Module:
 
 
 def _is_operation(name: str) -> bool:
-    """Whether a name is one of the package, and of something that is issued, as far as bwlint's own table knows."""
-    last = name.rpartition(".")[2]
-    return _NAME.fullmatch(name) is not None and (last in OWN_KERNELS or operation_in(name) is not None)
+    """Whether a name is one of the package, and of something that is issued, as far as bwlint's own tables know."""
+    if _MULTIPLIES.fullmatch(name) or name.rpartition(".")[2] in _OWN_KERNELS:
+        return _NAME.fullmatch(name) is not None
+    return _NAME.fullmatch(name) is not None and operation_in(name) is not None
 
 
 @lru_cache(maxsize=64)

@@ -27,9 +27,13 @@ _SHAPES = tuple((m, n, k) for m, n in ((128, 128), (64, 128), (16, 8)) for k in 
 _OF_CHIP = "expects arch"
 _MOST = 4000
 """Sets of arguments that are tried on one operation."""
+_TENSOR_MEMORY = ("alloc_tmem", "dealloc_tmem", "retrieve_tmem_ptr", "relinquish_tmem_alloc_permit")
 OWN_KERNELS = (
-    *("alloc_tmem", "dealloc_tmem", "retrieve_tmem_ptr", "relinquish_tmem_alloc_permit"),
-    *("fence", "commit_group", "wait_group", "commit", "tcgen05_alloc", "make_trivial_tiled_mma"),
+    *(f"cutlass.cute.arch.{name}" for name in _TENSOR_MEMORY),
+    *(f"cutlass.cute.nvgpu.warpgroup.{name}" for name in ("fence", "commit_group", "wait_group")),
+    "cutlass.cute.nvgpu.tcgen05.commit",
+    "cutlass.experimental.primitives.tcgen05_alloc",
+    "cutlass.utils.blackwell_helpers.make_trivial_tiled_mma",
 )
 """Functions of the package that bwlint has a kernel of its own for."""
 TAKEN = "taken"
@@ -67,15 +71,15 @@ class _CuteDsl:
         self._kernels = _kernels(cute, cutlass, nvgpu)
 
     def ask(self, name: str, targets: Sequence[str]) -> dict[str, Any]:
-        """`kind` says what a name is (absent, enumeration, operation, kernel, other); of the last but one, and of
-        operations, `targets` has what becomes of it: "taken", or what is said against it."""
+        """`kind` says what a name is: absent, an enumeration, an operation, a function with a kernel of ours, other. Of
+        operations and kernels `targets` has what becomes of them: "taken", or what is said against it."""
         found = self._find(name)
         if found is None:
             return {"kind": "absent"}
         if isinstance(found, enum.EnumMeta | enum.Enum):
             return {"kind": "enumeration"}
-        if getattr(found, "__name__", "") in self._kernels:
-            host = self._kernels[found.__name__]
+        host = next((host for own, host in self._kernels.items() if self._find(own) is found), None)
+        if host is not None:
             return {"kind": "kernel", "targets": {one: self._compiled(host, one) for one in targets}}
         if isinstance(found, type) and issubclass(found, self._operation):
             return {"kind": "operation", "targets": self._made(found, targets)}
