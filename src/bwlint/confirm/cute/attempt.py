@@ -42,7 +42,6 @@ _PACKAGES = ("cutlass", "nvidia_cutlass_dsl")
 """The module, and the folder beside which lies what it imports."""
 LONGEST = 120.0
 _NAME = re.compile(r"cutlass(?:\.[A-Za-z]\w*)+")
-_OWN_KERNELS = frozenset(name.rpartition(".")[2] for name in OWN_KERNELS)
 _MULTIPLIES = re.compile(r"cutlass\.cute\.nvgpu\.\w+\.(?:mma\.)?Mma\w+Op")
 _OWN_KERNELS = frozenset(name.rpartition(".")[2] for name in OWN_KERNELS)
 _MOST_NAMES = 16
