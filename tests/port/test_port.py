@@ -637,6 +637,11 @@ CHOICES = {
         "kernel",
         [8, 7],
     ),
+    "a table on each side": (
+        'cls = {"a": GemmSm100, "b": GemmSm100}[x.name] if cap[0] > 9 else {"a": GemmSm90, "b": GemmSm90}[x.name]',
+        "cls()",
+        [8, 7],
+    ),
     "a table": ("kernels = {9: GemmSm90, 10: GemmSm100, 11: GemmSm100}", "kernels[cap[0]]()", [9, 7]),
 }
 
@@ -709,6 +714,13 @@ def test_what_is_impossible_says_why_and_what_there_is_instead(tmp_path: Path) -
     assert row.instead == ("`op_sm120`",)
     assert row.ways[0].lacks[0].what == "tcgen05 and tensor memory"
     assert [Path(gate.path).name for gate in row.ways[0].gates] == ["ops.py"]
+
+
+def test_what_is_asked_for_by_name_needs_nobody_who_hands_it_on(tmp_path: Path) -> None:
+    inner = TREES["gates behind each other are opened from within"][0]["inner.py"].replace("def run(", "def attend(")
+    plan = made(tmp_path, {"ops.py": "", "inner.py": inner}, "attend")
+    assert [step.at.line for step in plan.steps] == [4]
+    assert port([str(tmp_path)], "12.1", jobs=1).steps == ()
 
 
 def test_a_step_says_who_needs_it_and_what_is_not_known(tmp_path: Path) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import ChipSet, chip, siblings
 from bwlint.chips.mentions import mentioned
 from bwlint.matrix.rows import Interfaces
-from bwlint.model.facts import Side
+from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import BRANCHES
 from bwlint.model.naming import spoken
 from bwlint.model.outline import Definition
@@ -28,12 +28,18 @@ def taken(judged: Judged, name: str, function: Definition) -> Side | None:
     if judged.in_test:
         return None
     if gate.kind == "lookup":
-        named = tuple(replace(use, how="call", sure=True) for use in function.uses if use.how == "name")
-        return Side(ends="fall", uses=named) if name not in judged.core else None
+        return _called(function.uses) if name not in judged.core else None
     if gate.kind not in BRANCHES or refuses(gate.yes) or refuses(gate.no):
         return None
     side = gate.yes if name in judged.core else gate.no
-    return None if side.rest else side
+    if side.rest:
+        return None
+    return _called(side.uses) if gate.kind == "expression" else side
+
+
+def _called(uses: Iterable[Use]) -> Side:
+    """What is named for somebody to call it afterwards."""
+    return Side(ends="fall", uses=tuple(replace(use, how="call", sure=True) for use in uses if use.how == "name"))
 
 
 @dataclass(slots=True)

@@ -177,7 +177,7 @@ class Ways:
                 continue
             instead = self.family.instead(self._heritage(judged.module, side))
             if instead is not None and not self._lacks(*instead):
-                way.gates.setdefault(place, judged.gate.yes is not side)
+                way.gates.setdefault(place, self.chip not in judged.core)
                 way.arms[place] = instead[1]
                 sides = (judged.gate.yes, judged.gate.no)
                 behind = (*lacks, *(one.place for each in sides for one in self._lacking_on(judged.module, each)))
