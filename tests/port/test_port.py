@@ -595,6 +595,117 @@ def test_a_plan(name: str, tmp_path: Path) -> None:
         assert {"12.0", "12.1"} <= set(step.wanted)
 
 
+KERNELS = {
+    "sm90.py": """
+    from cutlass.cute.nvgpu import warpgroup
+    class GemmSm90:
+        def __call__(self, x):
+            return warpgroup.MmaF16BF16Op(x)
+    """,
+    "sm100.py": """
+    from cutlass.cute.nvgpu import tcgen05
+    class GemmSm100:
+        def __call__(self, x):
+            return tcgen05.make_umma_smem_desc(x)
+    """,
+}
+SM120 = {
+    "sm120.py": """
+    from cutlass.cute.nvgpu import warp
+    class GemmSm120:
+        def __call__(self, x):
+            return warp.MmaF16BF16Op(x)
+    """
+}
+CHOICE = """
+from .cc import get_compute_capability
+from .sm90 import GemmSm90
+from .sm100 import GemmSm100
+def op(x):
+    cap = get_compute_capability(x.device)
+    assert cap[0] in [9, 10, 11], "9.x to 11.x only"
+    {0}
+    return {1}(x)
+"""
+CHOICES = {
+    "an expression": ("cls = GemmSm100 if cap[0] > 9 else GemmSm90", "cls()", [8, 7]),
+    "two branches": (
+        """if cap[0] >= 10:
+        kernel = GemmSm100()
+    else:
+        kernel = GemmSm90()""",
+        "kernel",
+        [8, 7],
+    ),
+    "a table on each side": (
+        'cls = {"a": GemmSm100, "b": GemmSm100}[x.name] if cap[0] > 9 else {"a": GemmSm90, "b": GemmSm90}[x.name]',
+        "cls()",
+        [8, 7],
+    ),
+    "a table": ("kernels = {9: GemmSm90, 10: GemmSm100, 11: GemmSm100}", "kernels[cap[0]]()", [9, 7]),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_choice_that_sends_the_chip_to_what_it_lacks_gets_an_arm(name: str, tmp_path: Path) -> None:
+    choice, called, lines = CHOICES[name]
+    plan = made(tmp_path, {"ops.py": CHOICE.format(choice, called), **KERNELS, **SM120}, "op")
+    assert [step.at.line for step in plan.steps] == lines
+    assert plan.steps[0].fix is None and "an arm of its own, with `GemmSm120`" in plan.steps[0].words
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_nothing_in_front_of_a_choice_among_what_the_chip_lacks(name: str, tmp_path: Path) -> None:
+    choice, called, _ = CHOICES[name]
+    plan = made(tmp_path, {"ops.py": CHOICE.format(choice, called), **KERNELS}, "op")
+    assert plan.steps == () and verdicts(plan) == {"op": "impossible"}
+
+
+def test_a_choice_of_an_argument_too_is_no_end(tmp_path: Path) -> None:
+    choice = """if x.wide:
+        cls = GemmSm100 if cap[0] > 9 else GemmSm90
+        return cls()(x)"""
+    plan = made(tmp_path, {"ops.py": CHOICE.format(choice, ""), **KERNELS}, "op")
+    assert [step.at.line for step in plan.steps] == [7]
+
+
+def test_a_choice_without_an_error_in_front_is_a_step_where_the_tree_has_an_arm(tmp_path: Path) -> None:
+    text = CHOICE.format("cls = GemmSm100 if cap[0] > 9 else GemmSm90", "cls()")
+    text = text.replace('    assert cap[0] in [9, 10, 11], "9.x to 11.x only"\n', "")
+    (tmp_path / "with").mkdir()
+    plan = made(tmp_path / "with", {"ops.py": text, **KERNELS, **SM120}, "op")
+    assert [(step.at.line, step.fix) for step in plan.steps] == [(7, None)]
+    (tmp_path / "without").mkdir()
+    assert made(tmp_path / "without", {"ops.py": text, **KERNELS}, "op").steps == ()
+
+
+DISPATCH = """
+from .cc import get_compute_capability
+def build(name): return name
+def module_of(backend: str):
+    if backend in ({0}):
+        made = build("first")
+    elif backend == "90":
+        made = build("wgmma")
+    else:
+        raise ValueError("not built")
+    return made
+def op(x):
+    major, minor = get_compute_capability(x.device)
+    if major < 9:
+        raise ValueError("too old")
+    return module_of(f"{{major * 10 + minor}}")
+"""
+
+
+@pytest.mark.parametrize(("arms", "line"), [('"100", "103"', 5), ('"100", "120"', 5), ('"80", "89"', 7)])
+def test_an_error_after_the_arm_of_hopper_is_opened_by_an_arm_for_later_chips(
+    arms: str, line: int, tmp_path: Path
+) -> None:
+    plan = made(tmp_path, {"ops.py": DISPATCH.format(arms)}, "op")
+    assert [step.at.line for step in plan.steps] == [line]
+
+
 def test_what_is_impossible_says_why_and_what_there_is_instead(tmp_path: Path) -> None:
     files = dict(TREES["nothing in front of an instruction that the chip lacks"][0])
     files["ops.py"] = files["ops.py"].replace("def op(", "def op_sm100(")
@@ -603,6 +714,13 @@ def test_what_is_impossible_says_why_and_what_there_is_instead(tmp_path: Path) -
     assert row.instead == ("`op_sm120`",)
     assert row.ways[0].lacks[0].what == "tcgen05 and tensor memory"
     assert [Path(gate.path).name for gate in row.ways[0].gates] == ["ops.py"]
+
+
+def test_what_is_asked_for_by_name_needs_nobody_who_hands_it_on(tmp_path: Path) -> None:
+    inner = TREES["gates behind each other are opened from within"][0]["inner.py"].replace("def run(", "def attend(")
+    plan = made(tmp_path, {"ops.py": "", "inner.py": inner}, "attend")
+    assert [step.at.line for step in plan.steps] == [4]
+    assert port([str(tmp_path)], "12.1", jobs=1).steps == ()
 
 
 def test_a_step_says_who_needs_it_and_what_is_not_known(tmp_path: Path) -> None:

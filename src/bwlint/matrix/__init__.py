@@ -88,9 +88,11 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
     interfaces = Interfaces.of(files, budget)
     world = linked(gathered.collected, gathered.sources, budget, gathered.settings.libraries())
     judge = Cells.of(world, interfaces)
+    refusing = _of_modules(gathered, _refusing_in)
+    asked = frozenset(name for name in refusing if select and selected(name, select))  # nobody has to hand it on
     wanted = [
         entry
-        for entry in entries(interfaces, _of_modules(gathered, _gated_in), _of_modules(gathered, _refusing_in))
+        for entry in entries(interfaces, _of_modules(gathered, _gated_in) | asked, refusing)
         if selected(f"{entry.module}.{entry.name}", select)
     ]
     near = files[0] if files else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -19,20 +18,20 @@ from bwlint.model.facts import Module
 from bwlint.model.findings import NoFix, Skipped
 from bwlint.model.progress import Advance, quiet
 from bwlint.port.builds import left_out, mending
+from bwlint.port.choices import NAMED_AFTER, FamilyNames
 from bwlint.port.opening import opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
 from bwlint.port.partly import Partly
+from bwlint.port.sources import Lacking
 from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
-from bwlint.port.ways import Lacking, OpenWay, Ways
+from bwlint.port.ways import OpenWay, Ways
 from bwlint.run.engine import context_of
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses
-
-_NAMED_AFTER = re.compile(r"sm_?(?:\d{2,3}[af]?x?|10x)|hopper|blackwell", re.I)
 
 
 def port(
@@ -85,12 +84,15 @@ class _Planner:
     select: Sequence[str]
     _numbers: dict[GatePlace, int] = field(default_factory=dict)
     _left_out: dict[GatePlace, Draft] = field(default_factory=dict)
+    _arms: dict[GatePlace, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, gathered: Gathered, name: str, select: Sequence[str], advance: Advance) -> _Planner:
         rows = judged_rows(gathered, (name,), select)
         context = context_of(rows.world, gathered.collected, ChipSet.of(name), advance)
-        return cls(gathered, rows, context, Ways(rows.judge, rows.world, context, gathered.texts, name), name, select)
+        family = FamilyNames(rows.judge.interfaces, name)
+        ways = Ways(rows.judge, rows.world, context, gathered.texts, name, family)
+        return cls(gathered, rows, context, ways, name, select)
 
     def plan(self) -> Port:
         """The plan."""
@@ -109,6 +111,7 @@ class _Planner:
         shown = defaultdict[GatePlace, dict[str, None]](dict)
         holds: dict[GatePlace, bool | None] = {}
         for name, way in ((name, way) for name, ways in taken.items() for way in ways):
+            self._arms |= way.arms
             for place, side in way.gates.items():
                 needed[place].append(name)
                 shown[place] |= way.shown
@@ -179,14 +182,14 @@ class _Planner:
 
     def _siblings(self, entry: RowEntry) -> tuple[str, ...]:
         """Operations of the same module that are called alike but for another architecture in the name, and work."""
-        bare = _NAMED_AFTER.sub("*", entry.name)
+        bare = NAMED_AFTER.sub("*", entry.name)
         if bare == entry.name:
             return ()
         return tuple(
             f"`{other.name}`"
             for other, ruling in self.rows.kept
             if other.backend is None and other.module == entry.module and other.name != entry.name
-            if _NAMED_AFTER.sub("*", other.name) == bare and ruling.by and self.chip not in ruling.refused
+            if NAMED_AFTER.sub("*", other.name) == bare and ruling.by and self.chip not in ruling.refused
         )
 
     def _row(self, name: str, wish: _Wish, taken: Sequence[OpenWay]) -> PortRow:
@@ -221,7 +224,9 @@ class _Planner:
             words = "no test of the device stands here: what is written here refuses it by itself"
             return PortStep(number, "code", spot, place.path, (), family, None, words, bool(shown), names)
         chips = wanted(judged, self.chip, holds)
-        fix = opened(self.context, judged, self._root(place.path), chips, holds, shown)
+        arm = self._arms.get(place)
+        kept = NoFix(f"an arm of its own, with `{arm}`: today it comes to what it lacks")
+        fix = kept if arm is not None else opened(self.context, judged, self._root(place.path), chips, holds, shown)
         kind = "test" if judged.in_test else "build" if judged.sets.flags else judged.gate.kind
         found, words = (None, fix.reason) if isinstance(fix, NoFix) else (fix, "")
         admits = judged.admitted.names

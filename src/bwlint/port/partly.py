@@ -13,15 +13,13 @@ from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import ANSWERS, RowEntry
 from bwlint.model.expr import Span
-from bwlint.port.ways import OpenWay, Ways
+from bwlint.port.ways import NEWER, OpenWay, Ways
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.proofs import Key, Node
 
 MAX_LOOSE = 200
 """Definitions that are looked at for one operation."""
 _MADE = ("__init__", "__post_init__", "__call__")
-_NEWER = ChipSet.where(lambda one: one.joined >= 100)
-"""One use among several that is for Hopper alone is wgmma by custom, and so is no gate to open."""
 
 
 @dataclass(slots=True)
@@ -47,8 +45,10 @@ class Partly:
             places, after = self._around(node)
             waiting.extend(after)
             of_class = self._of_class(node)
-            for way in (*([of_class] if of_class is not None else []), *map(self._way, places)):
-                if not told >= way.gates.keys():
+            chosen = OpenWay("in some uses")
+            self.ways.choose(chosen, node)
+            for way in (*([of_class] if of_class is not None else []), *map(self._way, places), chosen):
+                if way.gates and not told >= way.gates.keys():
                     told |= way.gates.keys()
                     yield way
 
@@ -123,7 +123,7 @@ class Partly:
         """Whether an error keeps the chip away, or the answer of a method that is asked before its class is used."""
         if ANSWERS.fullmatch(judged.gate.qualname.rpartition(".")[2]):
             return answers_no(judged.other) and bool(judged.admitted) and self.ways.chip not in judged.admitted
-        meant = refuses(judged.other) and bool(judged.admitted & _NEWER) and not self._may_pass(judged)
+        meant = refuses(judged.other) and bool(judged.admitted & NEWER) and not self._may_pass(judged)
         return meant and not self._is_meant(judged)
 
     def _is_meant(self, judged: Judged) -> bool:

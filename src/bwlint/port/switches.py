@@ -10,7 +10,8 @@ from bwlint.chips import NONE, ChipSet
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import said_exactly
 from bwlint.matrix.cells import GatePlace
-from bwlint.port.ways import Lacking, OpenWay, Ways
+from bwlint.port.sources import Lacking
+from bwlint.port.ways import OpenWay, Ways
 from bwlint.world.gates import Judged
 
 _ALIKE = ChipSet.where(lambda one: one.generation.startswith("Blackwell"))

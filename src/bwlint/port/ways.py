@@ -1,34 +1,31 @@
 """The ways of an operation: on each the gates that keep a chip out, and what stands behind them that it lacks."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH118, PTH119, PTH120
+# ruff: noqa: PTH119
 
 from __future__ import annotations
 
 import os
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from bwlint.chips import ChipSet, TargetSet, chip, siblings
-from bwlint.chips.atoms import builder
+from bwlint.chips import ChipSet, chip, siblings
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
-from bwlint.judging.legality import legal, short
 from bwlint.matrix.cells import Cells, GatePlace, Ruling
 from bwlint.matrix.rows import RowEntry, span_of
-from bwlint.model.expr import Span, walk
+from bwlint.model.expr import Span, negate, walk
 from bwlint.model.facts import Module, Side, Use
-from bwlint.model.kinds import NAMED, UNASKED
+from bwlint.model.kinds import UNASKED
 from bwlint.model.naming import spoken
 from bwlint.model.outline import Definition
+from bwlint.port.choices import FamilyNames, taken
+from bwlint.port.sources import CompiledSources, Lacking
 from bwlint.readers import ReadError
 from bwlint.readers.python.branches import branches
 from bwlint.run.engine import Linked
-from bwlint.sources.read import Unread, read_bytes
-from bwlint.sources.search import search_of
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
 from bwlint.world.gates import Judged, refuses
@@ -42,23 +39,11 @@ _NAMING = frozenset({"list"})
 """Those in which somebody names the chips that it is for. That no error refuses a chip is no sign that it works, nor
 that it is built for: kernels for `arch::Sm100` are compiled for 12.x, too, where a list of flags says so.
 """
-_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?!cutlass/|cute/)([^>\"\n]{1,200})", re.MULTILINE)
-"""Not those of CUTLASS, which has kernels for all."""
-_TAG = re.compile(rb"\barch::(Sm[0-9]+)\b")
+NEWER = ChipSet.where(lambda one: one.joined >= 100)
+"""What is for Hopper alone is wgmma by custom, and so is no gate to open."""
 _ALONE = ChipSet.where(lambda one: one.joined >= 90)
-MAX_HEADERS = 60
-"""Files that a source includes that are looked at."""
 MAX_GATES = 60
 """Gates of one way that are looked behind."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lacking:
-    """What a chip has not at a place, and the chips that have it."""
-
-    place: GatePlace
-    what: str
-    legal: ChipSet
 
 
 @dataclass(slots=True)
@@ -71,6 +56,8 @@ class OpenWay:
     gates: dict[GatePlace, bool | None] = field(default_factory=dict)
     lacks: dict[GatePlace, Lacking] = field(default_factory=dict)
     shown: dict[str, None] = field(default_factory=dict)
+    arms: dict[GatePlace, str] = field(default_factory=dict)
+    """What the tree has for the family where a choice sends the chip to what it lacks."""
 
 
 @dataclass(slots=True)
@@ -82,6 +69,7 @@ class Ways:
     context: Context
     texts: Texts
     chip: str
+    family: FamilyNames
     _branches: dict[tuple[str, str], tuple[Span, ...]] = field(default_factory=dict)
 
     def of(self, entry: RowEntry, ruling: Ruling) -> list[OpenWay]:
@@ -166,6 +154,8 @@ class Ways:
         for node in own if entry.backend is not None else ():
             self._add(way, self.world.graph.proofs(node), tells=True)
         self._looked_behind(way)
+        for node in nodes:
+            self.choose(way, node)
         name = entry.backend.name if entry.backend is not None else ""
         backends = [node for node in own if name and not self._chooses(node, name)]
         named = self._named_for_others(entry, backends)
@@ -175,20 +165,71 @@ class Ways:
                 way.lacks.setdefault(lacking.place, lacking)
         return way
 
+    def choose(self, way: OpenWay, node: Node) -> None:
+        """Choices in a function that send the chip to what it lacks: gates, where the tree has for its family what is
+        called like that; else it ends there, if no argument decides whether the choice is made.
+        """
+        for judged in self.judged(node.outline.path) if node.definition.kind != "class" else ():
+            place = GatePlace(judged.module.path, judged.at)
+            side = taken(judged, self.chip, node.definition) if node.definition.at.holds(judged.gate.at) else None
+            lacks = {one.place: one for one in self._lacking_on(judged.module, side)} if side is not None else {}
+            if side is None or not lacks or place in way.arms:
+                continue
+            instead = self.family.instead(self._heritage(judged.module, side))
+            if instead is not None and not self._lacks(*instead):
+                way.gates.setdefault(place, self.chip not in judged.core)
+                way.arms[place] = instead[1]
+                sides = (judged.gate.yes, judged.gate.no)
+                behind = (*lacks, *(one.place for each in sides for one in self._lacking_on(judged.module, each)))
+                found = {(gone.path, gone.at) for gone in behind}
+                way.lacks = {at: one for at, one in way.lacks.items() if (at.path, at.at) not in found}
+            elif self._is_surely_made(judged):
+                way.lacks |= lacks
+
+    def _lacking_on(self, module: Module, side: Side) -> Iterator[Lacking]:
+        for need in self.lacking(module, side):
+            path, at = (need.hops[-1].path, need.hops[-1].at) if need.hops else (module.path, need.use.at)
+            yield Lacking(GatePlace(path, at), need.what, need.legal)
+
+    def _heritage(self, module: Module, side: Side) -> Iterator[Node]:
+        for use in side.uses:
+            node = self.world.definitions.definition(module, use)
+            yield from (node, *self.world.definitions.heritage(node)) if node is not None else ()
+
+    def _lacks(self, module: str, name: str) -> bool:
+        node = self._node(module, name)
+        own = (node, *self.world.definitions.methods_of(node)) if node is not None else ()
+        proofs = (proof for one in own for proof in self.world.graph.proofs(one))
+        return node is None or any(one.kind in _FINAL and self.chip not in one.legal for one in proofs)
+
+    def _is_surely_made(self, judged: Judged) -> bool:
+        function = judged.module.functions.get(judged.gate.qualname)
+        returns = function.returns if function is not None else ()
+        errors = {negate(path[-1]) for path, value in returns if path and value.op == "raise"}
+        return all(test in errors for test in judged.gate.path)
+
     def _with_arms(self, way: OpenWay, places: Iterable[GatePlace]) -> list[OpenWay]:
         """A way, and where its last gate ends a dispatch in an error, one for each arm before, the newest first: the
-        chip may take any that has nothing that it lacks.
+        chip may take any that has nothing that it lacks. The last arm is not meant where it is for Hopper alone and an
+        arm before it is for what came later.
         """
         ways = [way]
-        for place in places if way.lacks else ():
+        for place in places:
             judged = self.gate(place)
             if judged is None or not judged.gate.chain or not refuses(judged.gate.no):
                 continue
-            for arm in reversed(self._chain(judged)):
-                if arm.gate.at != judged.gate.at and not self.lacking(arm.module, arm.gate.yes):
-                    at = GatePlace(arm.module.path, arm.at)
-                    ways.append(self._of_arm(plain(arm.core), arm.core, at))
+            before = (arm for arm in reversed(self._chain(judged)) if arm.gate.at != judged.gate.at)
+            able = [arm for arm in before if not self.lacking(arm.module, arm.gate.yes)]
+            newer = [arm for arm in able if arm.core & NEWER and not judged.core & NEWER]
+            if way.lacks:
+                ways += (self._by_arm(arm) for arm in able)
+            elif newer and place in way.gates:
+                others = {at: side for at, side in way.gates.items() if at != place}
+                ways = [replace(one, gates=others | one.gates) for one in map(self._by_arm, newer)]
         return ways
+
+    def _by_arm(self, arm: Judged) -> OpenWay:
+        return self._of_arm(plain(arm.core), arm.core, GatePlace(arm.module.path, arm.at))
 
     def _chain(self, judged: Judged) -> list[Judged]:
         """The tests of an `if` with its `elif`, in their order."""
@@ -212,8 +253,11 @@ class Ways:
             place = waiting.popleft()
             judged = self.gate(place) if place not in seen else None
             seen.add(place)
-            if judged is not None and not judged.gate.is_a("list", "table", "predicate"):
+            if judged is not None and place not in way.arms and not judged.gate.is_a("list", "table", "predicate"):
                 self._add_needs(way, judged.module, judged.working)
+                node = self.world.definitions.around(judged.module, judged.gate.qualname)
+                if node is not None and place not in done and not way.name.startswith("the arm"):
+                    self.choose(way, node)
                 waiting.extend(found for found in way.gates if found not in seen)
                 for lacking in self._compiled_in(judged.module, judged.working) if not way.lacks else ():
                     way.lacks.setdefault(lacking.place, lacking)
@@ -380,61 +424,7 @@ class Ways:
                 for path in found:
                     if path not in seen:
                         seen.add(path)
-                        yield from self._in_source(path)
-
-    def _in_source(self, start: str) -> list[Lacking]:
-        """What a source, or a header of the project that it includes, has for other chips and not for this one; nothing
-        where one of them has CUTLASS's tag of the family: it has a body for each. Of headers further on, kernels that
-        a builder makes count; what else stands there is often a template that nobody instantiates for the chip.
-        """
-        files = [file.real for file in search_of(package_root(start), self.world.native.searches).files("cuda")]
-        family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
-        tag = re.compile("|".join(rf"arch::Sm{one.joined}\b" for one in family).encode())
-        waiting, near = deque([start]), {start: True}
-        found: list[Lacking] = []
-        tags: dict[str, str] = {}
-        while waiting:
-            path = waiting.popleft()
-            data = read_bytes(path)
-            if isinstance(data, Unread):
-                continue
-            if tag.search(data):
-                return []
-            tags |= {name.decode(): path for name in _TAG.findall(data)}
-            found += (*(self._lacking_in(path) if near[path] else ()), *self._built_in(path))
-            texts = (text.decode("latin-1") for text in _INCLUDE.findall(data))
-            for real in (real for text in texts for real in _meant(path, text, files)):
-                if real not in near and len(near) < MAX_HEADERS:
-                    near[real] = path == start
-                    waiting.append(real)
-        return found or list(self._for_others(tags))
-
-    def _for_others(self, tags: dict[str, str]) -> Iterator[Lacking]:
-        """What is made for CUTLASS's tags, by the files that have them, where each is one of other chips alone."""
-        rows = {tag: builder(tag) for tag in tags}
-        lacking = [row for row in rows.values() if row is not None and self.chip not in row.legal.chips]
-        for tag, row in rows.items() if len(lacking) == len(rows) else ():
-            if row is not None:
-                place = GatePlace(tags[tag], Span(1, 0, 1, 0))
-                yield Lacking(place, f"kernels for `arch::{tag}` alone", row.legal.chips)
-
-    def _lacking_in(self, path: str) -> Iterator[Lacking]:
-        targets = TargetSet.native(ChipSet.of(self.chip))
-        module = self.world.tree.headers.at(path)
-        for found in module.operations if module is not None else ():
-            assert module is not None
-            compiled = self.world.tree.surely_compiled(module, found.path) & targets
-            if found.kind in NAMED and not found.tests and compiled and not legal(found) & targets:
-                what = f"`{short(found)}` in a source that is compiled for it"
-                yield Lacking(GatePlace(path, found.at), what, legal(found).chips)
-
-    def _built_in(self, path: str) -> Iterator[Lacking]:
-        targets, outline = TargetSet.native(ChipSet.of(self.chip)), self.world.native.outline(path)
-        for use in (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ():
-            row = builder(use.name) if use.how == "builder" else None
-            if row is not None and not row.legal & targets:
-                what = f"a kernel that is built for `arch::{use.name}`"
-                yield Lacking(GatePlace(path, use.at), what, row.legal.chips)
+                        yield from CompiledSources(self.world, self.chip).lacking(path)
 
     # -- gates
 
@@ -491,10 +481,3 @@ class Ways:
         if path.endswith(".py"):
             return self.world.tree.at(path, module_name(path, package_root(path)))
         return self.world.tree.headers.at(path)
-
-
-def _meant(path: str, text: str, files: Iterable[str]) -> list[str]:
-    """The file of a project that an include means: the one beside it, else the only one whose path ends so."""
-    beside = os.path.normpath(os.path.join(os.path.dirname(path), text))
-    found = [real for real in files if real.endswith(f"/{text}")]
-    return [beside] if beside in files else found if len(found) == 1 else []

@@ -1,0 +1,79 @@
+"""Choices by the device that send a chip to what it lacks, and what the tree has for its family instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from bwlint.chips import ChipSet, chip, siblings
+from bwlint.chips.mentions import mentioned
+from bwlint.matrix.rows import Interfaces
+from bwlint.model.facts import Side, Use
+from bwlint.model.kinds import BRANCHES
+from bwlint.model.naming import spoken
+from bwlint.model.outline import Definition
+from bwlint.sources.read import Unread, read_bytes
+from bwlint.world.gates import Judged, refuses
+from bwlint.world.proofs import Node
+
+NAMED_AFTER = re.compile(r"sm_?(?:\d{2,3}[af]?x?|10x)|hopper|blackwell", re.I)
+
+
+def taken(judged: Judged, name: str, function: Definition) -> Side | None:
+    """The branch that a chip takes at a choice of which no branch ends in an error, or what is named beside a table in
+    which its row is missing; None where nothing is chosen.
+    """
+    gate = judged.gate
+    if judged.in_test:
+        return None
+    if gate.kind == "lookup":
+        return _called(function.uses) if name not in judged.core else None
+    if gate.kind not in BRANCHES or refuses(gate.yes) or refuses(gate.no):
+        return None
+    side = gate.yes if name in judged.core else gate.no
+    if side.rest:
+        return None
+    return _called(side.uses) if gate.kind == "expression" else side
+
+
+def _called(uses: Iterable[Use]) -> Side:
+    """What is named for somebody to call it afterwards."""
+    return Side(ends="fall", uses=tuple(replace(use, how="call", sure=True) for use in uses if use.how == "name"))
+
+
+@dataclass(slots=True)
+class FamilyNames:
+    """The definitions of a tree that are called after the family of one chip, by their names without it."""
+
+    interfaces: Interfaces
+    chip: str
+    _known: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _read: bool = False
+
+    def instead(self, nodes: Iterator[Node]) -> tuple[str, str] | None:
+        """The module and name of what is called like one of `nodes` but for the family: its own, then of its bases."""
+        for node in nodes:
+            bare = NAMED_AFTER.sub("*", node.definition.qualname)
+            if bare != node.definition.qualname and bare in self._names():
+                return self._names()[bare]
+        return None
+
+    def _names(self) -> dict[str, tuple[str, str]]:
+        if not self._read:
+            self._read = True
+            family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
+            for module, name in self._offered("|".join(f"m_?{one.joined}|m_?{one.major}x" for one in family)):
+                said = mentioned(spoken(name)).named
+                if said & family and said <= family:
+                    self._known.setdefault(NAMED_AFTER.sub("*", name), (module, name))
+        return self._known
+
+    def _offered(self, words: str) -> Iterator[tuple[str, str]]:
+        pattern = re.compile(words.encode(), re.I)
+        for module, file in sorted(self.interfaces.files.items()):
+            data = read_bytes(file.real)
+            if isinstance(data, Unread) or not pattern.search(data):
+                continue
+            found = self.interfaces.get(module)
+            yield from ((module, name) for name in (found.offers if found is not None else ()))
