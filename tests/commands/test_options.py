@@ -69,6 +69,7 @@ def test_several_reports_of_one_run(here: Path) -> None:
         (("--config", "none.toml"), "does not exist"),
         (("--config", "pyproject.toml"), "no table [tool.bwlint]"),
         (("--exclude", "!"), "--exclude: '!' is no gitignore pattern"),
+        (("--exclude", "*a*b*c*d*e*"), "is no gitignore pattern: too many wildcards in one part"),
         (("--select", "BW9"), "unknown rule `BW9`"),
         (("--target", "gb11"), "not a target"),
     ],

@@ -13,7 +13,6 @@ import pytest
 from effort import at_most
 
 from bwlint.model.findings import Skipped
-from bwlint.sources.ignore import BadPattern
 from bwlint.sources.walk import Discovery, Mount, discover
 
 
@@ -192,42 +191,6 @@ def test_a_named_file_is_read_though_ignored_unless_forced(tmp_path: Path) -> No
     assert len(discover(paths).files) == 3
     assert names(discover(paths, force_exclude=True), tmp_path) == ["y.py"]
     assert len(discover(paths, force_exclude=True, use_gitignore=False).files) == 3
-
-
-@pytest.mark.parametrize(
-    ("exclude", "kept"),
-    [
-        (["tests/"], ["a.py", "b/c.py"]),
-        (["/tests"], ["a.py", "b/c.py", "b/tests/d.py"]),
-        (["*.py", "!a.py"], ["a.py"]),
-        (["b", "!b/c.py"], ["a.py", "tests/e.py"]),
-    ],
-)
-def test_exclude(tmp_path: Path, exclude: list[str], kept: list[str]) -> None:
-    plant(tmp_path, ["a.py", "b/c.py", "b/tests/d.py", "tests/e.py"])
-    assert in_tree(tmp_path, exclude=exclude) == kept
-    assert in_tree(tmp_path, exclude=exclude, use_gitignore=False) == kept
-
-
-def test_exclude_is_relative_to_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant(tmp_path, ["a/b.py", "a/c/b.py"])
-    monkeypatch.chdir(tmp_path)
-    assert names(discover(["a"], exclude=["/a/b.py"]), tmp_path) == ["a/c/b.py"]
-    assert names(discover(["a"], exclude=["/b.py"]), tmp_path) == ["a/b.py", "a/c/b.py"]
-    assert names(discover(["a/b.py"], exclude=["a/"]), tmp_path) == ["a/b.py"]
-    assert names(discover(["a/b.py"], exclude=["a/"], force_exclude=True), tmp_path) == []
-    assert names(discover(["a/c"], exclude=["a/"]), tmp_path) == ["a/c/b.py"]
-
-
-def test_exclude_does_not_bring_back_what_git_ignores(tmp_path: Path) -> None:
-    plant(tmp_path, [".gitignore: a.py", "a.py"])
-    assert in_tree(tmp_path, exclude=["!a.py"]) == []
-
-
-@pytest.mark.parametrize("pattern", ["!", "*a*b*c*d*e*"])
-def test_a_bad_exclude_pattern_is_an_error(tmp_path: Path, pattern: str) -> None:
-    with pytest.raises(BadPattern, match="no gitignore pattern"):
-        discover([str(tmp_path)], exclude=[pattern])
 
 
 def test_a_slow_pattern_in_an_ignore_file_is_passed_over(tmp_path: Path) -> None:

@@ -63,6 +63,23 @@ class WantedChange:
         """The chips to be written beside `chip`: those of its family that change."""
         return tuple(siblings(chip) & self.chips - ChipSet.of(chip.name))
 
+    def missed(self, before: Sets, after: Sets) -> NoFix | None:
+        """Why an edited test is not the one that is wanted, or is another one on other chips."""
+        if after.core != self.wanted:
+            wrong = after.core - self.wanted | self.wanted - after.core
+            return NoFix(f"the edited test would not be as wanted on {' and '.join(wrong.names)}")
+        if after.live != before.live or not shifted(before, after) <= self.chips:
+            return NoFix("the edit would change the test on other chips")
+        return None
+
+
+def shifted(old: Sets, new: Sets) -> ChipSet:
+    """The chips on which an outcome is another than before."""
+    found = NONE
+    for before, after in ((old.may, new.may), (old.must, new.must), (old.core, new.core), (old.raises, new.raises)):
+        found |= before - after | after - before
+    return found
+
 
 def _listed(chips: ChipSet) -> str:
     return " and ".join(chips.names)

@@ -77,7 +77,7 @@ def shape(config: Config, file: str) -> Shape:
         hidden,
         layers,
         numbers.need("vocab_size", _MOST["vocabulary"]),
-        numbers.true("tie_word_embeddings") or (inner is not None and config.get("tie_word_embeddings") is True),
+        any(told.get("tie_word_embeddings") is True for told in (numbers.config, config)),
         heads,
         _attention(numbers, hidden, heads),
         numbers.may("intermediate_size_mlp", _MOST["hidden"]) or width,
@@ -139,9 +139,6 @@ class _ConfigNumbers:
 
     def first(self, keys: Sequence[str], most: int) -> int:
         return next((found for key in keys if (found := self.may(key, most))), 0)
-
-    def true(self, key: str) -> bool:
-        return self.config.get(key) is True
 
 
 def _expert_layers(numbers: _ConfigNumbers, layers: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from bwlint.binaries.needs import dotted, driver, faults, judged
@@ -195,24 +196,8 @@ def _cubin(cubin: Cubin) -> dict[str, Any]:
 
 
 def _kernel(kernel: Kernel) -> dict[str, Any]:
-    return {
-        "name": kernel.name,
-        "shared": kernel.shared,
-        "registers": kernel.registers,
-        "cluster": _shape(kernel.cluster),
-        "max_cluster": kernel.max_cluster,
-        "explicit_cluster": kernel.explicit_cluster,
-        "tcgen05": kernel.tcgen05,
-        "driver_calls": list(kernel.driver_calls),
-        "setmaxnreg": kernel.setmaxnreg,
-        "threads": _shape(kernel.threads),
-        "required_threads": _shape(kernel.required_threads),
-        "source": {"path": kernel.source[0], "line": kernel.source[1]} if kernel.source else None,
-    }
-
-
-def _shape(shape: tuple[int, int, int] | None) -> list[int] | None:
-    return None if shape is None else list(shape)
+    source = {"path": kernel.source[0], "line": kernel.source[1]} if kernel.source else None
+    return {**asdict(kernel), "source": source}
 
 
 def _version(version: Version | None) -> str | None:

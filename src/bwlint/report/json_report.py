@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report
+from bwlint.model.findings import Claim, Finding, Fix, Related, Report
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
 
@@ -36,7 +36,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity,
         "confidence": finding.confidence,
         "path": finding.path,
-        **_region(finding.region),
+        **asdict(finding.region),
         "message": finding.message,
         "label": finding.label,
         "advice": finding.advice,
@@ -58,17 +58,8 @@ def claim(claimed: Claim) -> dict[str, Any]:
     return asdict(claimed)
 
 
-def _region(region: Region) -> dict[str, int]:
-    return {
-        "line": region.line,
-        "column": region.column,
-        "end_line": region.end_line,
-        "end_column": region.end_column,
-    }
-
-
 def _related(related: Related) -> dict[str, Any]:
-    return {"path": related.path, **_region(related.region), "message": related.message}
+    return {"path": related.path, **asdict(related.region), "message": related.message}
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
@@ -76,20 +67,6 @@ def _fix(fix: Fix) -> dict[str, Any]:
         "applicability": fix.applicability,
         "kind": fix.kind,
         "title": fix.title,
-        "edits": [_edit(edit) for edit in fix.edits],
-        "proof": _proof(fix.proof),
-    }
-
-
-def _edit(edit: Edit) -> dict[str, Any]:
-    return {"path": edit.path, **_region(edit.region), "text": edit.text}
-
-
-def _proof(proof: Proof) -> dict[str, Any]:
-    return {
-        "before_may": list(proof.before_may),
-        "before_must": list(proof.before_must),
-        "after_may": list(proof.after_may),
-        "after_must": list(proof.after_must),
-        "evidence": proof.evidence,
+        "edits": [{"path": edit.path, **asdict(edit.region), "text": edit.text} for edit in fix.edits],
+        "proof": asdict(fix.proof),
     }

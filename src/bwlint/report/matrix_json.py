@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from bwlint.matrix.table import Cell, CellGate, Matrix, MatrixRow
+from bwlint.matrix.table import Cell, Matrix, MatrixRow
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
 
@@ -39,10 +39,6 @@ def _cell(cell: Cell) -> dict[str, Any]:
     found: dict[str, Any] = {
         "support": cell.word,
         "fallback": cell.arm or None,
-        "gate": None if cell.gate is None else _gate(cell.gate),
+        "gate": None if cell.gate is None else asdict(cell.gate),
     }
     return {**found, "receipts": [asdict(proof) for proof in cell.proofs]} if cell.proofs else found
-
-
-def _gate(gate: CellGate) -> dict[str, Any]:
-    return {"path": gate.path, "line": gate.line, "column": gate.column, "text": gate.text}

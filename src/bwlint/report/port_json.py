@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from bwlint.model.findings import Fix
-from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
+from bwlint.port.table import Port, PortRow, PortStep, Way
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
 
@@ -43,25 +44,17 @@ def _way(way: Way) -> dict[str, Any]:
         "name": way.name,
         "chosen": way.chosen,
         "steps": list(way.steps),
-        "gates": [_spot(gate) for gate in way.gates],
-        "lacks": [_lack(lack) for lack in way.lacks],
+        "gates": [asdict(gate) for gate in way.gates],
+        "lacks": [{**asdict(lack.at), "what": lack.what, "legal": list(lack.legal)} for lack in way.lacks],
         "works": list(way.shown),
     }
-
-
-def _lack(lack: Lack) -> dict[str, Any]:
-    return {**_spot(lack.at), "what": lack.what, "legal": list(lack.legal)}
-
-
-def _spot(spot: CodeSpot) -> dict[str, Any]:
-    return {"path": spot.path, "line": spot.line, "column": spot.column, "text": spot.text}
 
 
 def _step(step: PortStep) -> dict[str, Any]:
     return {
         "number": step.number,
         "kind": step.kind,
-        **_spot(step.at),
+        **asdict(step.at),
         "admits": list(step.admits),
         "wanted": list(step.wanted),
         "proved": step.proved,
@@ -75,17 +68,7 @@ def _fix(step: PortStep, fix: Fix) -> dict[str, Any]:
     proof = fix.proof
     return {
         "title": fix.title,
-        "edits": [
-            {
-                "path": step.at.path,
-                "line": edit.region.line,
-                "column": edit.region.column,
-                "end_line": edit.region.end_line,
-                "end_column": edit.region.end_column,
-                "text": edit.text,
-            }
-            for edit in fix.edits
-        ],
+        "edits": [{"path": step.at.path, **asdict(edit.region), "text": edit.text} for edit in fix.edits],
         "before": {"may": list(proof.before_may), "must": list(proof.before_must)},
         "after": {"may": list(proof.after_may), "must": list(proof.after_must)},
         "evidence": proof.evidence,

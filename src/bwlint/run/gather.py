@@ -19,7 +19,7 @@ from bwlint.settings import catalog
 from bwlint.settings.config import Config, Configs, UsageError, chosen_rules, configs, patterns, rule_names
 from bwlint.settings.suppress import MARK
 from bwlint.sources import disk
-from bwlint.sources.ignore import BadPattern, Matcher
+from bwlint.sources.ignore import Matcher
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_package
 from bwlint.sources.read import given
@@ -233,10 +233,7 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, adv
         paths.append(unpacked.mount)
         wheels.append((unpacked.mount.reported, str(unpacked.wheel)))
         refused += unpacked.skipped
-    try:
-        found = discover(paths, use_gitignore=request.use_gitignore, force_exclude=request.force_exclude)
-    except BadPattern as error:
-        raise UsageError(str(error)) from None
+    found = discover(paths, use_gitignore=request.use_gitignore, force_exclude=request.force_exclude)
     if found.errors:
         raise UsageError("\n".join(f"{visible(error.path)}: {error.reason}" for error in found.errors))
     settings.mounts = tuple(disk.real(path.real) + os.sep for path in paths if isinstance(path, Mount))

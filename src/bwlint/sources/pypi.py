@@ -122,7 +122,12 @@ def download(spec: Spec, into: Path) -> Path:
         failure = failure if again else None
     if failure:
         raise SourceError(f"pip cannot download {spec.requirement}:\n{last_lines(failure)}")
-    wheels = sorted(dest.glob("*.whl"))
+    return only_wheel(spec, dest)
+
+
+def only_wheel(spec: Spec, folder: Path) -> Path:
+    """The wheel that pip has put into a folder; raises SourceError."""
+    wheels = sorted(folder.glob("*.whl"))
     if len(wheels) != 1:
         raise SourceError(f"pip downloaded {len(wheels)} wheels for {spec.requirement}, expected one")
     return wheels[0]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from bwlint.model.findings import Skipped
 from bwlint.sources import disk
-from bwlint.sources.ignore import Layer, Rules, as_base, compiled, is_ignored, read_layer
+from bwlint.sources.ignore import Rules, as_base, is_ignored, read_layer
 from bwlint.sources.kinds import kind_of, kind_of_script
 from bwlint.sources.read import Unread, special_file, why
 from bwlint.sources.tree import folder_root, package_root
@@ -86,18 +86,15 @@ def discover(
     paths: Sequence[str | Mount],
     *,
     use_gitignore: bool = True,
-    exclude: Sequence[str] = (),
     force_exclude: bool = False,
     most_entries: int | None = None,
 ) -> Discovery:
     """The files of a known kind in `paths`, each real file once, by path within each argument.
 
-    `exclude` holds gitignore patterns, relative to the working folder for what is in it and else to the
-    argument. Arguments themselves are read though a pattern matches them, unless `force_exclude` is set.
-    A walk ends where it has seen `most_entries` files and folders of any kind.
-    Raises `ignore.BadPattern` for a bad pattern in `exclude`.
+    Arguments themselves are read though an ignore file matches them, unless `force_exclude` is set. A walk ends where
+    it has seen `most_entries` files and folders of any kind.
     """
-    walk = _FolderWalk(use_gitignore, tuple(exclude), force_exclude, most_entries)
+    walk = _FolderWalk(use_gitignore, force_exclude, most_entries)
     for path in paths:
         walk.argument(path if isinstance(path, Mount) else Mount(path, path), mounted=isinstance(path, Mount))
     skipped = sorted(set(walk.skipped), key=lambda skip: (skip.path, skip.reason))
@@ -119,18 +116,14 @@ class _Link(NamedTuple):
 
 
 class _FolderWalk:
-    def __init__(
-        self, use_gitignore: bool, exclude: tuple[str, ...], force_exclude: bool, most_entries: int | None
-    ) -> None:
+    def __init__(self, use_gitignore: bool, force_exclude: bool, most_entries: int | None) -> None:
         self.is_cut = False
         self._left = most_entries
         self.files: list[SourceFile] = []
         self.skipped: list[Skipped] = []
         self.errors: list[Skipped] = []
         self._use_gitignore = use_gitignore
-        self._exclude = compiled(exclude) if exclude else None
         self._force_exclude = force_exclude
-        self._here = as_base(disk.real(os.curdir))
         self._seen: set[str] = set()
         self._links: list[_Link] = []
 
@@ -150,14 +143,11 @@ class _FolderWalk:
             self._named_file(mount.reported, real, mode)
 
     def _named_folder(self, reported: str, real: str, rules: Rules) -> None:
-        exclude = self._exclude_layer(real, real)
         is_ignored_here = _is_out_anywhere(rules, real, is_folder=True)
-        is_excluded = _is_out_anywhere((exclude,) if exclude else (), real, is_folder=True)
-        if self._force_exclude and (is_ignored_here or is_excluded):
+        if self._force_exclude and is_ignored_here:
             return
         # In a folder that is read though patterns leave it out, these patterns say nothing.
-        top = _Folder(reported, real, () if is_ignored_here else rules, folder_root(real))
-        self._tree(top, None if is_excluded else exclude)
+        self._tree(_Folder(reported, real, () if is_ignored_here else rules, folder_root(real)))
 
     def _named_file(self, reported: str, real: str, mode: int) -> None:
         if self._is_forced_out(real):
@@ -174,19 +164,19 @@ class _FolderWalk:
         else:
             self._add(SourceFile(_printable(reported), real, kind, package_root(real), named=True))
 
-    def _tree(self, top: _Folder, exclude: Layer | None) -> None:
+    def _tree(self, top: _Folder) -> None:
         first = len(self.files)
         stack = [top]
         while stack:
             folder = stack.pop()
-            self._folder(folder, stack, exclude, is_top=folder is top)
+            self._folder(folder, stack, is_top=folder is top)
         # Last, so that a file is reported under its own name and not under that of a link to it.
         links, self._links = sorted(self._links), []
         for link in links:
             self._follow(link, as_base(top.real))
         self.files[first:] = sorted(self.files[first:], key=lambda file: file.path)
 
-    def _folder(self, folder: _Folder, stack: list[_Folder], exclude: Layer | None, *, is_top: bool) -> None:
+    def _folder(self, folder: _Folder, stack: list[_Folder], *, is_top: bool) -> None:
         try:
             entries = disk.entries(folder.real)
         except OSError as error:
@@ -206,18 +196,18 @@ class _FolderWalk:
         inside = _Folder(as_base(folder.reported), as_base(folder.real), rules, root)
         for entry in entries:
             try:
-                self._entry(entry, inside, stack, exclude)
+                self._entry(entry, inside, stack)
             except OSError as error:
                 self._skip(inside.reported + entry.name, why(error))
 
-    def _entry(self, entry: os.DirEntry[str], inside: _Folder, stack: list[_Folder], exclude: Layer | None) -> None:
+    def _entry(self, entry: os.DirEntry[str], inside: _Folder, stack: list[_Folder]) -> None:
         kind = kind_of(entry.name)
         is_link = entry.is_symlink()
         is_folder = not is_link and entry.is_dir(follow_symlinks=False)
         if not (kind or is_link or is_folder) or is_unread(entry.name):
             return
         real = inside.real + entry.name
-        if _is_out(inside.rules, exclude, real, is_folder=is_folder):
+        if is_ignored(inside.rules, real, is_folder=is_folder):
             return
         reported = inside.reported + entry.name
         if is_link:
@@ -268,11 +258,6 @@ class _FolderWalk:
     def _skip(self, reported: str, reason: str) -> None:
         self.skipped.append(Skipped(_printable(reported), reason))
 
-    def _exclude_layer(self, real: str, base: str) -> Layer | None:
-        if self._exclude is None:
-            return None
-        return Layer(self._here if real.startswith(self._here) else as_base(base), self._exclude)
-
     def _rules_above(self, folder: str) -> Rules:
         """The rules that the folders above `folder` give it: none outside a repository and at its top."""
         if not self._use_gitignore:
@@ -309,9 +294,6 @@ class _FolderWalk:
         if not self._force_exclude:
             return False
         folder = os.path.dirname(real)
-        exclude = self._exclude_layer(real, folder)
-        if exclude and _is_out_anywhere((exclude,), real, is_folder=False):
-            return True
         rules = self._rules_above(folder)
         if self._use_gitignore:
             rules = self._rules_in(folder, _ignore_files(folder), rules)
@@ -321,12 +303,6 @@ class _FolderWalk:
 def is_unread(name: str) -> bool:
     """Whether a folder of this name is never the user's own source."""
     return name in _UNREAD_FOLDERS or name.endswith(".egg-info")
-
-
-def _is_out(rules: Rules, exclude: Layer | None, real: str, *, is_folder: bool) -> bool:
-    if exclude and real.startswith(exclude.base) and exclude.verdict(real, is_folder=is_folder):
-        return True
-    return bool(rules) and is_ignored(rules, real, is_folder=is_folder)
 
 
 def _is_out_anywhere(rules: Rules, real: str, *, is_folder: bool) -> bool:

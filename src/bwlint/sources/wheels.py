@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from bwlint.sources.pypi import NO_WHEEL, SourceError, Spec, last_lines, pip_download, plain, version_of
+from bwlint.sources.pypi import NO_WHEEL, SourceError, Spec, last_lines, only_wheel, pip_download, plain, version_of
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -142,10 +142,8 @@ def _pip_for(python: str, spec: Spec, dest: Path, options: tuple[str, ...]) -> s
 
 
 def _fetched(spec: Spec, platform: str, dest: Path) -> Fetched:
-    wheels = sorted(dest.glob("*.whl"))
-    if len(wheels) != 1:
-        raise SourceError(f"pip downloaded {len(wheels)} wheels for {spec.requirement}, expected one")
-    return Fetched(platform, wheels[0], version_of(wheels[0]), parse_tag(wheels[0].name))
+    wheel = only_wheel(spec, dest)
+    return Fetched(platform, wheel, version_of(wheel), parse_tag(wheel.name))
 
 
 def _says_no_wheel(output: str) -> bool:

@@ -92,24 +92,13 @@ Source = Callable[[str], str | None]
 
 @dataclass(slots=True)
 class _MentioningFile:
-    """A file that mentions something, by its real path; `sites` are the statements that were asked for, by line."""
+    """A file that mentions something, by its real path."""
 
     real: str
     root: str
     name: str
     index: Index
     source: str
-
-    @property
-    def is_package(self) -> bool:
-        return os.path.basename(self.real) == "__init__.py"
-
-    def definitions(self, qualname: str) -> Iterator[int]:
-        """The lines on which a definition and those around it begin."""
-        while qualname in self.index.scopes:
-            scope = self.index.scopes[qualname]
-            yield scope.at[0]
-            qualname = scope.inner
 
     def around(self, at: Span) -> str:
         """The qualified name of the innermost definition around a place; "" for the module itself."""
@@ -302,10 +291,10 @@ class Arrivals:
     ) -> Iterator[tuple[_MentioningFile, Occurrence]]:
         """The places that use a definition, those of its own file first. Raises `_Untold`."""
         name = scope.qualname.rpartition(".")[2]
-        for one in self._mentioning(file, name):
+        for hit in self._hits(file, name):
+            one = self._file(hit.real, hit.root)
             uses = self._uses_of_global(one, file, name) if outer is None else self._uses_of_method(one, name)
-            for use in uses:
-                yield one, use
+            yield from ((one, use) for use in uses)
 
     def _uses_of_method(self, file: _MentioningFile, name: str) -> Iterator[Occurrence]:
         for use in file.index.names.get(name, ()):
@@ -367,13 +356,7 @@ class Arrivals:
         return target is not None and self._foreign(target, file)
 
     def _foreign(self, dotted: str, near: _MentioningFile) -> bool:
-        top = dotted.partition(".")[0]
-        return top not in self._tops(near)
-
-    def _tops(self, file: _MentioningFile) -> frozenset[str]:
-        """The names with which modules of a project begin."""
-        search = search_of(file.root, self._searches)
-        return search.tops
+        return dotted.partition(".")[0] not in search_of(near.root, self._searches).tops
 
     def _hands_on(self, package: _MentioningFile, home: _MentioningFile, name: str) -> bool:
         """Whether a package offers a name to everybody."""
@@ -431,12 +414,6 @@ class Arrivals:
         """The files of the project in which a name stands, its own first. Raises `_Untold`."""
         found = dict.fromkeys(hit.file for hit in self._lines(file, name))
         return sorted(found, key=lambda one: (one.real != file.real, one.real))
-
-    def _mentioning(self, file: _MentioningFile, name: str) -> Iterator[_MentioningFile]:
-        """The files of `_hits`, read. Raises `_Untold`."""
-        for hit in self._hits(file, name):
-            one = self._file(hit.real, hit.root)
-            yield one
 
     def _file(self, real: str, root: str) -> _MentioningFile:
         if real not in self._files:

@@ -123,7 +123,7 @@ def test_files_without_device_code_do_not_count(tmp_path: Path, monkeypatch: pyt
 
 
 def test_more_containers_than_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(containers.lots, "__defaults__", (2,))
+    monkeypatch.setattr(containers, "MOST", 2)
     path = library(tmp_path, NEW, NEW, NEW)
     found = tried(tmp_path, monkeypatch, {"images": [NO_NEW]}, path)
     assert found.outcome == "inconclusive"

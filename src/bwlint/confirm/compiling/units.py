@@ -30,7 +30,6 @@ class TranslationUnit:
     path: str
     source: str
     options: Options
-    is_header: bool = False
 
 
 def is_source(path: str) -> bool:
@@ -49,7 +48,7 @@ def units(subject: Subject, world: Workbench) -> Iterator[TranslationUnit]:
     elif real.endswith(HEADERS):
         for path in _including(real, subject.root, _system(world), known):
             yield _unit(path, subject, world, known)
-        yield _unit(real, subject, world, known, is_header=True)
+        yield _unit(real, subject, world, known)
 
 
 def _including(header: str, root: str, system: tuple[str, ...], known: Commands) -> list[str]:
@@ -76,13 +75,13 @@ def _system(world: Workbench) -> tuple[str, ...]:
     return (*own, *(str(home / name) for home in homes for name in ("include", "include/cccl")), *_SYSTEM)
 
 
-def _unit(path: str, subject: Subject, world: Workbench, known: Commands, is_header: bool = False) -> TranslationUnit:
+def _unit(path: str, subject: Subject, world: Workbench, known: Commands) -> TranslationUnit:
     options = known.options(path, subject.root)
     if options is None:
         options = guessed(_tree(subject.root).folders(path))
         if known.trouble:
             options = replace(options, origin=f"{options.origin} ({known.path or 'compile commands'}: {known.trouble})")
-    return TranslationUnit(path, including(path) or "", with_own(options, world.nvcc_args), is_header)
+    return TranslationUnit(path, including(path) or "", with_own(options, world.nvcc_args))
 
 
 @lru_cache(maxsize=4)

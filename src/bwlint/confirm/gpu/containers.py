@@ -53,7 +53,7 @@ class Lot:
     faults: tuple[str, ...] = ()
 
 
-def lots(subject: Subject, folder: Path, most: int = MOST) -> Iterator[Lot]:
+def lots(subject: Subject, folder: Path) -> Iterator[Lot]:
     """Each file with device code that a finding is about: one, or members of an archive, or files of a folder.
 
     What is copied lies in `folder` until the next is asked for.
@@ -73,7 +73,7 @@ def lots(subject: Subject, folder: Path, most: int = MOST) -> Iterator[Lot]:
             continue
         copies = _Copies(source, plain, folder)
         try:
-            lot = _lot(path, found, copies, most)
+            lot = _lot(path, found, copies)
             count += bool(lot.total)
             if lot.total or lot.faults:
                 yield lot
@@ -81,12 +81,12 @@ def lots(subject: Subject, folder: Path, most: int = MOST) -> Iterator[Lot]:
             copies.remove()
 
 
-def _lot(path: str, found: Binary, copies: _Copies, most: int) -> Lot:
+def _lot(path: str, found: Binary, copies: _Copies) -> Lot:
     linked = {at for container in found.containers for at in container.linked_from}
     whole = [container for container in found.containers if container.at not in linked]
     parts: list[ContainerPart] = []
     faults = found.faults
-    for container in whole[:most]:
+    for container in whole[:MOST]:
         try:
             parts.append(_part(container, found, copies))
         except (ReadError, OSError) as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
-from bwlint.fix.change import WantedChange
+from bwlint.chips import NO_TARGET, TargetSet
+from bwlint.fix.change import WantedChange, shifted
 from bwlint.fix.edited import edited as edited_module
 from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Gate, Module, Operation
@@ -88,12 +88,7 @@ class FileChecker:
         after = self.tree.edited(edited).sets(edited, edited.gates[here])
         if after is None:
             return NoFix("the edited test does not read the device any more")
-        if after.core != change.wanted:
-            wrong = after.core - change.wanted | change.wanted - after.core
-            return NoFix(f"the edited test would not be as wanted on {' and '.join(wrong.names)}")
-        if after.live != sets.live or not _shifted(sets, after) <= change.chips:
-            return NoFix("the edit would change the test on other chips")
-        if said := self._other_gates(edited, here, gate, change):
+        if said := change.missed(sets, after) or self._other_gates(edited, here, gate, change):
             return said
         return Proof(sets.may.names, sets.must.names, after.may.names, after.must.names, evidence)
 
@@ -104,9 +99,9 @@ class FileChecker:
             old, new = self.before.sets(self.module, other), after_tree.sets(edited, other_after)
             if index == here or old == new:
                 continue
-            if old is None or new is None or not _shifted(old, new) <= change.chips:
+            if old is None or new is None or not shifted(old, new) <= change.chips:
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
-            if _shifted(old, new) and other.chain != gate.chain and other.leaf != gate.leaf:
+            if shifted(old, new) and other.chain != gate.chain and other.leaf != gate.leaf:
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
         return None
 
@@ -144,14 +139,6 @@ def _need(operation: Operation) -> tuple[str, str, str]:
 def _moved(old: TargetSets, new: TargetSets) -> TargetSet:
     found = NO_TARGET
     for before, after in ((old.may, new.may), (old.must, new.must), (old.live, new.live)):
-        found |= (before - after) | (after - before)
-    return found
-
-
-def _shifted(old: Sets, new: Sets) -> ChipSet:
-    """The chips on which an outcome is another than before."""
-    found = NONE
-    for before, after in ((old.may, new.may), (old.must, new.must), (old.core, new.core), (old.raises, new.raises)):
         found |= (before - after) | (after - before)
     return found
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from bwlint.chips import ChipSet, spelling
+from bwlint.chips import spelling
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.fix.apply import apply
+from bwlint.fix.change import shifted
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.model.expr import Expr, Span, walk
@@ -81,12 +82,7 @@ class GateChecker:
             return NoFix("the edited comparison can still never be true")
         if change.kind == "type" and before.clashes and len(after.clashes) >= len(before.clashes):
             return NoFix("the edited comparison still goes wrong")
-        if after.core != change.wanted:
-            wrong = after.core - change.wanted | change.wanted - after.core
-            return NoFix(f"the edited test would not be as wanted on {' and '.join(wrong.names)}")
-        if after.live != before.live or not _moved(before, after) <= change.chips:
-            return NoFix("the edit would change the test on other chips")
-        return None
+        return change.missed(before, after)
 
     def _others(self, edited: Module, pairs: Sequence[tuple[Gate, Gate]]) -> NoFix | None:
         """Other gates stay as they are, save the uses of a flag or list that is edited at its definition."""
@@ -100,8 +96,8 @@ class GateChecker:
                 return NoFix(f"the edit would change the test at line {gate.at[0]}")
             if old.live & old.may and not new.live & new.may:
                 return NoFix(f"the edit would leave nothing to the test at line {gate.at[0]}")
-            moved = _moved(old, new)
-            if moved and not (moved <= self.place.change.chips and self._rests_on_edited(gate)):
+            chips = shifted(old, new)
+            if chips and not (chips <= self.place.change.chips and self._rests_on_edited(gate)):
                 return NoFix(f"the edit would also change the test at line {gate.at[0]}")
         return None
 
@@ -150,19 +146,6 @@ def _written(source: str, candidate: Candidate) -> list[tuple[int, int]]:
 
 def _in_lines(gate: Gate, lines: Sequence[tuple[int, int]]) -> bool:
     return any(first <= gate.at[0] and gate.at[2] <= last for first, last in lines)
-
-
-def _moved(old: Sets, new: Sets) -> ChipSet:
-    """The chips on which an outcome is another than before."""
-    moved = ChipSet(0)
-    for before, after in (
-        (old.may, new.may),
-        (old.must, new.must),
-        (old.core, new.core),
-        (old.raises, new.raises),
-    ):
-        moved |= before - after | after - before
-    return moved
 
 
 def reached(node: Any, module: Module) -> Iterator[Expr]:
