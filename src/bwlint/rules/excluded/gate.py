@@ -133,7 +133,9 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
         if one.gate in arms:
             small |= _SMALL_SHARED & one.core
             out -= one.may
-    if judged.gate is not arms[-1] or not (out and small) or any(refuses(arm.yes) or answers_no(arm.yes) for arm in arms):
+    if judged.gate is not arms[-1] or not out or not small:
+        return None
+    if any(refuses(arm.yes) or answers_no(arm.yes) for arm in arms):
         return None
     if all(_is_data(arm.yes.value) for arm in arms):
         return None  # a table of what was measured or is written on the box: nothing runs in it
