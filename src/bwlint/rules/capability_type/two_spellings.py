@@ -47,7 +47,8 @@ def _compared(test: Expr) -> Iterator[_Compared]:
     for node in walk(test):
         if node.op != "cmp" or node.at is None:
             continue
-        owner = next((_dotted(side) for side in node.args[1] if side.op == "attr"), "")
+        sides = [side.args[-1] if side.op == "source" else side for side in node.args[1]]  # what a reader took it for
+        owner = next((_dotted(side) for side in sides if isinstance(side, Expr) and side.op == "attr"), "")
         texts = [one.args[0] for one in walk(node.args[1]) if one.op == "const" and isinstance(one.args[0], str)]
         spellings = frozenset(map(_spelling, texts))
         if owner and texts and "" not in spellings:
