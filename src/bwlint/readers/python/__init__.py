@@ -33,6 +33,7 @@ from bwlint.readers.python import (
     plans,
     said,
     sonames,
+    suffixes,
     tiles,
     triton,
 )
@@ -50,7 +51,7 @@ _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 # Each is asked only where its prefilter finds a word of it; a file that only they want is read for them.
 _READERS = (
     *(peers, links, budgets, tiles, triton, plans, floors, sonames, variables),
-    *(multiprocessors, memory_tiers, memory_queries, pinned),
+    *(multiprocessors, memory_tiers, memory_queries, pinned, suffixes),
 )
 _ALWAYS_ASKED = (glued, fixed_digits, clusters, said)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")

@@ -170,6 +170,7 @@ class Flow:
         self.body: Sequence[ast.stmt] = tree.body
         """The statements of the function that is walked."""
         self._target = ""
+        self._together: dict[int, frozenset[str]] = {}
         self.classes_open: list[str] = []
         self.attributes: dict[tuple[str, str], list[tuple[Path, Expr]]] = defaultdict(list)
         self._chain = 0
@@ -709,7 +710,7 @@ class Flow:
             env = self.lowerer.scope.env
             if func.attr in mutators and func.value.id in env:
                 first = self._first(env[func.value.id], node) if func.attr in ("append", "add") else None
-                longer = self._longer(env[func.value.id], node) if func.attr == "append" else None
+                longer = self._longer(func.value.id, node) if func.attr == "append" else None
                 changed = first or longer or unknown(f"{func.value.id} is changed at line {node.lineno}")
                 env[func.value.id] = self.lowerer.define(changed)
 
@@ -723,21 +724,32 @@ class Flow:
         item = self.quietly(node.args[0])
         return Expr("list", ((item,),), span(node)) if self.gates.reads(item) else None
 
-    def _longer(self, held: Expr, node: ast.Call) -> Expr | None:
-        """What was a list before, and one constant more; None of anything else, and in a loop.
+    def _longer(self, name: str, node: ast.Call) -> Expr | None:
+        """What was a list before, and one constant more, or one test of those that are asked together; None of anything
+        else, and in a loop.
 
         A sentence that is added for a reason of which the device is no part leaves the list as it is.
         """
+        held = self.lowerer.scope.env[name]
         looping = any(test.op == "unknown" and str(test.args[0]).startswith(LOOP) for test in self.path)
         if looping or len(node.args) != 1 or self._value(held).op not in ("list", "bin", "if"):
             return None
         item = node.args[0]
         if self.path and not self.gates.reads(self.path[-1]) and _is_sentence(item):
             return held
-        if not isinstance(item, ast.Constant | ast.JoinedStr):
+        if not isinstance(item, ast.Constant | ast.JoinedStr) and name not in self._asked_together():
             return None
-        added = self.quietly(item) if isinstance(item, ast.Constant) else const("")
+        added = self.quietly(item) if not isinstance(item, ast.JoinedStr) else const("")
         return Expr("bin", ("+", held, Expr("list", ((added,),), span(node))), span(node))
+
+    def _asked_together(self) -> frozenset[str]:
+        """The names of the function of which it asks whether all or any hold."""
+        key = id(self.body)
+        if key not in self._together:
+            calls = (one for part in self.body for one in below(part) if isinstance(one, ast.Call) and one.args)
+            asked = (dotted(one.args[0]) for one in calls if dotted(one.func) in ("all", "any"))
+            self._together[key] = frozenset(filter(None, asked))
+        return self._together[key]
 
     def _value(self, found: Expr) -> Expr:
         return self.slots[found.args[0]] if found.op == "var" else found

@@ -14,7 +14,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
-from bwlint.model.expr import Expr, Span, negate, walk
+from bwlint.model.expr import Expr, Span, negate, walk, walk_through
 from bwlint.model.facts import Gate, Use
 from bwlint.model.findings import Confidence, Severity
 from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
@@ -44,6 +44,8 @@ _QUESTION = re.compile(words.said("support"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NUMBERED = re.compile(rf"{IN_NAMES}[0-9]+")
 _FULL_NAME = re.compile(r"(?i)(?:^|_)(?:compute_?capability|sm_?version|cuda_?arch)(?:_|$)")
+_MOST_TESTS = 8
+"""Definitions that are looked through for what a function asks."""
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
 
@@ -75,7 +77,11 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 def excluded(context: Context, judged: Judged) -> Kept | None:
     """The targets that are kept out of something that works there."""
     out = context.targets & judged.sets.live - judged.may
-    if not out or out != context.targets & judged.sets.live or not judged.admitted & (_AMPERE | _HOPPER | _DATACENTER):
+    arms = _arms(judged)
+    ends = len(arms) > 1 and arms[-1].no.ends == "raise" and not arms[-1].no.rest
+    if not out or out != context.targets & judged.sets.live:
+        return None
+    if not ends and not judged.admitted & (_AMPERE | _HOPPER | _DATACENTER):
         return None
     if judged.gate.is_a(*ANSWERS) and out <= judged.sets.raises:
         return None  # the error is told where it is
@@ -94,8 +100,7 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     if _plain_hopper(judged):
         reason = "the list holds plain sm_90, and what runs on plain sm_90 runs on every later chip"
         return Kept(out, "warning", "medium", reason, repeated=True)
-    arms = _arms(judged)
-    if len(arms) > 1 and arms[-1].no.ends == "raise" and not arms[-1].no.rest:
+    if ends:
         return _of_arms(context, judged, arms, out)
     rest = _of_ampere if _exact_ampere(judged) else _of_what_is_behind
     return rest(context, judged, out)
@@ -124,11 +129,17 @@ def _arms(judged: Judged) -> list[Gate]:
 def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -> Kept | None:
     """Of a chain that ends in an error, told once, at its end: an arm is for parts like 12.x, and they get no arm."""
     small = _SMALL_SHARED & context.tree.live(judged.module, arms[0]) - (judged.sets.live - judged.core)
-    if judged.gate is not arms[-1] or not small or any(refuses(arm.yes) or answers_no(arm.yes) for arm in arms):
+    for one in context.within(judged):  # also where a test has a part of which nothing is known
+        if one.gate in arms:
+            small |= _SMALL_SHARED & one.core
+            out -= one.may
+    if judged.gate is not arms[-1] or not out or not small:
+        return None
+    if any(refuses(arm.yes) or answers_no(arm.yes) for arm in arms):
         return None
     if all(_is_data(arm.yes.value) for arm in arms):
         return None  # a table of what was measured or is written on the box: nothing runs in it
-    if judged.sets.guessed and not _spelled_out(judged.gate.test):
+    if judged.sets.guessed and not _spelled_out(_asked(context, judged)):
         return None  # a number that is only called like a device may be another's, whose code these chips run
     reason = f"there is an arm for {plain(small)}, and what runs there runs on {plain(out)}; here it ends in an error"
     closed = _closed_in_device_code(context, judged, out)
@@ -157,15 +168,25 @@ def _is_data(value: Expr | None) -> bool:
     return isinstance(known, int | float) or (isinstance(known, str) and "/" in known)
 
 
-def _spelled_out(test: Expr) -> bool:
+def _asked(context: Context, judged: Judged) -> Iterator[Expr]:
+    """What a test asks, and what the functions that it calls do."""
+    yield from walk(judged.gate.test)
+    for node in walk(judged.gate.test):
+        called = context.tree.function(judged.module, node.args[0]) if node.op == "call" else None
+        if called is not None:
+            for _, value in called.function.returns:
+                yield from walk_through(value, called.module.slots, _MOST_TESTS)
+
+
+def _spelled_out(asked: Iterator[Expr]) -> bool:
     """Whether a test names targets as tools do, asks what is called after them, or what has the device's full name:
     "sm_90" is no other number, and nothing else is a `computeCapability`.
     """
     return any(
         (node.op == "const" and isinstance(node.args[0], str) and member(node.args[0]) is not None)
         or (node.op == "name" and bool(_called_for(node.args[0])))
-        or (node.op in ("name", "param") and _FULL_NAME.search(spoken(node.args[-1])) is not None)
-        for node in walk(test)
+        or (node.op in ("name", "param", "attr") and _FULL_NAME.search(spoken(node.args[-1])) is not None)
+        for node in asked
     )
 
 
@@ -446,9 +467,11 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
 
 def draft(judged: Judged, kept: Kept) -> Draft:
     out = kept.chips
+    place = DraftPlace.of_gate(judged, kept.at)
+    of_chain = kept.at is not None and not judged.owns_comparison  # its end is mended, and no helper that it asks
     return Draft(
         rule=RULE,
-        place=DraftPlace.of_gate(judged, kept.at),
+        place=replace(place, gate=None) if of_chain else place,
         severity=kept.severity,
         confidence=kept.confidence,
         message=f"keeps {plain(out)} out: {kept.reason}",
