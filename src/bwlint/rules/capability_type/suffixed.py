@@ -80,12 +80,17 @@ def _is_none_of_them(said: object) -> bool:
 
 
 def _answer(context: Context, module: Module, function: Function, name: Expr, text: str) -> object:
-    """What a function gives for a name; tests of anything else are taken as passed."""
+    """What a function gives for a name; tests of anything else are taken as passed, and ways out that are theirs alone
+    as not taken.
+    """
     for path, value in function.returns:
-        tests = [with_text for test in path if (with_text := _with(module, test, name, text)) != _with(module, test)]
-        holds = [context.tree.value(module, test).only() for test in tests]
+        *tests, answer = (_with(module, one, name, text) for one in (*path, value))
+        asked = [test for test, one in zip(tests, path, strict=True) if test != _with(module, one)]
+        if not asked and answer == _with(module, value):
+            continue
+        holds = [context.tree.value(module, test).only() for test in asked]
         if all(one is True for one in holds):
-            return context.tree.value(module, _with(module, value, name, text)).only()
+            return context.tree.value(module, answer).only()
         if not any(one is False for one in holds):
             break
     return Unknown()
