@@ -30,6 +30,7 @@ MAX_DEPTH = 20
 """Callers of callers that are followed."""
 _SHORTEST = 3
 _DECLARES = re.compile(r"\s*(?:<[^<>;]*>\s*)?\([^;{}]*\)[^;{}()]*;")
+_MEMBER = re.compile(r"(?:\.|->)\s*$")
 _NAMES_A_CLASS = re.compile(r"\b(?:class|struct)\s+$")
 _NAMES_A_MEMBER = re.compile(r"\s*(?:<[^<>;(){}]*>\s*)?::")
 
@@ -87,17 +88,17 @@ class NativeArrivals:
         if key not in self._known:
             self._busy.add(key)
             owner, _, name = found.qualname.partition("#")[0].rpartition(".")
-            used = self._used(file, name)
+            used = self._used(file, name, is_free=not owner)
             made = self._used(file, owner) if owner and self.targets & used.chips else ANY
             self._busy.discard(key)
             self._known[key] = both(used, made)
         return self._known[key]
 
-    def _used(self, home: _CppText, name: str) -> Arrival:
+    def _used(self, home: _CppText, name: str, *, is_free: bool = False) -> Arrival:
         """What all mentions of a name let through; every chip where one of them does, or where there is none."""
         chips, stops, seen = NONE, list[Stop](), False
         try:
-            for arrival in self._uses(home, name):
+            for arrival in self._uses(home, name, is_free):
                 if self.targets <= arrival.chips:
                     return ANY
                 seen = True
@@ -107,9 +108,9 @@ class NativeArrivals:
             return ANY
         return Arrival(chips, tuple(dict.fromkeys(stops))) if seen else ANY
 
-    def _uses(self, home: _CppText, name: str) -> Iterator[Arrival]:
+    def _uses(self, home: _CppText, name: str, is_free: bool) -> Iterator[Arrival]:
         bound: dict[str, None] = {}
-        for mention in self._mentions(home.outline.path, name):
+        for mention in self._mentions(home.outline.path, name, is_free):
             operations = [op for op, to in mention.file.outline.imports.items() if to == name and "." not in op]
             bound.update(dict.fromkeys(operations))
             if operations and (mention.around is None or mention.around.qualname.isupper()):
@@ -122,8 +123,10 @@ class NativeArrivals:
         for operation in bound:
             yield self.python.of_name(package_root(home.outline.path), operation)
 
-    def _mentions(self, near: str, name: str) -> Iterator[_Mention]:
-        """The mentions of a name that may use it: not its definitions, nor what only declares it. Raises `_Common`."""
+    def _mentions(self, near: str, name: str, is_free: bool) -> Iterator[_Mention]:
+        """The mentions of a name that may use it: not its definitions, nor what only declares it, nor a member of that
+        name where a free function is meant. Raises `_Common`.
+        """
         search = search_of(package_root(near), self.native.searches)
         hits = search.word("cuda", name) if len(name) >= _SHORTEST and search.complete("cuda") else ()
         if not 0 < len(hits) <= MAX_USES:
@@ -135,6 +138,8 @@ class NativeArrivals:
             if file is None or word.search(file.directives) or variable.search(file.text):
                 raise _Common
             for found in word.finditer(file.text):
+                if is_free and _MEMBER.search(file.text, max(0, found.start() - 20), found.start()):
+                    continue
                 at = file.code.span(*found.span())
                 around = _innermost(file.outline, at)
                 if around is not None and name in around.qualname.partition("#")[0].split("."):

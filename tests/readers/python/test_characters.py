@@ -6,7 +6,6 @@ import pytest
 
 from bwlint.readers.python import read
 
-WITHOUT_PREFIX = "n = arch.replace('sm_', '')"
 HEAD = "import torch\ndef f(cc, widths):\n    major, minor = torch.cuda.get_device_capability()\n"
 
 
@@ -27,12 +26,6 @@ HEAD = "import torch\ndef f(cc, widths):\n    major, minor = torch.cuda.get_devi
         ("x = r'sm_(\\d)(\\d)'", ["sm_(\\d)(\\d)"]),
         ("x = r'compute_[0-9]{2}'", ["compute_[0-9]{2}"]),
         ("x = r'(?:sm|compute)_(?P<n>\\d\\d)$'", ["(?:sm|compute)_(?P<n>\\d\\d)$"]),
-        (f"{WITHOUT_PREFIX}; x = int(n) if n.isdigit() else -1", ["int(n) if n.isdigit() else -1"]),
-        (f"{WITHOUT_PREFIX}; x = int(n) if n.isdecimal() else 0", ["int(n) if n.isdecimal() else 0"]),
-        (f"{WITHOUT_PREFIX}.rstrip('af'); x = int(n) if n.isdigit() else -1", []),
-        (f"{WITHOUT_PREFIX}; x = int(n) if n.isdigit() else n", []),
-        (f"{WITHOUT_PREFIX}; x = int(other) if other.isdigit() else -1", []),
-        ("n = arch.replace('gfx', ''); x = int(n) if n.isdigit() else -1", []),
         ("x = r'sm_(\\d+)(\\d)'", []),
         ("x = r'sm_\\d{2,3}'", []),
         ("x = r'sm_\\d\\d\\d'", []),

@@ -100,17 +100,30 @@ def last_ones(text: str, body: tuple[Statement, ...]) -> list[Stretch] | None:
     *before, last = body
     found: list[Stretch] = []
     for statement in before:
-        if statement.kind != "if":
+        ends = _early_ends(text, (statement,))
+        if ends is None:
+            return None
+        found += ends
+    ends = _ends_of(text, last)
+    return None if ends is None else found + ends
+
+
+def _early_ends(text: str, body: tuple[Statement, ...]) -> list[Stretch] | None:
+    """The expressions in which the ways end that leave a body, errors left out; None where one ends in nothing."""
+    if leaves(body):
+        return [] if _refuses(text, body) else last_ones(text, body)
+    found: list[Stretch] = []
+    for statement in body:
+        if statement.kind not in ("if", "block"):
             if _exits(statement):
                 return None
             continue
-        for side in (statement.body, statement.orelse):
-            ends = last_ones(text, side) if leaves(side) and not _refuses(text, side) else []
-            if ends is None or (_exits_in(side) and not leaves(side)):
+        for part in (statement.body, statement.orelse):
+            ends = _early_ends(text, part)
+            if ends is None:
                 return None
             found += ends
-    ends = _ends_of(text, last)
-    return None if ends is None else found + ends
+    return found
 
 
 def _ends_of(text: str, last: Statement) -> list[Stretch] | None:

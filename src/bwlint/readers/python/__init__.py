@@ -33,7 +33,6 @@ from bwlint.readers.python import (
     plans,
     said,
     sonames,
-    suffixes,
     tiles,
     triton,
 )
@@ -51,7 +50,7 @@ _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 # Each is asked only where its prefilter finds a word of it; a file that only they want is read for them.
 _READERS = (
     *(peers, links, budgets, tiles, triton, plans, floors, sonames, variables),
-    *(multiprocessors, memory_tiers, memory_queries, pinned, suffixes),
+    *(multiprocessors, memory_tiers, memory_queries, pinned),
 )
 _ALWAYS_ASKED = (glued, fixed_digits, clusters, said)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")

@@ -16,10 +16,7 @@ from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Operation
 from bwlint.rules.capability_type import RULE
 
-_FIRST_SUFFIXED = 9
-"""The first major with targets of its own, sm_90a."""
 _TWO_DIGITS = ChipSet.where(lambda chip: chip.major > 9)
-_SUFFIXED = ChipSet.where(lambda chip: chip.major >= _FIRST_SUFFIXED)
 _MEANINGS: tuple[Callable[[Chip], str], ...] = (
     lambda chip: str(chip.major),
     lambda chip: str(chip.minor),
@@ -49,8 +46,6 @@ def _misread(context: Context, module: Module, one: Operation) -> tuple[ChipSet,
         return _ordered(context, module, found)
     if found.op == "const":
         return _TWO_DIGITS, 'it looks for two digits, and of "sm_120" it finds the first two or nothing'
-    if found.op == "if":
-        return _SUFFIXED, f'"120a" is not all digits, so of "sm_120a" this makes {found.args[2].args[0]}'
     if found.op == "tuple":
         return _unpacked(context, module, found.args[0][0])
     if found.op == "call":
