@@ -477,7 +477,7 @@ class Constants:
         if depth > _DEEPEST_TYPE:
             return None
         if _CHOOSES.match(words):
-            return self._chosen_layout(offset, depth)
+            return self._chosen_layout(words, offset, depth)
         if "<" in words:
             return self._instance_layout(words, offset, depth)
         place = self._type_given(words, offset)
@@ -490,8 +490,10 @@ class Constants:
         alias = self._alias(name, offset) if not found and "::" not in words else None
         return self._layout(self.code.text[slice(*alias)], alias[0], depth + 1) if alias else None
 
-    def _chosen_layout(self, offset: int, depth: int) -> tuple[Expr, int] | None:
-        """That of the type which a `std::conditional` comes to, where its test is decided."""
+    def _chosen_layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
+        """That of the type which a `std::conditional` at an offset comes to, where its test is decided."""
+        if not self.code.text.startswith(words, offset):
+            return None
         parts = arguments(self.code.text, self.code.text.find("<", offset))
         holds = self._decided(self.value(*parts[0])) if parts is not None and len(parts) == 3 else None
         if parts is None or holds is None:
@@ -500,19 +502,21 @@ class Constants:
         text = self.code.text[start:end]
         return self._layout(text.strip(), start + len(text) - len(text.lstrip()), depth + 1)
 
-    def _decided(self, test: Expr) -> int | None:
+    def _decided(self, test: Expr, way: int = 0) -> int | None:
         """What a test comes to that is made of constants, their equality and `!`."""
+        if way > MAX_DEPTH:
+            return None
         if test.op == "name" and test.args[0] in self.names:
-            return self._decided(self.names[test.args[0]])
+            return self._decided(self.names[test.args[0]], way + 1)
         if test.op == "const":
             return int(test.args[0]) if isinstance(test.args[0], int) else None
         if test.op == "not":
-            holds = self._decided(test.args[0])
+            holds = self._decided(test.args[0], way + 1)
             return None if holds is None else not holds
-        sides = (
-            [self._decided(one) for one in test.args[1]] if test.op == "cmp" and test.args[0] in ("==", "!=") else []
-        )
-        return None if None in sides or not sides else (sides[0] == sides[1]) == (test.args[0] == "==")
+        if test.op != "cmp" or test.args[0] not in ("==", "!="):
+            return None
+        left, right = (self._decided(one, way + 1) for one in test.args[1])
+        return None if left is None or right is None else (left == right) == (test.args[0] == "==")
 
     def _alias(self, name: str, offset: int) -> tuple[int, int] | None:
         """The type that `using name = type` gives a name, in the class or function around, or at the top of a file."""
