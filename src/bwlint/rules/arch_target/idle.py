@@ -1,7 +1,11 @@
 """arch-target for lists that leave nobody out: nobody calls what they compile, it is not there, or is for peers."""
 
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH118, PTH120
+
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
@@ -41,7 +45,8 @@ def idle(context: Context, module: Module, carry: Carry, chips: ChipSet) -> str:
         return ""
     found = [[file.real for file in search.files("cuda") if one.means(file.real)] for one in sources]
     if not any(found):
-        return "" if _is_made(module) else "none of its sources is here"
+        gone = all(_is_beside(search, one) for one in sources) and not _is_made(module)
+        return "none of its sources is here" if gone else ""
     files = dict.fromkeys(path for paths in found for path in paths)
     for_peers = chips <= group("no-nvlink") and all(_only_peers(context, path) for path in files)
     return "it is for the memory of peers alone" if for_peers and all(found) else ""
@@ -50,8 +55,8 @@ def idle(context: Context, module: Module, carry: Carry, chips: ChipSet) -> str:
 def _is_unused(search: Search, module: Module, carry: Carry) -> bool:
     """Whether a function of Python compiles it, and its name stands nowhere but where it is defined."""
     name = carry.qualname.rpartition(".")[2]
-    if module.language != "python" or carry.qualname not in module.functions or name.startswith("__"):
-        return False
+    if module.language != "python" or carry.qualname not in module.functions or not name.startswith("_"):
+        return False  # others may call it
     known = index(Texts().source(module.path) or "", module.name)
     scope = known.scopes.get(carry.qualname) if known is not None else None
     if scope is None or scope.decorators:
@@ -78,6 +83,17 @@ def _sources(module: Module, carry: Carry) -> Iterator[NamedSource]:
     text = data if function is None else b"".join(lines[function.at[0] - 1 : function.at[2]])
     for match in _SOURCE.finditer(text):
         yield from named(module.path, match)
+
+
+def _is_beside(search: Search, source: NamedSource) -> bool:
+    """Whether the folder in which a source should be has others."""
+    home, within = os.path.dirname(source.origin) + os.sep, os.sep + os.path.join(*source.folders, "")
+    folders = {
+        os.path.join(os.path.dirname(one.real), "") for one in search.files("cuda") if one.real.endswith(COMPILED)
+    }
+    if not source.anywhere:
+        return os.path.join(home, *source.folders, "") in folders
+    return any(one.endswith(within) if source.folders else one.startswith(home) for one in folders)
 
 
 def _is_made(module: Module) -> bool:
