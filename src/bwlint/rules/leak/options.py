@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
+from bwlint.chips import NONE
 from bwlint.chips.wording import plain
 from bwlint.judging.behind import MAX_CALLERS, hits
 from bwlint.judging.context import Context
@@ -22,15 +23,15 @@ def asked_for(context: Context, judged: Judged) -> Iterator[Draft]:
     if module.language != "python" or judged.in_test or not here or not refuses(judged.other):
         return
     for option in _options(module, qualname):
-        need = context.evidence.at_arguments(module, qualname, (f"{option}=True",), judged.at)
-        wrong = here & need.arriving - need.legal if need is not None else here - here
-        site = _asking(context, module, qualname, option) if wrong else None
-        if need is not None and site is not None:
-            found = draft(judged, judged.working, need, wrong)
-            message = f"where `{option}` is true, {found.message}"
-            advice = f"refuse `{option}` on {plain(wrong)}, or give it a path that works there"
-            yield replace(found, message=message, advice=advice, related=(site, *found.related))
-            return
+        for site, given in _asking(context, module, qualname, option):
+            need = context.evidence.at_arguments(module, qualname, given, judged.at)
+            wrong = here & need.arriving - need.legal if need is not None else NONE
+            if need is not None and wrong:
+                found = draft(judged, judged.working, need, wrong)
+                message = f"where `{option}` is true, {found.message}"
+                advice = f"refuse `{option}` on {plain(wrong)}, or give it a path that works there"
+                yield replace(found, message=message, advice=advice, related=(site, *found.related))
+                return
 
 
 def _options(module: Module, qualname: str) -> Iterator[str]:
@@ -41,13 +42,14 @@ def _options(module: Module, qualname: str) -> Iterator[str]:
             yield name
 
 
-def _asking(context: Context, module: Module, qualname: str, option: str) -> RelatedSpan | None:
-    """A call in the project that asks for an option; those of tests try everything."""
+def _asking(
+    context: Context, module: Module, qualname: str, option: str
+) -> Iterator[tuple[RelatedSpan, tuple[str, ...]]]:
+    """The calls in the project that ask for an option, with all that they write out; those of tests try everything."""
     name = qualname.rpartition(".")[2]
     files = dict.fromkeys(hit.file for hit in hits(context, module, name) if not TEST_FILE.search(hit.file.real))
     for file in islice(files, MAX_CALLERS):
         for use in context.evidence.calls_in(file, name):
             if f"{option}=True" in use.given:
                 hop = Hop(file.real, use.at, "asked for here")
-                return RelatedSpan(hop, hop.at, hop.text)
-    return None
+                yield RelatedSpan(hop, hop.at, hop.text), use.given
