@@ -23,6 +23,8 @@ from bwlint.model.naming import spoken
 from bwlint.model.outline import Definition
 from bwlint.readers.python.keywords import keywords_given
 from bwlint.sources.texts import Texts
+from bwlint.sources.tree import module_name
+from bwlint.sources.walk import SourceFile
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged
 from bwlint.world.graph import Graph
@@ -171,6 +173,26 @@ class Evidence:
         own = (one for one in self.of_node(node) if len(one.hops) == 1 and one.hops[0].at > at) if node else ()
         proof = self._chosen([one for one in own if one.kind in ("operation", "library")])
         return _need(proof, Use(proof.where or qualname, "call", proof.hops[0].at)) if proof is not None else None
+
+    def at_arguments(self, module: Module, qualname: str, given: tuple[str, ...], at: Span) -> Need | None:
+        """What a function of a file needs below a place where it is given arguments that matter in it."""
+        outline = self._definitions.outline(module)
+        made = outline.instances(qualname, given, lambda test: None) if outline and outline.instances else ()
+        proofs = self._graph.proofs(Node(outline, made[0])) if outline is not None and made else ()
+        found = self._chosen([one for one in proofs if one.kind != "gate" and one.hops[0].at > at])
+        if found is None:
+            return None
+        passing = found.arriving
+        for one in proofs:
+            passing &= one.legal if one.kind == "gate" and len(one.hops) == 1 else passing
+        use = Use(found.where or qualname, "call", found.hops[0].at)
+        return _need(replace(found, arriving=passing), use)
+
+    def calls_in(self, file: SourceFile, name: str) -> Iterator[Use]:
+        """The calls of a name in the definitions of a Python file."""
+        outline = self._definitions.outlines.of(file.real, module_name(file.real, file.root))
+        for found in outline.definitions.values() if outline is not None else ():
+            yield from (use for use in found.uses if use.how == "call" and use.name.rpartition(".")[2] == name)
 
     def gates(self, module: Module, use: Use) -> Iterator[Judged]:
         """The gates in the definitions that a use may lead to, nearest first."""

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TypeGuard
 
 from bwlint.chips import frameworks
@@ -45,6 +46,7 @@ _PART = "\N{WORD JOINER}"
 _FLAG_STRING = re.compile(r"\s*(?:-|arch=)")
 _DEFINED = re.compile(r"-D(?P<name>\w*CUDA_ARCH\w*)=(?P<value>[^$]+)", re.I)
 _BUILDS = re.compile(r"CUDAExtension|gencode|arch=compute_|CMAKE_CUDA_ARCHITECTURES")
+_CMAKE = "CMAKE_CUDA_ARCHITECTURES="
 _MOST = 500
 _READING = frozenset({"replace", "removeprefix", "removesuffix", "startswith", "endswith", "split", "strip", "lstrip"})
 """Methods that take a name of an architecture apart and make none."""
@@ -69,6 +71,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
         accepted=_accepted(tree),
         variables=loop_variables(tree) if _BUILDS.search(source) else None,
         patterns=patterns(tree),
+        to_cmake=_handed_to_cmake(tree) if _CMAKE in source else frozenset(),
     )
     try:
         found.body(tree.body, "")
@@ -140,6 +143,10 @@ class _Python:
     """The names that stand for a target that is asked for; None in a file that builds nothing."""
     patterns: Mapping[str, ast.Constant] = field(default_factory=dict)
     """Its regular expressions."""
+    to_cmake: frozenset[str] = frozenset()
+    """The variables that are handed on as `CMAKE_CUDA_ARCHITECTURES`."""
+    handed: bool = False
+    """Whether what is visited becomes the value of one."""
     toolkits: dict[int, tuple[str, str]] = field(default_factory=dict)
     """The toolkits under which strings stand, by `id`, for flags that are put together of them elsewhere."""
     group: str = ""
@@ -183,9 +190,10 @@ class _Python:
         for name, value in _settings(node):
             self._setting(name, value, qualname)
         outer, self.group = self.group, self._group_of(node) or self.group
+        around, self.handed = self.handed, self.handed or bool(self.to_cmake & set(_assigned(node)))
         for child in ast.iter_child_nodes(node):
             self._visit(child, qualname)
-        self.group = outer
+        self.group, self.handed = outer, around
 
     def _arms(self, node: ast.If, release: str, qualname: str) -> None:
         """`if cuda_version >= Version("12.8"):`: the toolkits that take each branch."""
@@ -287,8 +295,10 @@ class _Python:
 
     def _setting(self, name: str, value: ast.expr, qualname: str, kind: CarryKind = "request") -> None:
         text = _text_of(value)
-        listed = parse_list(text, with_ptx=bare_is_both(name)) if text else None
-        if listed is not None and counts(name, listed):
+        both = self.handed or name in self.to_cmake or bare_is_both(name)
+        listed = parse_list(text, with_ptx=both) if text else None
+        grows = kind == "piece" and any(carry.name == name for carry in self.carries)
+        if listed is not None and (grows or counts(name, listed)):
             self._add("filter" if name in self.accepted else kind, name, listed, value, qualname)
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
@@ -497,6 +507,21 @@ def _settings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield first.value, second
     elif isinstance(node, ast.keyword) and node.arg:
         yield node.arg, node.value
+
+
+def _handed_to_cmake(tree: ast.Module) -> frozenset[str]:
+    """The names in `f"-DCMAKE_CUDA_ARCHITECTURES={name}"`."""
+    parts = (pair for node in whole(tree) if isinstance(node, ast.JoinedStr) for pair in pairwise(node.values))
+    return frozenset(
+        _name_of(value.value)
+        for text, value in parts
+        if isinstance(text, ast.Constant) and str(text.value).endswith(_CMAKE) and isinstance(value, ast.FormattedValue)
+    )
+
+
+def _assigned(node: ast.AST) -> Iterator[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    yield from map(_name_of, targets)
 
 
 def _name_of(target: ast.expr) -> str:

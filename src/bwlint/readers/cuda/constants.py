@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -46,6 +48,7 @@ _DEEPEST_TYPE = 6
 _UNSCOPED = re.compile(r"\s*(?:typedef\s+)?enum\s+(?!class\b|struct\b)")
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 _ALIAS = re.compile(r"\busing\s+$")
+_CHOOSES = re.compile(r"(?:typename\s+)?(?:\w+\s*::\s*){0,4}conditional(?:_t)?\s*<")
 _ONE_RETURN = re.compile(r"\s*return\b(?P<value>[^;{}]+);\s*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LONGEST_SCAN = 60_000
@@ -69,6 +72,10 @@ class ConstantDefinition:
     end: int
     declares: bool
     fixed: bool
+
+
+TemplateParameters = dict[str, tuple[int, int, int]]
+"""By name: the position, and the offsets of the default (or -1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,21 +317,26 @@ class Constants:
                 return None
             return self._member(meant, last, place[0]) or self._meant(meant, last, place[0])
         scope, given = found
-        bound = self._bindings(scope, given)
+        bound = self._bindings(self._parameters(scope), given)
         inside = [one for one in self._known(last) if one.fixed and scope.open < one.start < scope.close]
         if bound is None or len(inside) != 1:
             return None
+        with self._binding(bound):
+            return self._stored(inside[0])
+
+    @contextmanager
+    def _binding(self, bound: TemplateArguments) -> Iterator[None]:
         outer, self._bound = self._bound, bound
         try:
-            return self._stored(inside[0])
+            yield
         finally:
             self._bound = outer
 
-    def _bindings(self, scope: CodeScope, given: list[tuple[int, int]]) -> TemplateArguments | None:
-        """What the parameters of a class template are; None where one is not known."""
+    def _bindings(self, parameters: TemplateParameters, given: list[tuple[int, int]]) -> TemplateArguments | None:
+        """What the parameters of a template are; None where one is not known."""
         values: dict[str, Expr] = {}
         types: dict[str, str] = {}
-        for name, (position, low, high) in self._parameters(scope).items():
+        for name, (position, low, high) in parameters.items():
             start, end = given[position] if position < len(given) else (low, high)
             if start < 0:
                 return None
@@ -355,14 +367,12 @@ class Constants:
         names = parameters(self.code.text, scope)
         if body is None or len(names) != len(given):
             return None
-        outer, values = self._bound, dict(zip(names, given, strict=True))
-        self._bound = TemplateArguments(f"{outer.mark}({at})", values)
+        values = dict(zip(names, given, strict=True))
         self._called.add(scope.open)
-        try:
-            return self.value(*body.span("value"))
-        finally:
-            self._bound = outer
-            self._called.discard(scope.open)
+        with self._binding(TemplateArguments(f"{self._bound.mark}({at})", values)):
+            found_value = self.value(*body.span("value"))
+        self._called.discard(scope.open)
+        return found_value
 
     def _instance(self, owner: str, offset: int) -> tuple[CodeScope, list[tuple[int, int]]] | None:
         """The class template that a name stands for, and the offsets of its arguments."""
@@ -400,13 +410,14 @@ class Constants:
     def _is_parameter(self, scope: CodeScope, name: str) -> bool:
         return name in self._parameters(scope)
 
-    def _parameters(self, scope: CodeScope) -> dict[str, tuple[int, int, int]]:
-        """Template parameters of a function by name: position, and offsets of the default (or -1)."""
+    def _parameters(self, scope: CodeScope) -> TemplateParameters:
+        """Those of the template that a function or a class is."""
         found = _TEMPLATE.search(self.code.text, scope.header, scope.open)
-        if found is None:
-            return {}
-        parts = arguments(self.code.text, found.end() - 1)
-        named: dict[str, tuple[int, int, int]] = {}
+        return self._parameters_at(found.end() - 1) if found is not None else {}
+
+    def _parameters_at(self, opening: int) -> TemplateParameters:
+        parts = arguments(self.code.text, opening)
+        named: TemplateParameters = {}
         for position, (start, end) in enumerate(parts or ()):
             match = _PARAMETER.match(self.code.text[start:end])
             if match is not None:
@@ -465,6 +476,8 @@ class Constants:
             return const(fundamental), fundamental
         if depth > _DEEPEST_TYPE:
             return None
+        if _CHOOSES.match(words):
+            return self._chosen_layout(words, offset, depth)
         if "<" in words:
             return self._instance_layout(words, offset, depth)
         place = self._type_given(words, offset)
@@ -476,6 +489,34 @@ class Constants:
             return self._class_layout(found[0], depth)
         alias = self._alias(name, offset) if not found and "::" not in words else None
         return self._layout(self.code.text[slice(*alias)], alias[0], depth + 1) if alias else None
+
+    def _chosen_layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
+        """That of the type which a `std::conditional` at an offset comes to, where its test is decided."""
+        if not self.code.text.startswith(words, offset):
+            return None
+        parts = arguments(self.code.text, self.code.text.find("<", offset))
+        holds = self._decided(self.value(*parts[0])) if parts is not None and len(parts) == 3 else None
+        if parts is None or holds is None:
+            return None
+        start, end = parts[1 if holds else 2]
+        text = self.code.text[start:end]
+        return self._layout(text.strip(), start + len(text) - len(text.lstrip()), depth + 1)
+
+    def _decided(self, test: Expr, way: int = 0) -> int | None:
+        """What a test comes to that is made of constants, their equality and `!`."""
+        if way > MAX_DEPTH:
+            return None
+        if test.op == "name" and test.args[0] in self.names:
+            return self._decided(self.names[test.args[0]], way + 1)
+        if test.op == "const":
+            return int(test.args[0]) if isinstance(test.args[0], int) else None
+        if test.op == "not":
+            holds = self._decided(test.args[0], way + 1)
+            return None if holds is None else not holds
+        if test.op != "cmp" or test.args[0] not in ("==", "!="):
+            return None
+        left, right = (self._decided(one, way + 1) for one in test.args[1])
+        return None if left is None or right is None else (left == right) == (test.args[0] == "==")
 
     def _alias(self, name: str, offset: int) -> tuple[int, int] | None:
         """The type that `using name = type` gives a name, in the class or function around, or at the top of a file."""
@@ -492,14 +533,25 @@ class Constants:
 
     def _instance_layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
         instance = self._instance(words, offset)
-        bound = self._bindings(*instance) if instance is not None else None
-        if instance is None or bound is None:
+        if instance is None:
+            return self._alias_instance_layout(words.partition("<")[0], offset, depth)
+        bound = self._bindings(self._parameters(instance[0]), instance[1])
+        if bound is None:
             return None
-        outer, self._bound = self._bound, bound
-        try:
+        with self._binding(bound):
             return self._class_layout(instance[0], depth)
-        finally:
-            self._bound = outer
+
+    def _alias_instance_layout(self, name: str, offset: int, depth: int) -> tuple[Expr, int] | None:
+        """That of the one `template <...> using name = type` of the file with the arguments behind an offset."""
+        text, last = self.code.text, re.escape(name.strip().rpartition("::")[2])
+        found = list(re.finditer(rf"\btemplate\s*(<[^;{{}}]*>)\s*using\s+{last}\s*=\s*([^;{{}}]+?)\s*;", text))
+        use = re.compile(rf"\b{last}\s*<").search(text, offset)
+        given = arguments(text, use.end() - 1) if use is not None and len(found) == 1 else None
+        bound = self._bindings(self._parameters_at(found[0].start(1)), given) if given else None
+        if bound is None:
+            return None
+        with self._binding(bound):
+            return self._layout(found[0][2], found[0].start(2), depth + 1)
 
     def _class_layout(self, scope: CodeScope, depth: int) -> tuple[Expr, int] | None:
         header = self.code.text[scope.header : scope.open]

@@ -53,7 +53,10 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
     for node in statements(tree.body):
         _bind(imports, stars, node)
     bound = Imports(dict(imports.names), imports.package, texts=imports.texts)
-    written = dict(_written(tree.body, "", bound, _made(tree.body)))
+    written: dict[str, _Written] = {}
+    for qualname, one in _written(tree.body, "", bound, _made(tree.body)):
+        if qualname not in written or not _only_raises(one.node):  # which stands in for it where something is missing
+            written[qualname] = one
     imports.names.update(_attributes(tree.body, imports))
     lookups = dict(_lookups(tree.body, imports))
     for alias, target in (*_aliases(tree.body, imports, lookups), *_held(tree.body, imports, lookups)):
@@ -78,6 +81,13 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
         picked=dict(_picked(tree.body)),
         instances=lambda qualname, given, _: at_arguments(qualname, given),
     )
+
+
+def _only_raises(node: ast.AST) -> bool:
+    """Whether all that a function does is to raise."""
+    body = node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []
+    texts = [one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+    return len(texts) == 1 and isinstance(texts[0], ast.Raise)
 
 
 def _bind(imports: Imports, stars: list[str], node: ast.stmt) -> None:

@@ -23,6 +23,7 @@ from bwlint.model.findings import Claim, NoFix
 from bwlint.model.kinds import ANSWERS
 from bwlint.rules.leak import RULE, contract, generations, own_words, predicate, sisters
 from bwlint.rules.leak.needs import draft, leaks, only_imported, with_remedy
+from bwlint.rules.leak.options import asked_for
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses
@@ -78,7 +79,8 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
             one = replace(one, severity="note", confidence="low", remedy=None)
         yield _unless_in_vain(context, judged, side, _where_chosen(context, judged, one, wrong), wrong)
     if not found:
-        yield from list(misnamed(context, judged)) or own_words.open_bound(context, judged)
+        told = list(asked_for(context, judged)) or list(misnamed(context, judged))
+        yield from told or own_words.open_bound(context, judged)
 
 
 def _unless_in_vain(context: Context, judged: Judged, side: Side, found: Draft, wrong: ChipSet) -> Draft:

@@ -8,15 +8,18 @@ from collections.abc import Iterator
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
+from bwlint.judging.behind import hits, judged_in, read_hit
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.rules.smem import RULE
-from bwlint.world.gates import Judged
+from bwlint.world.gates import TEST_FILE, Judged
 
 _RESTRICTS = re.compile(r"constraint|restrict|limit", re.I)
 
+_HAS = ("has", "is", "have", "use", "supports")
+"""How a test begins that asks for a library by its name."""
 _OF_KERNELS = re.compile(r"opt_flags|kernel|tile|block|smem|shared|stages|launch|tun", re.I)
 
 
@@ -32,20 +35,25 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     left = (context.targets & judged.sets.live) - told
     if left != context.targets or any(arm.sets.guessed for arm in arms):
         return
-    (name,) = called
+    (called_by,) = called
+    name = called_by.rpartition(".")[2]
+    away = _kept_away(context, judged, called_by.partition(".")[0], left)
     first, last = judged.gate.at, arms[-1].gate.at
     yield Draft(
         rule=RULE,
         place=DraftPlace(module=judged.module, at=Span(*first[:2], *last[2:]), admitted=told, certain=told),
-        severity="warning",
-        confidence="medium",
+        severity="note" if away else "warning",
+        confidence="low" if away else "medium",
         message=(
             f"`{name}` sets limits for kernels on {plain(told)} and none for {plain(left)}, which have less shared"
             " memory for a block"
         ),
         label=f"no limits for {plain(left)}",
         advice=f"give {plain(left)} an arm: tiles that fit 9.0 and 10.x are picked without one",
-        related=tuple(RelatedSpan(arm.module, arm.at, f"for {plain(arm.on(arm.gate.yes))}") for arm in arms[1:]),
+        related=(
+            *(RelatedSpan(arm.module, arm.at, f"for {plain(arm.on(arm.gate.yes))}") for arm in arms[1:]),
+            *(RelatedSpan(one.module, one.at, f"asks for it, and keeps {plain(left)} away") for one in away),
+        ),
         claims=(Claimed(claims.other(f"no limits are set for {plain(left)}", left), judged.at),),
         rests_on=tuple(arm.gate for arm in arms),
     )
@@ -59,4 +67,18 @@ def _limits(arm: Judged) -> str:
     """What an arm calls to set limits; "" where it calls nothing of the kind."""
     names = (use.name for use in arm.gate.yes.uses if use.is_a("call"))
     found = (name for name in names if _RESTRICTS.search(name.rpartition(".")[2]) and _OF_KERNELS.search(name))
-    return next(found, "").rpartition(".")[2]
+    return next(found, "")
+
+
+def _kept_away(context: Context, judged: Judged, library: str, chips: ChipSet) -> tuple[Judged, ...]:
+    """The gates that ask whether a library is there and keep chips away from it; none where one lets them in."""
+    known = judged.module.names.get(library)
+    library = known.args[0].partition(".")[0] if known is not None and known.op == "import" else library
+    found: list[Judged] = []
+    for asked in (f"{has}_{library}" for has in _HAS):
+        for hit in hits(context, judged.module, asked):
+            file = None if TEST_FILE.search(hit.file.real) else read_hit(context, hit)
+            for one in judged_in(context, file) if file is not None else ():
+                if one.sets.decided and one.at[0] <= hit.line <= one.gate.at[2] and asked in one.mentioned:
+                    found.append(one)
+    return () if any(one.admitted & chips for one in found) else tuple(found)
