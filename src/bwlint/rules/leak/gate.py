@@ -53,8 +53,7 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
     if tables:
         yield from tables
         return
-    found = [one for one in leaks(context, judged) if not predicate.tells(context, judged, one)]
-    found = [one for one in found if not only_imported(judged, one[1])]
+    found = [one for one in predicate.untold(context, judged) if not only_imported(judged, one[1])]
     if found and contract.tells(context, judged):
         return
     if judged.in_test and judged.gate.qualname == "<module>":
