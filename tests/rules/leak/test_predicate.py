@@ -23,7 +23,9 @@ HELPER = (
     "from p.can import {name}\nfrom p.kernel import rht\n\n\ndef require(what):\n    if not {name}():\n"
     "        raise RuntimeError(what)\n"
 )
-USERS = "from p.helper import require\nfrom p.kernel import rht\n\n\ndef run(x):\n    require('rht')\n    return rht(x)\n"
+USERS = (
+    "from p.helper import require\nfrom p.kernel import rht\n\n\ndef run(x):\n    require('rht')\n    return rht(x)\n"
+)
 NO_HELP = HELPER.replace("        raise RuntimeError(what)\n", "        print(what)\n")
 MARKS = (
     "import pytest\nimport torch\nfrom p.can import {name}\nfrom p.kernel import rht\n\n"
@@ -38,6 +40,7 @@ FAR = (
     "@pytest.mark.skipif(torch.cuda.get_device_capability() < (10, 0), reason='too old')\n"
     "def test_it():\n    assert run(1)\n"
 )
+CAN, IN_TEST = "p/can.py:5 leak", "tests/test_it.py:6 test-gate"
 AVAILABLE = "rht_kernels_available"
 
 
@@ -72,11 +75,11 @@ def told(folder: Path, files: dict[str, str], only: str = "") -> list[str]:
         (tree(AVAILABLE, p__helper=NO_HELP, p__user=USERS), []),
         (tree(AVAILABLE, tests__test_it=MARKS), ["p/can.py:5 leak"]),
         (tree(AVAILABLE, tests__test_it=NESTED), ["p/can.py:5 leak"]),
-        (tree(AVAILABLE, tests__test_it=ALONE), ["p/can.py:5 leak", "tests/test_it.py:6 test-gate"]),
-        (tree("is_blackwell", tests__test_it=MARKS), ["tests/test_it.py:6 test-gate"]),
+        (tree(AVAILABLE, tests__test_it=ALONE), [CAN, IN_TEST]),
+        (tree("is_blackwell", tests__test_it=MARKS), [IN_TEST]),
         (tree(AVAILABLE, p__user=CHOICE, tests__test_it=FAR), ["p/can.py:5 leak"]),
-        (tree(AVAILABLE, p__helper=HELPER, p__user=USERS, tests__test_it=FAR), ["p/can.py:5 leak", "tests/test_it.py:6 test-gate"]),
-        (tree("is_blackwell", p__user=CHOICE, tests__test_it=FAR), ["p/user.py:5 leak", "tests/test_it.py:6 test-gate"]),
+        (tree(AVAILABLE, p__helper=HELPER, p__user=USERS, tests__test_it=FAR), [CAN, IN_TEST]),
+        (tree("is_blackwell", p__user=CHOICE, tests__test_it=FAR), ["p/user.py:5 leak", IN_TEST]),
         (tree(AVAILABLE, p__user=USER, p__kernel="def rht(x):\n    return x\n"), []),
     ],
 )
