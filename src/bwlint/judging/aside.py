@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from bwlint.chips.backends import is_for_another_vendor
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module
 
@@ -23,3 +25,8 @@ def for_developers(context: Context, module: Module) -> bool:
     """Whether it stands aside and is no tool that people run on their own machine."""
     place = _TOOLS.sub("", context.places.get(module.path, ""))
     return context.in_test(module) or _ASIDE.search(place) is not None
+
+
+def for_another_vendor(context: Context, module: Module) -> bool:
+    """Whether a file lies in a folder of its project that is called after what another vendor makes."""
+    return any(map(is_for_another_vendor, Path(context.places.get(module.path, "")).parts[:-1]))
