@@ -186,8 +186,6 @@ def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
     wrong = known & context.targets - named
     if not wrong or not named & judged.core or named & context.targets:
         return
-    if not wrong <= judged.must:
-        return
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
