@@ -75,3 +75,15 @@ def test_an_attribute_is_evaluated_once_and_what_is_free_in_it_is_met_each_time(
     assert [sets.may for sets in found] == [HOPPER] * len(found)
     assert len({sets.atoms[0] for sets in found}) == 1
     assert [len(sets.atoms) for sets in found] == [2, 2]
+
+
+@pytest.mark.parametrize("maker", ["made", "gen_torch_object", "torch_version"])
+def test_an_unknown_object_is_asked_whatever_its_maker_is_called(maker: str) -> None:
+    source = f"import elsewhere\n\ndevice = elsewhere.{maker}()\nif device.get_device_capability()[0] >= 9: pass\n"
+    module = read("/example.py", source, "example", False)
+    (gate,) = [gate for gate in module.gates if gate.kind == "condition"]
+    tree = Tree(Sources(), lambda path, name: None)
+    tree.add(module, "/")
+    found = tree.sets(module, gate)
+    assert found is not None
+    assert found.may == HOPPER

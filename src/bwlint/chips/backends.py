@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from bwlint.chips.chipset import NONE, ChipSet
 from bwlint.chips.groups import group
@@ -155,6 +155,13 @@ def cards(words: Iterable[str]) -> Cards:
         chips |= found
         foreign = foreign or not found
     return Cards(chips, foreign)
+
+
+@lru_cache(maxsize=4096)
+def is_for_another_vendor(folder: str) -> bool:
+    """Whether a folder is called after what another vendor makes."""
+    found = next((named for pattern, named in _cards() if pattern.fullmatch(folder.strip("_"))), None)
+    return found == NONE
 
 
 def cluster_words(text: str) -> tuple[str, ...]:

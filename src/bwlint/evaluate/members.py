@@ -69,14 +69,15 @@ def _of_unknown(run: Interpreter, owner: Unknown, name: str, module: Module) -> 
     row = run.sources.find(f"{owner.key}.{name}") if owner.key else None
     if row is not None and row.value:
         return sources.call(row, (), {})
-    if looks_like_version(f"{owner.key}.{name}"):
+    asks_device = run.sources.find(f"?.{name}") is not None
+    if not asks_device and looks_like_version(f"{owner.key}.{name}"):
         return vectors.UNKNOWN
     field = f".{spoken(name)}"
     if field in module.names or run.world.meaning(module, field) is not None:
         value = run.global_name(module, field)
         if vectors.tells(value):
             return value
-    if run.sources.find(f"?.{name}") is not None:
+    if asks_device:
         return Vec((Ref(f"?.{name}"),))
     guessed = guess(name)
     if guessed is not None and run.world.is_literal_attribute(module, name):

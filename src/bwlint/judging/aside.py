@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from bwlint.chips.backends import is_for_another_vendor
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module
 
@@ -11,8 +13,20 @@ _ASIDE = re.compile(
     r"(?:^|/)(?:bench\w*|examples?|scripts?|tools?|demos?|profil\w*|tutorials?|ci|\.\w+)/|(?:^|/)bench\w*_[^/]*$|_bench\w*\.\w+$",
     re.I,
 )
+_TOOLS = re.compile(r"(?:^|/)(?:scripts?|tools?)(?=/)", re.I)
 
 
 def aside(context: Context, module: Module) -> bool:
     """Whether nobody's program loads a file, by its place in the project."""
     return context.in_test(module) or _ASIDE.search(context.places.get(module.path, "")) is not None
+
+
+def for_developers(context: Context, module: Module) -> bool:
+    """Whether it stands aside and is no tool that people run on their own machine."""
+    place = _TOOLS.sub("", context.places.get(module.path, ""))
+    return context.in_test(module) or _ASIDE.search(place) is not None
+
+
+def for_another_vendor(context: Context, module: Module) -> bool:
+    """Whether a file lies in a folder of its project that is called after what another vendor makes."""
+    return any(map(is_for_another_vendor, Path(context.places.get(module.path, "")).parts[:-1]))

@@ -157,11 +157,18 @@ class Context:
                 return False
         return True
 
-    def need_of(self, judged: Judged, side: Side) -> Need | None:
-        """The strongest sure need of a side that this gate is the innermost to admit to."""
+    def in_front(self, judged: Judged, at: Span) -> Iterator[tuple[Judged, Side]]:
+        """Other gates of the file that let through to a use: those around it, and marks on the test that it is in."""
+        for other in self.beside(judged.module):
+            for side in (other.gate.yes, other.gate.no) if other.gate is not judged.gate else ():
+                if side.holds(at) or (side.at is None and any(use.at == at for use in side.uses)):
+                    yield other, side
+
+    def need_of(self, judged: Judged, side: Side, apart: frozenset[Span] = frozenset()) -> Need | None:
+        """The strongest sure need of a side that this gate is the innermost to admit to, but for those `apart`."""
         best: Need | None = None
         for need in self.evidence.of(judged.module, side):
-            if not self._innermost(judged, need.use):
+            if need.use.at in apart or not self._innermost(judged, need.use):
                 continue
             if best is None or (best.strength == "name" and need.strength == "proof"):
                 best = need

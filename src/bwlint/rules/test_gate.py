@@ -47,8 +47,9 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     if judged.gate.kind == "helper-call" and not _is_a_skip(context, judged):
         return
-    found = [one for one in leak.leaks(context, judged) if not _only_imported(one[1])]
-    if any(predicate.tells(context, judged, one) for one in found):
+    behind = [one for one in leak.leaks(context, judged) if not _only_imported(one[1])]
+    found = [one for one in predicate.untold(context, judged) if not _only_imported(one[1])] if behind else []
+    if behind and not found:
         return
     if found:
         side, need, wrong = found[0]
@@ -60,9 +61,9 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         related = (*one.related, *predicate.comparisons(context, judged))
         yield leak.with_remedy(judged, side, need, replace(one, rule=RULE, related=related))
         return
-    behind = suites.leak(context, judged)
-    if behind is not None:
-        need, wrong = behind
+    prepared = suites.leak(context, judged)
+    if prepared is not None:
+        need, wrong = prepared
         one = leak.draft(judged, judged.working, need, wrong)
         yield leak.with_remedy(judged, judged.working, need, replace(one, rule=RULE, severity="warning"))
         return

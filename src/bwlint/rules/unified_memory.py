@@ -8,7 +8,7 @@ from bwlint.chips import group
 from bwlint.chips.products import memory_queries
 from bwlint.chips.wording import called
 from bwlint.judging import claims
-from bwlint.judging.aside import aside
+from bwlint.judging.aside import for_developers
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
@@ -33,7 +33,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
-            severity="note" if aside(context, module) else "warning",
+            severity="note" if for_developers(context, module) else "warning",
             confidence="medium",
             message=says,
             label="no answer for unified memory",

@@ -12,6 +12,7 @@ from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
 from bwlint.index import kept
 from bwlint.index.searched import searched
+from bwlint.judging.aside import for_another_vendor
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
@@ -254,7 +255,8 @@ class _Judging:
         drafts = _at_origins(self._context, module, list(self._drafts(module)))
         merged = one_each(_as_built(self._native, module, drafts))
         others = bool(merged) and self._native.unbuilt.includes_none(module.path)
-        reached = () if others else tuple(draft for draft in merged if not self._unreached.holds(file.root, draft))
+        elsewhere = others or for_another_vendor(self._context, module)
+        reached = () if elsewhere else tuple(draft for draft in merged if not self._unreached.holds(file.root, draft))
         return _OfFile(reached, len(merged) - len(reached))
 
     def _drafts(self, module: Module) -> Iterator[Draft]:

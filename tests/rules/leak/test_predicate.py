@@ -19,6 +19,28 @@ TEST = (
     "import pytest\nfrom p.can import {name}\nfrom p.kernel import rht\n\n\n"
     "@pytest.mark.skipif(not {name}(), reason='needs SM100 or newer')\ndef test_it():\n    assert rht(1)\n"
 )
+HELPER = (
+    "from p.can import {name}\nfrom p.kernel import rht\n\n\ndef require(what):\n    if not {name}():\n"
+    "        raise RuntimeError(what)\n"
+)
+USERS = (
+    "from p.helper import require\nfrom p.kernel import rht\n\n\ndef run(x):\n    require('rht')\n    return rht(x)\n"
+)
+NO_HELP = HELPER.replace("        raise RuntimeError(what)\n", "        print(what)\n")
+MARKS = (
+    "import pytest\nimport torch\nfrom p.can import {name}\nfrom p.kernel import rht\n\n"
+    "newer = pytest.mark.skipif(torch.cuda.get_device_capability() < (10, 0), reason='too old')\n"
+    "usable = pytest.mark.skipif(not {name}(), reason='cannot')\n\n\n"
+    "@newer\n@usable\ndef test_it():\n    assert rht(1)\n"
+)
+ALONE = MARKS + "\n\n@newer\ndef test_alone():\n    assert rht(2)\n"
+NESTED = MARKS.replace("@newer\n@usable\ndef test_it():\n", "@usable\ndef test_it():\n")
+FAR = (
+    "import pytest\nimport torch\nfrom p.user import run\n\n\n"
+    "@pytest.mark.skipif(torch.cuda.get_device_capability() < (10, 0), reason='too old')\n"
+    "def test_it():\n    assert run(1)\n"
+)
+CAN, IN_TEST = "p/can.py:5 leak", "tests/test_it.py:6 test-gate"
 AVAILABLE = "rht_kernels_available"
 
 
@@ -47,6 +69,17 @@ def told(folder: Path, files: dict[str, str], only: str = "") -> list[str]:
         (tree("has_capability_100", p__user=USER), ["p/user.py:5 leak"]),
         (tree(AVAILABLE, "torch.cuda.get_device_capability()[0] == 10", p__user=USER), []),
         (tree(AVAILABLE), []),
+        (tree(AVAILABLE, p__helper=HELPER, p__user=USERS), ["p/can.py:5 leak"]),
+        (tree(AVAILABLE, p__helper=HELPER, p__user=USERS, p__other=USERS), ["p/can.py:5 leak"]),
+        (tree("is_sm_at_least_100", p__helper=HELPER, p__user=USERS), ["p/user.py:6 leak"]),
+        (tree(AVAILABLE, p__helper=NO_HELP, p__user=USERS), []),
+        (tree(AVAILABLE, tests__test_it=MARKS), ["p/can.py:5 leak"]),
+        (tree(AVAILABLE, tests__test_it=NESTED), ["p/can.py:5 leak"]),
+        (tree(AVAILABLE, tests__test_it=ALONE), [CAN, IN_TEST]),
+        (tree("is_blackwell", tests__test_it=MARKS), [IN_TEST]),
+        (tree(AVAILABLE, p__user=CHOICE, tests__test_it=FAR), ["p/can.py:5 leak"]),
+        (tree(AVAILABLE, p__helper=HELPER, p__user=USERS, tests__test_it=FAR), [CAN, IN_TEST]),
+        (tree("is_blackwell", p__user=CHOICE, tests__test_it=FAR), ["p/user.py:5 leak", IN_TEST]),
         (tree(AVAILABLE, p__user=USER, p__kernel="def rht(x):\n    return x\n"), []),
     ],
 )

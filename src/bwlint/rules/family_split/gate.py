@@ -9,13 +9,14 @@ from dataclasses import replace
 from bwlint.chips import NONE, ChipSet, families, group, spelling, words
 from bwlint.chips.wording import called, plain
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame
+from bwlint.evaluate.values import ProductName
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import Parted, against, ground, old_library
 from bwlint.judging.siblings import Admission, admits, asks, elsewhere, peer
-from bwlint.model.expr import Expr, walk
+from bwlint.model.expr import Expr, walk, walk_through
 from bwlint.model.facts import Gate
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import ANSWERS, LISTED
@@ -31,6 +32,7 @@ _EXACT_NAME = re.compile(
 _BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target_arch|build", re.I)
 _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
+_MAX_SLOTS = 40
 _UNPROVED = "nothing here shows that the sibling runs what is behind the test"
 _F_NAMES = "nothing here shows that what is behind the list compiles for the family target"
 _SAME = "both run the same instructions"
@@ -162,6 +164,8 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     if judged.gate.kind == "lookup" and test == _SECOND:
         return None  # a row for the later part alone is one that was measured there
+    if _of_cards(context, judged):
+        return None
     first, second = next(iter(test)), next(iter(missing))
     if not context.tree.splits(judged.module, judged.gate.test, first.name, second.name):
         return None
@@ -169,6 +173,16 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     meant = reasons.given(judged.gate.comment) and not judged.in_test
     return None if meant or _folds(judged, test, missing) else (test, missing)
+
+
+def _of_cards(context: Context, judged: Judged) -> bool:
+    """Whether a card is looked up by its name in a table: a row there is of one card, and of no capability."""
+    nodes = list(walk_through(judged.gate.test, judged.module.slots, _MAX_SLOTS))
+    literals = (node.args[0] for node in walk(judged.gate.test) if node.op == "const")
+    if judged.gate.kind != "lookup" and any(isinstance(one, str) for one in literals):
+        return False
+    asked = (context.tree.value(judged.module, node) for node in nodes if node.op in ("call", "param", "attr"))
+    return any(isinstance(lane, ProductName) for value in asked if not value.uniform for lane in value.lanes)
 
 
 def _by_minor_alone(judged: Judged) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 
 from bwlint.chips import NONE, ChipSet, group, spelling
 from bwlint.chips.mentions import mentioned
@@ -16,7 +15,7 @@ from bwlint.judging.chosen import Elsewhere, chooser
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
-from bwlint.judging.siblings import asking_files, asks, namesake
+from bwlint.judging.siblings import namesake
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.findings import Claim, NoFix
@@ -54,8 +53,7 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
     if tables:
         yield from tables
         return
-    found = [one for one in leaks(context, judged) if not predicate.tells(context, judged, one)]
-    found = [one for one in found if not only_imported(judged, one[1])]
+    found = [one for one in predicate.untold(context, judged) if not only_imported(judged, one[1])]
     if found and contract.tells(context, judged):
         return
     if judged.in_test and judged.gate.qualname == "<module>":
@@ -190,43 +188,16 @@ def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
     wrong = known & context.targets - named
     if not wrong or not named & judged.core or named & context.targets:
         return
-    limited = list(islice(_limited(context, judged), 3))
-    if not limited and not wrong <= judged.must:
-        return
-    says = f"`{judged.gate.name}` speaks of {named} and holds on {plain(wrong)} too"
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
-        severity="warning" if limited else "note",
-        confidence="medium" if limited else "low",
-        message=says + (", which then do without what all others have" if limited else ""),
-        related=tuple(RelatedSpan(one.module, one.at, "asked here for less") for one in limited),
+        severity="note",
+        confidence="low",
+        message=f"`{judged.gate.name}` speaks of {named} and holds on {plain(wrong)} too",
         label=f"true on {judged.core}",
         advice="give it an upper bound, or another name",
         legal=named,
-        claims=(Claimed(claims.other(says, wrong), judged.at, judged.module),) if limited else (),
     )
-
-
-def _limited(context: Context, judged: Judged) -> Iterator[Judged]:
-    """Gates that ask a flag and give less to who has it: `[2, 4] if IS_HOPPER else [2, 4, 8]`."""
-    for module, place in asking_files(context, judged):
-        for gate in module.gates:
-            yes, no = (_listed(side.value) for side in (gate.yes, gate.no))
-            less = gate.yes if yes and yes < no else gate.no if no and no < yes else None
-            sets = context.tree.sets(module, gate) if less is not None else None
-            if sets is None or less is None:
-                continue
-            one = Judged(module, gate, sets, place)
-            asked = asks(one, judged) if module is judged.module else judged.gate.name in one.mentioned
-            if asked and one.on(less) & context.targets:
-                yield one
-
-
-def _listed(value: Expr | None) -> frozenset[object]:
-    """The numbers of a list that is written down."""
-    items = value.args[0] if value is not None and value.op in ("list", "tuple") else ()
-    return frozenset(one.args[0] if one.op == "const" else one for one in items)
 
 
 def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:

@@ -25,8 +25,10 @@ _OLD_NAMES = group("renamed")
 _TRUE_OF_LATER = re.compile(rf"(?:^|_)(?:{words.said('kept-by-later')})(?:_(?:supported|available|support))?$")
 
 
-def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSet]]:
-    """Sides that a target may take and whose need is illegal there, with the chips."""
+def leaks(
+    context: Context, judged: Judged, apart: frozenset[Span] = frozenset()
+) -> Iterator[tuple[Side, Need, ChipSet]]:
+    """Sides that a target may take and whose need is illegal there, with the chips. Uses `apart` are told elsewhere."""
     for side in (judged.gate.yes, judged.gate.no):
         if refuses(side):
             continue
@@ -37,7 +39,7 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         here = judged.on(side)
         if not here & context.targets or not judged.decides(side):
             continue
-        need = _need(context, judged, side)
+        need = _need(context, judged, side, apart)
         if need is None or not (here & need.legal or need.kind == "build"):
             continue  # a side that works nowhere is misread, unless nobody compiled it for who is sent there
         if need.ordering and judged.in_test:
@@ -57,10 +59,10 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         yield side, need, wrong
 
 
-def _need(context: Context, judged: Judged, side: Side) -> Need | None:
+def _need(context: Context, judged: Judged, side: Side, apart: frozenset[Span]) -> Need | None:
     """What a side uses; else what the reason of the refusal, the enclosing names, or the file say."""
     found = (
-        context.need_of(judged, side)
+        context.need_of(judged, side, apart)
         or _returned(context.evidence.libraries, judged, side)
         or _guarded(context, judged)
     )

@@ -6,8 +6,9 @@ itself, and each use of it is judged where it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.mentions import of_generation
@@ -16,16 +17,17 @@ from bwlint.evaluate.objects import FunctionValue
 from bwlint.judging.chosen import held_by_self
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
-from bwlint.judging.siblings import asking_files
-from bwlint.model.expr import Expr, walk
+from bwlint.judging.siblings import asking_files, other_files
+from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.needs import draft, is_true_of_later, leaks
 from bwlint.sources.tree import package_root
-from bwlint.world.gates import TEST_FILE, Judged
+from bwlint.world.gates import TEST_FILE, Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 
+_SHOWN = 9
 _LATER = frozenset({"or", "newer", "later", "above", "plus", "at", "least", "min", "ge", "geq", "gte"})
 """Words of a name by which later chips are meant too: `is_hopper_or_newer`."""
 
@@ -45,16 +47,48 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for judged in context.beside(module):
         harm = harm_of(context, judged) if judged.module is module else None
         if harm is not None:
-            yield _draft(judged, harm)
+            yield _draft(judged, harm, _others(context, judged, harm))
+
+
+def untold(context: Context, judged: Judged) -> list[tuple[Side, Need, ChipSet]]:
+    """What is behind a gate and not told of a predicate, be it asked by the gate or by another in front of the same."""
+    apart: frozenset[Span] = frozenset()
+    while True:
+        found = [one for one in leaks(context, judged, apart) if not _tells(context, judged, one)]
+        beside = [one for one in found if _told_beside(context, judged, one)]
+        known, apart = apart, apart | {need.use.at for _, need, _ in beside}
+        if known == apart:
+            found = [one for one in found if one not in beside]
+            return [one for one in found if one[1].strength == PROOF] if apart else found
 
 
 def tells(context: Context, judged: Judged, found: tuple[Side, Need, ChipSet]) -> bool:
-    """Whether what is found behind a gate is told of a predicate that the gate asks."""
+    """Whether what is found behind a gate is told of a predicate."""
+    return _tells(context, judged, found) or _told_beside(context, judged, found)
+
+
+def _tells(context: Context, asker: Judged, found: tuple[Side, Need, ChipSet]) -> bool:
+    """Whether what is found is told of a predicate that a gate asks."""
     _, need, wrong = found
     if need.strength != PROOF:
         return False
-    asked = (one for one in _asked(context, judged) if one.gate is not judged.gate)
+    asked = (one for one in _asked(context, asker) if one.gate is not asker.gate)
     return any((harm := harm_of(context, one)) is not None and wrong <= harm.wrong for one in asked)
+
+
+def _told_beside(context: Context, judged: Judged, found: tuple[Side, Need, ChipSet]) -> bool:
+    """Whether it is told of a predicate that another gate asks, in front of the same use or on the way from it."""
+    _, need, wrong = found
+    in_front = chain(context.in_front(judged, need.use.at), _on_the_way(context, judged, need))
+    return any(wrong <= other.on(side) != other.sets.live and _tells(context, other, found) for other, side in in_front)
+
+
+def _on_the_way(context: Context, judged: Judged, need: Need) -> Iterator[tuple[Judged, Side]]:
+    """The gates in front of the steps from a use to what needs it; who is refused there has an error all the same."""
+    gates = context.evidence.gates(judged.module, need.use) if need.hops else ()
+    for other in (one for one in gates if not refuses(one.other)):
+        steps = [hop.at for hop in need.hops if hop.path == other.module.path]
+        yield from ((other, side) for side in (other.gate.yes, other.gate.no) if any(map(side.holds, steps)))
 
 
 def harm_of(context: Context, predicate: Judged) -> Harm | None:
@@ -92,42 +126,56 @@ def of_hopper(name: str) -> ChipSet:
 
 
 def _harm(context: Context, predicate: Judged) -> Harm | None:
+    return next(_harms(context, predicate), None)
+
+
+def _harms(context: Context, predicate: Judged) -> Iterator[Harm]:
     here = predicate.module.path
     for user in sorted(_users(context, predicate), key=lambda one: (one.in_test, one.module.path != here, one.at)):
         seen = context
         if user.module.path not in context.judged:
             seen = replace(
-                context, judged={**context.judged, user.module.path: _gates(context, user.module, user.place)}
+                context, judged={**context.judged, user.module.path: list(_gates(context, user.module, user.place))}
             )
         for side, need, wrong in leaks(seen, user):
             if need.strength == PROOF and wrong & predicate.core:
-                return Harm(user, draft(user, side, need, wrong), wrong & predicate.core)
-    return None
+                yield Harm(user, draft(user, side, need, wrong), wrong & predicate.core)
 
 
 def _users(context: Context, predicate: Judged) -> Iterator[Judged]:
-    for module, place in asking_files(context, predicate):
-        for user in context.judged.get(module.path) or _gates(context, module, place):
-            if any(asked.gate is predicate.gate for asked in _asked(context, user)):
-                yield user
+    """The gates that ask a predicate, or call a helper that refuses where it says no."""
+    files = {module.path: (module, place) for module, place in asking_files(context, predicate)}
+    for module, place in tuple(files.values()):
+        for one in _gates(context, module, place):
+            if refuses(one.other) and "." not in one.gate.qualname and _asks(context, one, predicate):
+                others = other_files(context, module, one.gate.qualname)
+                files |= {other.path: (other, where) for other, where in others if other.path not in files}
+    for module, place in files.values():
+        yield from (one for one in _gates(context, module, place) if _asks(context, one, predicate))
 
 
-def _gates(context: Context, module: Module, place: str) -> list[Judged]:
+def _gates(context: Context, module: Module, place: str) -> Sequence[Judged]:
+    known = context.judged.get(module.path)
+    if known is not None:
+        return known
     sets = ((gate, context.tree.sets(module, gate)) for gate in module.gates)
     return [Judged(module, gate, one, place) for gate, one in sets if one is not None]
 
 
+def _asks(context: Context, judged: Judged, predicate: Judged) -> bool:
+    return any(asked.gate is predicate.gate for asked in _asked(context, judged))
+
+
 def _asked(context: Context, judged: Judged) -> Iterator[Judged]:
-    """The predicates that the test of a gate calls."""
+    """The predicates that the test of a gate calls, or a helper that it calls and that refuses by them."""
     for value in _functions(context, judged):
-        module = value.module
-        for gate in module.gates:
-            if (
-                gate.kind == "predicate"
-                and gate.qualname == value.function.qualname
-                and (sets := context.tree.sets(module, gate))
-            ):
-                yield Judged(module, gate, sets, _place(context, module))
+        for gate in value.module.gates:
+            sets = context.tree.sets(value.module, gate) if gate.qualname == value.function.qualname else None
+            one = Judged(value.module, gate, sets, _place(context, value.module)) if sets is not None else None
+            if one is not None and gate.kind == "predicate":
+                yield one
+            elif one is not None and judged.gate.kind == "helper-call" != gate.kind and refuses(one.other):
+                yield from _asked(context, one)
 
 
 def comparisons(context: Context, judged: Judged) -> Iterator[RelatedSpan]:
@@ -169,16 +217,27 @@ def _calls(module: Module, test: Expr) -> Iterator[Expr]:
             yield from (inner for inner in walk(module.slots[node.args[0]]) if inner.op == "call")
 
 
-def _draft(judged: Judged, harm: Harm) -> Draft:
-    found, user = harm.found, harm.user
-    asked = RelatedSpan(user.module, user.gate.leaf or user.at, f"asked here: {found.message}")
+def _others(context: Context, predicate: Judged, first: Harm) -> Iterator[RelatedSpan]:
+    """Further uses of a predicate, which are not told by themselves."""
+    for harm in islice(_harms(context, predicate), 1, _SHOWN):
+        if harm.user.gate is not first.user.gate:
+            yield _asked_here(harm)
+
+
+def _asked_here(harm: Harm) -> RelatedSpan:
+    user = harm.user
+    return RelatedSpan(user.module, user.gate.leaf or user.at, f"asked here: {harm.found.message}")
+
+
+def _draft(judged: Judged, harm: Harm, others: Iterable[RelatedSpan]) -> Draft:
+    found = harm.found
     return replace(
         found,
         rule=RULE,
         category=None,
         place=DraftPlace.of_gate(judged),
         message=f"`{judged.gate.name}` says yes on {plain(harm.wrong)}, and who asks it {found.message}",
-        related=(asked, *found.related),
+        related=(_asked_here(harm), *found.related, *others),
         remedy=None,
         cause=None,
     )

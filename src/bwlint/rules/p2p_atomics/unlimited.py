@@ -22,6 +22,8 @@ _ABOVE = frozenset({">", ">="})
 _NONE = const(None)
 _NO_NVLINK = group("no-nvlink")
 _MAX_SLOTS = 40
+_FEATURE = 2
+"""The first words of a table's name say what it is for: `FI_ALLREDUCE_ONE_SHOT_SIZES`."""
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -31,7 +33,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     ours = context.targets & _NO_NVLINK
     unlimited = _without(context, judged.module, limit) & judged.sets.live
     table = _table(context, judged, limit)
-    if table is None or not ours or not ours <= unlimited:
+    if table is None or not ours or not ours <= unlimited or _off_before(context, table):
         return
     about = subject(f"{table.gate.name} {judged.gate.name} {judged.gate.qualname}")
     if about is None or proved(about[0], proofs(" ".join(_identifiers(judged.gate.path)))):
@@ -111,6 +113,34 @@ def _table(context: Context, judged: Judged, limit: Expr) -> Judged | None:
     """The table that a limit comes from."""
     asked = {node.at for node in walk_through(limit, judged.module.slots, _MAX_SLOTS) if node.op == "call"}
     return next((one for one in context.within(judged) if one.gate.is_a("lookup") and one.gate.at in asked), None)
+
+
+def _off_before(context: Context, table: Judged) -> bool:
+    """Whether a table of the same feature has the same rows, and lets nobody through who has none.
+
+    It is asked first, in whatever file, and keeps the others from the whole feature.
+    """
+    tables = {name: _rows(table.module, node) for name, node in table.module.names.items()}
+    mine = tables.get(table.gate.name)
+    feature = _words(table.gate.name)[:_FEATURE]
+    alike = {name for name, rows in tables.items() if rows == mine and _words(name)[:_FEATURE] == feature}
+    asked = (one for one in context.beside(table.module) if not one.gate.is_a("lookup"))
+    return bool(mine) and bool(alike - {table.gate.name, *(_table_of(context, one) for one in asked)})
+
+
+def _rows(module: Module, node: Expr) -> frozenset[object]:
+    table = module.slots[node.args[0]] if node.op == "var" else node
+    return frozenset(map(_key, table.args[0])) if table.op == "dict" else frozenset()
+
+
+def _table_of(context: Context, judged: Judged) -> str:
+    limit = _limit(judged.gate.test)
+    found = _table(context, judged, limit) if limit is not None else None
+    return found.gate.name if found is not None else ""
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in name.lower().split("_") if word]
 
 
 def _identifiers(path: tuple[Expr, ...]) -> Iterator[str]:
