@@ -206,7 +206,7 @@ def _python(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _imports(tree: ast.Module) -> dict[str, str]:
     """What the names that a file imports stand for."""
-    found = {}
+    found: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.asname: alias.name for alias in node.names if alias.asname}
