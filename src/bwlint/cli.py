@@ -340,6 +340,7 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
 @output
 @color
 @jobs
+@no_cache
 @click.option("--verbose", "-v", is_flag=True, help="Show every gate of a row, and list skipped files.")
 @click.pass_context
 def matrix(ctx: click.Context, /, **options: Any) -> None:
@@ -381,6 +382,7 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
     "--unproved", is_flag=True, help="With --patches: edits too where nothing says that what is behind works."
 )
 @jobs
+@no_cache
 @verbose
 @click.pass_context
 def port(ctx: click.Context, /, **options: Any) -> None:

@@ -7,9 +7,12 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from click.testing import CliRunner
 
+from bwlint.cli import app
 from bwlint.matrix import matrix
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Matrix
+from bwlint.readers import python
 
 CHIPS = ("9.0", "10.0", "10.3", "11.0", "12.0", "12.1")
 _LETTERS = {YES: "y", NO: "-", FALLBACK: "o", UNKNOWN: "?"}
@@ -685,3 +688,17 @@ def test_stars_and_bases_in_every_direction(tmp_path: Path) -> None:
 def test_odd_sources(text: str, tmp_path: Path) -> None:
     files = {"pkg/__init__.py": f"{text}from .a import op2\n", "pkg/a.py": GATED.format("op2")}
     assert rows(made(tmp_path, files))["pkg.op2"] == "y-----"
+
+
+def test_what_was_read_of_files_comes_from_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BWLINT_CACHE_DIR", str(tmp_path / "index"))
+    (tmp_path / "a.py").write_text(
+        "import torch\ndef f():\n    if torch.cuda.get_device_capability() < (10, 0):\n        raise E\n"
+    )
+    asked = ["matrix", str(tmp_path / "a.py"), "--jobs", "1", "--format", "json"]
+    first = CliRunner().invoke(app, asked)
+    monkeypatch.setattr(python, "read", None)  # whoever reads again fails
+    second = CliRunner().invoke(app, asked)
+    assert first.exit_code == second.exit_code == 0
+    assert first.stdout == second.stdout
+    assert CliRunner().invoke(app, [*asked, "--no-cache"]).exit_code != 0

@@ -29,7 +29,32 @@ def plain(x):
 def other():
     return 3
 """
-FILES = {"a.cu": CUDA, "a.py": PYTHON, "broken.py": "def (:\n"}
+CUTE = """import cutlass.cute as cute
+class Gemm:
+    @cute.jit
+    def __call__(self, a):
+        self.kernel(a).launch(grid=[1, 1, 1])
+    @cute.kernel
+    def kernel(self, a):
+        return a
+"""
+HOSTS = """import tilelang
+from numba import cuda, jit as compiled
+from triton import jit as triton_jit
+@tilelang.jit
+def factory(x):
+    return x
+@compiled
+def on_the_cpu(x):
+    return x
+@cuda.jit("void(float32[:])")
+def of_numba(x):
+    return x
+@triton_jit
+def of_triton(x):
+    return x
+"""
+FILES = {"a.cu": CUDA, "a.py": PYTHON, "cute.py": CUTE, "hosts.py": HOSTS, "broken.py": "def (:\n"}
 SHARED = Claim(
     "shared", "a block cannot have so many bytes", chips=("12.0", "12.1"), subject="dynamic", amounts=(1 << 17,)
 )
@@ -70,6 +95,15 @@ def sighting(found: Finding, *launches: Launched) -> str | None:
         ("a.py", 6, "add_one", "seen"),
         ("a.py", 4, "add_one_more", "not seen"),
         ("a.py", 8, "other", None),
+        ("cute.py", 4, "__call__", None),
+        ("cute.py", 5, "kernel_cutlass_kernel_treeGemm_object_at__tensor_0", "seen"),
+        ("cute.py", 8, "kernel_cutlass_kernel_treeGemm_object_at__tensor_0", "seen"),
+        ("cute.py", 8, "kernel_cutlass_kernel_treeOther_object_at__tensor_0", "not seen"),
+        ("cute.py", 8, "kernel", "not seen"),
+        ("hosts.py", 6, "main_kernel", None),
+        ("hosts.py", 9, "on_the_cpu", None),
+        ("hosts.py", 12, "of_numba", "seen"),
+        ("hosts.py", 15, "of_triton", "seen"),
         ("broken.py", 1, "other", None),
         ("gone.cu", 1, "other", None),
         ("lib.so", 1, "other", None),

@@ -18,6 +18,10 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.settings.config import ConfigError, UsageError
 
     paths = options["paths"] or (".",)
+    if not options["no_cache"]:
+        from bwlint.index import kept
+
+        stack.enter_context(kept.using())
     try:
         with progress() as advance:
             found = made(paths, options["target"], options["select"], options["jobs"], stack, advance)

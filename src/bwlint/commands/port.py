@@ -26,6 +26,10 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         raise click.UsageError("--unproved says which --patches to write: give both")
     _check_patches(options)
     paths = options["paths"] or (".",)
+    if not options["no_cache"]:
+        from bwlint.index import kept
+
+        stack.enter_context(kept.using())
     try:
         with progress() as advance:
             found = made(paths, options["to"], options["op"], options["jobs"], stack, advance)

@@ -26,6 +26,10 @@ _CUDA = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".inl")
 _ABOUT_KERNELS = frozenset({"image", "cluster", "slow"})
 _FAILING = frozenset({"image", "build", "shared", "cluster", "bounds"})
 """Claims whose `chips` are those on which something does not work."""
+_ON_THE_HOST = ("cutlass.", "cute.", "numba.jit", "nb.jit", "torch.")
+"""Decorators called `jit` of what launches kernels, or has nothing to do with them."""
+_ELSEWHERE = ("tilelang.", "jax.")
+"""Those of functions whose kernels have names of their own."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _BEFORE = re.compile(r"\A(?:\s|#(?:[^\\\n]|\\.)*)*", re.DOTALL)
 """Directives and blanks in front of a declaration."""
@@ -98,7 +102,7 @@ def _seen(finding: Finding, kernels: _Kernels, by_name: dict[str, list[Launched]
     names = list(dict.fromkeys(kernels.of(finding)))
     if not names:
         return None
-    launches = [launch for name in names for launch in by_name.get(name, ())]
+    launches = [launch for name in names for launch in _launches_of(name, by_name)]
     if not launches:
         return Seen("not seen", f"no launch of {', '.join(names)}")
     for launch in launches:
@@ -106,6 +110,15 @@ def _seen(finding: Finding, kernels: _Kernels, by_name: dict[str, list[Launched]
         if reason:
             return Seen("contradicted", f"{_told(launch)}: {reason}")
     return Seen("seen", _told(launches[0]))
+
+
+def _launches_of(name: str, by_name: dict[str, list[Launched]]) -> list[Launched]:
+    """The launches of a kernel; one of CuTe DSL is launched as `kernel_cutlass_NAME_module.CLASS_object_at__..._0`."""
+    owner, _, method = name.rpartition(".")
+    if not owner:
+        return by_name.get(name, [])
+    own = re.compile(rf"kernel_cutlass_{method}_\w*{owner}_object_at_")
+    return [launch for kernel, launches in by_name.items() if own.match(kernel) for launch in launches]
 
 
 def _told(launch: Launched) -> str:
@@ -169,29 +182,48 @@ class _Kernels:
 
     def _named(self, path: str, region: Region) -> Iterator[str]:
         """Kernels of the file that the lines of a place name: its launch, its attribute."""
-        own = {name for _, _, name in self._known[path]}
+        own = {name.rpartition(".")[2]: name for _, _, name in self._known[path]}
         lines = self._lines(path) if own else None
         for word in _WORD.findall("".join((lines or ())[region.line - 1 : region.end_line])):
             if word in own:
-                yield word
+                yield own[word]
 
 
 def _python(text: str) -> Iterator[tuple[int, int, str]]:
-    """Lines and name of each function whose decorator ends in "jit" or "kernel"."""
+    """Lines and name of each function that a decorator makes a kernel, `CLASS.NAME` of a method of CuTe DSL."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
+    from_where = _imports(tree)
+    owners = {method: node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for method in node.body}
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and any(map(_makes_kernels, node.decorator_list)):
+        if isinstance(node, ast.FunctionDef) and any(_makes_kernels(each, from_where) for each in node.decorator_list):
             first = node.decorator_list[0].lineno
-            yield first, node.end_lineno or node.lineno, node.name
+            owner = f"{owners[node]}." if node in owners else ""
+            yield first, node.end_lineno or node.lineno, f"{owner}{node.name}"
 
 
-def _makes_kernels(decorator: ast.expr) -> bool:
-    name = decorator.func if isinstance(decorator, ast.Call) else decorator
-    last = name.attr if isinstance(name, ast.Attribute) else name.id if isinstance(name, ast.Name) else ""
-    return last in ("jit", "kernel")
+def _imports(tree: ast.Module) -> dict[str, str]:
+    """What the names that a file imports stand for."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def _makes_kernels(decorator: ast.expr, from_where: dict[str, str]) -> bool:
+    """`triton.jit`, `cuda.jit`, `cute.kernel`, however imported: not what runs on the host, or that others name."""
+    name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    first, dot, rest = name.partition(".")
+    full = f"{from_where.get(first, first)}{dot}{rest}"
+    last = full.rpartition(".")[2]
+    if last == "kernel":
+        return not full.startswith(_ELSEWHERE)
+    return last == "jit" and not full.startswith(_ON_THE_HOST + _ELSEWHERE)
 
 
 def _cuda(text: str) -> Iterator[tuple[int, int, str]]:

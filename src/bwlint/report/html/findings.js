@@ -9,6 +9,7 @@ const findings = (report.findings || []).map((finding, index) => ({
   ruleName: `${finding.rule} ${finding.name}`,
   fixable: finding.fix ? `${finding.fix.applicability} fix` : "no fix",
   outcome: finding.verdict ? finding.verdict.outcome : "untested",
+  sighting: finding.trace ? finding.trace.sighting : "about no kernel",
 }));
 
 const textOf = (finding) => {
@@ -26,6 +27,7 @@ const FACETS = {
   chip: { title: "Chip", of: (finding) => finding.concerned },
   fix: { title: "Fix", of: (finding) => [finding.fixable] },
   verdict: { title: "Verdict", of: (finding) => [finding.outcome] },
+  trace: { title: "By the trace", of: (finding) => [finding.sighting] },
   folder: { title: "Folder", of: (finding) => [folderOf(finding.path)] },
   file: { title: "File", of: (finding) => [finding.path] },
 };
@@ -147,7 +149,7 @@ function rowOf(finding) {
     h("span", { class: `level ${finding.severity}` }, finding.severity),
     h("span", { class: "what" }, h("span", { class: "rule" }, finding.ruleName), " ", prose(finding.message)),
     strip(finding),
-    h("span", { class: "where" }, isWholeFile(finding) ? finding.path : `line ${finding.line}`, finding.fix && h("span", { class: "has-fix" }, `${finding.fix.applicability} fix`), finding.verdict && h("span", { class: `verdict ${finding.outcome}` }, finding.outcome)),
+    h("span", { class: "where" }, isWholeFile(finding) ? finding.path : `line ${finding.line}`, finding.fix && h("span", { class: "has-fix" }, `${finding.fix.applicability} fix`), finding.verdict && h("span", { class: `verdict ${finding.outcome}` }, finding.outcome), sightingOf(finding)),
   );
   const row = h("li", { class: `finding ${finding.severity}`, id: `finding-${finding.index}` }, h("h3", null, button), h("div", { id, class: "detail", hidden: true }));
   made.set(finding.index, row);
@@ -185,6 +187,7 @@ function detailOf(finding) {
     finding.fix && fixOf(finding),
     finding.fix_refused && h("p", null, h("strong", null, "No fix: "), prose(finding.fix_refused)),
     receiptOf(finding),
+    finding.trace && h("p", null, sightingOf(finding), " ", prose(finding.trace.reason)),
     claimsOf(finding),
     h("p", { class: "quiet" }, `${finding.confidence} confidence`, (beside.rules || {})[finding.rule] && ` · ${finding.rule}: ${beside.rules[finding.rule]}`, finding.fingerprint && ` · ${finding.fingerprint}`),
   ].filter(Boolean);
@@ -238,6 +241,8 @@ function receiptOf(finding) {
   const tried = ((beside.receipts || [])[finding.index] || []).map((each) => h("li", null, prose(each.claim.says), ": ", h("span", { class: `verdict ${each.outcome}` }, each.outcome), ` ${each.reason}`, rungs(each)));
   return h("section", { "aria-label": `receipt of ${placeOf(finding.path, finding)}` }, h("p", null, h("span", { class: `verdict ${finding.outcome}` }, finding.outcome), " ", prose(finding.verdict.reason)), tried.length > 0 && h("ul", null, tried));
 }
+
+const sightingOf = (finding) => finding.trace && h("span", { class: `verdict ${finding.sighting}` }, finding.sighting);
 
 function rungs(tried) {
   const rows = ["requested", "eligible", "executed"].map((name) => (tried[name].length ? `${name} ${tried[name].join(", ")}` : `${name} nothing`));
