@@ -35,7 +35,6 @@ from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.model.kinds import ACCEPTING, FLAGS, ONE_EXTENSION, CarryKind
 from bwlint.rules.arch_target import RULE
-from bwlint.rules.arch_target.idle import idle
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import checkout_folder, package_root
 from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
@@ -168,15 +167,13 @@ def _faults(context: Context, module: Module) -> Iterator[Draft]:
     for built in file.built:
         if file.copied(built):
             continue
-        yield from _unless_idle(context, module, built.carry, list(file.told(built)))
-
-
-def _unless_idle(context: Context, module: Module, carry: Carry, found: list[Draft]) -> Iterator[Draft]:
-    """Drafts, as notes where nobody misses what is left out."""
-    left = ChipSet.joining(chip for one in found for chip in context.targets - one.place.admitted)
-    why = idle(context, module, carry, left) if any(one.severity != "note" for one in found) else ""
-    for one in found:
-        yield replace(one, severity="note", label=f"{one.label} ({why})") if why else one
+        yield from file.faults(built)
+        if built.carry.kind in ACCEPTING:
+            yield from file.refused(built)
+        elif built.carry.kind == "file":
+            yield from file.compiled(built)
+        else:
+            yield from file.covered(built)
 
 
 @dataclass(frozen=True)
@@ -216,16 +213,6 @@ class _BuildFile:
         """Whether the file builds for machines of the project itself, and ships nothing; one for all jobs may."""
         told = self._place if _WORKFLOW in self._place else f"{self._place} {carry.qualname}"
         return _OF_CI.search(self._place) is not None and not _SHIPS.search(told)
-
-    def told(self, built: _Built) -> Iterator[Draft]:
-        """All that is wrong with a list."""
-        yield from self.faults(built)
-        if built.carry.kind in ACCEPTING:
-            yield from self.refused(built)
-        elif built.carry.kind == "file":
-            yield from self.compiled(built)
-        else:
-            yield from self.covered(built)
 
     def faults(self, built: _Built) -> Iterator[Draft]:
         """What no toolkit, or not every toolkit of the branch, compiles."""
