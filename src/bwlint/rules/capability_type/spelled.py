@@ -30,7 +30,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         if node.op != "cmp" or node.args[0] not in _EQUAL or node.at is None or not judged.gate.at.holds(node.at):
             continue
         asked, names = node.args[1][0], _names(node.args[1][1:])
-        given = _given(context, judged.module, asked) if names else frozenset()
+        written = asked.at is not None  # a list is a gate without anybody who asks
+        given = _given(context, judged.module, asked) if names and written else frozenset()
         if given and not _spellings(given) & _spellings(names):
             yield _draft(context, judged, node, given, names)
             return

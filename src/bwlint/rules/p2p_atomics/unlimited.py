@@ -33,21 +33,22 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     ours = context.targets & _NO_NVLINK
     unlimited = _without(context, judged.module, limit) & judged.sets.live
     table = _table(context, judged, limit)
-    if table is None or not ours or not ours <= unlimited or _off_before(context, table):
+    if table is None or not ours or not ours <= unlimited:
         return
     about = subject(f"{table.gate.name} {judged.gate.name} {judged.gate.qualname}")
     if about is None or proved(about[0], proofs(" ".join(_identifiers(judged.gate.path)))):
         return
     path, what = about
-    chips = plain(ours)
+    chips, earlier = plain(ours), _earlier(context, table)
+    unless = f"; `{earlier}` has none either, so this takes somebody who sets a size" if earlier else ""
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
-        severity="warning",
+        severity="note" if earlier else "warning",
         confidence="medium",
         message=(
             f"{table_name(table)} has no row for {chips}, and without one there is no limit here: nothing keeps {chips}"
-            f" from {what} at any size, over PCIe at best"
+            f" from {what} at any size, over PCIe at best{unless}"
         ),
         label=f"no limit for {chips}",
         advice=f"leave the path out where the table has no row, or give {chips} one of its own",
@@ -115,17 +116,18 @@ def _table(context: Context, judged: Judged, limit: Expr) -> Judged | None:
     return next((one for one in context.within(judged) if one.gate.is_a("lookup") and one.gate.at in asked), None)
 
 
-def _off_before(context: Context, table: Judged) -> bool:
-    """Whether a table of the same feature has the same rows, and lets nobody through who has none.
+def _earlier(context: Context, table: Judged) -> str:
+    """A table of the same feature with the same rows, which lets nobody through who has none; "" where there is none.
 
-    It is asked first, in whatever file, and keeps the others from the whole feature.
+    Such a table is asked first, in whatever file, and keeps the others from the feature as long as nobody sets a size.
     """
     tables = {name: _rows(table.module, node) for name, node in table.module.names.items()}
     mine = tables.get(table.gate.name)
     feature = _words(table.gate.name)[:_FEATURE]
     alike = {name for name, rows in tables.items() if rows == mine and _words(name)[:_FEATURE] == feature}
     asked = (one for one in context.beside(table.module) if not one.gate.is_a("lookup"))
-    return bool(mine) and bool(alike - {table.gate.name, *(_table_of(context, one) for one in asked)})
+    others = alike - {table.gate.name, *(_table_of(context, one) for one in asked)}
+    return min(others, default="") if mine else ""
 
 
 def _rows(module: Module, node: Expr) -> frozenset[object]:
