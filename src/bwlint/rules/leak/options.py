@@ -12,7 +12,8 @@ from bwlint.judging.behind import MAX_CALLERS, hits
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.model.facts import Hop, Module
-from bwlint.rules.leak.needs import draft
+from bwlint.rules.leak import predicate
+from bwlint.rules.leak.needs import draft, leaks
 from bwlint.world.gates import TEST_FILE, Judged, refuses
 
 
@@ -27,6 +28,8 @@ def asked_for(context: Context, judged: Judged) -> Iterator[Draft]:
             need = context.evidence.at_arguments(module, qualname, given, judged.at)
             wrong = here & need.arriving - need.legal if need is not None else NONE
             if need is not None and wrong:
+                if any(predicate.tells(context, judged, one) for one in leaks(context, judged)):
+                    return  # nothing of it works there, whatever is asked for
                 found = draft(judged, judged.working, need, wrong)
                 message = f"where `{option}` is true, {found.message}"
                 advice = f"refuse `{option}` on {plain(wrong)}, or give it a path that works there"
