@@ -15,6 +15,8 @@ from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.expr import Expr, Span, const, walk_through
 from bwlint.model.facts import Function, Module
 from bwlint.rules.capability_type import RULE
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
 
 _OF_DIGITS = frozenset({"isdigit", "isdecimal", "isnumeric"})
 _PREFIX = "sm_"
@@ -59,13 +61,14 @@ def _of(context: Context, module: Module, function: Function, name: Expr, at: Sp
         says = f'of "{example}" it makes a number, and of "{example}a" {said!r}'
         meaning = ": too old for every lower bound" if type(said) is int else ""
         called = function.qualname.rpartition(".")[2]
+        is_asked = _is_asked(context, module, called)
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=at, admitted=NONE, certain=NONE),
-            severity="warning",
-            confidence="high",
+            severity="warning" if is_asked else "note",
+            confidence="high" if is_asked else "low",
             message=f"`{called}` knows no target with a suffix: {says}{meaning}",
-            label="false for 120a and 120f",
+            label="false for 120a and 120f" if is_asked else "nobody here asks it",
             advice="take the suffix off first: the digits at its beginning are the number",
             claims=(
                 Claimed(
@@ -73,6 +76,15 @@ def _of(context: Context, module: Module, function: Function, name: Expr, at: Sp
                 ),
             ),
         )
+
+
+def _is_asked(context: Context, module: Module, name: str) -> bool:
+    """Whether its file has a function's name once more, or another file that defines none of that name has it."""
+    search = search_of(package_root(module.path), context.native.searches) if context.native is not None else None
+    hits = search.word("python", name) if search is not None and search.complete("python") else ()
+    defined = [hit for hit in hits if hit.text.lstrip().startswith(f"def {name}")]
+    own = {hit.file.real for hit in defined} - {module.path}
+    return not hits or any(hit.file.real not in own for hit in hits if hit not in defined)
 
 
 def _is_none_of_them(said: object) -> bool:
