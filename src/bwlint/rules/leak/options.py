@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from bwlint.chips import NONE
+from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain
-from bwlint.judging.behind import MAX_CALLERS, hits
+from bwlint.judging.behind import MAX_CALLERS, hits, judged_in
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module
 from bwlint.rules.leak import predicate
 from bwlint.rules.leak.needs import draft, leaks
+from bwlint.sources.tree import module_name
+from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import TEST_FILE, Judged, refuses
 
 
@@ -24,9 +27,9 @@ def asked_for(context: Context, judged: Judged) -> Iterator[Draft]:
     if module.language != "python" or judged.in_test or not here or not refuses(judged.other):
         return
     for option in _options(module, qualname):
-        for site, given in _asking(context, module, qualname, option):
+        for site, given, asking in _asking(context, module, qualname, option):
             need = context.evidence.at_arguments(module, qualname, given, judged.at)
-            wrong = here & need.arriving - need.legal if need is not None else NONE
+            wrong = here & asking & need.arriving - need.legal if need is not None else NONE
             if need is not None and wrong:
                 if any(predicate.tells(context, judged, one) for one in leaks(context, judged)):
                     return  # nothing of it works there, whatever is asked for
@@ -47,12 +50,24 @@ def _options(module: Module, qualname: str) -> Iterator[str]:
 
 def _asking(
     context: Context, module: Module, qualname: str, option: str
-) -> Iterator[tuple[RelatedSpan, tuple[str, ...]]]:
-    """The calls in the project that ask for an option, with all that they write out; those of tests try everything."""
+) -> Iterator[tuple[RelatedSpan, tuple[str, ...], ChipSet]]:
+    """The calls in the project that ask for an option, with all that they write out, and the chips that get there;
+    those of tests try everything.
+    """
     name = qualname.rpartition(".")[2]
     files = dict.fromkeys(hit.file for hit in hits(context, module, name) if not TEST_FILE.search(hit.file.real))
     for file in islice(files, MAX_CALLERS):
         for use in context.evidence.calls_in(file, name):
             if f"{option}=True" in use.given:
                 hop = Hop(file.real, use.at, "asked for here")
-                yield RelatedSpan(hop, hop.at, hop.text), use.given
+                yield RelatedSpan(hop, hop.at, hop.text), use.given, _let_to(context, file, use.at)
+
+
+def _let_to(context: Context, file: SourceFile, at: Span) -> ChipSet:
+    """The chips that the gates around a call let through."""
+    module = context.tree.at(file.real, module_name(file.real, file.root))
+    reached = EVERY
+    for one in judged_in(context, module) if module is not None else ():
+        for side in (one.gate.yes, one.gate.no):
+            reached &= one.let_through(side) if side.holds(at) else EVERY
+    return reached
