@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from bwlint.chips import ChipSet
+from bwlint.chips import EVERY, ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.evidence import handed_out
 from bwlint.judging.siblings import admits
+from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Use
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.readers.python.occurrences import index
@@ -159,6 +160,15 @@ def judged_in(context: Context, module: Module) -> Iterator[Judged]:
         sets = context.tree.sets(module, gate)
         if sets is not None:
             yield Judged(module, gate, sets, context.places.get(module.path, ""))
+
+
+def let_to(context: Context, module: Module | None, at: Span) -> ChipSet:
+    """The chips that the gates around a place of such a file let through."""
+    reached = EVERY
+    for one in judged_in(context, module) if module is not None else ():
+        for side in (one.gate.yes, one.gate.no):
+            reached &= one.let_through(side) if side.holds(at) else EVERY
+    return reached
 
 
 def told_lists(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:

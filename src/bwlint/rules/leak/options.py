@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.chips import NONE, ChipSet
 from bwlint.chips.wording import plain
-from bwlint.judging.behind import MAX_CALLERS, hits, judged_in
+from bwlint.judging.behind import MAX_CALLERS, hits, let_to
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, RelatedSpan
-from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module
 from bwlint.rules.leak import predicate
 from bwlint.rules.leak.needs import draft, leaks
 from bwlint.sources.tree import module_name
-from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import TEST_FILE, Judged, refuses
 
 
@@ -57,17 +55,8 @@ def _asking(
     name = qualname.rpartition(".")[2]
     files = dict.fromkeys(hit.file for hit in hits(context, module, name) if not TEST_FILE.search(hit.file.real))
     for file in islice(files, MAX_CALLERS):
+        asking = context.tree.at(file.real, module_name(file.real, file.root))
         for use in context.evidence.calls_in(file, name):
             if f"{option}=True" in use.given:
                 hop = Hop(file.real, use.at, "asked for here")
-                yield RelatedSpan(hop, hop.at, hop.text), use.given, _let_to(context, file, use.at)
-
-
-def _let_to(context: Context, file: SourceFile, at: Span) -> ChipSet:
-    """The chips that the gates around a call let through."""
-    module = context.tree.at(file.real, module_name(file.real, file.root))
-    reached = EVERY
-    for one in judged_in(context, module) if module is not None else ():
-        for side in (one.gate.yes, one.gate.no):
-            reached &= one.let_through(side) if side.holds(at) else EVERY
-    return reached
+                yield RelatedSpan(hop, hop.at, hop.text), use.given, let_to(context, asking, use.at)
