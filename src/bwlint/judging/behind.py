@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from bwlint.chips import EVERY, ChipSet
+from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.evidence import handed_out
@@ -168,6 +168,20 @@ def let_to(context: Context, module: Module | None, at: Span) -> ChipSet:
     for one in judged_in(context, module) if module is not None else ():
         for side in (one.gate.yes, one.gate.no):
             reached &= one.let_through(side) if side.holds(at) else EVERY
+    return reached
+
+
+def goes_on_to(context: Context, judged: Judged, file: Module | None, asking: Hit) -> ChipSet:
+    """The chips for which the function around a hit calls, further down, the one that a gate is in."""
+    name = judged.gate.qualname.rpartition(".")[2]
+    known = index(Texts().source(asking.file.real) or "", module_name(asking.file.real, asking.file.root))
+    around = [one.at for one in known.scopes.values() if one.at[0] < asking.line <= one.at[2]] if known else []
+    reached = NONE
+    for hit in hits(context, judged.module, name) if around else ():
+        column = hit.text.find(name) + 1
+        at = Span(hit.line, column, hit.line, column + len(name))
+        if hit.file == asking.file and asking.line <= hit.line and any(one.holds(at) for one in around):
+            reached |= let_to(context, file, at)
     return reached
 
 

@@ -5,20 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import NONE, ChipSet
+from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
-from bwlint.judging.behind import hits, judged_in, let_to, read_hit
+from bwlint.judging.behind import goes_on_to, hits, judged_in, read_hit
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
-from bwlint.model.facts import Module
-from bwlint.readers.python.occurrences import index
 from bwlint.rules.smem import RULE
-from bwlint.sources.search import Hit
-from bwlint.sources.texts import Texts
-from bwlint.sources.tree import module_name
 from bwlint.world.gates import TEST_FILE, Judged
 
 _RESTRICTS = re.compile(r"constraint|restrict|limit", re.I)
@@ -90,21 +85,7 @@ def _kept_away(context: Context, judged: Judged, library: str, chips: ChipSet) -
                 for one in (judged_in(context, file) if file is not None else ())
                 if one.sets.decided and one.at[0] <= hit.line <= one.gate.at[2] and asked in one.mentioned
             ]
-            if not asking and _sets_them(context, judged, file, hit) & chips:
+            if not asking and goes_on_to(context, judged, file, hit) & chips:
                 return ()
             found += asking
     return () if any(one.admitted & chips for one in found) else tuple(found)
-
-
-def _sets_them(context: Context, judged: Judged, file: Module | None, asking: Hit) -> ChipSet:
-    """The chips for which a function that asks for a library calls what sets the limits, further down."""
-    name = judged.gate.qualname.rpartition(".")[2]
-    known = index(Texts().source(asking.file.real) or "", module_name(asking.file.real, asking.file.root))
-    around = [one.at for one in known.scopes.values() if one.at[0] < asking.line <= one.at[2]] if known else []
-    reached = NONE
-    for hit in hits(context, judged.module, name) if around else ():
-        column = hit.text.find(name) + 1
-        at = Span(hit.line, column, hit.line, column + len(name))
-        if hit.file == asking.file and asking.line <= hit.line and any(one.holds(at) for one in around):
-            reached |= let_to(context, file, at)
-    return reached
