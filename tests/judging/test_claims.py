@@ -42,7 +42,7 @@ NEEDS_BOTH = frozenset({"leak", "excluded"})
 """Rules whose findings have two halves: the gate, and what is behind it."""
 CONSUMER = ChipSet.of("12.0", "12.1")
 ALL = "sm_120, sm_120f, sm_120a, sm_121, sm_121f, sm_121a"
-OF_A_NAME = frozenset({"named_after_instructions.py", "named_after_one.py"})
+OF_A_NAME = frozenset({"limits_of_one_generation.py", "named_after_instructions.py", "named_after_one.py"})
 """Files of flags that hold on more than their names say: a claim on the gate, and on nothing behind it."""
 
 
