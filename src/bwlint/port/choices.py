@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from bwlint.chips import ChipSet, chip, siblings
 from bwlint.chips.mentions import mentioned
 from bwlint.matrix.rows import Interfaces
+from bwlint.model.expr import Span
 from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import BRANCHES
 from bwlint.model.naming import spoken
@@ -35,6 +36,20 @@ def taken(judged: Judged, name: str, function: Definition) -> Side | None:
     if side.rest:
         return None
     return _called(side.uses) if gate.kind == "expression" else side
+
+
+def takes(judged: Judged, name: str, *, yes: bool) -> bool:
+    """Whether a chip may take a side, once it comes there: what stands in front may refuse it today."""
+    alone = ChipSet.of(name)
+    return bool(alone & judged.sets.may) if yes else not alone <= judged.sets.must
+
+
+def closed_to(judged: Judged, name: str) -> Iterator[Span]:
+    """The branches of a gate that a chip does not take, but for the one that opening it gives to the chip."""
+    for side, yes in ((judged.gate.yes, True), (judged.gate.no, False)):
+        opened = refuses(judged.other) and side is judged.working
+        if side.at is not None and not side.rest and not opened and not takes(judged, name, yes=yes):
+            yield side.at
 
 
 def _called(uses: Iterable[Use]) -> Side:
