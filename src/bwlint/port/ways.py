@@ -164,7 +164,8 @@ class Ways:
         backends = [node for node in own if name and not self._chooses(node, name)]
         named = self._named_for_others(entry, backends)
         of_class = self._named_by_class(entry)
-        reason = self._reasons(way, nodes)
+        is_only = entry.backend is None or entry.site is None or len(entry.site.offer.choices) == 1
+        reason = self._reasons(way, nodes if is_only else backends)
         for find in (self._compiled(own), self._loosely(backends), of_class, self._by_name(entry), named, reason):
             for lacking in find if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
@@ -390,15 +391,17 @@ class Ways:
 
     def _reasons(self, way: OpenWay, starts: Iterable[Node]) -> Iterator[Lacking]:
         """What the chip lacks further on, whether a way surely comes there or not, where a gate of the way lets in none
-        but chips that have it: the gate is there for it. Nothing where something further on works on the chip, too.
+        but chips that have it: the gate is there for it. Nothing where something further on works on the chip, too, or
+        a choice has an arm for the family.
         """
-        named = [need for node in self._further(starts) for need in self._final_in(node)]
-        if any(self.chip in need.legal for _, need in named):
+        nodes = list(self._further(starts if not way.arms else ()))
+        named = [found for node in nodes for found in self._final_in(node)]
+        if any(self.chip in lacking.legal for lacking in named):
             return
         admitted = [judged.admitted for judged in map(self.gate, way.gates) if judged is not None and judged.admitted]
-        for place, need in named:
-            if any(chips <= need.legal for chips in admitted):
-                yield Lacking(place, need.what, need.legal)
+        for lacking in (*named, *self._compiled_by(nodes)):
+            if any(chips <= lacking.legal for chips in admitted):
+                yield lacking
 
     def _further(self, starts: Iterable[Node]) -> Iterator[Node]:
         """Definitions and what they may run where the chip comes, with all methods of classes, nearest first."""
@@ -420,7 +423,7 @@ class Ways:
         within = (one for one in known if node.definition.at.holds(one.gate.at) and not one.in_test)
         return [at for judged in within for at in closed_to(judged, self.chip)]
 
-    def _final_in(self, node: Node) -> Iterator[tuple[GatePlace, Need]]:
+    def _final_in(self, node: Node) -> Iterator[Lacking]:
         """What a definition in Python names that not every chip has, where the chip comes."""
         module = self.module(node.outline.path)
         if module is None or module.language != "python":
@@ -429,7 +432,7 @@ class Ways:
         for use in (use for use in node.definition.uses if use.is_a("call", "import")):
             need = self._named_by(module, use)
             if need is not None and not any(side.holds(use.at) for side in closed):
-                yield GatePlace(module.path, use.at), need
+                yield Lacking(GatePlace(module.path, use.at), need.what, need.legal)
 
     def _named_by(self, module: Module, use: Use) -> Need | None:
         """What stands behind a name that is called or imported, where no edit of a gate removes it."""
@@ -471,14 +474,13 @@ class Ways:
         """Instructions that the chip lacks in what is handed to a compiler further on, whether a way surely comes there
         or not: where nobody knows, no edit is proposed in front of them.
         """
-        seen = set[str]()
-        for start in nodes:
-            for node in self.world.definitions.may_lead(start):
-                found = self.world.native.sources_of(node.outline.path, node.definition.qualname)
-                for path in found:
-                    if path not in seen:
-                        seen.add(path)
-                        yield from CompiledSources(self.world, self.chip).lacking(path)
+        yield from self._compiled_by(one for start in nodes for one in self.world.definitions.may_lead(start))
+
+    def _compiled_by(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
+        """The same in what definitions hand to a compiler themselves."""
+        handed = (self.world.native.sources_of(one.outline.path, one.definition.qualname) for one in nodes)
+        for path in dict.fromkeys(path for paths in handed for path in paths):
+            yield from CompiledSources(self.world, self.chip).lacking(path)
 
     # -- gates
 
