@@ -20,6 +20,15 @@ from bwlint.world.proofs import Node
 
 NAMED_AFTER = re.compile(r"sm_?(?:\d{2,3}[af]?x?|10x)|hopper|blackwell", re.I)
 
+_ASKS = re.compile(r"_*(?:is|has|can|supports?|requires?|check|validate)_")
+_MADE = ("__init__", "__post_init__", "__call__")
+
+
+def is_run_by_users(method: str) -> bool:
+    """Whether a method, by its full name, is one that whoever has an object of its class may run."""
+    name = method.rpartition(".")[2]
+    return name in _MADE or not name.startswith("_")
+
 
 def taken(judged: Judged, name: str, function: Definition) -> Side | None:
     """The branch that a chip takes at a choice of which no branch ends in an error, or what is named beside a table in
@@ -65,6 +74,14 @@ class FamilyNames:
     chip: str
     _known: dict[str, tuple[str, str]] = field(default_factory=dict)
     _read: bool = False
+
+    def is_made_for(self, node: Node) -> bool:
+        """Whether a definition is called after the family and nobody else, and is no question."""
+        said, family = (
+            mentioned(spoken(node.definition.qualname)).named,
+            siblings(chip(self.chip)) | ChipSet.of(self.chip),
+        )
+        return bool(said & family) and said <= family and not _ASKS.match(node.definition.qualname)
 
     def instead(self, nodes: Iterator[Node]) -> tuple[str, str] | None:
         """The module and name of what is called like one of `nodes` but for the family: its own, then of its bases."""

@@ -12,14 +12,13 @@ from bwlint.chips import ChipSet, chip, siblings
 from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import ANSWERS, RowEntry
-from bwlint.port.choices import closed_to, takes
+from bwlint.port.choices import closed_to, is_run_by_users, takes
 from bwlint.port.ways import NEWER, OpenWay, Ways
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.proofs import Key, Node
 
 MAX_LOOSE = 200
 """Definitions that are looked at for one operation."""
-_MADE = ("__init__", "__post_init__", "__call__")
 
 
 @dataclass(slots=True)
@@ -54,8 +53,7 @@ class Partly:
 
     def _methods(self, start: Node) -> Iterator[Node]:
         for method in self.ways.world.definitions.methods_of(start):
-            name = method.definition.qualname.rpartition(".")[2]
-            if name in _MADE or not name.startswith("_"):
+            if is_run_by_users(method.definition.qualname):
                 yield method
 
     def _way(self, place: GatePlace) -> OpenWay:

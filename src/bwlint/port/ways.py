@@ -15,13 +15,13 @@ from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.matrix.cells import Cells, GatePlace, Ruling
-from bwlint.matrix.rows import RowEntry, span_of
+from bwlint.matrix.rows import ANSWERS, RowEntry, span_of
 from bwlint.model.expr import Span, negate, walk
 from bwlint.model.facts import Module, Side, Use
 from bwlint.model.kinds import UNASKED
 from bwlint.model.naming import spoken
 from bwlint.model.outline import Definition
-from bwlint.port.choices import FamilyNames, closed_to, taken
+from bwlint.port.choices import FamilyNames, closed_to, is_run_by_users, taken
 from bwlint.port.sources import CompiledSources, Lacking
 from bwlint.readers import ReadError
 from bwlint.readers.python.branches import branches
@@ -163,8 +163,8 @@ class Ways:
         name = entry.backend.name if entry.backend is not None else ""
         backends = [node for node in own if name and not self._chooses(node, name)]
         named = self._named_for_others(entry, backends)
-        of_class = self._named_by_class(entry)
         is_only = entry.backend is None or entry.site is None or len(entry.site.offer.choices) == 1
+        of_class = self._named_by_class(entry)
         reason = self._reasons(way, nodes if is_only else backends)
         for find in (self._compiled(own), self._loosely(backends), of_class, self._by_name(entry), named, reason):
             for lacking in find if not way.lacks else ():
@@ -396,7 +396,7 @@ class Ways:
         """
         nodes = list(self._further(starts if not way.arms else ()))
         named = [found for node in nodes for found in self._final_in(node)]
-        if any(self.chip in lacking.legal for lacking in named):
+        if any(self.chip in lacking.legal for lacking in named) or any(map(self.family.is_made_for, nodes)):
             return
         admitted = [judged.admitted for judged in map(self.gate, way.gates) if judged is not None and judged.admitted]
         for lacking in (*named, *self._compiled_by(nodes)):
@@ -404,7 +404,7 @@ class Ways:
                 yield lacking
 
     def _further(self, starts: Iterable[Node]) -> Iterator[Node]:
-        """Definitions and what they may run where the chip comes, with all methods of classes, nearest first."""
+        """Definitions and what they may run where the chip comes, nearest first; of classes what their users call."""
         seen, waiting = set[Key](), deque(starts)
         while waiting and len(seen) < MAX_FURTHER:
             node = waiting.popleft()
@@ -414,7 +414,8 @@ class Ways:
             yield node
             closed = self._closed_in(node)
             calls = self.world.definitions.calls(node)
-            waiting.extend(self.world.definitions.methods_of(node))
+            methods = self.world.definitions.methods_of(node)
+            waiting.extend(one for one in methods if is_run_by_users(one.definition.qualname))
             waiting.extend(after for at, after in calls if not any(side.holds(at) for side in closed))
 
     def _closed_in(self, node: Node) -> list[Span]:
@@ -453,7 +454,8 @@ class Ways:
     def _named_by_class(self, entry: RowEntry) -> Iterator[Lacking]:
         """The same in the file of a class that says where it works, whoever calls it there."""
         site = entry.check or entry.site
-        module = self.module(site.path) if site is not None and site.offer.kind == "class" else None
+        answers = site is not None and any(map(ANSWERS.fullmatch, site.offer.methods))
+        module = self.module(site.path) if site is not None and answers else None
         outline = self.world.definitions.outline(module) if module is not None else None
         if module is not None and outline is not None:
             yield from self._lacking_of(module, outline.definitions.values())
@@ -498,14 +500,16 @@ class Ways:
         if judged is not None and judged.gate.is_a(*UNASKED):
             return
         is_call = judged is None or judged.gate.is_a("helper-call") or not judged.owns_comparison
-        inside = list(self._in_callee(place)) if is_call and left else []
+        inside = list(self._in_callee(place, left)) if is_call and left else []
         for found in inside:
             yield from self._origins(found, left - 1)
         if not inside:
             yield place
 
-    def _in_callee(self, place: GatePlace) -> Iterator[GatePlace]:
-        """The gates that refuse the chip in what is called at a place: its errors, else the answers that it gives."""
+    def _in_callee(self, place: GatePlace, left: int) -> Iterator[GatePlace]:
+        """The gates that refuse the chip in what is called at a place: its errors, else the answers that it gives, else
+        those of what it surely calls.
+        """
         module = self.module(place.path)
         outline = self.world.definitions.outline(module) if module is not None and module.language == "python" else None
         uses = (use for found in outline.definitions.values() for use in found.uses) if outline is not None else ()
@@ -515,11 +519,13 @@ class Ways:
             if node is None or callee is None:
                 continue
             errors = self.world.native.refusals.errors(callee, node.definition.qualname)
+            gates = self.world.definitions.gates(node)
             found = [refusal.at for refusal in errors if self.chip not in refusal.legal]
-            answers = (
-                one.gate.at for one in self.world.definitions.gates(node) if one.may and self.chip not in one.may
-            )
-            yield from (GatePlace(callee.path, at) for at in found or answers)
+            found = found or [one.gate.at for one in gates if one.may and self.chip not in one.may]
+            yield from (GatePlace(callee.path, at) for at in found)
+            for inner in node.definition.uses if left and not found else ():
+                if inner.how == "call" and inner.sure:
+                    yield from self._in_callee(GatePlace(callee.path, inner.at), left - 1)
 
     def gate(self, place: GatePlace) -> Judged | None:
         """The gate at a place: the one that stands there, else the smallest around it, else the first in it."""
