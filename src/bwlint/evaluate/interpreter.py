@@ -238,10 +238,14 @@ class Interpreter:
         """Those of some values that are of the device, as one. Who stops before the call hands nothing over."""
         found = [self.evaluate(value, EvaluationFrame(module)) for value in values]
         known = [value for value in found if value.device]
+        if not known:
+            return None
         rows = zip(*(value.spread() for value in known), strict=True)
-        lanes = [Unknown() if isinstance(lane, Raises) else lane for lane in map(vectors.join_all, map(list, rows))]
-        result = Vec(lanes, True, any(value.guessed for value in known)) if known else None
-        return result if result is not None and vectors.tells(result) else None
+        lanes = [vectors.join_all(list(row)) for row in rows]
+        if any(isinstance(lane, Raises) for lane in lanes):
+            lanes = [Unknown() if isinstance(lane, Raises) else lane for lane in lanes]
+            known = known if vectors.tells(Vec(lanes)) else []
+        return Vec(lanes, True, any(value.guessed for value in known)) if known else None
 
     def _var(self, node: Expr, frame: EvaluationFrame) -> Vec:
         slot, name = node.args

@@ -497,7 +497,7 @@ class Ways:
         nothing that asks no device.
         """
         judged = self.gate(place)
-        if judged is not None and judged.gate.is_a(*UNASKED):
+        if judged is not None and (judged.gate.is_a(*UNASKED) or self._lets_in(judged)):
             return
         is_call = judged is None or judged.gate.is_a("helper-call") or not judged.owns_comparison
         inside = list(self._in_callee(place, left)) if is_call and left else []
@@ -505,6 +505,10 @@ class Ways:
             yield from self._origins(found, left - 1)
         if not inside:
             yield place
+
+    def _lets_in(self, judged: Judged) -> bool:
+        """Whether a helper turns the chip away for its arguments, and not for the device."""
+        return judged.gate.is_a("helper-call") and self.chip in judged.admitted
 
     def _in_callee(self, place: GatePlace, left: int) -> Iterator[GatePlace]:
         """The gates that refuse the chip in what is called at a place: its errors, else the answers that it gives, else
