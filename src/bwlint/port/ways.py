@@ -432,7 +432,8 @@ class Ways:
         closed = self._closed_in(node)
         for use in (use for use in node.definition.uses if use.is_a("call", "import")):
             need = self._named_by(module, use)
-            if need is not None and not any(side.holds(use.at) for side in closed):
+            proves = need is not None and (need.strength == PROOF or self.chip in need.legal)
+            if need is not None and proves and not any(side.holds(use.at) for side in closed):
                 yield Lacking(GatePlace(module.path, use.at), need.what, need.legal)
 
     def _named_by(self, module: Module, use: Use) -> Need | None:
