@@ -199,6 +199,63 @@ BODIES = {
         """,
         "-yy---",
     ),
+    "what another has refused for its argument is no answer of a function that takes one, too": (
+        """
+        from .cc import get_compute_capability
+        def op(x):
+            if get_compute_capability(x.device)[0] != 12:
+                raise ValueError("12.x only")
+            return _positive(x.rows)
+        def _positive(value):
+            if value <= 0:
+                raise ValueError("too few")
+            return value
+        def _index(device):
+            if get_compute_capability(device)[0] != 10:
+                raise ValueError("10.x only")
+            return device.index
+        def other(x):
+            return _positive(_index(x.device))
+        """,
+        "----yy",
+    ),
+    "what it hands on to may refuse a type": (
+        """
+        import torch
+        from .cc import get_compute_capability
+        def op(x):
+            major, minor = get_compute_capability(x.device)
+            if major == 10:
+                return x
+            if major == 9:
+                raise ValueError("not on 9.0")
+            if major == 12:
+                return _other(x)
+            raise ValueError("10.x and 12.x")
+        def _other(x):
+            major, minor = get_compute_capability(x.device)
+            if x.dtype != torch.float8_e4m3fn:
+                raise ValueError("FP8 only")
+            return torch.empty(x.shape, tile=major)
+        """,
+        "-yy-yy",
+    ),
+    "what it hands on to refuses every type": (
+        """
+        import torch
+        from .cc import get_compute_capability
+        def op(x):
+            if get_compute_capability(x.device)[0] == 12:
+                return _other(x)
+            return x
+        def _other(x):
+            major, minor = get_compute_capability(x.device)
+            if x.dtype != torch.float8_e4m3fn:
+                raise ValueError("FP8 only")
+            raise ValueError("FP8 neither")
+        """,
+        "yyyy--",
+    ),
     "instructions of its kernel": (
         """
         from cutlass.cute.nvgpu import tcgen05

@@ -661,6 +661,121 @@ def test_nothing_in_front_of_a_choice_among_what_the_chip_lacks(name: str, tmp_p
     assert plan.steps == () and verdicts(plan) == {"op": "impossible"}
 
 
+REASONS = {
+    "a class that an import in a method names": ("10, 11", "self._runner()", "impossible"),
+    "a kernel of a factory that a runner asks for its class": ("10, 11", "self._made()", "impossible"),
+    "a gate that lets in a chip that lacks it, too, is there for something else": ("8, 9, 10", "self._runner()", "1"),
+    "what runs on the chip stands there, too": ("10, 11", "self._either()", "1"),
+    "a branch that the chip does not take": ("10, 11", "self._elsewhere()", "1"),
+    "nothing stands there that a chip lacks": ("10, 11", "self.x", "1"),
+}
+REASON = """
+import functools
+from .decorators import supported_compute_capability
+from .cc import get_compute_capability
+class Op:
+    def __init__(self, x):
+        if get_compute_capability(x.device)[0] not in ({}):
+            raise ValueError("not on this GPU")
+        self.x = x
+    def run(self, x):
+        if x.empty():
+            return x
+        return {}
+    def _runner(self):
+        from .sm100 import GemmSm100
+        return _Runner(GemmSm100, self.x)
+    def _made(self):
+        return _Runner(_kernel_class(), self.x)
+    def _either(self):
+        from .sm120 import GemmSm120
+        return GemmSm120() if self.x.small() else self._runner()
+    def _elsewhere(self):
+        if get_compute_capability(self.x.device)[0] == 10:
+            return self._runner()
+        return self.x
+class _Runner:
+    def __init__(self, made, x):
+        self.made = made
+        self.x = x
+    def forward(self):
+        return self.made()(self.x)
+@functools.cache
+def _kernel_class():
+    from .sm100 import GemmSm100
+    return GemmSm100
+"""
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_nothing_in_front_of_what_a_gate_is_there_for(name: str, tmp_path: Path) -> None:
+    chips, run, expected = REASONS[name]
+    plan = made(tmp_path, {"ops.py": REASON.format(chips, run), **KERNELS, **SM120}, "Op")
+    assert verdicts(plan) == {"Op": "impossible" if expected == "impossible" else f"unproved {expected}"}
+    if expected == "impossible":
+        assert "tcgen05" in plan.rows[0].ways[0].lacks[0].what
+
+
+def test_what_a_backend_compiles_that_nobody_asks_for_by_name_is_its_reason(tmp_path: Path) -> None:
+    ops = """
+    from .decorators import backend_requirement, supported_compute_capability
+    from .build import gen_module
+    @supported_compute_capability([100, 103])
+    def _cutlass(x): return True
+    @backend_requirement({"cutlass": _cutlass})
+    def op(x, backend="cutlass"):
+        return [_runner()][0](x)
+    def _runner():
+        module = gen_module()
+        class Runner:
+            def __call__(self, x):
+                return module.run(x)
+        return Runner()
+    """
+    build = """
+    from .env import CSRC_DIR, gen_jit_spec
+    def gen_module():
+        return gen_jit_spec("gemm", [CSRC_DIR / "gemm_op.cu"]).build_and_load()
+    """
+    header = "using Arch = cutlass::arch::Sm100;\nusing Kernel = CollectiveBuilder<Arch, OpClassTensorOp>;\n"
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pkg'\n")
+    (tmp_path / "csrc").mkdir()
+    (tmp_path / "csrc" / "gemm_op.cu").write_text('#include "gemm.h"\nvoid run() {}\n')
+    (tmp_path / "csrc" / "gemm.h").write_text(header)
+    files = {"ops.py": ops, "build.py": build, "env.py": "from pathlib import Path\nCSRC_DIR = Path('csrc')\n"}
+    assert set(verdicts(made(tmp_path, files, "op")).values()) == {"impossible"}
+
+
+def test_a_class_is_treated_like_no_chip_that_has_what_is_lacking(tmp_path: Path) -> None:
+    files = dict(TREES["a kernel's class that picks what the chip lacks is to treat it like an older one"][0])
+    files["kernel.py"] = files["kernel.py"].replace("self.arch == 80", "self.arch == 107")
+    files["kernel.py"] = files["kernel.py"].replace("warp.MmaF16BF16Op", "picked")
+    assert [step for step in made(tmp_path, files, "op*").steps if step.at.line == 14] == []
+
+
+HELPERS = """
+from .cc import get_compute_capability
+def op(x):
+    index = resolved(x.device)
+    return x[index]
+def resolved(device):
+    if device is None:
+        raise TypeError("no device")
+    return asked(device)
+def asked(device):
+    if device.type != "cuda":
+        raise ValueError("no GPU")
+    if get_compute_capability(device)[0] != 10:
+        raise ValueError("10.x only")
+    return device.index
+"""
+
+
+def test_a_helper_of_a_helper_is_opened_where_it_asks(tmp_path: Path) -> None:
+    plan = made(tmp_path, {"ops.py": HELPERS}, "op")
+    assert [(step.kind, step.at.line) for step in plan.steps] == [("condition", 13)]
+
+
 def test_a_choice_of_an_argument_too_is_no_end(tmp_path: Path) -> None:
     choice = """if x.wide:
         cls = GemmSm100 if cap[0] > 9 else GemmSm90

@@ -319,10 +319,12 @@ def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> V
     """The first return whose conditions hold, lane by lane; a doubtful one joins with what comes after it.
 
     What nobody knows, and nobody knows whether it is returned, is an override (of the environment, of a caller) and
-    says nothing; the neutral projection drops every value in doubt that is no matter of the device.
+    says nothing, but that an error in doubt is not all that may come; the neutral projection drops every value in doubt
+    that is no matter of the device.
     """
     pending: list[bool] = [True] * len(CHIPS)
     doubtful: list[list[Any]] = [[] for _ in CHIPS]
+    dropped: list[list[Any]] = [[] for _ in CHIPS]
     lanes: list[Any] = [Unknown()] * len(CHIPS)
     device = guessed = False
     for path, result in function.returns:
@@ -344,11 +346,14 @@ def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> V
                 lanes[i] = vectors.join_all([*doubtful[i], take if isinstance(take, Raises) else lane])
             elif value.device or taken.device or not (run.neutral or isinstance(lane, Unknown)):
                 doubtful[i].append(lane)
+            else:
+                dropped[i].append(lane)
         if not any(pending):
             break
     for i in range(len(CHIPS)):
         if pending[i] and doubtful[i]:
-            lanes[i] = vectors.join_all(doubtful[i])
+            found = vectors.join_all(doubtful[i])
+            lanes[i] = vectors.join_all([*dropped[i], found]) if isinstance(found, Raises) else found
     first = lanes[0]
     if all(lane is first or (type(lane) is type(first) and lane == first) for lane in lanes):
         lanes = [first]

@@ -235,14 +235,17 @@ class Interpreter:
         return result
 
     def _joined(self, module: Module, values: Iterable[Expr]) -> Vec | None:
-        """Those of some values that are of the device, as one."""
+        """Those of some values that are of the device, as one. Who stops before the call hands nothing over."""
         found = [self.evaluate(value, EvaluationFrame(module)) for value in values]
         known = [value for value in found if value.device]
         if not known:
             return None
         rows = zip(*(value.spread() for value in known), strict=True)
         lanes = [vectors.join_all(list(row)) for row in rows]
-        return Vec(lanes, True, any(value.guessed for value in known))
+        if any(isinstance(lane, Raises) for lane in lanes):
+            lanes = [Unknown() if isinstance(lane, Raises) else lane for lane in lanes]
+            known = known if vectors.tells(Vec(lanes)) else []
+        return Vec(lanes, True, any(value.guessed for value in known)) if known else None
 
     def _var(self, node: Expr, frame: EvaluationFrame) -> Vec:
         slot, name = node.args

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from bwlint.chips import ChipSet, chip, siblings
 from bwlint.chips.mentions import mentioned
 from bwlint.matrix.rows import Interfaces
+from bwlint.model.expr import Span
 from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import BRANCHES
 from bwlint.model.naming import spoken
@@ -18,6 +19,15 @@ from bwlint.world.gates import Judged, refuses
 from bwlint.world.proofs import Node
 
 NAMED_AFTER = re.compile(r"sm_?(?:\d{2,3}[af]?x?|10x)|hopper|blackwell", re.I)
+
+_ASKS = re.compile(r"_*(?:is|has|can|supports?|requires?|check|validate)_")
+_MADE = ("__init__", "__post_init__", "__call__")
+
+
+def is_run_by_users(method: str) -> bool:
+    """Whether a method, by its full name, is one that whoever has an object of its class may run."""
+    name = method.rpartition(".")[2]
+    return name in _MADE or not name.startswith("_")
 
 
 def taken(judged: Judged, name: str, function: Definition) -> Side | None:
@@ -37,6 +47,20 @@ def taken(judged: Judged, name: str, function: Definition) -> Side | None:
     return _called(side.uses) if gate.kind == "expression" else side
 
 
+def takes(judged: Judged, name: str, *, yes: bool) -> bool:
+    """Whether a chip may take a side, once it comes there: what stands in front may refuse it today."""
+    alone = ChipSet.of(name)
+    return bool(alone & judged.sets.may) if yes else not alone <= judged.sets.must
+
+
+def closed_to(judged: Judged, name: str) -> Iterator[Span]:
+    """The branches of a gate that a chip does not take, but for the one that opening it gives to the chip."""
+    for side, yes in ((judged.gate.yes, True), (judged.gate.no, False)):
+        opened = refuses(judged.other) and side is judged.working
+        if side.at is not None and not side.rest and not opened and not takes(judged, name, yes=yes):
+            yield side.at
+
+
 def _called(uses: Iterable[Use]) -> Side:
     """What is named for somebody to call it afterwards."""
     return Side(ends="fall", uses=tuple(replace(use, how="call", sure=True) for use in uses if use.how == "name"))
@@ -50,6 +74,14 @@ class FamilyNames:
     chip: str
     _known: dict[str, tuple[str, str]] = field(default_factory=dict)
     _read: bool = False
+
+    def is_made_for(self, node: Node) -> bool:
+        """Whether a definition is called after the family and nobody else, and is no question."""
+        said, family = (
+            mentioned(spoken(node.definition.qualname)).named,
+            siblings(chip(self.chip)) | ChipSet.of(self.chip),
+        )
+        return bool(said & family) and said <= family and not _ASKS.match(node.definition.qualname)
 
     def instead(self, nodes: Iterator[Node]) -> tuple[str, str] | None:
         """The module and name of what is called like one of `nodes` but for the family: its own, then of its bases."""

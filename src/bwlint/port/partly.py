@@ -12,14 +12,13 @@ from bwlint.chips import ChipSet, chip, siblings
 from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import ANSWERS, RowEntry
-from bwlint.model.expr import Span
+from bwlint.port.choices import closed_to, is_run_by_users, takes
 from bwlint.port.ways import NEWER, OpenWay, Ways
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.proofs import Key, Node
 
 MAX_LOOSE = 200
 """Definitions that are looked at for one operation."""
-_MADE = ("__init__", "__post_init__", "__call__")
 
 
 @dataclass(slots=True)
@@ -54,8 +53,7 @@ class Partly:
 
     def _methods(self, start: Node) -> Iterator[Node]:
         for method in self.ways.world.definitions.methods_of(start):
-            name = method.definition.qualname.rpartition(".")[2]
-            if name in _MADE or not name.startswith("_"):
+            if is_run_by_users(method.definition.qualname):
                 yield method
 
     def _way(self, place: GatePlace) -> OpenWay:
@@ -68,7 +66,7 @@ class Partly:
         if node.key not in self._near:
             known = self.ways.judged(node.outline.path) if node.definition.kind != "class" else ()
             gates = [one for one in known if node.definition.at.holds(one.gate.at) and not one.in_test]
-            away = [at for judged in gates for at in self._closed(judged)]
+            away = [at for judged in gates for at in closed_to(judged, self.ways.chip)]
             kept = (judged for judged in gates if self._refused(judged) and not any(at.holds(judged.at) for at in away))
             calls = self.ways.world.definitions.calls(node)
             after = (one for at, one in calls if not any(side.holds(at) for side in away))
@@ -108,13 +106,18 @@ class Partly:
         return None
 
     def _older(self, chain: Sequence[Judged]) -> ChipSet | None:
-        """The oldest chip of an arm without what the chip lacks, where the chip comes to what it lacks."""
+        """The oldest chip of an arm without what the chip lacks, where the chip comes to what it lacks. It lacks that,
+        too: what is made for one that has it is no way out.
+        """
         last = chain[-1]
-        if any(self._takes(one, yes=True) for one in chain) or not self.ways.lacking(last.module, last.gate.no):
+        lacked = self.ways.lacking(last.module, last.gate.no)
+        if not lacked or any(takes(one, self.ways.chip, yes=True) for one in chain):
             return None
         for judged in chain:
-            if judged.core and not self.ways.lacking(judged.module, judged.gate.yes):
-                return ChipSet.of(judged.core.names[0])
+            like = ChipSet.of(*judged.core.names[:1])
+            able = like and not any(like & need.legal for need in lacked)
+            if able and not self.ways.lacking(judged.module, judged.gate.yes):
+                return like
         return None
 
     # -- gates
@@ -132,19 +135,7 @@ class Partly:
         return judged.sets.live - judged.may <= siblings(chip(self.ways.chip)) | own
 
     def _may_pass(self, judged: Judged) -> bool:
-        return self._takes(judged, yes=not judged.denies)
-
-    def _takes(self, judged: Judged, *, yes: bool) -> bool:
-        """Whether the chip may take a side, once it comes there: what stands in front may refuse it today."""
-        alone = ChipSet.of(self.ways.chip)
-        return bool(alone & judged.sets.may) if yes else not alone <= judged.sets.must
-
-    def _closed(self, judged: Judged) -> Iterator[Span]:
-        """The branches of a gate that the chip does not take, but for the one that opening it gives to the chip."""
-        for side, yes in ((judged.gate.yes, True), (judged.gate.no, False)):
-            opened = refuses(judged.other) and side is judged.working
-            if side.at is not None and not side.rest and not opened and not self._takes(judged, yes=yes):
-                yield side.at
+        return takes(judged, self.ways.chip, yes=not judged.denies)
 
 
 def _place(judged: Judged) -> GatePlace:

@@ -15,13 +15,13 @@ from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.matrix.cells import Cells, GatePlace, Ruling
-from bwlint.matrix.rows import RowEntry, span_of
+from bwlint.matrix.rows import ANSWERS, RowEntry, span_of
 from bwlint.model.expr import Span, negate, walk
 from bwlint.model.facts import Module, Side, Use
 from bwlint.model.kinds import UNASKED
 from bwlint.model.naming import spoken
 from bwlint.model.outline import Definition
-from bwlint.port.choices import FamilyNames, taken
+from bwlint.port.choices import FamilyNames, closed_to, is_run_by_users, taken
 from bwlint.port.sources import CompiledSources, Lacking
 from bwlint.readers import ReadError
 from bwlint.readers.python.branches import branches
@@ -30,7 +30,7 @@ from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, Need
-from bwlint.world.proofs import NeedProof, Node
+from bwlint.world.proofs import Key, NeedProof, Node
 
 _FINAL = frozenset({"operation", "library"})
 """Kinds of proof that no edit of a gate removes; the others are gates themselves."""
@@ -42,6 +42,10 @@ that it is built for: kernels for `arch::Sm100` are compiled for 12.x, too, wher
 NEWER = ChipSet.where(lambda one: one.joined >= 100)
 """What is for Hopper alone is wgmma by custom, and so is no gate to open."""
 _ALONE = ChipSet.where(lambda one: one.joined >= 90)
+MAX_FURTHER = 300
+"""Definitions that are looked at behind the gates of one operation."""
+MAX_HELPERS = 5
+"""Helpers that ask the next that are looked into."""
 MAX_GATES = 60
 """Gates of one way that are looked behind."""
 
@@ -159,8 +163,10 @@ class Ways:
         name = entry.backend.name if entry.backend is not None else ""
         backends = [node for node in own if name and not self._chooses(node, name)]
         named = self._named_for_others(entry, backends)
+        is_only = entry.backend is None or entry.site is None or len(entry.site.offer.choices) == 1
         of_class = self._named_by_class(entry)
-        for find in (self._compiled(own), self._loosely(backends), of_class, self._by_name(entry), named):
+        reason = self._reasons(way, nodes if is_only else backends)
+        for find in (self._compiled(own), self._loosely(backends), of_class, self._by_name(entry), named, reason):
             for lacking in find if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
         return way
@@ -383,6 +389,59 @@ class Ways:
             if module is not None and module.language == "python":
                 yield from self._lacking_of(module, [node.definition])
 
+    def _reasons(self, way: OpenWay, starts: Iterable[Node]) -> Iterator[Lacking]:
+        """What the chip lacks further on, whether a way surely comes there or not, where a gate of the way lets in none
+        but chips that have it: the gate is there for it. Nothing where something further on works on the chip, too, or
+        a choice has an arm for the family.
+        """
+        nodes = list(self._further(starts if not way.arms else ()))
+        named = [found for node in nodes for found in self._final_in(node)]
+        if any(self.chip in lacking.legal for lacking in named) or any(map(self.family.is_made_for, nodes)):
+            return
+        admitted = [judged.admitted for judged in map(self.gate, way.gates) if judged is not None and judged.admitted]
+        for lacking in (*named, *self._compiled_by(nodes)):
+            if any(chips <= lacking.legal for chips in admitted):
+                yield lacking
+
+    def _further(self, starts: Iterable[Node]) -> Iterator[Node]:
+        """Definitions and what they may run where the chip comes, nearest first; of classes what their users call."""
+        seen, waiting = set[Key](), deque(starts)
+        while waiting and len(seen) < MAX_FURTHER:
+            node = waiting.popleft()
+            if node.key in seen:
+                continue
+            seen.add(node.key)
+            yield node
+            closed = self._closed_in(node)
+            calls = self.world.definitions.calls(node)
+            methods = self.world.definitions.methods_of(node)
+            waiting.extend(one for one in methods if is_run_by_users(one.definition.qualname))
+            waiting.extend(after for at, after in calls if not any(side.holds(at) for side in closed))
+
+    def _closed_in(self, node: Node) -> list[Span]:
+        """The branches of a definition that the chip does not take."""
+        known = self.judged(node.outline.path) if node.definition.kind != "class" else ()
+        within = (one for one in known if node.definition.at.holds(one.gate.at) and not one.in_test)
+        return [at for judged in within for at in closed_to(judged, self.chip)]
+
+    def _final_in(self, node: Node) -> Iterator[Lacking]:
+        """What a definition in Python names that not every chip has, where the chip comes."""
+        module = self.module(node.outline.path)
+        if module is None or module.language != "python":
+            return
+        closed = self._closed_in(node)
+        for use in (use for use in node.definition.uses if use.is_a("call", "import")):
+            need = self._named_by(module, use)
+            proves = need is not None and (need.strength == PROOF or self.chip in need.legal)
+            if need is not None and proves and not any(side.holds(use.at) for side in closed):
+                yield Lacking(GatePlace(module.path, use.at), need.what, need.legal)
+
+    def _named_by(self, module: Module, use: Use) -> Need | None:
+        """What stands behind a name that is called or imported, where no edit of a gate removes it."""
+        evidence = self.context.evidence
+        need = evidence.of_use(module, use) if use.how == "call" else evidence.of_object(module, use)
+        return need if need is not None and need.kind in _FINAL else None
+
     def _named_for_others(self, entry: RowEntry, backends: Sequence[Node]) -> Iterator[Lacking]:
         """An operation, or what the code of a backend comes to, that is called after other chips."""
         site = self.site(entry) if entry.backend is None else None
@@ -396,17 +455,18 @@ class Ways:
     def _named_by_class(self, entry: RowEntry) -> Iterator[Lacking]:
         """The same in the file of a class that says where it works, whoever calls it there."""
         site = entry.check or entry.site
-        module = self.module(site.path) if site is not None and site.offer.kind == "class" else None
+        answers = site is not None and any(map(ANSWERS.fullmatch, site.offer.methods))
+        module = self.module(site.path) if site is not None and answers else None
         outline = self.world.definitions.outline(module) if module is not None else None
         if module is not None and outline is not None:
             yield from self._lacking_of(module, outline.definitions.values())
 
     def _lacking_of(self, module: Module, definitions: Iterable[Definition]) -> list[Lacking]:
         """What definitions of a file name that the chip lacks; nothing where one names what works on the chip, too."""
-        evidence, found = self.context.evidence, []
+        found = []
         for use in (use for one in definitions for use in one.uses if use.is_a("call", "import")):
-            need = evidence.of_use(module, use) if use.how == "call" else evidence.of_object(module, use)
-            if need is None or need.kind not in _FINAL:
+            need = self._named_by(module, use)
+            if need is None:
                 continue
             if self.chip in need.legal:
                 return []
@@ -417,14 +477,13 @@ class Ways:
         """Instructions that the chip lacks in what is handed to a compiler further on, whether a way surely comes there
         or not: where nobody knows, no edit is proposed in front of them.
         """
-        seen = set[str]()
-        for start in nodes:
-            for node in self.world.definitions.may_lead(start):
-                found = self.world.native.sources_of(node.outline.path, node.definition.qualname)
-                for path in found:
-                    if path not in seen:
-                        seen.add(path)
-                        yield from CompiledSources(self.world, self.chip).lacking(path)
+        yield from self._compiled_by(one for start in nodes for one in self.world.definitions.may_lead(start))
+
+    def _compiled_by(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
+        """The same in what definitions hand to a compiler themselves."""
+        handed = (self.world.native.sources_of(one.outline.path, one.definition.qualname) for one in nodes)
+        for path in dict.fromkeys(path for paths in handed for path in paths):
+            yield from CompiledSources(self.world, self.chip).lacking(path)
 
     # -- gates
 
@@ -434,16 +493,28 @@ class Ways:
             is_list = judged is not None and judged.gate.is_a("list")
             way.gates.setdefault(GatePlace(found.path, judged.at) if judged is not None and is_list else found, None)
 
-    def _origins(self, place: GatePlace) -> Iterator[GatePlace]:
-        """What refuses the chip at a place: of the call of a helper the tests in that; nothing that asks no device."""
+    def _origins(self, place: GatePlace, left: int = MAX_HELPERS) -> Iterator[GatePlace]:
+        """What refuses the chip at a place: of the call of a helper the tests in that, or in those that it calls;
+        nothing that asks no device.
+        """
         judged = self.gate(place)
-        if judged is not None and judged.gate.is_a(*UNASKED):
+        if judged is not None and (judged.gate.is_a(*UNASKED) or self._lets_in(judged)):
             return
         is_call = judged is None or judged.gate.is_a("helper-call") or not judged.owns_comparison
-        yield from (list(self._in_callee(place)) if is_call else []) or (place,)
+        inside = list(self._in_callee(place, left)) if is_call and left else []
+        for found in inside:
+            yield from self._origins(found, left - 1)
+        if not inside:
+            yield place
 
-    def _in_callee(self, place: GatePlace) -> Iterator[GatePlace]:
-        """The gates that refuse the chip in what is called at a place: its errors, else the answers that it gives."""
+    def _lets_in(self, judged: Judged) -> bool:
+        """Whether a helper turns the chip away for its arguments, and not for the device."""
+        return judged.gate.is_a("helper-call") and self.chip in judged.admitted
+
+    def _in_callee(self, place: GatePlace, left: int) -> Iterator[GatePlace]:
+        """The gates that refuse the chip in what is called at a place: its errors, else the answers that it gives, else
+        those of what it surely calls.
+        """
         module = self.module(place.path)
         outline = self.world.definitions.outline(module) if module is not None and module.language == "python" else None
         uses = (use for found in outline.definitions.values() for use in found.uses) if outline is not None else ()
@@ -453,11 +524,13 @@ class Ways:
             if node is None or callee is None:
                 continue
             errors = self.world.native.refusals.errors(callee, node.definition.qualname)
+            gates = self.world.definitions.gates(node)
             found = [refusal.at for refusal in errors if self.chip not in refusal.legal]
-            answers = (
-                one.gate.at for one in self.world.definitions.gates(node) if one.may and self.chip not in one.may
-            )
-            yield from (GatePlace(callee.path, at) for at in found or answers)
+            found = found or [one.gate.at for one in gates if one.may and self.chip not in one.may]
+            yield from (GatePlace(callee.path, at) for at in found)
+            for inner in node.definition.uses if left and not found else ():
+                if inner.how == "call" and inner.sure:
+                    yield from self._in_callee(GatePlace(callee.path, inner.at), left - 1)
 
     def gate(self, place: GatePlace) -> Judged | None:
         """The gate at a place: the one that stands there, else the smallest around it, else the first in it."""
