@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bwlint.chips import EVERY, ChipSet, instructions
+from bwlint.chips.operations import operation
 from bwlint.chips.wording import kib, plain, refused_but
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Use
@@ -25,7 +26,7 @@ from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
-from bwlint.world.libraries import PROOF, Libraries, operation
+from bwlint.world.libraries import PROOF, Libraries
 from bwlint.world.operations import Behind, registered
 from bwlint.world.outlines import Outlines
 from bwlint.world.proofs import Edge, Key, NeedProof, Node, one_of
@@ -40,6 +41,7 @@ _MAX_NAMES = 12
 _BY_NAME = re.compile(
     rb"getattr\(\s{0,20}([A-Za-z_][\w.]{0,80}), {0,4}f[\"'](\w{0,40})\{[\w.]{1,80}\}(\w{0,40})[\"'][,)]"
 )
+_CALLED = ".__call__"
 _LEAST_TEXT = 3
 """Letters of a text that is looked for."""
 _BUILTIN = frozenset(vars(builtins))
@@ -264,10 +266,11 @@ class Definitions:
 
     def _picked(self, node: Node, use: Use) -> tuple[Node, ...]:
         """What `self.kernel(...)` makes or calls, where its class gives the name one of several."""
-        root, _, name = use.name.partition(".")
+        root, _, name = use.name.removesuffix(_CALLED).partition(".")
         owner = node.definition.qualname.rpartition(".")[0]
         names = node.outline.picked.get(f"{owner}.{name}", ()) if root == "self" else ()
-        found = [self._named(node.outline, one) for one in names]
+        called = _CALLED if use.name.endswith(_CALLED) else ""
+        found = [self._named(node.outline, one + called) for one in names]
         return tuple(one for one in found if one is not None) if all(found) else ()
 
     def _held(self, node: Node, use: Use) -> Use:
@@ -418,7 +421,9 @@ class Definitions:
             return target
         for base in place.definition.bases if depth < _MAX_NAMES else ():
             owner = self._named(place.outline, base)
-            member = self._member(owner, name, depth + 1) if owner and owner.key != place.key else None
+            if owner is None or owner.key == place.key or (name == "__call__" and self._overrides(place, owner)):
+                continue  # what `__call__` calls may be another method here
+            member = self._member(owner, name, depth + 1)
             if member is not None:
                 return member
         return None
