@@ -418,8 +418,8 @@ class Collector:
             self._add(dotted(run), "call", run, sure)
         if node.args and self._absolute(name) in frameworks.compiles():
             alone = len(self._results.get(dotted(node.args[0]), ())) <= 1
-            for run in _run_of(node.args[0], self._results):
-                self._add(run, "call", node.args[0], sure and alone)
+            for way in _run_of(node.args[0], self._results):
+                self._add(way, "call", node.args[0], sure and alone)
         outer = self._role, self._callee
         self._role = self._callee = last
         for argument in node.args:
