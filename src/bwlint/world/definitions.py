@@ -114,14 +114,26 @@ class Definitions:
         yield from self.methods_of(start) if start is not None else ()
 
     def methods_of(self, start: Node) -> Iterator[Node]:
-        """The methods of a class, its own and those that it has of its bases; of anything else none."""
-        known = set[str]()
-        for one in self.heritage(start) if start.definition.kind == "class" else ():
-            for name in sorted(_methods(one) - known):
-                found = one.outline.definitions[f"{one.definition.qualname}.{name}"]
-                if found.kind != "class":
-                    yield Node(one.outline, found)
-            known |= _methods(one)
+        """The methods of a class, its own and those that it has of its bases; of anything else none.
+
+        One of a base is left out that is there for methods alone that the class replaces.
+        """
+        if start.definition.kind != "class":
+            return
+        kept, replaced = dict[str, Node](), list[Node]()
+        for one in self.heritage(start):
+            for name in sorted(_methods(one)):
+                found = Node(one.outline, one.outline.definitions[f"{one.definition.qualname}.{name}"])
+                if name in kept:
+                    replaced.append(found)
+                elif found.definition.kind != "class":
+                    kept[name] = found
+        unused = {name for node in replaced for name in _of_itself(node)}
+        while unused:
+            used = {name for node in kept.values() for name in _of_itself(node)}
+            unused = {name for name in unused - used if name in kept and not _is_own(start, kept[name])}
+            unused = {name for one in unused for name in _of_itself(kept.pop(one))}
+        yield from kept.values()
 
     def shown(self, node: Node) -> tuple[NeedProof, ...]:
         """What a definition shows by itself, in its file, in what it compiles and in the libraries that it uses."""
@@ -447,6 +459,17 @@ def _methods(owner: Node) -> frozenset[str]:
     around = f"{owner.definition.qualname}."
     within = (name for name in owner.outline.places if name.startswith(around))
     return frozenset(name[len(around) :] for name in within if "." not in name[len(around) :])
+
+
+def _of_itself(node: Node) -> Iterator[str]:
+    """The names of what a method uses of its own object."""
+    named = (use.name.split(".") for use in node.definition.uses if use.name.startswith("self."))
+    return (parts[1] for parts in named)
+
+
+def _is_own(owner: Node, method: Node) -> bool:
+    """Whether a class defines a method itself."""
+    return method.outline is owner.outline and method.definition.qualname.startswith(f"{owner.definition.qualname}.")
 
 
 def _sure(node: Node) -> Iterator[Use]:
