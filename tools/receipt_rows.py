@@ -40,6 +40,7 @@ from bwlint.chips.devices import chip as chip_of
 from bwlint.chips.drivers import driver_for_chip, driver_for_cubin
 from bwlint.chips.instructions import verdict as of_statement
 from bwlint.chips.links import links
+from bwlint.chips.operations import operation_in
 from bwlint.chips.products import Product, named
 from bwlint.chips.toolkits import version
 from bwlint.confirm.selftest.case import (
@@ -57,7 +58,6 @@ from bwlint.confirm.selftest.cases import all_cases
 from bwlint.confirm.selftest.statics import static
 from bwlint.data import table
 from bwlint.model.images import Container, Image
-from bwlint.world.libraries import operation_in
 
 RECEIPTS = Path(__file__).parents[1] / "benchmarks" / "receipts"
 

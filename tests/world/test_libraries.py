@@ -17,7 +17,7 @@ from bwlint.model.facts import Use
 from bwlint.readers.python.sides import Collector, Imports
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
-from bwlint.world.libraries import Libraries, Need, operation_in, own_row, row_of
+from bwlint.world.libraries import Libraries, Need, own_row, row_of
 
 ROWS = [(kind, row) for kind in ("need", "works") for row in table("libraries")[kind]]
 IDS = [f"{kind}-{row['name'][:24]}-{row.get('versions', '')}" for kind, row in ROWS]
@@ -259,17 +259,3 @@ def test_a_row_of_the_user_decides_a_gate(tmp_path: Path) -> None:
     (finding,) = outcome.report.findings
     assert (finding.name, finding.severity) == ("leak", "warning")
     assert "our kernels" in finding.message
-
-
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("nvgpu.warpgroup.fence", True),
-        ("nvgpu.warpgroup.make_smem_layout_atom", False),
-        ("warpgroup.OperandMajorMode.K", False),
-        ("nvgpu.tcgen05.mma", True),
-        ("tcgen05.SmemLayoutAtomKind.K_SW128", False),
-    ],
-)
-def test_what_is_made_on_the_host_is_no_operation(name: str, found: bool) -> None:
-    assert (operation_in(name) is not None) is found

@@ -83,6 +83,12 @@ def finds() -> frozenset[str]:
 
 
 @cache
+def compiles() -> frozenset[str]:
+    """Functions of Python that compile the kernels of the function or object that they are handed."""
+    return frozenset(_all("compiles"))
+
+
+@cache
 def awaits() -> str:
     """A piece for what is handed something to see it fail."""
     return _any(_all("awaits"))

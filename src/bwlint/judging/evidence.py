@@ -13,13 +13,14 @@ from functools import reduce
 from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
+from bwlint.chips.operations import operation, operation_in
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.model.findings import Claim
-from bwlint.model.naming import spoken
+from bwlint.model.naming import called_by, spoken
 from bwlint.model.outline import Definition
 from bwlint.readers.python.keywords import keywords_given
 from bwlint.sources.texts import Texts
@@ -28,7 +29,7 @@ from bwlint.sources.walk import SourceFile
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged
 from bwlint.world.graph import Graph
-from bwlint.world.libraries import PROOF, Libraries, Need, is_question, operation, operation_in
+from bwlint.world.libraries import PROOF, Libraries, Need, is_question
 from bwlint.world.native import Native, admits
 from bwlint.world.proofs import RANK, NeedProof, Node
 from bwlint.world.tree import Tree
@@ -343,7 +344,7 @@ def claimed(need: Need, module: Module, chips: ChipSet) -> Claimed:
         return Claimed(claims.build(need.pairs, chips), need.hops[-1].at, need.hops[-1])
     if need.use.how == "text" and _is_refused(need.use.name, TargetSet.native(chips)):
         return Claimed(claims.instruction(need.use.name, TargetSet.native(chips)))  # a text is no place of it
-    name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
+    name = need.use.name if need.use.how == "text" else called_by(need.use.name)
     what = f"what the name `{name}` speaks of" if need.use.how == "define" else f"`{name}`"
     what = f"what {what} leads to here" if need.hops else what
     says = f"{what} works on {plain(chips)} too" if works else f"{what} does not work on {plain(chips)}"

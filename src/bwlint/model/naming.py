@@ -1,4 +1,4 @@
-"""Names of C++ as words, and numbers of things."""
+"""Names as messages say them, and numbers of things."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ def spoken(name: str) -> str:
     """A name in lower case with underscores, less the marks of members and constants: `mSMVersion` is sm_version."""
     plain = _HUMP.sub("_", name.rpartition("::")[2]).lower().rstrip("_")
     return _PREFIX.sub("", plain)
+
+
+def called_by(dotted: str) -> str:
+    """The last part of a dotted name; of an object that is called, the name of its class."""
+    return dotted.removesuffix(".__call__").rpartition(".")[2]
 
 
 def counted(number: int, noun: str) -> str:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bwlint.chips import EVERY, ChipSet, instructions
+from bwlint.chips.operations import operation
 from bwlint.chips.wording import kib, plain, refused_but
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Use
@@ -25,7 +26,7 @@ from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
-from bwlint.world.libraries import PROOF, Libraries, operation
+from bwlint.world.libraries import PROOF, Libraries
 from bwlint.world.operations import Behind, registered
 from bwlint.world.outlines import Outlines
 from bwlint.world.proofs import Edge, Key, NeedProof, Node, one_of
@@ -40,6 +41,7 @@ _MAX_NAMES = 12
 _BY_NAME = re.compile(
     rb"getattr\(\s{0,20}([A-Za-z_][\w.]{0,80}), {0,4}f[\"'](\w{0,40})\{[\w.]{1,80}\}(\w{0,40})[\"'][,)]"
 )
+_CALLED = ".__call__"
 _LEAST_TEXT = 3
 """Letters of a text that is looked for."""
 _BUILTIN = frozenset(vars(builtins))
@@ -112,14 +114,26 @@ class Definitions:
         yield from self.methods_of(start) if start is not None else ()
 
     def methods_of(self, start: Node) -> Iterator[Node]:
-        """The methods of a class, its own and those that it has of its bases; of anything else none."""
-        known = set[str]()
-        for one in self.heritage(start) if start.definition.kind == "class" else ():
-            for name in sorted(_methods(one) - known):
-                found = one.outline.definitions[f"{one.definition.qualname}.{name}"]
-                if found.kind != "class":
-                    yield Node(one.outline, found)
-            known |= _methods(one)
+        """The methods of a class, its own and those that it has of its bases; of anything else none.
+
+        One of a base is left out that is there for methods alone that the class replaces.
+        """
+        if start.definition.kind != "class":
+            return
+        kept, replaced = dict[str, Node](), list[Node]()
+        for one in self.heritage(start):
+            for name in sorted(_methods(one)):
+                found = Node(one.outline, one.outline.definitions[f"{one.definition.qualname}.{name}"])
+                if name in kept:
+                    replaced.append(found)
+                elif found.definition.kind != "class":
+                    kept[name] = found
+        unused = {name for node in replaced for name in _of_itself(node)}
+        while unused:
+            used = {name for node in kept.values() for name in _of_itself(node)}
+            unused = {name for name in unused - used if name in kept and not _is_own(start, kept[name])}
+            unused = {name for one in unused for name in _of_itself(kept.pop(one))}
+        yield from kept.values()
 
     def shown(self, node: Node) -> tuple[NeedProof, ...]:
         """What a definition shows by itself, in its file, in what it compiles and in the libraries that it uses."""
@@ -264,10 +278,11 @@ class Definitions:
 
     def _picked(self, node: Node, use: Use) -> tuple[Node, ...]:
         """What `self.kernel(...)` makes or calls, where its class gives the name one of several."""
-        root, _, name = use.name.partition(".")
+        root, _, name = use.name.removesuffix(_CALLED).partition(".")
         owner = node.definition.qualname.rpartition(".")[0]
         names = node.outline.picked.get(f"{owner}.{name}", ()) if root == "self" else ()
-        found = [self._named(node.outline, one) for one in names]
+        called = _CALLED if use.name.endswith(_CALLED) else ""
+        found = [self._named(node.outline, one + called) for one in names]
         return tuple(one for one in found if one is not None) if all(found) else ()
 
     def _held(self, node: Node, use: Use) -> Use:
@@ -418,7 +433,9 @@ class Definitions:
             return target
         for base in place.definition.bases if depth < _MAX_NAMES else ():
             owner = self._named(place.outline, base)
-            member = self._member(owner, name, depth + 1) if owner and owner.key != place.key else None
+            if owner is None or owner.key == place.key or (name == "__call__" and self._overrides(place, owner)):
+                continue  # what `__call__` calls may be another method here
+            member = self._member(owner, name, depth + 1)
             if member is not None:
                 return member
         return None
@@ -442,6 +459,17 @@ def _methods(owner: Node) -> frozenset[str]:
     around = f"{owner.definition.qualname}."
     within = (name for name in owner.outline.places if name.startswith(around))
     return frozenset(name[len(around) :] for name in within if "." not in name[len(around) :])
+
+
+def _of_itself(node: Node) -> Iterator[str]:
+    """The names of what a method uses of its own object."""
+    named = (use.name.split(".") for use in node.definition.uses if use.name.startswith("self."))
+    return (parts[1] for parts in named)
+
+
+def _is_own(owner: Node, method: Node) -> bool:
+    """Whether a class defines a method itself."""
+    return method.outline is owner.outline and method.definition.qualname.startswith(f"{owner.definition.qualname}.")
 
 
 def _sure(node: Node) -> Iterator[Use]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from bwlint.chips.operations import operation_in
 from bwlint.confirm.child import run
 from bwlint.confirm.compiling.compiler import cut
 from bwlint.confirm.cute.inside import OWN_KERNELS, TAKEN
@@ -31,7 +32,6 @@ from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import SourceText, Unread
 from bwlint.sources.worktree import is_in
-from bwlint.world.libraries import operation_in
 
 CONTROLS = ("sm_90a", "sm_100a", "sm_110a", "sm_120a")
 """Targets of which one takes an operation: what none takes says nothing of a chip."""

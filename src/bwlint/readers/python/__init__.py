@@ -6,9 +6,11 @@ import ast
 import bisect
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from bwlint.chips.operations import operation
 from bwlint.chips.spelling import OF_TOOLS
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation, Prose, Use
@@ -59,13 +61,12 @@ MOST_TOKENS = 1_000_000
 """Of a file: Python's own tree takes half a kilobyte for each."""
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 MAX_TARGETS = 4
+_MOST_USES = 3
+"""Operations of a function, or of a part of a class, that are kept."""
 MAX_HELPER = 15
 """Lines of a function that may only turn one value into another."""
 _EXACT_TARGET = re.compile(rf"(?:{OF_TOOLS}|\b)120a\b")
-# Layouts of shared memory and the enumerations around them are made on the host, for kernels of any chip.
-_OPERATION = re.compile(
-    r"\b(?:tcgen05|wgmma|warpgroup)\.(?!make_smem_layout|SmemLayout|Operand(?:MajorMode|Source)\b)\w+|\btcgen05_\w+|\bTcgen05\w+"
-)
+_OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)(?:\.\w+)+|\btcgen05_\w+|\bTcgen05\w+")
 
 
 _CALLED = re.compile(r"\b\w+\.tcgen05_\w+\(")
@@ -221,7 +222,7 @@ def _uses(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tupl
         (number, match)
         for number, line in enumerate(lines, 1)
         if any(word in line for word in _OPERATION_WORDS)
-        and (match := _OPERATION.search(line))
+        and (match := _operation(line))
         and not line.lstrip().startswith("#")
     ]
     if not named or not any(_imports_operation(line) or _CALLED.search(line) for line in lines):
@@ -231,6 +232,7 @@ def _uses(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tupl
     if not places:
         return {}
     found: dict[str, tuple[Use, ...]] = {}
+    kept = Counter[tuple[str, int]]()
     starts = [node.lineno for node in tree.body]
     for number, match in places:
         index = bisect.bisect_right(starts, number) - 1
@@ -238,11 +240,18 @@ def _uses(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tupl
         if node is None or number > (node.end_lineno or 0):
             continue
         name = node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else ""
-        if len(found.get(name, ())) < 3:
+        part = bisect.bisect_right([one.lineno for one in node.body], number) if isinstance(node, ast.ClassDef) else 0
+        kept[name, part] += 1
+        if kept[name, part] <= _MOST_USES:
             use = Use(match[0], "name", Span(number, match.start(), number, match.end()))
             found[name] = (*found.get(name, ()), use)
     code = ["" if number in prose else line for number, line in enumerate(lines, 1)]
     return _inherited(tree, code, found)
+
+
+def _operation(line: str) -> re.Match[str] | None:
+    """The first name in a line that is an operation, and not what the host makes of one: an enumeration, a layout."""
+    return next((match for match in _OPERATION.finditer(line) if operation(match[0]) is not None), None)
 
 
 def _inherited(tree: ast.Module, lines: Sequence[str], found: dict[str, tuple[Use, ...]]) -> dict[str, tuple[Use, ...]]:

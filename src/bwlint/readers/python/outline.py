@@ -15,7 +15,15 @@ from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
 from bwlint.readers.python.endings import choices
 from bwlint.readers.python.given import bound, constants, deciding, matters
-from bwlint.readers.python.sides import Collector, Imports, dotted, imported, marks_of_all, statements
+from bwlint.readers.python.sides import (
+    Collector,
+    Imports,
+    dotted,
+    imported,
+    instances,
+    marks_of_all,
+    statements,
+)
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
@@ -34,13 +42,13 @@ def outline(path: str, source: str, name: str, is_package: bool) -> Outline:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A definition as it is written; `made` are names around it and what they are instances of, `marks` the
+    """A definition as it is written; `made` are names around it and the calls whose results they are, `marks` the
     decorators that it stands under.
     """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     imports: Imports
-    made: Mapping[str, str]
+    made: Mapping[str, tuple[str, ...]]
     marks: tuple[ast.expr, ...]
 
 
@@ -54,7 +62,7 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
         _bind(imports, stars, node)
     bound = Imports(dict(imports.names), imports.package, texts=imports.texts)
     written: dict[str, _Written] = {}
-    for qualname, one in _written(tree.body, "", bound, _made(tree.body)):
+    for qualname, one in _written(tree.body, "", bound, _results(tree.body)):
         if qualname not in written or not _only_raises(one.node):  # which stands in for it where something is missing
             written[qualname] = one
     imports.names.update(_attributes(tree.body, imports))
@@ -110,7 +118,7 @@ def _written(
     body: Sequence[ast.stmt],
     owner: str,
     imports: Imports,
-    made: Mapping[str, str],
+    made: Mapping[str, tuple[str, ...]],
     around: tuple[ast.expr, ...] = (),
 ) -> Iterator[tuple[str, _Written]]:
     """Functions and classes of a block, and those within them, outer ones first, by qualified name."""
@@ -119,22 +127,35 @@ def _written(
     for node in statements:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             qualname = f"{owner}.{node.name}" if owner else node.name
-            inner = made if isinstance(node, ast.ClassDef) else {**made, **_made(node.body)}
+            inner = made if isinstance(node, ast.ClassDef) else {**made, **_given(node), **_results(node.body)}
             marks = (*node.decorator_list, *around)
             yield qualname, _Written(node, imports, inner, marks)
             yield from _written(node.body, qualname, imports, inner, marks if isinstance(node, ast.ClassDef) else ())
 
 
-def _made(body: Sequence[ast.stmt]) -> dict[str, str]:
-    """Names, `self.name` too, that are given an instance of one class and no other, and that class by its name."""
-    found: dict[str, str] = {}
+def _results(body: Sequence[ast.stmt]) -> dict[str, tuple[str, ...]]:
+    """Names, `self.name` too, and the calls whose results they are given; "" is anything else."""
+    found: dict[str, tuple[str, ...]] = {}
     for node in _outside_definitions(body):
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and not _is_kept(node.value):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 name = dotted(target) if isinstance(target, ast.Name | ast.Attribute) else ""
                 called = dotted(node.value.func) if isinstance(node.value, ast.Call) else ""
-                found[name] = called if found.get(name, called) == called else ""
-    return {name: called for name, called in found.items() if name and called.rpartition(".")[2][:1].isupper()}
+                if name and called not in found.get(name, ()) and not _is_compiled(name, node.value):
+                    found[name] = (*found.get(name, ()), called)
+    return found
+
+
+def _is_compiled(name: str, value: ast.expr) -> bool:
+    """`kernel = cute.compile(kernel)`: what is called by that name runs what it held."""
+    last = dotted(value.func).rpartition(".")[2] if isinstance(value, ast.Call) and value.args else ""
+    return isinstance(value, ast.Call) and last == "compile" and dotted(value.args[0]) == name
+
+
+def _given(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, tuple[str, ...]]:
+    """The parameters of a function, which hold what they are given and not what such names hold around it."""
+    own = (one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
+    return {name: ("",) for name in own if name not in ("self", "cls")}
 
 
 def _is_kept(value: ast.expr) -> bool:
@@ -203,7 +224,8 @@ def _attributes(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[st
     for node in statements(body):
         if isinstance(node, ast.ClassDef):
             methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-            for name, called in _made([one for method in methods for one in method.body]).items():
+            results = _results([one for method in methods for one in method.body])
+            for name, called in instances(results).items():
                 if name.startswith("self.") and name.count(".") == 1:
                     yield f"{node.name}.{name[5:]}", _absolute(called, imports)
 

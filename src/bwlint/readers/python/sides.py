@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bwlint.chips import frameworks
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Prose, Side, Use
 from bwlint.model.kinds import ASSERTED, ATTEMPTED, NUMBER, Ends, How
@@ -28,6 +29,7 @@ _DOTS = (ast.Attribute, ast.Subscript)
 _AMOUNTS = frozenset({"numel", "shape", "size", "len"})
 _RUNNERS = frozenset({"spawn", "start_processes", "Process", "Thread", "submit", "starmap", "apply_async"})
 """What runs the function that it is handed."""
+_CALLED = ".__call__"
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
 SPEAKS = frozenset(
     [
@@ -68,6 +70,12 @@ def dotted(node: ast.AST) -> str:
             return ".".join(reversed(parts))
         else:
             return ".".join(reversed(parts)) if parts else ""
+
+
+def instances(results: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """The names that hold an instance of one class and no other, and that class by its name."""
+    alone = {name: called[0] for name, called in results.items() if len(called) == 1}
+    return {name: called for name, called in alone.items() if called.rpartition(".")[2][:1].isupper()}
 
 
 def called(node: ast.Call) -> ast.expr:
@@ -179,19 +187,20 @@ class Collector:
         most: int = MAX_USES,
         *,
         past_exits: bool = False,
-        made: Mapping[str, str] | None = None,
+        made: Mapping[str, tuple[str, ...]] | None = None,
         held: Mapping[str, str] | None = None,
     ) -> None:
         """`most` bounds the calls, and the rest. With `past_exits` what follows a check that leaves is as sure as the
-        check, unless it asks for a string, as who picks a backend does. `made` are local names and what they are
-        instances of; of a test that is decided by what names are `held` to be, one arm is looked at.
+        check, unless it asks for a string, as who picks a backend does. `made` are local names and the calls
+        whose results they are; of a test that is decided by what names are `held` to be, one arm is looked at.
         """
         self.imports = imports
         self.uses: list[Use] = []
         self._most = most
         self._calls = 0
         self._past_exits = past_exits
-        self._made = made or {}
+        self._results = made or {}
+        self._made = instances(self._results)
         self._held = {**imports.texts, **(held or {})}
         self._decide = deciding(held) if held else None
         self.texts: list[Prose] = []
@@ -407,6 +416,10 @@ class Collector:
             self.expression(node.func.slice, sure)
         for run in _run_by(node) if last in _RUNNERS else ():
             self._add(dotted(run), "call", run, sure)
+        if node.args and self._absolute(name) in frameworks.compiles():
+            alone = len(self._results.get(dotted(node.args[0]), ())) <= 1
+            for way in _run_of(node.args[0], self._results):
+                self._add(way, "call", node.args[0], sure and alone)
         outer = self._role, self._callee
         self._role = self._callee = last
         for argument in node.args:
@@ -416,6 +429,10 @@ class Collector:
             self.expression(keyword.value, sure)
         self._role, self._callee = outer
 
+    def _absolute(self, name: str) -> str:
+        root, dot, rest = name.partition(".")
+        return self.imports.names.get(root, root) + dot + rest
+
     def _message(self, node: ast.expr | None) -> None:
         if node is not None and (text := literal_text(node)):
             self.texts.append(Prose(text[:600], of_words(node)))
@@ -423,10 +440,12 @@ class Collector:
     def _add(self, name: str, how: How, node: ast.AST, sure: bool) -> None:
         counts = how == "name" and name in self.imports.numbers
         if how == "call" or how == "name":
-            root, dot, rest = name.partition(".")
-            if rest and root in self._made:
-                root, dot, rest = f"{self._made[root]}.{rest}".partition(".")
-            name = self.imports.names.get(root, root) + dot + rest
+            root, _, rest = name.partition(".")
+            if root in self._made and (rest or how == "call"):
+                name = f"{self._made[root]}.{rest or '__call__'}"
+            elif how == "call" and not rest and self._results.get(root, ("",))[0].startswith("self."):
+                name = self._results[root][0] + _CALLED if len(self._results[root]) == 1 else name
+            name = self._absolute(name)
             self._calls += how == "call"
         if how == "call" or how == "import" or len(self.uses) - self._calls < self._most:
             role, callee = (self._role, self._callee) if how == "text" else (NUMBER if counts else "", "")
@@ -470,6 +489,19 @@ def _run_by(node: ast.Call) -> Iterator[ast.expr]:
     """The functions that are handed by their names to what runs them."""
     given = [*node.args[:1], *(one.value for one in node.keywords if one.arg in ("target", "fn", "func"))]
     yield from (one for one in given if isinstance(one, ast.Name | ast.Attribute))
+
+
+def _run_of(given: ast.expr, results: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """What may run of an object of which a compiler of kernels makes one: the function or method that it is, or its
+    `__call__`.
+    """
+    name = dotted(given)
+    if isinstance(given, ast.Call):
+        yield name + _CALLED
+    elif name in results:
+        yield from (one + _CALLED for one in results[name] if one)
+    elif name:
+        yield from (name, name + _CALLED)
 
 
 def _is_of_imports(error: ast.expr) -> bool:

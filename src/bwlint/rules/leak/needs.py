@@ -15,7 +15,7 @@ from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import ANSWERS
-from bwlint.model.naming import spoken
+from bwlint.model.naming import called_by, spoken
 from bwlint.rules.leak import RULE, own_words
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Libraries, Need, instruction
@@ -224,7 +224,7 @@ def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
 def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     meant = own_words.asks_by_name(judged, wrong) or own_words.lists(judged, wrong)
     proved = need.strength == PROOF and not (need.use.is_a("define", "text") and meant)
-    named = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
+    named = need.use.name if need.use.how == "text" else called_by(need.use.name)
     related = [RelatedSpan(judged.module, need.use.at, f"`{named}`: {need.what}")]
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
     return Draft(
