@@ -98,7 +98,7 @@ def test_one_fault_is_one_finding(name: str) -> None:
 
 def test_what_is_left_out_is_related() -> None:
     (found,) = one_each([draft("leak", "warning", TEST), draft("message", "note", TEXT, TEST)])
-    assert [related.at for related in found.related] == [TEXT]
+    assert [(related.at, related.rule) for related in found.related] == [(TEXT, "message")]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ class RelatedSpan:
     module: Located
     at: Span
     message: str
+    rule: str = ""
+    """The name of the rule whose finding this was, before it became a place of another; else ""."""
 
 
 Mending = Literal["test", "admit", "order", "names", "guard", "carry", "text", "size", "space", "wrapper"]

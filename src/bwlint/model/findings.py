@@ -95,6 +95,8 @@ class Related:
     path: str
     region: Region
     message: str
+    rule: str = ""
+    """The code of the rule that told it, where this was a finding by itself; else ""."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,11 +77,7 @@ class FamilyNames:
 
     def is_made_for(self, node: Node) -> bool:
         """Whether a definition is called after the family and nobody else, and is no question."""
-        said, family = (
-            mentioned(spoken(node.definition.qualname)).named,
-            siblings(chip(self.chip)) | ChipSet.of(self.chip),
-        )
-        return bool(said & family) and said <= family and not _ASKS.match(node.definition.qualname)
+        return self._is_of_family(node.definition.qualname) and not _ASKS.match(node.definition.qualname)
 
     def instead(self, nodes: Iterator[Node]) -> tuple[str, str] | None:
         """The module and name of what is called like one of `nodes` but for the family: its own, then of its bases."""
@@ -94,12 +90,17 @@ class FamilyNames:
     def _names(self) -> dict[str, tuple[str, str]]:
         if not self._read:
             self._read = True
-            family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
-            for module, name in self._offered("|".join(f"m_?{one.joined}|m_?{one.major}x" for one in family)):
-                said = mentioned(spoken(name)).named
-                if said & family and said <= family:
+            for module, name in self._offered("|".join(f"m_?{one.joined}|m_?{one.major}x" for one in self._family())):
+                if self._is_of_family(name):
                     self._known.setdefault(NAMED_AFTER.sub("*", name), (module, name))
         return self._known
+
+    def _is_of_family(self, name: str) -> bool:
+        said = mentioned(spoken(name)).named
+        return bool(said) and said <= self._family()
+
+    def _family(self) -> ChipSet:
+        return siblings(chip(self.chip)) | ChipSet.of(self.chip)
 
     def _offered(self, words: str) -> Iterator[tuple[str, str]]:
         pattern = re.compile(words.encode(), re.I)

@@ -59,7 +59,8 @@ def claim(claimed: Claim) -> dict[str, Any]:
 
 
 def _related(related: Related) -> dict[str, Any]:
-    return {"path": related.path, **asdict(related.region), "message": related.message}
+    rule = {"rule": related.rule} if related.rule else {}
+    return {"path": related.path, **asdict(related.region), "message": related.message, **rule}
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

@@ -224,7 +224,8 @@ class _ReportedFile:
             text = self.texts.of(entry.module.path)
             if text is not None:
                 path = self.names.reported(entry.module.path, self.file)
-                found[Related(path, text.region(*entry.at), entry.message)] = None
+                rule = catalog.lookup(entry.rule).code if entry.rule else ""
+                found[Related(path, text.region(*entry.at), entry.message, rule)] = None
         return tuple(found)
 
     def _fix(self, draft: Draft, judged: Judged | None) -> Fix | NoFix | None:
@@ -264,7 +265,9 @@ class _ReportedFile:
 
 
 def _copies(draft: Draft) -> Iterator[RelatedSpan]:
-    return (RelatedSpan(copy.module, copy.at, "the same in a copy of this file") for copy in draft.copies)
+    return (
+        RelatedSpan(copy.module, copy.at, "the same in a copy of this file", draft.rule.name) for copy in draft.copies
+    )
 
 
 def _place(finding: Finding) -> tuple[str, int, int, str]:

@@ -52,7 +52,9 @@ def _told_once(drafts: Iterable[Draft]) -> Iterator[Draft]:
         key = id(draft) if alone or gate is None else (*said, *chips, draft.module.path, bare(gate.test))
         groups.setdefault(key, []).append(draft)
     for first, *others in groups.values():
-        again = tuple(RelatedSpan(draft.module, draft.at, "the same here") for draft in others[:_MAX_RELATED])
+        again = tuple(
+            RelatedSpan(draft.module, draft.at, "the same here", draft.rule.name) for draft in others[:_MAX_RELATED]
+        )
         times = f" (here and at {counted(len(others), 'other place')} of this file)" if others else ""
         yield replace(first, message=f"{first.message}{times}", related=(*first.related, *again))
 
@@ -108,4 +110,4 @@ def _with_related(kept: Draft, other: Draft) -> Draft:
     told = kept.at.holds(other.at) or any(other.at.holds(at) or _on_its_line(at, other.at) for at in shown)
     if told or len(kept.related) >= _MAX_RELATED:
         return kept
-    return replace(kept, related=(*kept.related, RelatedSpan(other.module, other.at, other.message)))
+    return replace(kept, related=(*kept.related, RelatedSpan(other.module, other.at, other.message, other.rule.name)))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bwlint.confirm.cute import attempt as cute
-from bwlint.confirm.cute.attempt import Told
+from bwlint.confirm.cute.attempt import OperationAnswer
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs.assemble import attempt
 from bwlint.confirm.workbench import Subject, Workbench
@@ -136,7 +136,7 @@ def test_a_kernel_with_a_way_of_its_own(tmp_path: Path) -> None:
 def test_an_operation_that_works_there(about: str, outcome: str, tmp_path: Path) -> None:
     """It refutes a claim about itself, and not one about all that something leads to."""
     name = "cutlass.cute.nvgpu.warp.MmaMXF4Op"
-    claimed = cute._Question((name,), {"12.0": "sm_120a", "12.1": "sm_121a"}, about == "MmaMXF4Op")
+    claimed = cute._OperationQuestion((name,), {"12.0": "sm_120a", "12.1": "sm_121a"}, about == "MmaMXF4Op")
     found = cute._tested(claimed, Workbench(tmp_path))
     assert found.outcome == outcome, found.reason
 
@@ -162,7 +162,7 @@ def test_every_row_of_operations_agrees_with_the_package(tmp_path: Path) -> None
         *(f"cutlass.cute.nvgpu.warpgroup.{one}" for one in ("MmaF16BF16Op", "MmaF8Op", "fence", "wait_group")),
         *("cutlass.cute.arch.alloc_tmem", "cutlass.utils.blackwell_helpers.make_trivial_tiled_mma"),
     )
-    found = cute._tested(cute._Question(names, {"12.0": "sm_120a", "12.1": "sm_121a"}, False), Workbench(tmp_path))
+    found = cute._tested(cute._OperationQuestion(names, {"12.0": "sm_120a", "12.1": "sm_121a"}, False), Workbench(tmp_path))
     for name in names:
         told = found.details["operations"][name]["targets"]
         works = {"sm_90a"} if "warpgroup" in name else {"sm_100a", "sm_110a"}
@@ -199,7 +199,7 @@ def test_a_package_of_the_tree_is_not_asked(tmp_path: Path, monkeypatch: pytest.
     assert cute._missing((str(tmp_path),)) == "the CuTe DSL that is there is what is judged"
 
 
-ASKED = cute._Question(("n",), {"12.0": "sm_120a", "12.1": "sm_121a"}, direct=True)
+ASKED = cute._OperationQuestion(("n",), {"12.0": "sm_120a", "12.1": "sm_121a"}, direct=True)
 EVERYWHERE = dict.fromkeys((*cute.CONTROLS, "sm_121a"), "taken")
 
 
@@ -214,5 +214,5 @@ EVERYWHERE = dict.fromkeys((*cute.CONTROLS, "sm_121a"), "taken")
 )
 def test_verdicts(changed: dict[str, str], outcome: str) -> None:
     """A package that takes all of it does not look at the chip, one that takes none does not take our arguments."""
-    told = {"n": Told("operation", {**EVERYWHERE, **changed})}
+    told = {"n": OperationAnswer("operation", {**EVERYWHERE, **changed})}
     assert cute._verdict(told, ASKED, "CuTe DSL")[0] == outcome

@@ -55,7 +55,7 @@ _UNDECIDED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class OperationAnswer:
     """What the package says of an operation: `kind` as the child tells it, and what becomes of it on each target."""
 
     kind: str
@@ -85,12 +85,12 @@ def attempt(subject: Subject, world: Workbench) -> Attempt | None:
     why = _missing(world.scanned)
     if why is not None:
         return not_eligible("assemble", why, {"operations": list(names)})
-    asked = _Question(names, {name: f"sm_{name.replace('.', '')}a" for name in claim.chips}, direct)
+    asked = _OperationQuestion(names, {name: f"sm_{name.replace('.', '')}a" for name in claim.chips}, direct)
     return world.once(("cute", names, claim.chips, direct), lambda: _tested(asked, world))
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class _OperationQuestion:
     """Operations by their dotted names, and the targets of the claim's chips. `direct` says that the claim is about
     the one operation itself, and not about what leads to some."""
 
@@ -114,7 +114,7 @@ def _missing(scanned: tuple[str, ...]) -> str | None:
     return None
 
 
-def _tested(asked: _Question, world: Workbench) -> Attempt:
+def _tested(asked: _OperationQuestion, world: Workbench) -> Attempt:
     job = {"names": asked.names, "targets": list(dict.fromkeys([*CONTROLS, *asked.targets.values()]))}
     python, data = command("bwlint.confirm.cute.inside", *_PACKAGES), json.dumps(job).encode()
     try:
@@ -126,13 +126,13 @@ def _tested(asked: _Question, world: Workbench) -> Attempt:
     if "operations" not in answer:
         trouble = ended.trouble or answer.get("trouble", "it ended without an answer")
         return not_executed("assemble", f"CuTe DSL: {trouble}", {}, ended.output, ended.seconds)
-    told = {name: Told(row["kind"], row.get("targets", {})) for name, row in answer["operations"].items()}
+    told = {name: OperationAnswer(row["kind"], row.get("targets", {})) for name, row in answer["operations"].items()}
     details = {"cutlass": answer["version"], "operations": answer["operations"]}
     outcome, reason = _verdict(told, asked, f"CuTe DSL {answer['version']}")
     return executed("assemble", outcome, reason, details, ended.output, ended.seconds)
 
 
-def _verdict(told: Mapping[str, Told], asked: _Question, package: str) -> tuple[Outcome, str]:
+def _verdict(told: Mapping[str, OperationAnswer], asked: _OperationQuestion, package: str) -> tuple[Outcome, str]:
     """Confirmed where an operation is refused on all chips of the claim and taken on another; refuted where the one
     that the claim is about is taken, and refused elsewhere: what is never refused is not looked at by the package. Code
     that multiplies with what the chips take, too, may have a way of its own for them."""
