@@ -253,7 +253,9 @@ class Ways:
         return self._looked_behind(way, frozenset({place}))
 
     def _looked_behind(self, way: OpenWay, done: frozenset[GatePlace] = frozenset()) -> OpenWay:
-        """A way with what stands behind each of its gates, and behind those that are found there."""
+        """A way with what stands behind each of its gates, and behind those that are found there. Behind an arm, whose
+        gate is `done`, nothing is chosen anew.
+        """
         waiting, seen = deque(way.gates), set(done)
         while waiting and len(seen) < MAX_GATES:
             place = waiting.popleft()
@@ -262,7 +264,7 @@ class Ways:
             if judged is not None and place not in way.arms and not judged.gate.is_a("list", "table", "predicate"):
                 self._add_needs(way, judged.module, judged.working)
                 node = self.world.definitions.around(judged.module, judged.gate.qualname)
-                if node is not None and place not in done and not way.name.startswith("the arm"):
+                if node is not None and not done:
                     self.choose(way, node)
                 waiting.extend(found for found in way.gates if found not in seen)
                 for lacking in self._compiled_in(judged.module, judged.working) if not way.lacks else ():

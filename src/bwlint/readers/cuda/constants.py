@@ -369,10 +369,11 @@ class Constants:
             return None
         values = dict(zip(names, given, strict=True))
         self._called.add(scope.open)
-        with self._binding(TemplateArguments(f"{self._bound.mark}({at})", values)):
-            found_value = self.value(*body.span("value"))
-        self._called.discard(scope.open)
-        return found_value
+        try:
+            with self._binding(TemplateArguments(f"{self._bound.mark}({at})", values)):
+                return self.value(*body.span("value"))
+        finally:
+            self._called.discard(scope.open)
 
     def _instance(self, owner: str, offset: int) -> tuple[CodeScope, list[tuple[int, int]]] | None:
         """The class template that a name stands for, and the offsets of its arguments."""
