@@ -326,7 +326,18 @@ class _Planner:
         spot = CodeSpot(finding.path, finding.region.line, finding.region.column, self._text(found))
         number, said = self._numbers[found.place], f"{finding.rule}: {finding.message}"
         return PortStep(
-            number, found.kind, spot, found.file.real, finding.admitted, wanted, finding.fix, words, is_shown, (), said
+            number,
+            found.kind,
+            spot,
+            found.file.real,
+            finding.admitted,
+            wanted,
+            finding.fix,
+            words,
+            is_shown,
+            (),
+            said,
+            finding.related,
         )
 
     def _text(self, found: FoundPlace) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bwlint.model.findings import Fix, Skipped
+from bwlint.model.findings import Fix, Related, Skipped
 from bwlint.sources.walk import SourceFile
 
 Verdict = Literal["opens", "unproved", "partly", "switch", "impossible", "unseen"]
@@ -46,6 +46,8 @@ class PortStep:
     needed_by: tuple[str, ...]
     said: str = ""
     """What `bwlint check` says of the place, with the code of the rule, where no way of an operation leads there."""
+    related: tuple[Related, ...] = ()
+    """The places that this rests on."""
 
 
 @dataclass(frozen=True, slots=True)
