@@ -15,6 +15,7 @@ from bwlint.matrix.cells import GatePlace, Ruling
 from bwlint.matrix.rows import RowEntry
 from bwlint.model.findings import NoFix, Skipped
 from bwlint.model.progress import Advance, quiet
+from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
 from bwlint.port.found import FoundKind, FoundPlace, concerning
 from bwlint.port.opening import opened, wanted
@@ -87,6 +88,7 @@ class _Planner:
     _found: dict[GatePlace, FoundPlace] = field(default_factory=dict)
     _arms: dict[GatePlace, str] = field(default_factory=dict)
     _files: set[str] | None = None
+    _served: dict[GatePlace, ChipSet] = field(default_factory=dict)
 
     @classmethod
     def of(cls, gathered: Gathered, name: str, select: Sequence[str], advance: Advance) -> _Planner:
@@ -107,8 +109,10 @@ class _Planner:
         taken |= {switch.name: [switch.way] for switch in switches}
         order = inside_out(way for ways in taken.values() for way in ways)
         tests = self._tests([wishes[name] for name in taken if name in wishes])
-        builds = self._builds(taken, set(order))
-        told = self._told({*order, *builds, *tests}, list(self._functions(wishes.values())))
+        builds = self._builds(taken, set(order)) | self._flags(wishes[name] for name in whole)
+        told = self._told(
+            {*order, *builds, *tests}, list(self._functions(wishes[name] for name in taken if name in wishes))
+        )
         ordered = (*told["kernel"], *order, *told["code"], *builds, *told["build"], *tests, *told["test"])
         self._numbers = {place: number for number, place in enumerate(ordered, 1)}
         needed = defaultdict[GatePlace, list[str]](list)
@@ -227,6 +231,10 @@ class _Planner:
             return self._step_found(self._found[place])
         judged = self.ways.gate(place)
         number, spot, names = self._numbers[place], self._spot(place), tuple(dict.fromkeys(needed))
+        if place in self._served:
+            words = "what it compiles loads nowhere else"
+            admits = self._served[place].names
+            return PortStep(number, "build", spot, place.path, admits, self.family, None, words, bool(shown), names)
         if judged is None:
             words = "no test of the device stands here: what is written here refuses it by itself"
             return PortStep(number, "code", spot, place.path, (), self.family, None, words, bool(shown), names)
@@ -259,6 +267,16 @@ class _Planner:
         found |= {place: sorted(taken) for place in self._in_setup() if taken and place not in known}
         return found
 
+    def _flags(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
+        """Flags for other chips that compile what stands behind operations without backends, with who needs them."""
+        found = defaultdict[GatePlace, list[str]](list)
+        for wish in wishes:
+            site = self.ways.site(wish.entry) if wish.entry.backend is None else None
+            for place, served in compiled_for_others(self.ways, site) if site is not None else ():
+                self._served[place] = served
+                found[place].append(_named(wish.entry))
+        return found
+
     def _told(self, known: set[GatePlace], planned: Sequence[GatePlace]) -> dict[FoundKind, list[GatePlace]]:
         """What else is found to keep the chip out or to lead it astray, in files that the operations come to; nothing
         that is out of the way after the steps that are `known`, nor what keeps it out of functions that are `planned`.
@@ -281,7 +299,7 @@ class _Planner:
             yield GatePlace(place.path, judged.other.at)
 
     def _functions(self, wishes: Iterable[_Wish]) -> Iterator[GatePlace]:
-        """The definitions of operations that do not work, and those in which the gates of their ways stand."""
+        """The definitions of operations that are opened, and those in which the gates of their ways stand."""
         for wish in wishes:
             nodes = [self.ways.site(wish.entry)]
             for place in (place for way in wish.ways for place in way.gates):

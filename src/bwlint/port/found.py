@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
+from bwlint.chips import chip, siblings
 from bwlint.matrix.cells import GatePlace
 from bwlint.model.expr import Span
 from bwlint.model.findings import Finding
@@ -64,12 +65,15 @@ class FoundPlace:
 
 
 def concerning(findings: Iterable[Finding], files: Iterable[SourceFile], name: str) -> Iterator[FoundPlace]:
-    """The findings after which something is to be edited for the chip `name`, the first of each line."""
+    """The findings, for the family of the chip `name`, after which something is to be edited for it, the first of each
+    line.
+    """
+    others = frozenset(siblings(chip(name)).names)
     by_path = {file.path: file for file in files}
     seen = set[tuple[str, int]]()
     for finding in findings:
         line = finding.path, finding.region.line
-        if finding.path in by_path and line not in seen and _is_for(finding, name):
+        if finding.path in by_path and line not in seen and _is_for(finding, name, others):
             seen.add(line)
             fix = finding.fix
             edits = tuple(replace(edit, path=by_path[edit.path].real) for edit in fix.edits) if fix else ()
@@ -77,11 +81,13 @@ def concerning(findings: Iterable[Finding], files: Iterable[SourceFile], name: s
             yield FoundPlace(found, by_path[finding.path])
 
 
-def _is_for(finding: Finding, name: str) -> bool:
+def _is_for(finding: Finding, name: str, others: frozenset[str]) -> bool:
     is_kept_out = name not in finding.admitted
     if finding.severity == "note":
         return finding.name in _TELLING_NOTES and is_kept_out
-    return is_kept_out or finding.name not in _named("kept-out") | _BUILDS
+    if finding.name in _BUILDS:
+        return is_kept_out or others <= {*finding.admitted}  # else it is about another of the family
+    return is_kept_out or finding.name not in _named("kept-out")
 
 
 @cache

@@ -1,0 +1,43 @@
+"""Flags that compile what an operation comes to for other chips alone: what stands behind its gates, once they let one
+through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from bwlint.chips import ChipSet, known_targets
+from bwlint.matrix.cells import GatePlace
+from bwlint.model.facts import Carry, Module
+from bwlint.port.ways import Ways
+from bwlint.world.proofs import Node
+
+
+def compiled_for_others(ways: Ways, start: Node) -> Iterator[tuple[GatePlace, ChipSet]]:
+    """The flags that functions behind a definition give a compiler, each with the chips that get something of them;
+    nothing where one of these functions makes something for the chip, or is called after others.
+    """
+    found: dict[GatePlace, ChipSet] = {}
+    for node in ways.world.definitions.may_lead(start):
+        module = ways.module(node.outline.path) if node.outline.language == "python" else None
+        for carry in _options(module, node.definition.qualname) if module is not None else ():
+            served = _served(carry)
+            if ways.chip in served:
+                return
+            if served and not ways.named_for(node):
+                found[GatePlace(node.outline.path, carry.at)] = served
+    yield from found.items()
+
+
+def _options(module: Module, qualname: str) -> Iterable[Carry]:
+    return (carry for carry in module.carries if carry.kind == "option" and carry.qualname == qualname)
+
+
+def _served(carry: Carry) -> ChipSet:
+    """The chips that load a cubin of it, or compile its PTX."""
+    served = ChipSet.of()
+    for target in known_targets(carry.sass):
+        served |= target.loads_on()
+    for target in known_targets(carry.ptx):
+        served |= target.jits_on()
+    return served
