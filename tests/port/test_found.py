@@ -89,6 +89,20 @@ def test_what_is_said_is_in_the_text(tmp_path: Path) -> None:
     assert "     BW301: 120a is loaded by 12.0 only: 12.1 loads nothing of this\n" in text
 
 
+EXACT = """
+#include <cuda_runtime.h>
+void scale(float* x, int major, int minor) {
+  bool is_sm8x = major == 8 && minor > 0;
+  run(x, is_sm8x ? 64 : 128);
+}
+"""
+
+
+def test_a_note_about_what_may_run_there_is_a_step_to_find_out(tmp_path: Path) -> None:
+    plan = made(tmp_path, {"pyproject.toml": "", "scale.cu": EXACT})
+    assert [(step.said[:5], step.proved) for step in plan.steps] == [("BW103", False)]
+
+
 SILENT: dict[str, tuple[dict[str, str], str]] = {
     "another of the family is left out": ({"setup.py": SETUP, "csrc/scale.cu": KERNEL}, "12.0"),
     "nobody is": (
