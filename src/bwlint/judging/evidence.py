@@ -284,8 +284,9 @@ class Evidence:
 
     def _operation(self, module: Module, name: str, use: Use, within: Span | None = None) -> Need | None:
         """The first operation in a definition to which one of the targets comes, past the definition's own tests."""
+        outline = self._definitions.outline(module)
         for found in module.uses.get(name, ()):
-            row = operation(found.name) if within is None or within.holds(found.at) else None
+            row = self._definitions.operation(outline, found) if within is None or within.holds(found.at) else None
             coming = self._definitions.passing(module, found.at) if row is not None else NONE
             if row is not None and coming & self._targets:
                 hop = Hop(module.path, found.at, f"`{found.name}` works on {row.chips}")

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bwlint.chips import EVERY, ChipSet, instructions
-from bwlint.chips.operations import operation
+from bwlint.chips.operations import OperationFamily, operation
 from bwlint.chips.wording import kib, plain, refused_but
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Use
@@ -309,6 +309,12 @@ class Definitions:
                 name, chips = short.name.rpartition(".")[2], self._passing(node, use.at)
                 yield NeedProof(row.legal, "library", row.what, row.source, (hop,), arriving=chips, where=name)
 
+    def operation(self, outline: Outline | None, use: Use) -> OperationFamily | None:
+        """The hardware operation that a name stands for; an enumeration of the tree with such a name is none."""
+        row = operation(use.name)
+        found = self._resolved(outline, use.name, use.at) if row is not None and outline is not None else None
+        return None if found and any(base.endswith("Enum") for base in found.definition.bases) else row
+
     def passing(self, module: Module, at: Span) -> ChipSet:
         """The chips that the gates around a place of a file may let come to it."""
         return self._refusals.passing(module, at)
@@ -324,7 +330,7 @@ class Definitions:
             return
         name, at = place.definition.qualname, place.definition.at
         for use in module.uses.get(name.partition(".")[0], ()):
-            row = operation(use.name)
+            row = self.operation(place.outline, use)
             if row is not None and at.holds(use.at):
                 hop = Hop(module.path, use.at, f"`{use.name}` works on {row.chips}")
                 source, chips = f"{use.name} in {module.name}.{name}", self.passing(module, use.at)
