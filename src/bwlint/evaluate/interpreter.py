@@ -383,9 +383,8 @@ class Interpreter:
         if _is_globals(node.args[0]):
             return vectors.each(key, lambda name: self._own_name(frame.module, name))
         base = self.evaluate(node.args[0], frame)
-        rows = base.only()
-        if isinstance(rows, dict) and len(rows) == 1 and key.uniform and isinstance(key.lanes[0], Unknown):
-            return Vec(tuple(rows.values()), device=base.device)  # whatever is asked for, there is one row to find
+        if key.uniform and isinstance(key.lanes[0], Unknown) and all(map(_has_one, base.lanes)):
+            return lift(_only, base)  # whatever is asked for, there is one to find
         return lift(builtins.item, base, key)
 
     def _own_name(self, module: Module, name: object) -> Vec:
@@ -551,6 +550,14 @@ class Interpreter:
                 return target  # a mark on a test is that mark
             return vectors.each(target, lambda lane: calls.call(self, lane, args, keywords))
         return calls.call(self, target.lanes[0], args, keywords)
+
+
+def _has_one(rows: object) -> bool:
+    return isinstance(rows, list | dict) and len(rows) == 1
+
+
+def _only(rows: list[Any] | dict[Any, Any]) -> Any:
+    return next(iter(rows.values() if isinstance(rows, dict) else rows))
 
 
 def _is_globals(node: Expr) -> bool:

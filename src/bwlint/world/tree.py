@@ -14,7 +14,7 @@ from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.objects import Clash, EvaluationFrame, FunctionValue
 from bwlint.evaluate.sources import Sources
 from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec, lift
-from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.expr import Expr, Span, walk, walk_through
 from bwlint.model.facts import Class, Gate, Module, Path
 from bwlint.model.naming import spoken
 from bwlint.sources.search import Search, search_of
@@ -262,7 +262,7 @@ class Tree:
         run.start()
         outcome = run.truth(gate.test, frame)
         atoms, clashes, toolkit = tuple(run.atoms), tuple(run.clashes), run.toolkit
-        if (not outcome.device and not clashes) or (outcome.guessed and _only_minor(outcome)):
+        if (not outcome.device and not clashes) or (outcome.guessed and _only_minor(module, gate.test, outcome)):
             return None
         if outcome.guessed and not clashes and self._tags.only(module, gate.test):
             return None  # what sounds like a device is a literal wherever it is given
@@ -388,6 +388,7 @@ def _literals(module: Module) -> Iterator[str]:
                 yield name
 
 
+_MOST_SLOTS = 40
 _SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail"})
 
 
@@ -405,8 +406,11 @@ def _asks_platform(test: Expr) -> bool:
     return any(isinstance(name, str) and _PLATFORM.match(name) for name in names)
 
 
-def _only_minor(outcome: Vec) -> bool:
+def _only_minor(module: Module, test: Expr, outcome: Vec) -> bool:
     """A guessed `x.minor == 1` with no major beside it: any point of any figure has one."""
+    named = (node.args[-1] for node in walk_through(test, module.slots, _MOST_SLOTS) if node.args)
+    if not any(isinstance(name, str) and "minor" in name for name in named):
+        return False  # `arch == "sm89"`: there is no other minor of 9
     by_minor: dict[int, set[object]] = {}
     for chip, lane in zip(CHIPS, outcome.spread(), strict=True):
         by_minor.setdefault(chip.minor, set()).add(lane if isinstance(lane, bool) else None)
