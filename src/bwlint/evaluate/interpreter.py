@@ -290,7 +290,9 @@ class Interpreter:
         return self.outside(f"{dotted}.{name}")
 
     def _function(self, node: Expr, frame: EvaluationFrame) -> Vec:
-        return Vec((FunctionValue(frame.module, frame.module.functions[node.args[0]]),))
+        function, around = frame.module.functions[node.args[0]], node.args[0].rpartition(".")[0]
+        sees = around in frame.module.functions and bool(frame.args)
+        return Vec((FunctionValue(frame.module, function, frame=frame if sees else None),))
 
     def _class(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return Vec((ClassValue(frame.module, frame.module.classes[node.args[0]]),))

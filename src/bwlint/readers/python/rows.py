@@ -1,4 +1,4 @@
-"""Tables of what kernels are launched with, by the type of their elements: `TABLE[dtype]["BLOCK"]`, `**TABLE[dtype]`."""
+"""Tables of what kernels are launched with, by the type of their elements: `T[dtype]["BLOCK"]`, `**TABLE[dtype]`."""
 
 from __future__ import annotations
 
