@@ -112,8 +112,21 @@ def takings(tree: ast.Module, name: str) -> Iterator[Taking]:
 
 def bits_of(kernel: Function) -> int:
     """Bits that an element of a kernel counts as."""
-    names = (kernel.name, *parameters(kernel))
-    return 8 if any(map(_BYTE_TYPES.search, names)) else 16
+    spoken = (dotted(node) for node in below(kernel) if isinstance(node, ast.Attribute))
+    names = (kernel.name, *parameters(kernel), *spoken)
+    return 8 if any(map(_BYTE_TYPES.search, names)) or _unpacks(kernel) else 16
+
+
+def _unpacks(kernel: Function) -> bool:
+    """Whether a kernel takes what it loads apart by bits."""
+    loaded: set[str] = set()
+    for node in below(kernel):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and called(node.value) == "load":
+            loaded |= {dotted(one) for one in node.targets}
+    shifts = (
+        one for one in below(kernel) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.LShift | ast.RShift)
+    )
+    return any(isinstance(one, ast.Name) and one.id in loaded for shift in shifts for one in ast.walk(shift.left))
 
 
 def least_bytes(tree: ast.Module, name: str, given: Mapping[str, int], stages: int) -> int:
