@@ -275,14 +275,15 @@ class Interpreter:
 
     def _import(self, node: Expr, frame: EvaluationFrame) -> Vec:
         dotted, name = node.args
-        module = self.world.module(dotted)
+        near = frame.module.path
+        module = self.world.module(dotted, near)
         if name is None:
             return Vec((ModuleValue(module) if module else Ref(dotted),))
         if module is not None:
             found = self.global_name(module, name, outer=True)
             if not isinstance(found.lanes[0], Ref | Unknown):
                 return found
-        inner = self.world.module(f"{dotted}.{name}")
+        inner = self.world.module(f"{dotted}.{name}", near)
         if inner is not None:
             return Vec((ModuleValue(inner),))
         if module is not None and isinstance(found.lanes[0], Unknown):
@@ -331,7 +332,7 @@ class Interpreter:
     def _behind_stars(self, module: Module, name: str, seen: set[str]) -> Module | None:
         """The module from which a star import, through other facades, brings a name."""
         for star in module.stars:
-            inner = self.world.module(star)
+            inner = self.world.module(star, module.path)
             if inner is None or inner.path in seen or len(seen) > MAX_DEPTH:
                 continue
             seen.add(inner.path)

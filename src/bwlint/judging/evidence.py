@@ -244,7 +244,7 @@ class Evidence:
 
     def _named_in(self, place: Node, use: Use) -> Need | None:
         """An operation that a definition names, or that something named in it does, on whatever way through it."""
-        owner = self._tree.module(place.outline.name)
+        owner = self._tree.at(place.outline.path, place.outline.name)
         top, _, inner = place.definition.qualname.partition(".")
         within = place.definition.at if inner else None
         return self._operation(owner, top, use, within) if owner is not None else None
@@ -299,7 +299,7 @@ class Evidence:
         yield from file_operations(module)
         for node in module.names.values():
             if node.op == "import" and node.args[1] is not None and not is_question(node.args[1]):
-                owner = self._tree.module(node.args[0])
+                owner = self._tree.module(node.args[0], module.path)
                 imported = owner and self._operation(owner, node.args[1], Use(node.args[1], "import", node.at or at))
                 if imported:
                     yield imported

@@ -74,10 +74,10 @@ class Definitions:
             return None
         root, _, rest = use.name.partition(".")
         if not root:
-            return self._absolute(rest, 0) or self._in_some_package(module.path, rest)
+            return self._absolute(rest, 0, module.path) or self._in_some_package(module.path, rest)
         known = module.names.get(root)
         if rest and root not in ("self", "cls") and (known is None or known.op == "import"):
-            return self._absolute(use.name, 0)  # imports stand in uses by their full names
+            return self._absolute(use.name, 0, module.path)  # imports stand in uses by their full names
         if known is None and root in _BUILTIN:
             return None
         outline = self.outline(module)
@@ -349,8 +349,7 @@ class Definitions:
         return self._native.generated(place.outline.path, place.definition.qualname) if hands else ()
 
     def _facts(self, outline: Outline) -> Module | None:
-        module = self._tree.module(outline.name)
-        return module if module is not None and module.path == outline.path else None
+        return self._tree.at(outline.path, outline.name)
 
     # -- names
 
@@ -367,24 +366,28 @@ class Definitions:
         if root in outline.imports and depth < _MAX_NAMES:
             target = outline.imports[root]
             if target == root:
-                return self._absolute(name, depth + 1)
+                return self._absolute(name, depth + 1, outline.path)
             local = target.partition(".")[0]
             inside = depth > 0 and local in outline.definitions
             full = f"{target}.{rest}" if rest else target
             self._tree.expect(outline.path, full)
-            return self._resolved(outline, full, None, depth + 1) if inside else self._absolute(full, depth + 1)
+            return (
+                self._resolved(outline, full, None, depth + 1)
+                if inside
+                else self._absolute(full, depth + 1, outline.path)
+            )
         for star in outline.stars if depth < _MAX_NAMES else ():
-            other = self.outlines.named(star)
+            other = self.outlines.named(star, outline.path)
             found_there = self._resolved(other, name, None, depth + 1) if other is not None else None
             if found_there is not None:
                 return found_there
-        return self._absolute(name, depth + 1) if at is not None and rest else None
+        return self._absolute(name, depth + 1, outline.path) if at is not None and rest else None
 
-    def _absolute(self, dotted: str, depth: int) -> Node | None:
-        """A definition by its module's dotted name and its own."""
+    def _absolute(self, dotted: str, depth: int, near: str) -> Node | None:
+        """A definition by its module's dotted name and its own, as a file sees it."""
         parts = dotted.split(".")
         for cut in range(len(parts) - 1, 0, -1):
-            outline = self.outlines.named(".".join(parts[:cut]))
+            outline = self.outlines.named(".".join(parts[:cut]), near)
             if outline is not None:
                 return self._resolved(outline, ".".join(parts[cut:]), None, depth) if depth < _MAX_NAMES else None
         return None
@@ -448,7 +451,7 @@ class Definitions:
 
     def _named(self, outline: Outline, name: str) -> Node | None:
         """What a name of a file's top level, or an absolute one, stands for."""
-        return self._resolved(outline, name, None, 1) or self._absolute(name, 1)
+        return self._resolved(outline, name, None, 1) or self._absolute(name, 1, outline.path)
 
 
 def _around(outline: Outline, line: int) -> str:

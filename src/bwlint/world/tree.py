@@ -72,6 +72,8 @@ class Tree:
         self._modules: dict[str, Module | None] = {}
         self._placed: dict[str, Module | None] = {}
         self._files: dict[str, str | None] = {}
+        self._below: dict[tuple[str, str], str | None] = {}
+        """The files of modules below one root."""
         self._roots: dict[str, None] = {}
         self._load = load
         self._frames: dict[int, EvaluationFrame] = {}
@@ -119,7 +121,11 @@ class Tree:
             self._afresh = (module, self.edited(module))
         return self._afresh[1]
 
-    def module(self, dotted: str) -> Module | None:
+    def module(self, dotted: str, near: str = "") -> Module | None:
+        """The module of a dotted name, as the file `near` sees it: what lies below its own root comes first."""
+        path = self.file(dotted, near) if near else None
+        if path is not None and path != self.file(dotted):
+            return self.at(path, dotted)
         if dotted not in self._modules:
             self._modules[dotted] = None
             path = self.file(dotted)
@@ -133,8 +139,14 @@ class Tree:
             self._placed[path] = found if found is not None and found.path == path else self._load(path, dotted)
         return self._placed[path]
 
-    def file(self, dotted: str) -> str | None:
-        """The file of a module by its dotted name; None where it is not in the tree."""
+    def file(self, dotted: str, near: str = "") -> str | None:
+        """The file of a module by its dotted name, as the file `near` sees it; None where it is not in the tree."""
+        if near:
+            key = package_root(near), dotted
+            if key not in self._below:
+                self._below[key] = find_module(dotted, key[:1])
+            if self._below[key] is not None:
+                return self._below[key]
         if dotted not in self._files:
             self._files[dotted] = find_module(dotted, self._roots)
         return self._files[dotted]
