@@ -30,6 +30,12 @@ def names_model(part: str) -> bool:
 
 
 @cache
+def is_product(text: object) -> bool:
+    """Whether it is all that a card calls itself."""
+    return any(text in names for names in products().values())
+
+
+@cache
 def structures() -> str:
     """A piece for the types of variables that hold the properties of a device."""
     return "(?:" + "|".join(re.escape(name) for row in table("sources")["structure"] for name in row["names"]) + ")"

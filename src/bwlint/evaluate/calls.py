@@ -295,7 +295,7 @@ def _may_return(run: Interpreter, target: FunctionValue, form: Any, args: list[V
 def _inline(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
     function, module = target.function, target.module
     bound = vectors.bind(target, args, keywords)
-    shape = vectors.signature(bound)
+    shape = vectors.signature(bound) if target.frame is None else None
     key = (id(module), function.qualname, shape, target.owner and target.owner.body.qualname)
     if shape is not None and key in run.calls:
         return run.calls[key]
@@ -303,7 +303,8 @@ def _inline(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: 
         return vectors.UNKNOWN
     run.busy.add(key)
     try:
-        frame = EvaluationFrame(module, bound)
+        frame = EvaluationFrame(module, bound, target.frame)
+        frame.memo = {}
         for name, default in zip(function.params, function.defaults, strict=True):
             if (function.qualname, name) not in bound and default is not None:
                 frame.args[(function.qualname, name)] = run.evaluate(default, EvaluationFrame(module))

@@ -275,14 +275,15 @@ class Interpreter:
 
     def _import(self, node: Expr, frame: EvaluationFrame) -> Vec:
         dotted, name = node.args
-        module = self.world.module(dotted)
+        near = frame.module.path
+        module = self.world.module(dotted, near)
         if name is None:
             return Vec((ModuleValue(module) if module else Ref(dotted),))
         if module is not None:
             found = self.global_name(module, name, outer=True)
             if not isinstance(found.lanes[0], Ref | Unknown):
                 return found
-        inner = self.world.module(f"{dotted}.{name}")
+        inner = self.world.module(f"{dotted}.{name}", near)
         if inner is not None:
             return Vec((ModuleValue(inner),))
         if module is not None and isinstance(found.lanes[0], Unknown):
@@ -290,7 +291,9 @@ class Interpreter:
         return self.outside(f"{dotted}.{name}")
 
     def _function(self, node: Expr, frame: EvaluationFrame) -> Vec:
-        return Vec((FunctionValue(frame.module, frame.module.functions[node.args[0]]),))
+        function, around = frame.module.functions[node.args[0]], node.args[0].rpartition(".")[0]
+        sees = around in frame.module.functions and bool(frame.args)
+        return Vec((FunctionValue(frame.module, function, frame=frame if sees else None),))
 
     def _class(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return Vec((ClassValue(frame.module, frame.module.classes[node.args[0]]),))
@@ -329,7 +332,7 @@ class Interpreter:
     def _behind_stars(self, module: Module, name: str, seen: set[str]) -> Module | None:
         """The module from which a star import, through other facades, brings a name."""
         for star in module.stars:
-            inner = self.world.module(star)
+            inner = self.world.module(star, module.path)
             if inner is None or inner.path in seen or len(seen) > MAX_DEPTH:
                 continue
             seen.add(inner.path)
@@ -383,9 +386,8 @@ class Interpreter:
         if _is_globals(node.args[0]):
             return vectors.each(key, lambda name: self._own_name(frame.module, name))
         base = self.evaluate(node.args[0], frame)
-        rows = base.only()
-        if isinstance(rows, dict) and len(rows) == 1 and key.uniform and isinstance(key.lanes[0], Unknown):
-            return Vec(tuple(rows.values()), device=base.device)  # whatever is asked for, there is one row to find
+        if key.uniform and isinstance(key.lanes[0], Unknown) and all(map(_has_one, base.lanes)):
+            return lift(_only, base)  # whatever is asked for, there is one to find
         return lift(builtins.item, base, key)
 
     def _own_name(self, module: Module, name: object) -> Vec:
@@ -551,6 +553,14 @@ class Interpreter:
                 return target  # a mark on a test is that mark
             return vectors.each(target, lambda lane: calls.call(self, lane, args, keywords))
         return calls.call(self, target.lanes[0], args, keywords)
+
+
+def _has_one(rows: object) -> bool:
+    return isinstance(rows, list | dict) and len(rows) == 1
+
+
+def _only(rows: list[Any] | dict[Any, Any]) -> Any:
+    return next(iter(rows.values() if isinstance(rows, dict) else rows))
 
 
 def _is_globals(node: Expr) -> bool:

@@ -97,7 +97,7 @@ def _method_of_some_class(run: Interpreter, module: Module, name: str) -> Vec | 
 def _module_attribute(run: Interpreter, module: Module, name: str) -> Vec:
     found = run.global_name(module, name, outer=True)
     if isinstance(found.lanes[0], Ref):
-        inner = run.world.module(f"{module.name}.{name}")
+        inner = run.world.module(f"{module.name}.{name}", module.path)
         if inner is not None:
             return Vec((ModuleValue(inner),))
     return found

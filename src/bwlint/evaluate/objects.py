@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from bwlint.evaluate.values import Vec
@@ -13,9 +13,12 @@ from bwlint.model.facts import Class, Function, Module
 
 @dataclass(frozen=True, slots=True)
 class FunctionValue:
+    """A function of the tree; `frame` is the one in which it was made, if that binds what it sees."""
+
     module: Module
     function: Function
     owner: Instance | ClassValue | None = None
+    frame: EvaluationFrame | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ class EvaluationFrame:
 class OutsideNames(Protocol):
     """What the interpreter asks about names outside the expression."""
 
-    def module(self, dotted: str) -> Module | None: ...
+    def module(self, dotted: str, near: str = "") -> Module | None: ...
 
     def owner_class(self, module: Module, qualname: str) -> Class | None: ...
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from bwlint.chips import EVERY
-from bwlint.chips.queries import names_model
+from bwlint.chips.queries import is_product, names_model
 
 CHIPS = tuple(EVERY)
 """The lanes of a vector, in ascending order."""
@@ -348,7 +348,7 @@ def settle(left: object, right: object) -> tuple[object, object]:
 def _equal(left: object, right: object) -> object:
     for name, other in ((left, right), (right, left)):
         if isinstance(name, ProductName):
-            return other in name.texts or Unknown()
+            return other in name.texts or (False if is_product(other) else Unknown())
     if isinstance(left, list | tuple) and isinstance(right, list | tuple) and _any_unknown(left, right):
         return Unknown()
     return left == right

@@ -165,7 +165,7 @@ def _shape(value: Any, room: list[int]) -> Any:
     if isinstance(value, Unknown):
         return ("unknown",)
     if isinstance(value, FunctionValue):
-        return ("function", id(value.module), value.function.qualname)
+        return None if value.frame is not None else ("function", id(value.module), value.function.qualname)
     if isinstance(value, Instance | ClassValue):
         given = value.given if isinstance(value, Instance) else ()
         shapes = [_shape(lane, room) for _, vec in given for lane in vec.lanes]

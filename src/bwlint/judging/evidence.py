@@ -244,7 +244,7 @@ class Evidence:
 
     def _named_in(self, place: Node, use: Use) -> Need | None:
         """An operation that a definition names, or that something named in it does, on whatever way through it."""
-        owner = self._tree.module(place.outline.name)
+        owner = self._tree.at(place.outline.path, place.outline.name)
         top, _, inner = place.definition.qualname.partition(".")
         within = place.definition.at if inner else None
         return self._operation(owner, top, use, within) if owner is not None else None
@@ -284,8 +284,9 @@ class Evidence:
 
     def _operation(self, module: Module, name: str, use: Use, within: Span | None = None) -> Need | None:
         """The first operation in a definition to which one of the targets comes, past the definition's own tests."""
+        outline = self._definitions.outline(module)
         for found in module.uses.get(name, ()):
-            row = operation(found.name) if within is None or within.holds(found.at) else None
+            row = self._definitions.operation(outline, found) if within is None or within.holds(found.at) else None
             coming = self._definitions.passing(module, found.at) if row is not None else NONE
             if row is not None and coming & self._targets:
                 hop = Hop(module.path, found.at, f"`{found.name}` works on {row.chips}")
@@ -298,7 +299,7 @@ class Evidence:
         yield from file_operations(module)
         for node in module.names.values():
             if node.op == "import" and node.args[1] is not None and not is_question(node.args[1]):
-                owner = self._tree.module(node.args[0])
+                owner = self._tree.module(node.args[0], module.path)
                 imported = owner and self._operation(owner, node.args[1], Use(node.args[1], "import", node.at or at))
                 if imported:
                     yield imported

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bwlint.chips import EVERY, ChipSet, instructions
-from bwlint.chips.operations import operation
+from bwlint.chips.operations import OperationFamily, operation
 from bwlint.chips.wording import kib, plain, refused_but
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Use
@@ -74,10 +74,10 @@ class Definitions:
             return None
         root, _, rest = use.name.partition(".")
         if not root:
-            return self._absolute(rest, 0) or self._in_some_package(module.path, rest)
+            return self._absolute(rest, 0, module.path) or self._in_some_package(module.path, rest)
         known = module.names.get(root)
         if rest and root not in ("self", "cls") and (known is None or known.op == "import"):
-            return self._absolute(use.name, 0)  # imports stand in uses by their full names
+            return self._absolute(use.name, 0, module.path)  # imports stand in uses by their full names
         if known is None and root in _BUILTIN:
             return None
         outline = self.outline(module)
@@ -309,6 +309,12 @@ class Definitions:
                 name, chips = short.name.rpartition(".")[2], self._passing(node, use.at)
                 yield NeedProof(row.legal, "library", row.what, row.source, (hop,), arriving=chips, where=name)
 
+    def operation(self, outline: Outline | None, use: Use) -> OperationFamily | None:
+        """The hardware operation that a name stands for; an enumeration of the tree with such a name is none."""
+        row = operation(use.name)
+        found = self._resolved(outline, use.name, use.at) if row is not None and outline is not None else None
+        return None if found and any(base.endswith("Enum") for base in found.definition.bases) else row
+
     def passing(self, module: Module, at: Span) -> ChipSet:
         """The chips that the gates around a place of a file may let come to it."""
         return self._refusals.passing(module, at)
@@ -324,7 +330,7 @@ class Definitions:
             return
         name, at = place.definition.qualname, place.definition.at
         for use in module.uses.get(name.partition(".")[0], ()):
-            row = operation(use.name)
+            row = self.operation(place.outline, use)
             if row is not None and at.holds(use.at):
                 hop = Hop(module.path, use.at, f"`{use.name}` works on {row.chips}")
                 source, chips = f"{use.name} in {module.name}.{name}", self.passing(module, use.at)
@@ -343,8 +349,7 @@ class Definitions:
         return self._native.generated(place.outline.path, place.definition.qualname) if hands else ()
 
     def _facts(self, outline: Outline) -> Module | None:
-        module = self._tree.module(outline.name)
-        return module if module is not None and module.path == outline.path else None
+        return self._tree.at(outline.path, outline.name)
 
     # -- names
 
@@ -361,24 +366,28 @@ class Definitions:
         if root in outline.imports and depth < _MAX_NAMES:
             target = outline.imports[root]
             if target == root:
-                return self._absolute(name, depth + 1)
+                return self._absolute(name, depth + 1, outline.path)
             local = target.partition(".")[0]
             inside = depth > 0 and local in outline.definitions
             full = f"{target}.{rest}" if rest else target
             self._tree.expect(outline.path, full)
-            return self._resolved(outline, full, None, depth + 1) if inside else self._absolute(full, depth + 1)
+            return (
+                self._resolved(outline, full, None, depth + 1)
+                if inside
+                else self._absolute(full, depth + 1, outline.path)
+            )
         for star in outline.stars if depth < _MAX_NAMES else ():
-            other = self.outlines.named(star)
+            other = self.outlines.named(star, outline.path)
             found_there = self._resolved(other, name, None, depth + 1) if other is not None else None
             if found_there is not None:
                 return found_there
-        return self._absolute(name, depth + 1) if at is not None and rest else None
+        return self._absolute(name, depth + 1, outline.path) if at is not None and rest else None
 
-    def _absolute(self, dotted: str, depth: int) -> Node | None:
-        """A definition by its module's dotted name and its own."""
+    def _absolute(self, dotted: str, depth: int, near: str) -> Node | None:
+        """A definition by its module's dotted name and its own, as a file sees it."""
         parts = dotted.split(".")
         for cut in range(len(parts) - 1, 0, -1):
-            outline = self.outlines.named(".".join(parts[:cut]))
+            outline = self.outlines.named(".".join(parts[:cut]), near)
             if outline is not None:
                 return self._resolved(outline, ".".join(parts[cut:]), None, depth) if depth < _MAX_NAMES else None
         return None
@@ -442,7 +451,7 @@ class Definitions:
 
     def _named(self, outline: Outline, name: str) -> Node | None:
         """What a name of a file's top level, or an absolute one, stands for."""
-        return self._resolved(outline, name, None, 1) or self._absolute(name, 1)
+        return self._resolved(outline, name, None, 1) or self._absolute(name, 1, outline.path)
 
 
 def _around(outline: Outline, line: int) -> str:

@@ -39,9 +39,9 @@ class Outlines:
             self._known[path] = self._outline(path, name)
         return self._known[path]
 
-    def named(self, dotted: str) -> Outline | None:
-        """The outline of a module of the tree by its dotted name."""
-        path = self._tree.file(dotted)
+    def named(self, dotted: str, near: str = "") -> Outline | None:
+        """The outline of a module of the tree by its dotted name, as the file `near` sees it."""
+        path = self._tree.file(dotted, near)
         return self.of(path, dotted) if path else None
 
     def keep(self) -> None:

@@ -14,7 +14,7 @@ from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.objects import Clash, EvaluationFrame, FunctionValue
 from bwlint.evaluate.sources import Sources
 from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec, lift
-from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.expr import Expr, Span, walk, walk_through
 from bwlint.model.facts import Class, Gate, Module, Path
 from bwlint.model.naming import spoken
 from bwlint.sources.search import Search, search_of
@@ -72,6 +72,8 @@ class Tree:
         self._modules: dict[str, Module | None] = {}
         self._placed: dict[str, Module | None] = {}
         self._files: dict[str, str | None] = {}
+        self._below: dict[tuple[str, str], str | None] = {}
+        """The files of modules below one root."""
         self._roots: dict[str, None] = {}
         self._load = load
         self._frames: dict[int, EvaluationFrame] = {}
@@ -119,7 +121,11 @@ class Tree:
             self._afresh = (module, self.edited(module))
         return self._afresh[1]
 
-    def module(self, dotted: str) -> Module | None:
+    def module(self, dotted: str, near: str = "") -> Module | None:
+        """The module of a dotted name, as the file `near` sees it: what lies below its own root comes first."""
+        path = self.file(dotted, near) if near else None
+        if path is not None and path != self.file(dotted):
+            return self.at(path, dotted)
         if dotted not in self._modules:
             self._modules[dotted] = None
             path = self.file(dotted)
@@ -133,8 +139,14 @@ class Tree:
             self._placed[path] = found if found is not None and found.path == path else self._load(path, dotted)
         return self._placed[path]
 
-    def file(self, dotted: str) -> str | None:
-        """The file of a module by its dotted name; None where it is not in the tree."""
+    def file(self, dotted: str, near: str = "") -> str | None:
+        """The file of a module by its dotted name, as the file `near` sees it; None where it is not in the tree."""
+        if near:
+            key = package_root(near), dotted
+            if key not in self._below:
+                self._below[key] = find_module(dotted, key[:1])
+            if self._below[key] is not None:
+                return self._below[key]
         if dotted not in self._files:
             self._files[dotted] = find_module(dotted, self._roots)
         return self._files[dotted]
@@ -262,7 +274,7 @@ class Tree:
         run.start()
         outcome = run.truth(gate.test, frame)
         atoms, clashes, toolkit = tuple(run.atoms), tuple(run.clashes), run.toolkit
-        if (not outcome.device and not clashes) or (outcome.guessed and _only_minor(outcome)):
+        if (not outcome.device and not clashes) or (outcome.guessed and _only_minor(module, gate.test, outcome)):
             return None
         if outcome.guessed and not clashes and self._tags.only(module, gate.test):
             return None  # what sounds like a device is a literal wherever it is given
@@ -388,6 +400,7 @@ def _literals(module: Module) -> Iterator[str]:
                 yield name
 
 
+_MOST_SLOTS = 40
 _SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail"})
 
 
@@ -405,8 +418,11 @@ def _asks_platform(test: Expr) -> bool:
     return any(isinstance(name, str) and _PLATFORM.match(name) for name in names)
 
 
-def _only_minor(outcome: Vec) -> bool:
+def _only_minor(module: Module, test: Expr, outcome: Vec) -> bool:
     """A guessed `x.minor == 1` with no major beside it: any point of any figure has one."""
+    named = (node.args[-1] for node in walk_through(test, module.slots, _MOST_SLOTS) if node.args)
+    if not any(isinstance(name, str) and "minor" in name for name in named):
+        return False  # `arch == "sm89"`: there is no other minor of 9
     by_minor: dict[int, set[object]] = {}
     for chip, lane in zip(CHIPS, outcome.spread(), strict=True):
         by_minor.setdefault(chip.minor, set()).add(lane if isinstance(lane, bool) else None)

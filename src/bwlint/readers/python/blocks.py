@@ -269,6 +269,9 @@ class TritonKernel:
             return _BlockValue(
                 self._dimensions(_by_name(node).get("block_shape", node.args[-2] if len(node.args) > 4 else None))
             )
+        if word == "_experimental_descriptor_load" and len(node.args) > 2:
+            shape, loop = self._dimensions(node.args[2]), self._loops[-1].node if self._loops else None
+            return _BlockValue(shape, frozenset({_Load(name or ast.dump(node), shape, loop, False)}))
         if word in ("load", "load_tensor_descriptor"):
             source = self._value(of[0] if of else node.args[0] if node.args else node.func, "")
             loop = self._loops[-1].node if self._loops else None

@@ -955,9 +955,12 @@ class Flow:
         return self.block(node.body, rest)
 
     def _try(self, node: ast.Try, rest: Sequence[ast.stmt]) -> bool:
-        """The body is taken to succeed, but its tests hold neither in a handler nor after one that goes on."""
+        """The body is taken to succeed, but its tests hold neither in a handler nor after one that goes on.
+
+        What tries something to answer whether it works may as well fail.
+        """
         before = dict(self.lowerer.scope.env)
-        depth = len(self.path)
+        depth, first = len(self.path), len(self.returns)
         caught = any(handler.type is None or _CATCHES.search(ast.unparse(handler.type)) for handler in node.handlers)
         self._caught += caught
         self._trying += 1
@@ -966,12 +969,15 @@ class Flow:
         self._caught -= caught
         after = self.lowerer.scope.env
         passed = self.path[depth:]
+        tried = self.returns[first:] if sides.is_probe(node) else []
+        del self.returns[len(self.returns) - len(tried) :]
         went_on = None
         for handler in node.handlers:
             self.lowerer.scope.env = dict(before)
             self.path[depth:] = [unknown(f"{HANDLER} {handler.lineno}")]
             if not self.block(handler.body, ()) and went_on is None:
                 went_on = self.lowerer.scope.env
+        self.returns += tried
         self.path[depth:] = passed
         self.lowerer.scope.env = after if not left or went_on is None else went_on
         if not left:

@@ -82,6 +82,12 @@ class Values:
             return [node]
         return [one for one, _ in self._given(node.id, function)]
 
+    def returned(self, name: str) -> list[ast.expr]:
+        """All that a function at the top of the file gives back."""
+        own = (one for one in self.tree.body if isinstance(one, Function) and one.name == name)
+        ends = (node for one in own for node in below(one) if isinstance(node, ast.Return))
+        return [node.value for node in ends if node.value is not None]
+
     def _given(self, name: str, function: Function | None) -> list[tuple[ast.expr, Function | None]]:
         """All that a name is given: in its function, as its argument, or at the top of the file."""
         own = [(value, function) for value in _assignments(function or self.tree).get(name, ())]

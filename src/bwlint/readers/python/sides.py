@@ -646,6 +646,15 @@ def _is_of_skips(marks: Sequence[ast.expr]) -> bool:
     return any(word in SKIPS for mark in marks for word in re.split(r"[._]", dotted(mark).lower()))
 
 
+def is_probe(node: ast.Try) -> bool:
+    """Whether a block answers whether something works by trying it: `Op(); return True`, and False of a handler."""
+    answers = (getattr(_returned(one.body[-1:]), "value", None) for one in node.handlers)
+    if getattr(_returned(node.body[-1:]), "value", None) is not True or False not in answers:
+        return False
+    calls = (one.value for one in node.body if isinstance(one, ast.Expr | ast.Assign))
+    return any(isinstance(one, ast.Call) and dotted(one.func).rpartition(".")[2] not in _IMPORTING for one in calls)
+
+
 def _returned(body: Sequence[ast.stmt]) -> ast.expr | None:
     for node in body:
         if isinstance(node, ast.Return):

@@ -11,7 +11,7 @@ import ast
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product, takewhile
 
 from bwlint.model.expr import Expr, const
@@ -20,6 +20,7 @@ from bwlint.model.kinds import OperationKind
 from bwlint.readers.nodes import below, whole
 from bwlint.readers.python.blocks import DEFAULT_STAGES, DEFAULT_WARPS, TritonKernel, compared, constants, multiplying
 from bwlint.readers.python.least import Function, Values, called, calls, default_of, parameters
+from bwlint.readers.python.rows import LaunchRow, by_type
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -66,6 +67,7 @@ def _asked(tree: ast.Module) -> Iterator[Operation]:
         tuned = _decorated(kernel, "autotune")
         if tuned is None:
             yield from filter(None, map(reader.launched, mine))
+            yield from filter(None, map(reader.by_row, mine))
         else:
             yield from reader.tuned(tuned, mine)
 
@@ -110,8 +112,21 @@ def takings(tree: ast.Module, name: str) -> Iterator[Taking]:
 
 def bits_of(kernel: Function) -> int:
     """Bits that an element of a kernel counts as."""
-    names = (kernel.name, *parameters(kernel))
-    return 8 if any(map(_BYTE_TYPES.search, names)) else 16
+    spoken = (dotted(node) for node in below(kernel) if isinstance(node, ast.Attribute))
+    names = (kernel.name, *parameters(kernel), *spoken)
+    return 8 if any(map(_BYTE_TYPES.search, names)) or _unpacks(kernel) else 16
+
+
+def _unpacks(kernel: Function) -> bool:
+    """Whether a kernel takes what it loads apart by bits."""
+    loaded: set[str] = set()
+    for node in below(kernel):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and called(node.value) == "load":
+            loaded |= {dotted(one) for one in node.targets}
+    shifts = (
+        one for one in below(kernel) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.LShift | ast.RShift)
+    )
+    return any(isinstance(one, ast.Name) and one.id in loaded for shift in shifts for one in ast.walk(shift.left))
 
 
 def least_bytes(tree: ast.Module, name: str, given: Mapping[str, int], stages: int) -> int:
@@ -171,6 +186,20 @@ class _Reader:
         ]
         return self._operation("launched-shared", launch.call, amounts, launch.function)
 
+    def by_row(self, launch: _Launch) -> Operation | None:
+        """What a launch takes at least with the largest row of a table by types."""
+        values, sizes = Values(self.tree), list[tuple[int, LaunchRow]]()
+        for row in by_type(launch.call, launch.function, values):
+            one = replace(launch, call=row.call)
+            found, stages = self._constants(one, values), self._stages(one, values)
+            kernel = self._kernel(found, values)
+            sizes.append((kernel.elements(stages) * row.bits // 8, row))
+        size, largest = max(sizes, key=lambda one: one[0], default=(0, None))
+        if largest is None or size < _LEAST_BYTES:
+            return None
+        amounts = [const(size, span(largest.at)), const("")]
+        return self._operation("launched-shared", launch.call, amounts, launch.function, largest.bits)
+
     def cases(self, launch: _Launch) -> Iterator[tuple[_Case, Taking]]:
         """A launch whatever it picks, and in each case of the function around it."""
         allowed = _allowed(launch.function)
@@ -212,13 +241,13 @@ class _Reader:
                 yield Taking(self.kernel, call, around, {}, found, config.stages, config.warps, size, config.at)
 
     def _operation(
-        self, kind: OperationKind, at: ast.expr, amounts: list[Expr], function: Function | None
+        self, kind: OperationKind, at: ast.expr, amounts: list[Expr], function: Function | None, bits: int = 0
     ) -> Operation:
         words = {word for node in (below(function) if function else []) if (word := _word(node))}
         asks = any(map(_ASKS.search, words))
         return Operation(
             kind,
-            str(8 * self._element),
+            str(bits or 8 * self._element),
             span(at),
             amounts=tuple(amounts),
             qualname=self.kernel.name,
@@ -227,8 +256,10 @@ class _Reader:
 
     def size(self, constants: Mapping[str, int], stages: int, values: Values) -> int:
         """Bytes that the kernel takes at least."""
-        kernel = TritonKernel(self.kernel, self.kernels, constants, lambda node: _exact(node, None, values))
-        return kernel.elements(stages) * self._element
+        return self._kernel(constants, values).elements(stages) * self._element
+
+    def _kernel(self, constants: Mapping[str, int], values: Values) -> TritonKernel:
+        return TritonKernel(self.kernel, self.kernels, constants, lambda node: _exact(node, None, values))
 
     @property
     def _element(self) -> int:

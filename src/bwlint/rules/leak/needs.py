@@ -12,6 +12,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
+from bwlint.judging.probes import turn_away
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import ANSWERS
@@ -52,7 +53,7 @@ def leaks(
         if picks or _on_both_sides(context, judged, need) or _partial_guard(judged):
             continue  # the gate picks among the chips that it works on, or guards one configuration
         wrong = here & context.targets & context.reach(judged, need.use.at) & need.arriving - need.legal
-        if not wrong:
+        if not wrong or turn_away(context, judged, wrong, need.use.at):
             continue
         if need.strength != PROOF and _says_newer_is_fine(judged, side):
             continue

@@ -14,6 +14,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.probes import turn_away
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Side, Use
 from bwlint.model.findings import Severity
@@ -131,6 +132,8 @@ def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
     said = next(_signs(context, judged), None) if wrong else None
     if said is None or context.works_there(judged) or context.admitted_behind(judged, wrong):
         return
+    if turn_away(context, judged, wrong):
+        return
     yield _draft(
         judged,
         wrong,
@@ -154,6 +157,8 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
         need = called_after(name, at)
         coming = wrong & context.reach(judged, last if at == judged.at else at) if need is not None else NONE
         if need is None or not coming - need.legal or not judged.admitted & need.legal:
+            continue
+        if turn_away(context, judged, coming - need.legal):
             continue
         if judged.admitted & judged.may & _older(need.legal):
             continue  # it was made to run before there was such an instruction: the name says what it is about
