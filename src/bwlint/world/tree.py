@@ -262,7 +262,9 @@ class Tree:
         run.start()
         outcome = run.truth(gate.test, frame)
         atoms, clashes, toolkit = tuple(run.atoms), tuple(run.clashes), run.toolkit
-        if (not outcome.device and not clashes) or (outcome.guessed and _only_minor(outcome)):
+        if not outcome.device and not clashes:
+            return None
+        if outcome.guessed and _only_minor(outcome) and not _names_a_part(gate.test):
             return None
         if outcome.guessed and not clashes and self._tags.only(module, gate.test):
             return None  # what sounds like a device is a literal wherever it is given
@@ -396,6 +398,7 @@ def is_skip(reason: str) -> bool:
     return reason.rpartition(".")[2] in _SKIPS
 
 
+_PART = re.compile(r"[0-9]\.?[0-9]")
 _PLATFORM = re.compile(r"^_*(?:is|on|use)_(?:rocm|hip|amd|xpu|tpu|npu|cpu|hpu|musa|mps|neuron)|^_*hip$", re.I)
 
 
@@ -411,6 +414,11 @@ def _only_minor(outcome: Vec) -> bool:
     for chip, lane in zip(CHIPS, outcome.spread(), strict=True):
         by_minor.setdefault(chip.minor, set()).add(lane if isinstance(lane, bool) else None)
     return not outcome.uniform and all(len(values) == 1 for values in by_minor.values())
+
+
+def _names_a_part(test: Expr) -> bool:
+    """Whether a test spells a capability out, `arch == "sm89"`: of most minors there is one part alone."""
+    return any(node.op == "const" and _PART.search(str(node.args[0])) for node in walk(test))
 
 
 def _where(outcome: Vec, keep: Callable[[object], bool]) -> ChipSet:
