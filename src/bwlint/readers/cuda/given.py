@@ -102,14 +102,21 @@ def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr
     found = {name: value for name, value in fields.items() if _says(value)}
     unnamed = _NAMELESS.search(text)
     nameless = unnamed.start() if unnamed is not None else -1
+    handed: dict[str, list[Expr]] = {}
     for name, (scope, params) in sites.wanted.items():
         rows = list(_handed(sites, code, text, scopes, scope, name))
         own = scope.header > nameless >= 0 or _UNSHARED.search(text, scope.header, scope.open) is not None
         for position, param in enumerate(params):
             column = [row[position] for row in rows if position < len(row)]
             if column and (own or not is_tag(joined(column))):
-                found[f"{scope.qualname}({param})"] = joined(column)
-    return found
+                handed[f"{scope.qualname}({param})"] = column
+    return found | {name: joined(_told(column, handed)) for name, column in handed.items()}
+
+
+def _told(column: Sequence[Expr], handed: Mapping[str, object]) -> Sequence[Expr]:
+    """What calls hand over, but for what a function for other files only passes on: they are to say what that is."""
+    told = [one for one in column if one.op != "param" or "{}({})".format(*one.args) in handed]
+    return told if any(not _is_number(one) for one in told) else column
 
 
 def initialised(text: str, scope: CodeScope) -> Iterator[tuple[int, int, str]]:
