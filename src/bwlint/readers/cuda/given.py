@@ -28,6 +28,7 @@ _ENUM = re.compile(
 _ENUMERATOR = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:=\s*(?P<value>-?\d{1,9})\s*)?")
 _MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)[ ]?(?:=(?!=)|\{)[ ]?(?P<value>[^\s;{}=][^;{}=\n]{0,200})\}?;")
 _DECLARED = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(?P<name>[A-Za-z_]\w*)\s*(?=[;,)={{]|$)")
+_GIVES = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(?:\w+::)*(?P<name>\w+)\s*\(")
 _INITIALISERS = re.compile(r"\)\s{0,40}:(?!:)")
 _INITIALISED = re.compile(r"[:,]\s*(?P<name>\w+)\s*[({]")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
@@ -81,6 +82,11 @@ def declared(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int, 
     if text.find("DeviceProp", start, end) >= 0:
         for one in _DECLARED.finditer(text, start, end):
             yield one["name"], one.span("name")
+
+
+def gives_properties(text: str, scope: CodeScope) -> bool:
+    """Whether a function is declared to return the properties of a device, wherever it keeps them."""
+    return any(one["name"] == plain_name(scope) for one in _GIVES.finditer(text, scope.header, scope.open))
 
 
 def properties(text: str, scopes: Scopes) -> dict[str, Expr]:
