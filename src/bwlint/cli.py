@@ -390,7 +390,8 @@ def port(ctx: click.Context, /, **options: Any) -> None:
 
     For each row of the matrix that is "no" or "other" on the chip: the gates, lists and builds on its ways, what is
     behind them, the fewest edits in the order in which they can be made, with their proof. Nothing is proposed in front
-    of what the chip lacks. PATHS are those of matrix. Nothing is imported or executed.
+    of what the chip lacks. What check says of the chip in kernels, builds and tests besides is a step, too. PATHS are
+    those of matrix. Nothing is imported or executed.
 
     Exit codes: 0 nothing to port, 1 there is a plan, 2 wrong usage or configuration or an internal error, 3 nothing
     was scanned.

@@ -10,15 +10,14 @@ from pathlib import Path
 
 from bwlint.chips import ChipSet, chip, parse_targets, siblings
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft
 from bwlint.matrix import JudgedRows, judged_rows, selected
 from bwlint.matrix.cells import GatePlace, Ruling
 from bwlint.matrix.rows import RowEntry
-from bwlint.model.facts import Module
 from bwlint.model.findings import NoFix, Skipped
 from bwlint.model.progress import Advance, quiet
-from bwlint.port.builds import left_out, mending
+from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
+from bwlint.port.found import FoundKind, FoundPlace, concerning
 from bwlint.port.opening import opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
 from bwlint.port.partly import Partly
@@ -26,6 +25,7 @@ from bwlint.port.sources import Lacking
 from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
 from bwlint.port.ways import OpenWay, Ways
+from bwlint.run.check import findings_of_text
 from bwlint.run.engine import context_of
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
@@ -48,7 +48,9 @@ def port(
     """
     name = _chip(to)
     with ExitStack() as own:
-        gathered = gather(CheckRequest(tuple(paths), jobs=jobs, target=(name,)), stack or own, advance)
+        family = (siblings(chip(name)) | ChipSet.of(name)).names
+        request = CheckRequest(tuple(paths), jobs=jobs, target=family, severity="note", fixes=True)
+        gathered = gather(request, stack or own, advance)
         return _Planner.of(gathered, name, select, advance).plan()
 
 
@@ -83,8 +85,10 @@ class _Planner:
     chip: str
     select: Sequence[str]
     _numbers: dict[GatePlace, int] = field(default_factory=dict)
-    _left_out: dict[GatePlace, Draft] = field(default_factory=dict)
+    _found: dict[GatePlace, FoundPlace] = field(default_factory=dict)
     _arms: dict[GatePlace, str] = field(default_factory=dict)
+    _files: set[str] | None = None
+    _served: dict[GatePlace, ChipSet] = field(default_factory=dict)
 
     @classmethod
     def of(cls, gathered: Gathered, name: str, select: Sequence[str], advance: Advance) -> _Planner:
@@ -105,8 +109,12 @@ class _Planner:
         taken |= {switch.name: [switch.way] for switch in switches}
         order = inside_out(way for ways in taken.values() for way in ways)
         tests = self._tests([wishes[name] for name in taken if name in wishes])
-        builds = self._builds(taken, set(order))
-        self._numbers = {place: number for number, place in enumerate((*order, *builds, *tests), 1)}
+        builds = self._builds(taken, set(order)) | self._flags(wishes[name] for name in whole)
+        told = self._told(
+            {*order, *builds, *tests}, list(self._functions(wishes[name] for name in taken if name in wishes))
+        )
+        ordered = (*told["kernel"], *order, *told["code"], *builds, *told["build"], *tests, *told["test"])
+        self._numbers = {place: number for number, place in enumerate(ordered, 1)}
         needed = defaultdict[GatePlace, list[str]](list)
         shown = defaultdict[GatePlace, dict[str, None]](dict)
         holds: dict[GatePlace, bool | None] = {}
@@ -127,6 +135,10 @@ class _Planner:
         scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
         files = self.gathered.found.files
         return Port(self.chip, rows, steps, scanned, tuple(sorted(skipped, key=lambda skip: skip.path)), files)
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        return (siblings(chip(self.chip)) | ChipSet.of(self.chip)).names
 
     # -- operations
 
@@ -215,14 +227,17 @@ class _Planner:
     # -- steps
 
     def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
-        if place in self._left_out:
-            return self._step_of_build(place, self._left_out[place], needed)
+        if place in self._found:
+            return self._step_found(self._found[place])
         judged = self.ways.gate(place)
         number, spot, names = self._numbers[place], self._spot(place), tuple(dict.fromkeys(needed))
-        family = (siblings(chip(self.chip)) | ChipSet.of(self.chip)).names
+        if place in self._served:
+            words = "what it compiles loads nowhere else"
+            admits = self._served[place].names
+            return PortStep(number, "build", spot, place.path, admits, self.family, None, words, bool(shown), names)
         if judged is None:
             words = "no test of the device stands here: what is written here refuses it by itself"
-            return PortStep(number, "code", spot, place.path, (), family, None, words, bool(shown), names)
+            return PortStep(number, "code", spot, place.path, (), self.family, None, words, bool(shown), names)
         chips = wanted(judged, self.chip, holds)
         arm = self._arms.get(place)
         kept = NoFix(f"an arm of its own, with `{arm}`: today it comes to what it lacks")
@@ -250,15 +265,69 @@ class _Planner:
             if needed and place not in known:
                 found[place] = sorted(set(needed))
         found |= {place: sorted(taken) for place in self._in_setup() if taken and place not in known}
-        lines = {(place.path, place.at[0]) for place in (*known, *found)}
-        is_asked = bool(taken or self.rows.kept or self.rows.alike or not self.select)
-        for draft in left_out(self.context, self._modules(), self.chip) if is_asked else ():
-            if (draft.module.path, draft.at[0]) not in lines:
-                self._left_out[GatePlace(draft.module.path, draft.at)] = draft
-        return found | {place: sorted(taken) for place in self._left_out}
+        return found
 
-    def _modules(self) -> Iterator[Module]:
-        return (module for _, module in self.gathered.collected.modules)
+    def _flags(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
+        """Flags for other chips that compile what stands behind operations without backends, with who needs them."""
+        found = defaultdict[GatePlace, list[str]](list)
+        for wish in wishes:
+            site = self.ways.site(wish.entry) if wish.entry.backend is None else None
+            for place, served in compiled_for_others(self.ways, site) if site is not None else ():
+                self._served[place] = served
+                found[place].append(_named(wish.entry))
+        return found
+
+    def _told(self, known: set[GatePlace], planned: Sequence[GatePlace]) -> dict[FoundKind, list[GatePlace]]:
+        """What else is found to keep the chip out or to lead it astray, in files that the operations come to; nothing
+        that is out of the way after the steps that are `known`, nor what keeps it out of functions that are `planned`.
+        """
+        told: dict[FoundKind, list[GatePlace]] = {"kernel": [], "code": [], "build": [], "test": []}
+        left = [left for place in known for left in self._left(place)]
+        findings = findings_of_text(self.gathered, self.rows.world)
+        for found in concerning(findings, self.gathered.found.files, self.chip):
+            is_known = any(map(found.touches, known)) or any(map(found.is_within, left))
+            against = found.keeps_out and any(map(found.is_within, planned))
+            if not is_known and not against and self._is_asked(found):
+                self._found[found.place] = found
+                told[found.kind].append(found.place)
+        return told
+
+    def _left(self, place: GatePlace) -> Iterator[GatePlace]:
+        """The branch of a gate that a chip leaves that is let through."""
+        judged = self.ways.gate(place)
+        if judged is not None and judged.other.at is not None:
+            yield GatePlace(place.path, judged.other.at)
+
+    def _functions(self, wishes: Iterable[_Wish]) -> Iterator[GatePlace]:
+        """The definitions of operations that are opened, and those in which the gates of their ways stand."""
+        for wish in wishes:
+            nodes = [self.ways.site(wish.entry)]
+            for place in (place for way in wish.ways for place in way.gates):
+                judged = self.ways.gate(place)
+                definitions = self.rows.world.definitions
+                nodes += [definitions.around(judged.module, judged.gate.qualname)] if judged is not None else []
+            yield from (GatePlace(one.outline.path, one.definition.at) for one in nodes if one is not None)
+
+    def _is_asked(self, found: FoundPlace) -> bool:
+        """Whether operations that were asked for by name come to the file of a finding, are built or tested there. What
+        lets the chip in too far is for who asks about the whole tree.
+        """
+        if not self.select:
+            return True
+        if found.keeps_out:
+            return False
+        names = {entry.name for entry, _ in (*self.rows.kept, *self.rows.alike)}
+        if found.kind == "test":
+            text = self.gathered.texts.source(found.file.real) or ""
+            return any(name in text for name in names)
+        return bool(names) if found.kind == "build" else found.file.real in self._reached()
+
+    def _reached(self) -> set[str]:
+        """The files that the operations may come to, with what is compiled for them."""
+        if self._files is None:
+            sites = (self.ways.site(entry) for entry, _ in (*self.rows.kept, *self.rows.alike))
+            self._files = {path for site in sites if site is not None for path in self.ways.files_of(site)}
+        return self._files
 
     def _in_setup(self) -> Iterator[GatePlace]:
         """Lists of a `setup.py` that end in an error where the chip is asked for."""
@@ -267,13 +336,33 @@ class _Planner:
                 if judged.gate.kind == "list" and refuses(judged.other) and self.chip not in judged.may:
                     yield GatePlace(path, judged.at)
 
-    def _step_of_build(self, place: GatePlace, draft: Draft, needed: Sequence[str]) -> PortStep:
-        fix = mending(self.context, draft, self._root(place.path))
-        found, words = (None, f"{draft.message} ({fix.reason})") if isinstance(fix, NoFix) else (fix, "")
-        number, spot, admits = self._numbers[place], self._spot(place), draft.place.admitted.names
+    def _step_found(self, found: FoundPlace) -> PortStep:
+        finding = found.finding
+        words = "" if finding.fix else found.words
+        is_shown = finding.severity != "note"
+        wanted = tuple(name for name in self.family if name not in finding.admitted)
+        spot = CodeSpot(finding.path, finding.region.line, finding.region.column, self._text(found))
+        number, said = self._numbers[found.place], f"{finding.rule}: {finding.message}"
         return PortStep(
-            number, "build", spot, place.path, admits, (self.chip,), found, words, False, tuple(dict.fromkeys(needed))
+            number,
+            found.kind,
+            spot,
+            found.file.real,
+            finding.admitted,
+            wanted,
+            finding.fix,
+            words,
+            is_shown,
+            (),
+            said,
+            finding.related,
         )
+
+    def _text(self, found: FoundPlace) -> str:
+        region = found.finding.region
+        lines = (self.gathered.texts.source(found.file.real) or "").splitlines()[region.line - 1 : region.line]
+        end = region.end_column - 1 if region.end_line == region.line else None
+        return lines[0][region.column - 1 : end].strip() if lines else ""
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
         """Tests that skip the chip and use an operation that is opened, with the names of these. Where one works today,

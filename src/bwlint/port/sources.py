@@ -50,27 +50,36 @@ class CompiledSources:
         where one of them has CUTLASS's tag of the family: it has a body for each. Of headers further on, kernels that
         a builder makes count; what else stands there is often a template that nobody instantiates for the chip.
         """
-        files = [file.real for file in search_of(package_root(start), self.world.native.searches).files("cuda")]
         family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
         tag = re.compile("|".join(rf"arch::Sm{one.joined}\b" for one in family).encode())
-        waiting, near = deque([start]), {start: True}
         found: list[Lacking] = []
         tags: dict[str, str] = {}
+        for path, (data, is_near) in self.files(start).items():
+            if tag.search(data):
+                return []
+            tags |= {name.decode(): path for name in _TAG.findall(data)}
+            found += (*(self._lacking_in(path) if is_near else ()), *self._built_in(path))
+        return found or list(self._for_others(tags))
+
+    def files(self, start: str) -> dict[str, tuple[bytes, bool]]:
+        """A source and the headers of the project that it includes, nearest first, with their content and whether it is
+        the source or includes them itself.
+        """
+        known = [file.real for file in search_of(package_root(start), self.world.native.searches).files("cuda")]
+        waiting, near = deque([start]), {start: True}
+        found: dict[str, tuple[bytes, bool]] = {}
         while waiting:
             path = waiting.popleft()
             data = read_bytes(path)
             if isinstance(data, Unread):
                 continue
-            if tag.search(data):
-                return []
-            tags |= {name.decode(): path for name in _TAG.findall(data)}
-            found += (*(self._lacking_in(path) if near[path] else ()), *self._built_in(path))
+            found[path] = data, near[path]
             texts = (text.decode("latin-1") for text in _INCLUDE.findall(data))
-            for real in (real for text in texts for real in _meant(path, text, files)):
+            for real in (real for text in texts for real in _meant(path, text, known)):
                 if real not in near and len(near) < MAX_HEADERS:
                     near[real] = path == start
                     waiting.append(real)
-        return found or list(self._for_others(tags))
+        return found
 
     def _for_others(self, tags: dict[str, str]) -> Iterator[Lacking]:
         """What is made for CUTLASS's tags, by the files that have them, where each is one of other chips alone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bwlint.model.findings import Fix, Skipped
+from bwlint.model.findings import Fix, Related, Skipped
 from bwlint.sources.walk import SourceFile
 
 Verdict = Literal["opens", "unproved", "partly", "switch", "impossible", "unseen"]
@@ -27,8 +27,8 @@ class CodeSpot:
 
 @dataclass(frozen=True, slots=True)
 class PortStep:
-    """One edit. `kind` is the kind of the gate (list, condition, predicate, ...), build or test; `admits` are the chips
-    that it lets through today, `wanted` those that it has to let through besides.
+    """One edit. `kind` is the kind of the gate (list, condition, predicate, ...), kernel, code, build or test; `admits`
+    are the chips that it lets through today, `wanted` those that it has to let through besides.
 
     `real` is the real path of its file. `fix` has the edits with real paths, and their proof; without one `words` say
     why there is none. `proved` says that what stands behind it is known to work on the chip.
@@ -44,6 +44,10 @@ class PortStep:
     words: str
     proved: bool
     needed_by: tuple[str, ...]
+    said: str = ""
+    """What `bwlint check` says of the place, with the code of the rule, where no way of an operation leads there."""
+    related: tuple[Related, ...] = ()
+    """The places that this rests on."""
 
 
 @dataclass(frozen=True, slots=True)

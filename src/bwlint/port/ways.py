@@ -87,6 +87,13 @@ class Ways:
         """The definition of an operation."""
         return self._node(entry.site.module, entry.site.offer.name) if entry.site is not None else None
 
+    def files_of(self, node: Node) -> Iterator[str]:
+        """The files that a definition may come to, with what is compiled for it."""
+        for one in self.world.definitions.may_lead(node):
+            yield one.outline.path
+            for start in self.world.native.sources_of(one.outline.path, one.definition.qualname):
+                yield from CompiledSources(self.world, self.chip).files(start)
+
     def named_for(self, node: Node) -> ChipSet:
         """The chips, none of the family, after which a definition or its file is called: it is theirs alone. Kernels
         that are called after an older chip than these run on what came later, too.

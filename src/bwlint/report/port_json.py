@@ -61,6 +61,8 @@ def _step(step: PortStep) -> dict[str, Any]:
         "needed_by": list(step.needed_by),
         "fix": None if step.fix is None else _fix(step, step.fix),
         "by_hand": step.words or None,
+        "said": step.said or None,
+        "related": [{"path": one.path, **asdict(one.region), "message": one.message} for one in step.related],
     }
 
 
@@ -68,7 +70,14 @@ def _fix(step: PortStep, fix: Fix) -> dict[str, Any]:
     proof = fix.proof
     return {
         "title": fix.title,
-        "edits": [{"path": step.at.path, **asdict(edit.region), "text": edit.text} for edit in fix.edits],
+        "edits": [
+            {
+                "path": step.at.path if edit.path == step.real else edit.path,
+                **asdict(edit.region),
+                "text": edit.text,
+            }
+            for edit in fix.edits
+        ],
         "before": {"may": list(proof.before_may), "must": list(proof.before_must)},
         "after": {"may": list(proof.after_may), "must": list(proof.after_must)},
         "evidence": proof.evidence,

@@ -36,6 +36,9 @@ def _lines(plan: Port) -> Iterator[str]:
 
 
 def _step(step: PortStep) -> str:
+    if step.said:
+        edit = step.fix.title if step.fix is not None else f"by hand: {step.words}"
+        return f"- [ ] **{step.number}** `{_code(step.at.path)}:{step.at.line}` {_escaped(step.said)}. {_escaped(edit)}"
     what = step.fix.title if step.fix is not None else f"by hand, let {words(step.wanted)} through: {step.words}"
     needed = ", ".join(f"`{_code(name)}`" for name in step.needed_by) or "all that is built"
     return f"- [ ] **{step.number}** `{_code(step.at.path)}:{step.at.line}` {_escaped(what)} (for {needed})"

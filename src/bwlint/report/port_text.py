@@ -80,6 +80,12 @@ def _row(row: PortRow) -> Iterator[str]:
 
 
 def _step(step: PortStep) -> Iterator[str]:
+    if step.said:
+        yield f"  {step.number}. {_place(step.at)}  {step.kind} `{step.at.text}`"
+        see = f" (see {step.related[0].path}:{step.related[0].region.line})" if step.related else ""
+        yield f"     {step.said}{see}"
+        yield f"     {step.fix.title}" if step.fix else f"     by hand: {step.words}"
+        return
     admits = words(step.admits).removesuffix(" only") if step.admits else "nobody"
     yield f"  {step.number}. {_place(step.at)}  {step.kind} `{step.at.text}` lets {admits} through"
     yield f"     {step.fix.title}" if step.fix else f"     by hand, let {words(step.wanted)} through: {step.words}"

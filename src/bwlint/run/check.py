@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bwlint.model.findings import Finding, Report, Skipped, Suppressed
 from bwlint.model.progress import Advance, quiet
@@ -15,8 +16,10 @@ from bwlint.run.outcome import GateSets, Outcome
 from bwlint.run.request import CheckRequest
 from bwlint.sources.kinds import BINARY
 from bwlint.sources.texts import Names
-from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
+
+if TYPE_CHECKING:
+    from bwlint.run.engine import Linked
 
 
 def check(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> Outcome:
@@ -30,10 +33,7 @@ def check(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> 
 def judge(gathered: Gathered) -> Outcome:
     """What there is to say of what was gathered."""
     found, collected, settings, names = gathered.found, gathered.collected, gathered.settings, gathered.names
-    unread = {skip.path for skip in collected.skipped}
-    marked = [file for file in collected.marked if file.path not in unread]
-    rules = settings.all_rules(found.files)  # whatever there is to judge: an unknown one is an error
-    told = _told(gathered, marked, rules, names) if collected.modules or marked else _Told()
+    told = _told(gathered, names)
     carried, unread_binaries = _carried(gathered, names)
     skipped = (*found.skipped, *collected.skipped, *told.skipped, *unread_binaries)
     scanned = len(found.files) - len(collected.skipped)
@@ -49,6 +49,11 @@ def judge(gathered: Gathered) -> Outcome:
     return Outcome(report, scanned, severity, fail_on, gathered.texts, names, told.sets, found.wheels, known)
 
 
+def findings_of_text(gathered: Gathered, world: Linked | None = None) -> tuple[Finding, ...]:
+    """What there is to say of the text of what was gathered, in its world where that is known already."""
+    return _told(gathered, gathered.names, world).findings
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     """What is said of the text of a run; without facts and comments of bwlint it is nothing."""
@@ -62,7 +67,12 @@ class _Told:
     sets: GateSets = field(default_factory=dict)
 
 
-def _told(gathered: Gathered, marked: list[SourceFile], rules: frozenset[str], names: Names) -> _Told:
+def _told(gathered: Gathered, names: Names, world: Linked | None = None) -> _Told:
+    unread = {skip.path for skip in gathered.collected.skipped}
+    marked = [file for file in gathered.collected.marked if file.path not in unread]
+    rules = gathered.settings.all_rules(gathered.found.files)  # whatever there is to judge: an unknown one is an error
+    if not (gathered.collected.modules or marked):
+        return _Told()
     from bwlint.run.engine import analyse  # half of what a hook loads, and most files have nothing to judge
     from bwlint.run.findings_of_drafts import FEW, Proofs, finish
 
@@ -70,9 +80,8 @@ def _told(gathered: Gathered, marked: list[SourceFile], rules: frozenset[str], n
     request = settings.request
     budget = Budget.of(request.link_budget, (file.real for file in files))
     libraries, jobs = settings.libraries(), jobs_of(request.jobs)
-    analysis = analyse(
-        gathered.collected, gathered.sources, gathered.targets, rules, budget, texts.source, libraries, advance, jobs
-    )
+    collected, sources, targets = gathered.collected, gathered.sources, gathered.targets
+    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, advance, jobs, world)
     level = (settings.run.severity or "warning") if request.fixes or request.offers else None
     proofs = Proofs(level, None if request.fixes else FEW)
     finished = finish(analysis, marked, texts, names, settings.enabled, advance, proofs=proofs)

@@ -130,15 +130,16 @@ def analyse(
     libraries: Libraries | None = None,
     advance: Advance = quiet,
     jobs: int = 1,
+    world: Linked | None = None,
 ) -> Analysis:
     """Judge every gate of the collected modules by the named rules.
 
-    `budget` is what may be read besides, `source` gives the text of a file by its real path,
-    `libraries` is the table with the user's rows, `jobs` a number of processes.
+    `budget` is what may be read besides, `source` gives the text of a file by its real path, `libraries` is the table
+    with the user's rows, `jobs` a number of processes, `world` that of the modules where it is known already.
     """
     budget = Budget() if budget is None else budget
     remember_by(searched)
-    world = linked(collected, sources, budget, libraries)
+    world = world or linked(collected, sources, budget, libraries)
     tree, native = world.tree, world.native
     context = context_of(world, collected, targets, advance)
     judging = _Judging(context, world, frozenset(rules), Unreached(tree, native, targets, budget, source))

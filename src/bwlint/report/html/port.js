@@ -66,8 +66,9 @@ function portNode({ kind, text, told }, x, y) {
 function portSteps(isProved, title) {
   const steps = report.steps.filter((step) => step.proved === isProved);
   if (!steps.length) return null;
-  const rows = steps.map((step) =>
-    h("li", { value: step.number }, h("code", null, `${step.path}:${step.line}`), ` ${step.kind} `, h("code", null, step.text), h("p", null, prose(step.fix ? step.fix.title : `by hand, let ${step.wanted.join(", ")} through: ${step.by_hand}`)), h("p", { class: "quiet" }, `for ${step.needed_by.join(", ") || "all that is built"}`)),
-  );
+  const rows = steps.map((step) => {
+    const byHand = step.said ? `by hand: ${step.by_hand}` : `by hand, let ${step.wanted.join(", ")} through: ${step.by_hand}`;
+    return h("li", { value: step.number }, h("code", null, `${step.path}:${step.line}`), ` ${step.kind} `, h("code", null, step.text), h("p", null, prose(step.fix ? step.fix.title : byHand)), h("p", { class: "quiet" }, prose(step.said || `for ${step.needed_by.join(", ") || "all that is built"}`)));
+  });
   return [h("h2", null, title), h("ol", null, rows)];
 }

@@ -129,8 +129,10 @@ def _arms(judged: Judged) -> list[Gate]:
 def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -> Kept | None:
     """Of a chain that ends in an error, told once, at its end: an arm is for parts like 12.x, and they get no arm."""
     small = _SMALL_SHARED & context.tree.live(judged.module, arms[0]) - (judged.sets.live - judged.core)
+    like = arms[0]
     for one in context.within(judged):  # also where a test has a part of which nothing is known
         if one.gate in arms:
+            like = one.gate if _SMALL_SHARED & one.core else like
             small |= _SMALL_SHARED & one.core
             out -= one.may
     if judged.gate is not arms[-1] or not out or not small:
@@ -145,7 +147,8 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
     closed = _closed_in_device_code(context, judged, out)
     if closed is not None:
         return Kept(out, "note", "low", f"{reason}, and so does its device code", closed, at=judged.gate.no.at)
-    return Kept(out, "warning", "medium", reason, at=judged.gate.no.at)
+    arm = RelatedSpan(judged.module, like.at, f"the arm for {plain(small)}")
+    return Kept(out, "warning", "medium", reason, arm, at=judged.gate.no.at)
 
 
 def _closed_in_device_code(context: Context, judged: Judged, out: ChipSet) -> RelatedSpan | None:

@@ -1,0 +1,98 @@
+"""What `bwlint check` says that a chip needs where no way of an operation leads: in kernels, builds and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+from bwlint.chips import chip, siblings
+from bwlint.matrix.cells import GatePlace
+from bwlint.model.expr import Span
+from bwlint.model.findings import Finding
+from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.sources.walk import SourceFile
+
+FoundKind = Literal["kernel", "code", "build", "test"]
+_BUILDS = frozenset({"arch-target", "toolchain", "relabelled"})
+"""Names of rules about what is built."""
+_TELLING_NOTES = frozenset({"excluded", "family-split", "test-gate"})
+"""Those of which a note is for whoever ports, too: it may run there, one of the family has it, or nobody would see that
+it works.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlace:
+    """A finding with its file. The edits of its fix have real paths."""
+
+    finding: Finding
+    file: SourceFile
+
+    @property
+    def place(self) -> GatePlace:
+        region = self.finding.region
+        return GatePlace(self.file.real, Span(region.line, region.column - 1, region.end_line, region.end_column - 1))
+
+    @property
+    def keeps_out(self) -> bool:
+        """Whether it is said that too many chips are let in."""
+        return self.finding.name in _named("let-in")
+
+    def touches(self, place: GatePlace) -> bool:
+        """Whether the finding, or a place that it tells besides, stands on a line of a place."""
+        finding = self.finding
+        lines = range(place.at.line, place.at.end_line + 1)
+        regions = (finding.region, *(one.region for one in finding.related if one.path == finding.path))
+        return place.path == self.file.real and any(region.line in lines for region in regions)
+
+    def is_within(self, place: GatePlace) -> bool:
+        """Whether the finding stands within a place."""
+        return place.path == self.file.real and place.at.holds(self.place.at)
+
+    @property
+    def kind(self) -> FoundKind:
+        if self.finding.name == "test-gate":
+            return "test"
+        if self.finding.name in _BUILDS:
+            return "build"
+        return "kernel" if self.file.kind in ("cuda", "ptx") else "code"
+
+    @property
+    def words(self) -> str:
+        """Why there is no fix."""
+        refused = f" ({self.finding.fix_refused})" if self.finding.fix_refused else ""
+        return f"{self.finding.advice or self.finding.message}{refused}"
+
+
+def concerning(findings: Iterable[Finding], files: Iterable[SourceFile], name: str) -> Iterator[FoundPlace]:
+    """The findings, for the family of the chip `name`, after which something is to be edited for it, the first of each
+    line.
+    """
+    others = frozenset(siblings(chip(name)).names)
+    by_path = {file.path: file for file in files}
+    seen = set[tuple[str, int]]()
+    for finding in findings:
+        line = finding.path, finding.region.line
+        if finding.path in by_path and line not in seen and _is_for(finding, name, others):
+            seen.add(line)
+            fix = finding.fix
+            edits = tuple(replace(edit, path=by_path[edit.path].real) for edit in fix.edits) if fix else ()
+            found = replace(finding, fix=replace(fix, edits=edits)) if fix else finding
+            yield FoundPlace(found, by_path[finding.path])
+
+
+def _is_for(finding: Finding, name: str, others: frozenset[str]) -> bool:
+    is_kept_out = name not in finding.admitted
+    if finding.severity == "note":
+        return finding.name in _TELLING_NOTES and is_kept_out
+    if finding.name in _BUILDS:
+        return is_kept_out or others <= {*finding.admitted}  # else it is about another of the family
+    return is_kept_out or finding.name not in _named("kept-out")
+
+
+@cache
+def _named(concerns: str) -> frozenset[str]:
+    rules = (*checks(), *guard_checks(), *file_checks())
+    return frozenset(rule.name for rule, _ in rules if rule.concerns == concerns)
