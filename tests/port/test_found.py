@@ -85,7 +85,7 @@ def test_kernels_come_first_then_gates_then_builds_and_tests(tmp_path: Path) -> 
 
 
 def test_what_is_said_is_in_the_text(tmp_path: Path) -> None:
-    text = render(made(tmp_path, TREE), Setting("0", color=False))
+    text = render(made(tmp_path, TREE), Setting())
     assert "     BW301: 120a is loaded by 12.0 only: 12.1 loads nothing of this\n" in text
 
 

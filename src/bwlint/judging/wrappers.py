@@ -11,7 +11,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import RelatedSpan
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import Span
-from bwlint.model.facts import Hop
+from bwlint.model.facts import Hop, Module
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.builds import built
@@ -91,14 +91,18 @@ def for_family(context: Context, guarded: Guarded, chips: ChipSet) -> Guarded | 
 
 
 def asked_for(context: Context, wrapper: Wrapper, guarded: Guarded, targets: TargetSet) -> bool:
-    """Whether a build compiles a file in which something is wrapped for some targets, or no build of it is known."""
+    """Whether a build compiles a file in which something is wrapped for some targets, or there is none of it."""
     paths = dict.fromkeys(place.module.path for place in wrapper.places)
     modules = [module for path in paths if (module := context.tree.headers.at(path)) is not None]
     for module in modules or (guarded.module,):
         carries = context.compiling(module)
-        if not carries or any(built(carry) & targets for carry in carries):
+        if any(built(carry) & targets for carry in carries) or not (carries or _is_built_unread(context, module)):
             return True
     return False
+
+
+def _is_built_unread(context: Context, module: Module) -> bool:
+    return context.native is not None and context.native.unbuilt.beside_another(module.path)
 
 
 def served(context: Context, guarded: Guarded, lost: TargetSet) -> bool:

@@ -31,7 +31,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "build",
         suffixes=(
-            *(".cmake", ".mk", ".sh", ".bash", ".dockerfile"),
+            *(".cmake", ".mk", ".sh", ".bash", ".dockerfile", ".Dockerfile"),
             *(".yml", ".yaml", ".hcl", ".json", ".toml", ".bzl", ".bazel", ".bazelrc"),
             *(".service", ".sbatch", ".slurm", ".env"),
         ),

@@ -149,6 +149,10 @@ class Unbuilt:
         found = self._headers[folder]
         return found is not None and real in found.headers and not _has_another_build(os.path.dirname(real), folder)
 
+    def beside_another(self, real: str) -> bool:
+        """Whether a build that bwlint does not read may compile a file."""
+        return _has_another_build(os.path.dirname(real), checkout_folder(package_root(real)))
+
     def live(self, paths: Iterable[str], near: str) -> tuple[str, ...]:
         """Those of some files that a file may have to do with: all, where it is compiled by nobody itself."""
         found = tuple(paths)

@@ -328,7 +328,7 @@ class _CmakeFile:
             if listed is not None and replaces and len(values) > 1:
                 self.numbers[name] = listed, self.places.span(values[0].start, values[-1].end)
             if replaces:
-                self.values.pop(name, None)
+                self.values[name] = self._elsewhere(name)
             else:
                 self._joined(name, values)
             return
@@ -343,9 +343,9 @@ class _CmakeFile:
     def _joined(self, name: str, added: Sequence[Argument]) -> None:
         """A list that others are added to: it holds theirs too, or nobody knows what it holds."""
         names = [reference for argument in added for reference in _REFERENCE.findall(argument.text)]
-        if name not in self.values:
+        if not self.values.get(name):
             return
-        if names and all(other in self.values for other in names):
+        if names and all(map(self.values.get, names)):
             self.values[name] = [*self.values[name], *(value for other in names for value in self.values[other])]
         else:
             self.open.add(name)
@@ -355,9 +355,13 @@ class _CmakeFile:
 
     def _hold(self, name: str, carry: int, *, replaces: bool) -> None:
         """The variable holds a carry; what it held before stays only in the other branches."""
+        kept = self._elsewhere(name) if replaces else self.values.get(name, ())
+        self.values[name] = [*kept, _Value(carry, tuple(entry.arm for entry in self.stack))]
+
+    def _elsewhere(self, name: str) -> list[_Value]:
+        """What a variable holds in the other branches."""
         path = tuple(entry.arm for entry in self.stack)
-        kept = [value for value in self.values.get(name, ()) if not replaces or _exclusive(value.path, path)]
-        self.values[name] = [*kept, _Value(carry, path)]
+        return [value for value in self.values.get(name, ()) if _exclusive(value.path, path)]
 
     def _property(self, command: Command) -> None:
         words = command.words
@@ -418,7 +422,7 @@ class _CmakeFile:
     def _offered_by(self, out: str, arguments: Sequence[Argument]) -> None:
         """`intersection(OUT "${OFFERED}" "${ASKED}")`: OUT is what OFFERED is, unless the request itself is cut."""
         names = [name for argument in arguments for name in _REFERENCE.findall(argument.text)]
-        if names and names[0] in self.values and out not in names:
+        if names and self.values.get(names[0]) and out not in names:
             self.kernels.add(names[0])
             self.values[out] = self.values[names[0]]
 

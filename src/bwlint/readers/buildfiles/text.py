@@ -83,7 +83,7 @@ _ARM = re.compile(r"[ \t]*\(?([\"']?(?:\d{1,2}\.|cu\d{2,3}\b)[\w.*|\"' \t]{0,200
 _HOST_ARM = re.compile(r"[ \t]*\(?([\"']?(?:x86_64|amd64|aarch64|arm64|sbsa)[\w*|\"' \t-]{0,60})\)")
 _YAML = (".yml", ".yaml")
 _SHELL = (".sh", ".bash")
-_DOCKERFILE = re.compile(r"(?:^|/)(?:Docker|Container)file(?:[._-][^/]*)?$|\.dockerfile$")
+_DOCKERFILE = re.compile(r"(?:^|/)(?:Docker|Container)file(?:[._-][^/]*)?$|\.[Dd]ockerfile$")
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?P<name>[A-Za-z]{1,20})[ \t]*=[ \t]*(?P<value>\S+)[ \t]*$")
 _LONGEST_CONTINUED = 5000
 """Characters of continued lines behind a line."""

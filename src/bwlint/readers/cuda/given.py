@@ -28,6 +28,7 @@ _ENUM = re.compile(
 _ENUMERATOR = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:=\s*(?P<value>-?\d{1,9})\s*)?")
 _MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)[ ]?(?:=(?!=)|\{)[ ]?(?P<value>[^\s;{}=][^;{}=\n]{0,200})\}?;")
 _DECLARED = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(?P<name>[A-Za-z_]\w*)\s*(?=[;,)={{]|$)")
+_GIVES = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(?:\w+::)*(?P<name>\w+)\s*\(")
 _INITIALISERS = re.compile(r"\)\s{0,40}:(?!:)")
 _INITIALISED = re.compile(r"[:,]\s*(?P<name>\w+)\s*[({]")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
@@ -83,6 +84,11 @@ def declared(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int, 
             yield one["name"], one.span("name")
 
 
+def gives_properties(text: str, scope: CodeScope) -> bool:
+    """Whether a function is declared to return the properties of a device, wherever it keeps them."""
+    return any(one["name"] == plain_name(scope) for one in _GIVES.finditer(text, scope.header, scope.open))
+
+
 def properties(text: str, scopes: Scopes) -> dict[str, Expr]:
     """`.field` for each member or variable of a file that holds the properties of a device."""
     found = ((name, at) for name, (at, _) in declared(text, 0, len(text)) if scopes.function(at) is None)
@@ -102,14 +108,21 @@ def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr
     found = {name: value for name, value in fields.items() if _says(value)}
     unnamed = _NAMELESS.search(text)
     nameless = unnamed.start() if unnamed is not None else -1
+    handed: dict[str, list[Expr]] = {}
     for name, (scope, params) in sites.wanted.items():
         rows = list(_handed(sites, code, text, scopes, scope, name))
         own = scope.header > nameless >= 0 or _UNSHARED.search(text, scope.header, scope.open) is not None
         for position, param in enumerate(params):
             column = [row[position] for row in rows if position < len(row)]
             if column and (own or not is_tag(joined(column))):
-                found[f"{scope.qualname}({param})"] = joined(column)
-    return found
+                handed[f"{scope.qualname}({param})"] = column
+    return found | {name: joined(_told(column, handed)) for name, column in handed.items()}
+
+
+def _told(column: Sequence[Expr], handed: Mapping[str, object]) -> Sequence[Expr]:
+    """What calls hand over, but for what a function for other files only passes on: they are to say what that is."""
+    told = [one for one in column if one.op != "param" or "{}({})".format(*one.args) in handed]
+    return told if any(not _is_number(one) for one in told) else column
 
 
 def initialised(text: str, scope: CodeScope) -> Iterator[tuple[int, int, str]]:

@@ -62,7 +62,7 @@ def program(
         body = seen[scope.kind]
         asks = scope.open in asking or ANY_COMPARISON.search(body, scope.open, scope.close) is not None
         asks = asks or (scope.kind == "macro" and FAILS.search(body, scope.open, scope.close) is not None)
-        if asks or found.uses_carrier(body, scope.header, scope.close):
+        if asks or found.uses_carrier(body, scope.header, scope.close) or given.gives_properties(body, scope):
             one = _apart(scope, len(given.parameters(body, scope)), params)
             HostWalk(code, body, one, found, reads, directives, tags(text, scopes, scope)).run()
     for start, end in outside(text, lambda offset: scopes.function(offset) is None):

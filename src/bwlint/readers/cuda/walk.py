@@ -164,7 +164,8 @@ class HostWalk:
     def _answers(self) -> list[tuple[tuple[Expr, ...], Expr]]:
         """What is returned; beside the device, what stands for an error or was kept from an earlier call is none."""
         if not any(self.reads.reads(value) for _, value in self.returns):
-            return self.returns
+            of_device = given.gives_properties(self.text, self.scope)
+            return [((), Expr("source", ("properties",)))] if of_device else self.returns
         return [one for one in self.returns if self.reads.reads(one[1]) or not _says_nothing(one[1])]
 
     def _gives(self) -> None:

@@ -36,7 +36,7 @@ from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.model.kinds import ACCEPTING, FLAGS, ONE_EXTENSION, CarryKind
 from bwlint.rules.arch_target import RULE
 from bwlint.sources.search import search_of
-from bwlint.sources.tree import checkout_folder, package_root
+from bwlint.sources.tree import checkout_folder, package_root, project_folder
 from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
@@ -48,6 +48,8 @@ _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
 _OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
 _TAKEN_AS_IT_IS = re.compile(r"torch_cuda_arch_list|CMAKE_CUDA_ARCHITECTURES$", re.I)
+_GIVEN_TO_CMAKE = re.compile("-D(CMAKE_CUDA_ARCHITECTURES)")
+_OF_CMAKE = ("CMakeLists.txt", ".cmake")
 NO_FAMILY = "no target for the family here"
 _HOPPER = 90
 _CARDS = group("small-shared")
@@ -593,10 +595,14 @@ class _BuildFile:
         if jits & asked == asked:
             names = _listed([target for one in together.members for target in one.ptx if target.jits_on() & asked])
             last = _last_step(together.members)
-            if not last:
+            own = None if last else self._own_list(built.carry, asked)
+            if not last and own is None:
                 return  # who ships PTX asks for what its driver does
             message = f"nothing here is built for {plain(asked)}; its driver compiles the PTX of {names} at first use"
-            message += f"; each toolkit up to {last} adds the chips that it knows, and later ones none"
+            if own is None:
+                message += f"; each toolkit up to {last} adds the chips that it knows, and later ones none"
+            else:
+                message += f", without what the code has for {own.message}"
             claim = _without_cubins(together, asked)
             yield self._draft(
                 built,
@@ -608,6 +614,7 @@ class _BuildFile:
                 claim=claim,
                 covered=jits,
                 remedy=_OF_ITS_MAKER,
+                related=() if own is None else (replace(own, message=f"{own.message} for who gives no list"),),
             )
             return
         beside = self._beside_x86(built)
@@ -696,6 +703,20 @@ class _BuildFile:
                     if one.name == carry.name and _loading(one.sass) & self.context.targets:
                         return f"{hit.file.real.rpartition('/')[2]}:{one.at[0]}"
         return ""
+
+    def _own_list(self, carry: Carry, asked: ChipSet) -> RelatedSpan | None:
+        """Where a project's CMake has the asked chips by names with a suffix, of what another file gives a list for."""
+        native, given = self.context.native, _GIVEN_TO_CMAKE.fullmatch(carry.name)
+        if native is None or given is None:
+            return None
+        search = search_of(project_folder(package_root(self.module.path)), native.searches)
+        hits = (hit.file.real for hit in search.word("build", given[1])[:_MOST_COPIES])
+        for other in filter(None, (self.context.builds.read(real) for real in hits if real.endswith(_OF_CMAKE))):
+            for one in other.carries:
+                own = (name for name in one.sass if name[-1].isalpha() and _loading([name]) & asked)
+                if one.name == given[1] and (name := next(own, "")):
+                    return RelatedSpan(other, one.at, f"sm_{name}")
+        return None
 
     def _compiles_as_it_stands(self, built: _Built) -> bool:
         """Whether the sources of a list are known in this tree, and so that no other name is made of its own."""

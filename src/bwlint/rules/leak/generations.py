@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bwlint.chips import NONE, ChipSet, group, spelling, words
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import listed, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -15,6 +15,7 @@ from bwlint.judging.evidence import handed_out
 from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import NUMBER
 from bwlint.rules.leak import RULE
+from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 
 _HOPPER = group("hopper")
@@ -36,7 +37,8 @@ def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
             if not wrong or _only_tunes(judged, use) or (other is not None and _of(other) & wrong):
                 continue
             if _of(use) == _HOPPER and other is not None:
-                yield _draft(judged, side, wrong, use, other)
+                built = _built_alone(context, judged, _of(use), wrong) if use.role == NUMBER else None
+                yield _draft(judged, side, wrong, use, other, built)
                 return
             if _of(use) == _DATACENTER and _asks_for(judged, side) and _says_all(context, judged, use, beside):
                 yield _draft(judged, side, wrong, use, other)
@@ -86,14 +88,32 @@ def _partner(use: Use, beside: Side) -> Use | None:
     return None
 
 
-def _draft(judged: Judged, side: Side, wrong: ChipSet, use: Use, other: Use | None) -> Draft:
+def _built_alone(context: Context, judged: Judged, named: ChipSet, wrong: ChipSet) -> RelatedSpan | None:
+    """The build of what is called after a generation, where none of it runs on some chips."""
+    builds = context.builds.above(judged.module.path) if judged.module.language == "cuda" else ()
+    found = [(build, carry) for build in builds for carry in build.carries if _are_of(carry.sources, named)]
+    if not found or runs_on(carry for _, carry in found) & wrong:
+        return None
+    build, carry = found[0]
+    names = listed([f"sm_{name}" for name in carry.sass])
+    return RelatedSpan(build, carry.at, f"{carry.sources[0].rpartition('/')[2]} is compiled for {names}")
+
+
+def _are_of(sources: Sequence[str], named: ChipSet) -> bool:
+    numbers = [number for source in sources for number in spelling.numbers(source.rpartition("/")[2])]
+    return any(chip.joined in numbers for chip in named)
+
+
+def _draft(
+    judged: Judged, side: Side, wrong: ChipSet, use: Use, other: Use | None, built: RelatedSpan | None = None
+) -> Draft:
     name = use.name.rpartition(".")[2]
     beside = f"; beside it is `{other.name.rpartition('.')[2]}`" if other is not None else ""
     own = "wgmma" if _of(use) == _HOPPER else "tcgen05"
     return Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
-        severity="note" if use.role == NUMBER else "warning",  # sizes go with the dispatch that launches
+        severity="note" if use.role == NUMBER and not built else "warning",  # sizes go with the dispatch that launches
         confidence="medium",
         message=f"lets {plain(wrong)} take `{name}`, which is named for {_of(use)}{beside}",
         label=f"admits {judged.on(side)}",
@@ -102,8 +122,9 @@ def _draft(judged: Judged, side: Side, wrong: ChipSet, use: Use, other: Use | No
         related=(
             RelatedSpan(judged.module, use.at, f"taken on {judged.on(side)}"),
             *((RelatedSpan(judged.module, other.at, "the other arm"),) if other is not None else ()),
+            *((built,) if built is not None else ()),
         ),
-        cause=(judged.module.path, f"{judged.gate.qualname} {judged.gate.text}"),
+        cause=(judged.module.path, f"{judged.gate.qualname} {judged.gate.text}" if built is None else built.at),
         claims=(
             Claimed(claims.need(name, wrong, NONE, f"`{name}` does not work on {plain(wrong)}"), use.at, judged.module),
         ),
