@@ -95,7 +95,7 @@ class _Planner:
         rows = judged_rows(gathered, (name,), select)
         context = context_of(rows.world, gathered.collected, ChipSet.of(name), advance)
         family = FamilyNames(rows.judge.interfaces, name)
-        ways = Ways(rows.judge, rows.world, context, gathered.texts, name, family)
+        ways = Ways(rows.world, context, name, family, gathered.texts)
         return cls(gathered, rows, context, ways, name, select)
 
     def plan(self) -> Port:

@@ -1,0 +1,51 @@
+"""The gates of a tree as a plan finds them: by the place that a row, a proof or a use gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bwlint.judging.context import Context
+from bwlint.matrix.cells import GatePlace
+from bwlint.model.facts import Module
+from bwlint.run.engine import Linked
+from bwlint.sources.tree import module_name, package_root
+from bwlint.world.gates import Judged
+from bwlint.world.proofs import Node
+
+
+@dataclass(slots=True)
+class PortGates:
+    """Finds the gates of one world for one chip."""
+
+    world: Linked
+    context: Context
+    chip: str
+
+    def gate(self, place: GatePlace) -> Judged | None:
+        """The gate at a place: the one that stands there, else the smallest around it, else the first in it."""
+        found = [one for one in self.judged(place.path) if one.gate.at == place.at or one.at == place.at]
+        if found:
+            return found[0]
+        around = [one for one in self.judged(place.path) if one.gate.at.holds(place.at)]
+        if around:
+            return min(around, key=lambda one: (one.gate.at[2] - one.gate.at[0], one.gate.at[3] - one.gate.at[1]))
+        return next((one for one in self.judged(place.path) if place.at.holds(one.gate.at)), None)
+
+    def judged(self, path: str) -> Iterable[Judged]:
+        """The gates of a file that read the device."""
+        if path in self.context.judged:
+            return self.context.judged[path]
+        module = self.module(path)
+        return self.world.native.refusals.judged(module) if module is not None else ()
+
+    def module(self, path: str) -> Module | None:
+        """The facts of a file that the run has read or looked into."""
+        if path.endswith(".py"):
+            return self.world.tree.at(path, module_name(path, package_root(path)))
+        return self.world.tree.headers.at(path)
+
+    def node(self, module: str, qualname: str) -> Node | None:
+        outline = self.world.outlines.named(module)
+        found = outline.definitions.get(qualname) if outline is not None else None
+        return Node(outline, found) if outline is not None and found is not None else None
