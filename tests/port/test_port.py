@@ -716,6 +716,220 @@ def test_nothing_in_front_of_what_a_gate_is_there_for(name: str, tmp_path: Path)
         assert "tcgen05" in plan.rows[0].ways[0].lacks[0].what
 
 
+ENDS: dict[str, tuple[str, dict[str, str]]] = {
+    "a gate that lets in Hopper alone, or Rubin alone, is no gate to open": (
+        """
+        from .cc import get_compute_capability
+        from .decorators import backend_requirement, supported_compute_capability
+        def op(x):
+            if get_compute_capability(x.device)[0] != 9:
+                raise ValueError("9.x only")
+            return x
+        def op_old(x):
+            if get_compute_capability(x.device)[0] != 8:
+                raise ValueError("8.x only")
+            return x
+        def op_both(x):
+            if get_compute_capability(x.device) not in ((9, 0), (10, 0)):
+                raise ValueError("9.0 and 10.0 only")
+            return x
+        @supported_compute_capability([107])
+        def _later(x, backend): return True
+        @supported_compute_capability([90, 100, 120, 121])
+        def _wide(x, backend): return True
+        @backend_requirement({"later": _later, "wide": _wide})
+        def op_many(x, backend="auto"):
+            return x
+        """,
+        {"op": "impossible", "op_old": "unproved 1", "op_both": "unproved 2", "op_many[later]": "impossible"},
+    ),
+    "what else stands behind the gate of an operation that ends in what the chip lacks": (
+        """
+        from .cc import get_compute_capability
+        from .check import need
+        from .sm100 import GemmSm100
+        from .sm120 import GemmSm120
+        def _checked(x):
+            if get_compute_capability(x.device)[0] != 10:
+                raise ValueError("10.x only")
+        def _wide(x):
+            if get_compute_capability(x.device)[0] not in (8, 9, 10):
+                raise ValueError("8.x to 10.x only")
+        def op(x):
+            _checked(x)
+            return GemmSm100()(x)
+        def op_size(x):
+            _checked(x)
+            return x.numel() * 2
+        def op_run(x):
+            _wide(x)
+            return GemmSm100()(x)
+        def op_run_size(x):
+            _wide(x)
+            return x.numel() * 2
+        def op_shared(x):
+            need(x)
+            return GemmSm100()(x)
+        def op_apart(x):
+            need(x)
+            return x
+        """,
+        {
+            "op": "impossible",
+            "op_size": "impossible",
+            "op_run": "impossible",
+            "op_run_size": "unproved 2",
+            "op_shared": "impossible",
+            "op_apart": "unproved 1",
+        },
+    ),
+    "a class that is called after a library": (
+        """
+        from .cc import get_compute_capability
+        class _Asked:
+            @classmethod
+            def is_supported(cls):
+                if get_compute_capability(None)[0] != 10:
+                    return False, "10.x only"
+                return True, None
+        class OpDeepGemmLinear:
+            @classmethod
+            def is_supported(cls):
+                if get_compute_capability(None)[0] != 10:
+                    return False, "10.x only"
+                return True, None
+        class _GatherTRTLLMBackend(_Asked):
+            @classmethod
+            def is_supported(cls):
+                if get_compute_capability(None)[0] != 10:
+                    return False, "10.x only"
+                return True, None
+        class OpHeir(_GatherTRTLLMBackend):
+            pass
+        class OpPlain(_Asked):
+            pass
+        class OpWideTRTLLMBackend:
+            @classmethod
+            def is_supported(cls):
+                if get_compute_capability(None)[0] not in (8, 9, 10):
+                    return False, "8.x to 10.x only"
+                return True, None
+        """,
+        {
+            "OpDeepGemmLinear": "impossible",
+            "OpHeir": "impossible",
+            "OpPlain": "unproved 1",
+            "OpWideTRTLLMBackend": "impossible",
+        },
+    ),
+    "the text of a backend that a method passes on": (
+        """
+        from flashinfer import mm_fp4
+        from .check import asked
+        class _Asked:
+            @classmethod
+            def is_supported(cls):
+                return asked()
+        class OpNew(_Asked):
+            def run(self, x):
+                if x.empty():
+                    return x
+                return mm_fp4(x, x, backend="cute-dsl")
+        class OpVendor(_Asked):
+            def run(self, x):
+                return mm_fp4(x, x, backend="cudnn")
+        class OpEither(_Asked):
+            def run(self, x):
+                return mm_fp4(x, x, backend="trtllm") if x.wide else mm_fp4(x, x, backend="b12x")
+        """,
+        {"OpNew": "impossible", "OpVendor": "unproved 1", "OpEither": "unproved 1"},
+    ),
+    "an error that names the instruction": (
+        """
+        from .cc import get_compute_capability
+        def op(x):
+            if get_compute_capability(x.device)[0] != 10:
+                raise ValueError("stochastic rounding needs cvt.rs, which your GPU lacks")
+            return x
+        def op_fast(x):
+            if get_compute_capability(x.device)[0] != 10:
+                raise ValueError("fast rounding is for 10.x")
+            return x
+        def op_older(x):
+            if get_compute_capability(x.device)[0] not in (8, 10):
+                raise ValueError("without cvt.rs only on 8.x")
+            return x
+        """,
+        {"op": "impossible", "op_fast": "unproved 1", "op_older": "unproved 2"},
+    ),
+    "an answer that is about something else": (
+        """
+        from .cc import get_compute_capability
+        class Op:
+            @classmethod
+            def can_implement(cls, n):
+                if get_compute_capability(None)[0] == 12 and n % 32:
+                    return False, "rows of 32 on 12.x"
+                return True, None
+        class OpFallback:
+            @classmethod
+            def can_implement(cls, force, n):
+                if get_compute_capability(None)[0] >= 9 and not force:
+                    return False, "for older chips, unless it is forced"
+                return True, None
+        class OpFast:
+            @classmethod
+            def can_implement(cls, n):
+                if n % 32 and get_compute_capability(None)[0] not in (9, 10):
+                    return False, "rows of 32 but on 9.x and 10.x"
+                return True, None
+        """,
+        {"OpFast": "partly 1"},
+    ),
+    "the arms of other chips choose nothing for this one": (
+        """
+        from .cc import get_compute_capability
+        from .bridge import host
+        from .sm90 import GemmSm90
+        from .sm100 import GemmSm100
+        def op(x, wide=False):
+            major = get_compute_capability(x.device)[0]
+            if major == 9:
+                made = GemmSm90()
+            elif major in (10, 11):
+                cls = GemmSm100 if wide else GemmSm100
+                made = cls()
+            elif host is not None:
+                made = host.make()
+            else:
+                raise ValueError("not here")
+            return made(x)
+        """,
+        {},
+    ),
+}
+COMMON = {
+    "check.py": """
+    from .cc import get_compute_capability
+    def need(x):
+        if get_compute_capability(x.device)[0] != 10:
+            raise RuntimeError("10.x only")
+    def asked():
+        return get_compute_capability(None)[0] == 10
+    """,
+    "bridge.py": """
+    from .registry import found
+    host = found()
+    """,
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_what_stands_behind_a_gate(name: str, tmp_path: Path) -> None:
+    ops, expected = ENDS[name]
+    assert verdicts(made(tmp_path, {"ops.py": ops, **COMMON, **KERNELS, **SM120}, "op*", "Op*")) == expected
+
+
 def test_what_a_backend_compiles_that_nobody_asks_for_by_name_is_its_reason(tmp_path: Path) -> None:
     ops = """
     from .decorators import backend_requirement, supported_compute_capability
@@ -813,7 +1027,7 @@ def op(x):
 """
 
 
-@pytest.mark.parametrize(("arms", "line"), [('"100", "103"', 5), ('"100", "120"', 5), ('"80", "89"', 7)])
+@pytest.mark.parametrize(("arms", "line"), [('"100", "103"', 5), ('"100", "120"', 5), ('"80", "89"', 5)])
 def test_an_error_after_the_arm_of_hopper_is_opened_by_an_arm_for_later_chips(
     arms: str, line: int, tmp_path: Path
 ) -> None:
@@ -981,6 +1195,29 @@ SWITCHES: dict[str, tuple[Mapping[str, str], list[str]]] = {
                 # not on 12.1 yet
                 return torch.cuda.get_device_capability() in ((10, 0), (10, 3))
             """
+        },
+        [],
+    ),
+    "the chip has an answer of its own": (
+        {
+            "ops.py": """
+            import torch
+            def supports_both(is_prefill):
+                if torch.cuda.get_device_capability()[0] in (9, 12):
+                    return not is_prefill
+                return torch.cuda.get_device_capability()[0] == 10
+            """
+        },
+        [],
+    ),
+    "in the file of a library that the chip lacks": (
+        {
+            "ops.py": "",
+            "deep_gemm.py": """
+            import torch
+            def wants_scales():
+                return torch.cuda.get_device_capability()[0] == 10
+            """,
         },
         [],
     ),

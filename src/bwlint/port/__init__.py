@@ -21,10 +21,11 @@ from bwlint.port.found import FoundKind, FoundPlace, concerning
 from bwlint.port.opening import opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
 from bwlint.port.partly import Partly
+from bwlint.port.reasons import OpenWay
 from bwlint.port.sources import Lacking
 from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
-from bwlint.port.ways import OpenWay, Ways
+from bwlint.port.ways import Ways
 from bwlint.run.check import findings_of_text
 from bwlint.run.engine import context_of
 from bwlint.run.gather import Gathered, gather
@@ -101,7 +102,9 @@ class _Planner:
     def plan(self) -> Port:
         """The plan."""
         found = list(self._wishes())
-        wishes = {_named(wish.entry): wish for wish in (*found, *self._in_part(found))}
+        found += self._in_part(found)
+        self.ways.end_alike([(wish.entry, wish.ways) for wish in found])
+        wishes = {_named(wish.entry): wish for wish in found if not wish.partly or passable(wish.ways)}
         whole = chosen({name: wish.ways for name, wish in wishes.items() if not wish.partly})
         some = {name: passable(wish.ways) for name, wish in wishes.items() if wish.partly}
         taken = {name: [way] for name, way in whole.items()} | some
@@ -373,7 +376,8 @@ class _Planner:
         whole = {_named(wish.entry) for wish in wishes if not wish.partly}
         found: dict[GatePlace, list[str]] = {}
         for judged in (one for gates in self.context.judged.values() for one in gates if one.in_test):
-            if refuses(judged.other) and self.chip not in judged.may:
+            is_call = judged.gate.is_a("helper-call") and not judged.mentioned.isdisjoint(names)
+            if refuses(judged.other) and judged.admitted and self.chip not in judged.may and not is_call:
                 used = [names[name] for name in self._used(judged) if name in names]
                 if self.ways.others_named(judged.gate.text):
                     used = [name for name in used if name in whole]

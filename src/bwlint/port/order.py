@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bwlint.matrix.cells import GatePlace
-from bwlint.port.ways import OpenWay
+from bwlint.port.reasons import OpenWay
 
 
 def chosen(rows: Mapping[str, Sequence[OpenWay]]) -> dict[str, OpenWay]:

@@ -13,7 +13,8 @@ from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import ANSWERS, RowEntry
 from bwlint.port.choices import closed_to, is_run_by_users, takes
-from bwlint.port.ways import NEWER, OpenWay, Ways
+from bwlint.port.reasons import OpenWay
+from bwlint.port.ways import NEWER, Ways
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.proofs import Key, Node
 
@@ -34,19 +35,24 @@ class Partly:
         """The ways that an operation has for some arguments only, nearest first."""
         start = self.ways.site(entry)
         meant = start is not None and not self.ways.named_for(start)
-        seen, waiting = set[Key](), deque([start, *self._methods(start)] if start is not None and meant else [])
+        starts = [start, *self._methods(start)] if start is not None and meant else []
+        seen, waiting = set[Key](), deque((node, node) for node in starts)
         told = set[GatePlace]()
         while waiting and len(seen) < MAX_LOOSE:
-            node = waiting.popleft()
+            node, user = waiting.popleft()
             if node.key in seen:
                 continue
             seen.add(node.key)
             places, after = self._around(node)
-            waiting.extend(after)
+            waiting.extend((one, node) for one in after)
             of_class = self._of_class(node)
             chosen = OpenWay("in some uses")
             self.ways.choose(chosen, node)
-            for way in (*([of_class] if of_class is not None else []), *map(self._way, places), chosen):
+            for way in (
+                *([of_class] if of_class is not None else []),
+                *(self._way(place, (node, user)) for place in places),
+                chosen,
+            ):
                 if way.gates and not told >= way.gates.keys():
                     told |= way.gates.keys()
                     yield way
@@ -56,9 +62,9 @@ class Partly:
             if is_run_by_users(method.definition.qualname):
                 yield method
 
-    def _way(self, place: GatePlace) -> OpenWay:
+    def _way(self, place: GatePlace, users: Sequence[Node]) -> OpenWay:
         if place not in self._found:
-            self._found[place] = self.ways.behind(place)
+            self._found[place] = self.ways.behind(place, users)
         return self._found[place]
 
     def _around(self, node: Node) -> tuple[tuple[GatePlace, ...], tuple[Node, ...]]:
@@ -124,15 +130,17 @@ class Partly:
 
     def _refused(self, judged: Judged) -> bool:
         """Whether an error keeps the chip away, or the answer of a method that is asked before its class is used."""
-        if ANSWERS.fullmatch(judged.gate.qualname.rpartition(".")[2]):
-            return answers_no(judged.other) and bool(judged.admitted) and self.ways.chip not in judged.admitted
-        meant = refuses(judged.other) and bool(judged.admitted & NEWER) and not self._may_pass(judged)
-        return meant and not self._is_meant(judged)
+        is_answer = ANSWERS.fullmatch(judged.gate.qualname.rpartition(".")[2]) is not None
+        if not judged.admitted & NEWER or self._is_meant(judged):
+            return False
+        if is_answer:
+            return answers_no(judged.other) and self.ways.chip not in judged.admitted
+        return refuses(judged.other) and not self._may_pass(judged)
 
     def _is_meant(self, judged: Judged) -> bool:
         """Whether a gate turns the family of the chip away and nobody else: its author knew it."""
         own = ChipSet.of(self.ways.chip)
-        return judged.sets.live - judged.may <= siblings(chip(self.ways.chip)) | own
+        return judged.sets.live - judged.admitted <= siblings(chip(self.ways.chip)) | own
 
     def _may_pass(self, judged: Judged) -> bool:
         return takes(judged, self.ways.chip, yes=not judged.denies)

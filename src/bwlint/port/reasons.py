@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from bwlint.chips import ChipSet, chip, siblings
+from bwlint.chips import ChipSet, chip, group, siblings
 from bwlint.chips.mentions import mentioned
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import ANSWERS, RowEntry, span_of
@@ -22,14 +22,30 @@ from bwlint.port.choices import FamilyNames, closed_to, is_run_by_users
 from bwlint.port.gates import PortGates
 from bwlint.port.sources import CompiledSources, Lacking
 from bwlint.world.gates import Judged
-from bwlint.world.libraries import PROOF, Need
+from bwlint.world.libraries import PROOF, Need, instruction
 from bwlint.world.proofs import Key, Node
 
 FINAL = frozenset({"operation", "library"})
 """Kinds of proof that no edit of a gate removes; the others are gates themselves."""
 _ALONE = ChipSet.where(lambda one: one.joined >= 90)
+ALIKE = ChipSet.where(lambda one: one.generation.startswith("Blackwell"))
+"""What is for Hopper or Rubin alone is no gate to open: it is wgmma by custom, or what came later."""
 MAX_FURTHER = 300
 """Definitions that are looked at behind the gates of one operation."""
+
+
+@dataclass(slots=True)
+class OpenWay:
+    """A way as it is found: gates from the name inwards, each with whether its test has to hold (None: its working side
+    is meant).
+    """
+
+    name: str
+    gates: dict[GatePlace, bool | None] = field(default_factory=dict)
+    lacks: dict[GatePlace, Lacking] = field(default_factory=dict)
+    shown: dict[str, None] = field(default_factory=dict)
+    arms: dict[GatePlace, str] = field(default_factory=dict)
+    """What the tree has for the family where a choice sends the chip to what it lacks."""
 
 
 @dataclass(slots=True)
@@ -57,6 +73,87 @@ class Reasons(PortGates):
 
     def _is_final(self, need: Need) -> bool:
         return need.strength == PROOF and need.kind in FINAL
+
+    def alone(self, gates: Iterable[GatePlace]) -> Iterator[Lacking]:
+        """What stands behind gates that turn Blackwell away and let in Hopper or Rubin alone."""
+        for place, judged in ((place, self.gate(place)) for place in gates):
+            chips = judged.admitted if judged is not None else ChipSet.of()
+            if judged is not None and chips and chips <= _ALONE - ALIKE and judged.sets.live & ALIKE:
+                generations = " or ".join(sorted({one.generation for one in chips}))
+                yield Lacking(place, f"what is for {generations} alone", chips)
+
+    def for_others(self, place: GatePlace) -> Iterator[Lacking]:
+        """Of C++, what the branch of a gate calls that is called after other chips; of an error that no test guards,
+        what all branches in front of it do.
+        """
+        judged = self.gate(place)
+        path = place.path
+        if path.endswith(".py"):
+            return
+        outline = self.world.native.outline(path)
+        around = [one for one in outline.definitions.values() if one.at.holds(place.at)] if outline is not None else []
+        within = [one for one in self.judged(path) if any(each.at.holds(one.gate.at) for each in around)]
+        before = [one for one in within if one.gate.yes.ends == "return" and one.gate.at.line < place.at.line]
+        named = [list(self._called_after(one)) for one in ([judged] if judged is not None else before)]
+        if all(named):
+            yield from (lacking for each in named for lacking in each)
+
+    def _called_after(self, judged: Judged) -> Iterator[Lacking]:
+        for use in judged.working.uses if not judged.working.rest else ():
+            chips = self.others_named(use.name) if use.how == "call" else ChipSet.of()
+            if chips:
+                yield Lacking(
+                    GatePlace(judged.module.path, use.at), f"what is called after other chips (`{use.name}`)", chips
+                )
+
+    def end_alike(self, found: Sequence[tuple[RowEntry, Sequence[OpenWay]]]) -> None:
+        """Give ways the end of others through a gate that stands in the file of an operation which ends there, where it
+        lets in none but chips that have what stands there: what is behind it without an end of its own, such as the
+        size of a workspace, is there for that, too.
+        """
+        ends = dict[GatePlace, Lacking]()
+        for entry, ways in found:
+            site = entry.site or entry.check
+            for way, place in ((one, place) for one in ways for place in one.gates):
+                lacking = self._reason_of(way, place)
+                if lacking is not None and site is not None and place.path == site.path:
+                    ends.setdefault(place, lacking)
+        for entry, ways in found:
+            for way in (way for way in ways if way.gates.keys() & ends and not (way.lacks or way.shown or way.arms)):
+                if not self._has_own_end(entry):
+                    way.lacks |= {ends[place].place: ends[place] for place in way.gates if place in ends}
+
+    def _has_own_end(self, entry: RowEntry) -> bool:
+        """Whether an operation comes to something that works on the chip, or compiles something."""
+        site = self.site(entry)
+        nodes = list(self._further([site] if site is not None else ()))
+        named = (found for node in nodes for found in self._final_in(node))
+        compiled = (self.world.native.sources_of(one.outline.path, one.definition.qualname) for one in nodes)
+        return any(self.chip in one.legal for one in named) or any(map(self.family.is_made_for, nodes)) or any(compiled)
+
+    def _reason_of(self, way: OpenWay, place: GatePlace) -> Lacking | None:
+        """What a gate of a way is there for among what stands at its end."""
+        judged = self.gate(place)
+        reasons = (one for one in way.lacks.values() if judged is not None and is_there_for(judged, one.legal))
+        return next(reasons, None)
+
+    def told_at(self, judged: Judged) -> Iterator[Lacking]:
+        """What the names around a gate and its message say that stands behind it, where it lets in none but chips that
+        have that.
+        """
+        owner = self.node(judged.module.name, judged.gate.qualname.rpartition(".")[0])
+        heirs = [one.definition.qualname for one in (owner, *self.world.definitions.heritage(owner))] if owner else []
+        names = (*judged.gate.qualname.split("."), *heirs)
+        needs = [self.named(judged.module.path, names, judged.at)]
+        needs += [instruction(prose.text, judged.at) for prose in judged.other.texts]
+        for need in needs:
+            if need is not None and self.chip not in need.legal and is_there_for(judged, need.legal):
+                yield Lacking(GatePlace(judged.module.path, judged.at), need.what, need.legal)
+
+    def named(self, path: str, names: Iterable[str], at: Span) -> Need | None:
+        """What the table of libraries says of names: as they are, and of their words apart."""
+        words = ((name, spoken(name), spoken(name).title()) for name in names)
+        return self.context.evidence.libraries.by_name(path, (form for forms in words for form in forms), at)
 
     def in_table(self, path: str, uses: Iterable[Use]) -> Iterator[Lacking]:
         for use in uses:
@@ -105,7 +202,7 @@ class Reasons(PortGates):
         texts = (Use(backend, how, at, role=role) for how in ("text", "name")) if backend else ()
         needs = [known.need(site.path, use) for use in texts]
         if not backend:
-            needs.append(known.by_name(site.path, (entry.name,), at))
+            needs.append(self.named(site.path, (entry.name,), at))
         for need in needs:
             if need is not None and self.chip not in need.legal:
                 yield Lacking(GatePlace(site.path, at), need.what, need.legal)
@@ -125,9 +222,9 @@ class Reasons(PortGates):
         named = [found for node in nodes for found in self._final_in(node)]
         if any(self.chip in lacking.legal for lacking in named) or any(map(self.family.is_made_for, nodes)):
             return
-        admitted = [judged.admitted for judged in map(self.gate, gates) if judged is not None and judged.admitted]
+        known = [judged for judged in map(self.gate, gates) if judged is not None]
         for lacking in (*named, *self._compiled_by(nodes)):
-            if any(chips <= lacking.legal for chips in admitted):
+            if any(is_there_for(judged, lacking.legal) for judged in known):
                 yield lacking
 
     def _further(self, starts: Iterable[Node]) -> Iterator[Node]:
@@ -157,16 +254,26 @@ class Reasons(PortGates):
         if module is None or module.language != "python":
             return
         closed = self.closed_in(node)
-        for use in (use for use in node.definition.uses if use.is_a("call", "import")):
+        for use in node.definition.uses:
             need = self._named_by(module, use)
             proves = need is not None and (need.strength == PROOF or self.chip in need.legal)
             if need is not None and proves and not any(side.holds(use.at) for side in closed):
                 yield Lacking(GatePlace(module.path, use.at), need.what, need.legal)
 
     def _named_by(self, module: Module, use: Use) -> Need | None:
-        """What stands behind a name that is called or imported, where no edit of a gate removes it."""
+        """What stands behind a name that is called or imported, or a text that is passed, where no edit of a gate
+        removes it.
+        """
         evidence = self.context.evidence
-        need = evidence.of_use(module, use) if use.how == "call" else evidence.of_object(module, use)
+        match use.how:
+            case "call":
+                need = evidence.of_use(module, use)
+            case "import":
+                need = evidence.of_object(module, use)
+            case "text" if use.call:
+                need = evidence.libraries.need(module.path, use)
+            case _:
+                need = None
         return need if need is not None and need.kind in FINAL else None
 
     def named_for_others(self, entry: RowEntry, backends: Sequence[Node]) -> Iterator[Lacking]:
@@ -215,3 +322,9 @@ class Reasons(PortGates):
     def site(self, entry: RowEntry) -> Node | None:
         """The definition of an operation."""
         return self.node(entry.site.module, entry.site.offer.name) if entry.site is not None else None
+
+
+def is_there_for(judged: Judged, legal: ChipSet) -> bool:
+    """Whether a gate lets in none but chips that have something, a name of the past aside."""
+    chips = judged.admitted - group("renamed")
+    return bool(chips) and chips <= legal

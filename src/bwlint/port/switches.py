@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import said_exactly
 from bwlint.matrix.cells import GatePlace
+from bwlint.port.reasons import ALIKE, OpenWay
 from bwlint.port.sources import Lacking
-from bwlint.port.ways import OpenWay, Ways
+from bwlint.port.ways import Ways
 from bwlint.world.gates import Judged
-
-_ALIKE = ChipSet.where(lambda one: one.generation.startswith("Blackwell"))
-"""What is for Hopper or Rubin alone is no gate to open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +48,19 @@ class Switches:
                 yield from self._opened(judged, source)
 
     def _is_closed(self, judged: Judged) -> bool:
-        """Whether it is public and answers no to the chip, and neither is for Hopper alone nor called after others."""
+        """Whether it is public and answers no to the chip that asks, and neither is for Hopper alone nor called after
+        others.
+        """
         gate, own = judged.gate, ChipSet.of(self.ways.chip)
         global_flag = gate.kind == "flag" and gate.qualname == "<module>"
         global_answer = gate.kind == "predicate" and "." not in gate.qualname
         if judged.in_test or judged.sets.flags or gate.name[:1] in ("", "_") or not (global_answer or global_flag):
             return False
-        return not self.ways.others_named(gate.name) and bool(judged.core & _ALIKE) and not own & judged.sets.may
+        return (
+            not self.ways.others_named(gate.name)
+            and bool(judged.core & ALIKE)
+            and own <= judged.sets.live - judged.sets.may
+        )
 
     def _is_meant(self, *gates: Judged) -> bool:
         """Whether a comment gives a reason for the exact answer."""
@@ -78,7 +83,7 @@ class Switches:
         for one in askers:
             turned = self.ways.chip in one.sets.may
             self.ways.leads(way, one, one.gate.no if turned else one.gate.yes)
-        need = self.ways.context.evidence.libraries.by_name(path, (gate.name,), gate.at)
+        need = self.ways.named(path, (gate.name, Path(path).stem), gate.at)
         for lacking in self.ways.told_in(judged.module, gate.qualname):
             way.lacks.setdefault(lacking.place, lacking)
         if need is not None and self.ways.chip not in need.legal:

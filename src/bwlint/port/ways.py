@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import ChipSet
@@ -17,7 +17,7 @@ from bwlint.model.facts import Module, Side
 from bwlint.model.kinds import UNASKED
 from bwlint.model.outline import Definition
 from bwlint.port.choices import taken
-from bwlint.port.reasons import FINAL, Reasons
+from bwlint.port.reasons import FINAL, OpenWay, Reasons
 from bwlint.port.sources import CompiledSources, Lacking
 from bwlint.readers import ReadError
 from bwlint.readers.python.branches import branches
@@ -37,20 +37,6 @@ MAX_HELPERS = 5
 """Helpers that ask the next that are looked into."""
 MAX_GATES = 60
 """Gates of one way that are looked behind."""
-
-
-@dataclass(slots=True)
-class OpenWay:
-    """A way as it is found: gates from the name inwards, each with whether its test has to hold (None: its working side
-    is meant).
-    """
-
-    name: str
-    gates: dict[GatePlace, bool | None] = field(default_factory=dict)
-    lacks: dict[GatePlace, Lacking] = field(default_factory=dict)
-    shown: dict[str, None] = field(default_factory=dict)
-    arms: dict[GatePlace, str] = field(default_factory=dict)
-    """What the tree has for the family where a choice sends the chip to what it lacks."""
 
 
 @dataclass(slots=True)
@@ -74,12 +60,14 @@ class Ways(Reasons):
             for start in self.world.native.sources_of(one.outline.path, one.definition.qualname):
                 yield from CompiledSources(self.world, self.chip).files(start)
 
-    def behind(self, place: GatePlace) -> OpenWay:
-        """The way through one gate, to what its working side comes to."""
+    def behind(self, place: GatePlace, users: Iterable[Node] = ()) -> OpenWay:
+        """The way through one gate, to what its working side comes to, and what `users` of the definition around do."""
         judged = self.gate(place)
         way = self._looked_behind(OpenWay("in some uses", {place: None}))
-        for lacking in self.asked_around(judged) if judged is not None else ():
-            way.lacks.setdefault(lacking.place, lacking)
+        told = (*self.asked_around(judged), *self.told_at(judged)) if judged is not None else ()
+        for find in (told, self.alone(way.gates), self.reasons(way.gates, users)):
+            for lacking in find if not way.lacks else ():
+                way.lacks.setdefault(lacking.place, lacking)
         return way
 
     def _refused(self, entry: RowEntry, ruling: Ruling) -> OpenWay:
@@ -104,7 +92,9 @@ class Ways(Reasons):
         is_only = entry.backend is None or entry.site is None or len(entry.site.offer.choices) == 1
         of_class = self.named_by_class(entry)
         reason = self.reasons(way.gates, () if way.arms else nodes if is_only else backends)
-        for find in (self.compiled(own), self.loosely(backends), of_class, self.by_name(entry), named, reason):
+        told = (one for judged in map(self.gate, way.gates) if judged is not None for one in self.told_at(judged))
+        known = (self.alone(way.gates), self.compiled(own), self.loosely(backends), of_class, self.by_name(entry))
+        for find in (*known, told, named, reason):
             for lacking in find if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
         return way
@@ -113,10 +103,13 @@ class Ways(Reasons):
         """Choices in a function that send the chip to what it lacks: gates, where the tree has for its family what is
         called like that; else it ends there, if no argument decides whether the choice is made.
         """
+        closed = self.closed_in(node)
         for judged in self.judged(node.outline.path) if node.definition.kind != "class" else ():
             place = GatePlace(judged.module.path, judged.at)
-            side = taken(judged, self.chip, node.definition) if node.definition.at.holds(judged.gate.at) else None
-            lacks = {one.place: one for one in self._lacking_on(judged.module, side)} if side is not None else {}
+            is_met = node.definition.at.holds(judged.gate.at) and not any(away.holds(judged.gate.at) for away in closed)
+            side = taken(judged, self.chip, node.definition) if is_met else None
+            behind = self._lacking_on(judged.module, side, closed) if side is not None else ()
+            lacks = {one.place: one for one in behind}
             if side is None or not lacks or place in way.arms:
                 continue
             instead = self.family.instead(self._heritage(judged.module, side))
@@ -124,14 +117,15 @@ class Ways(Reasons):
                 way.gates.setdefault(place, self.chip not in judged.core)
                 way.arms[place] = instead[1]
                 sides = (judged.gate.yes, judged.gate.no)
-                behind = (*lacks, *(one.place for each in sides for one in self._lacking_on(judged.module, each)))
-                found = {(gone.path, gone.at) for gone in behind}
+                gone = (*lacks, *(one.place for each in sides for one in self._lacking_on(judged.module, each)))
+                found = {(one.path, one.at) for one in gone}
                 way.lacks = {at: one for at, one in way.lacks.items() if (at.path, at.at) not in found}
             elif self._is_surely_made(judged):
                 way.lacks |= lacks
 
-    def _lacking_on(self, module: Module, side: Side) -> Iterator[Lacking]:
-        for need in self.lacking(module, side):
+    def _lacking_on(self, module: Module, side: Side, closed: Sequence[Span] = ()) -> Iterator[Lacking]:
+        needs = (need for need in self.lacking(module, side) if not any(away.holds(need.use.at) for away in closed))
+        for need in needs:
             path, at = (need.hops[-1].path, need.hops[-1].at) if need.hops else (module.path, need.use.at)
             yield Lacking(GatePlace(path, at), need.what, need.legal)
 
@@ -205,7 +199,8 @@ class Ways(Reasons):
                 if node is not None and not done:
                     self.choose(way, node)
                 waiting.extend(found for found in way.gates if found not in seen)
-                for lacking in self.compiled_in(judged.module, judged.working) if not way.lacks else ():
+                behind = (*self.compiled_in(judged.module, judged.working), *self.for_others(place))
+                for lacking in behind if not way.lacks else ():
                     way.lacks.setdefault(lacking.place, lacking)
         return way
 
