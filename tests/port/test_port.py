@@ -886,6 +886,26 @@ ENDS: dict[str, tuple[str, dict[str, str]]] = {
         """,
         {"OpFast": "partly 1"},
     ),
+    "a table that is asked for the chip where it has a row": (
+        """
+        import torch
+        SIZES = {(9, 0): {2: 1, 4: 2}, (10, 0): {2: 4, 4: 8}, (10, 3): {2: 4}}
+        def op(x, shared=False, size=4):
+            key = torch.cuda.get_device_capability()
+            if shared:
+                if key in SIZES and x.world in SIZES[key]:
+                    size = min(SIZES[key][x.world], size)
+            return x * size
+        def op_late(x, shared=False):
+            key = torch.cuda.get_device_capability()
+            if shared:
+                return x * (x.world in SIZES[key] and key in SIZES)
+            return x
+        def op_strict(x):
+            return SIZES[torch.cuda.get_device_capability()][x.n]
+        """,
+        {"op_late": "partly 1", "op_strict": "unproved 2"},
+    ),
     "the arms of other chips choose nothing for this one": (
         """
         from .cc import get_compute_capability

@@ -5,13 +5,14 @@ kernel's class that it makes in one case of several.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import ChipSet, chip, siblings
 from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import ANSWERS, RowEntry
+from bwlint.model.expr import walk
 from bwlint.port.choices import closed_to, is_run_by_users, takes
 from bwlint.port.reasons import OpenWay
 from bwlint.port.ways import NEWER, Ways
@@ -73,7 +74,8 @@ class Partly:
             known = self.ways.judged(node.outline.path) if node.definition.kind != "class" else ()
             gates = [one for one in known if node.definition.at.holds(one.gate.at) and not one.in_test]
             away = [at for judged in gates for at in closed_to(judged, self.ways.chip)]
-            kept = (judged for judged in gates if self._refused(judged) and not any(at.holds(judged.at) for at in away))
+            met = (one for one in gates if not (any(at.holds(one.at) for at in away) or self._asked_before(one, gates)))
+            kept = filter(self._refused, met)
             calls = self.ways.world.definitions.calls(node)
             after = (one for at, one in calls if not any(side.holds(at) for side in away))
             places = tuple(map(_place, kept))
@@ -136,6 +138,14 @@ class Partly:
         if is_answer:
             return answers_no(judged.other) and self.ways.chip not in judged.admitted
         return refuses(judged.other) and not self._may_pass(judged)
+
+    def _asked_before(self, lookup: Judged, gates: Iterable[Judged]) -> bool:
+        """Whether the test in which a table is asked for the chip fails before: `key in TABLE and x in TABLE[key]`."""
+        if not lookup.gate.is_a("lookup"):
+            return False
+        around = (one for one in gates if one.gate.at.holds(lookup.gate.at) and self.ways.chip not in one.sets.may)
+        asked = (node for one in around for node in walk(one.gate.test) if node.op == "cmp" and node.args[0] == "in")
+        return any(node.at is not None and node.at[2:] <= lookup.gate.at[:2] for node in asked)
 
     def _is_meant(self, judged: Judged) -> bool:
         """Whether a gate turns the family of the chip away and nobody else: its author knew it."""
