@@ -950,6 +950,40 @@ def test_what_stands_behind_a_gate(name: str, tmp_path: Path) -> None:
     assert verdicts(made(tmp_path, {"ops.py": ops, **COMMON, **KERNELS, **SM120}, "op*", "Op*")) == expected
 
 
+ENTRY = """
+#include <torch/library.h>
+void run_matmul(torch::Tensor const& x) {{
+  int sm = get_sm_version_num();
+  if (sm >= 100 && sm < 120) {{
+    {}(x);
+    return;
+  }}
+  TORCH_CHECK(false, "no kernel for SM ", sm);
+}}
+TORCH_LIBRARY(_C, ops) {{ ops.def("run_matmul(Tensor a) -> ()", &run_matmul); }}
+"""
+CALLING = """
+import torch
+def op(x):
+    return torch.ops._C.run_matmul(x)
+def wide():
+    return torch.cuda.get_device_capability()[0] >= 9
+"""
+
+
+@pytest.mark.parametrize(
+    ("called", "lines"), [("blocked_matmul", [5]), ("matmul_sm80", [5]), ("matmul_sm120", [5]), ("matmul_sm100a", [])]
+)
+def test_nothing_in_front_of_a_branch_in_cpp_that_is_called_after_others(
+    called: str, lines: list[int], tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pkg'\n")
+    (tmp_path / "csrc").mkdir()
+    (tmp_path / "csrc" / "entry.cu").write_text(ENTRY.format(called))
+    made(tmp_path, {"ops.py": CALLING})
+    assert [step.at.line for step in port([str(tmp_path)], "12.1", ("op",), jobs=1).steps] == lines
+
+
 def test_what_a_backend_compiles_that_nobody_asks_for_by_name_is_its_reason(tmp_path: Path) -> None:
     ops = """
     from .decorators import backend_requirement, supported_compute_capability
@@ -1317,6 +1351,12 @@ def test_a_test_that_skips_the_chip_is_the_last_step(tmp_path: Path) -> None:
             def test_nothing():
                 if torch.cuda.get_device_capability()[0] not in (9, 10):
                     pytest.skip("9.x and 10.x only")
+            def test_arguments():
+                with pytest.raises(ValueError):
+                    op(None)
+                op(2)
+            def test_nowhere():
+                assert op(3) == torch.cuda.get_device_capability()[0] > 99
             """
         )
     )
