@@ -984,6 +984,43 @@ def test_nothing_in_front_of_a_branch_in_cpp_that_is_called_after_others(
     assert [step.at.line for step in port([str(tmp_path)], "12.1", ("op",), jobs=1).steps] == lines
 
 
+BUILD_LIST = """
+archs_of(NEW_ARCHS "10.0a;10.3a" "${ASKED}")
+set(NEW_SRCS "csrc/entry.cu")
+flags(SRCS "${NEW_SRCS}" ARCHS "${NEW_ARCHS}")
+archs_of(WIDE_ARCHS "9.0a;12.0f" "${ASKED}")
+set(WIDE_SRCS "csrc/wide.cu")
+flags(SRCS "${WIDE_SRCS}" ARCHS "${WIDE_ARCHS}")
+"""
+BUILT_SOURCES = {
+    "a kernel for anybody": ("__global__ void kernel() {}", "unproved 1 2"),
+    "tags of the family beside those of others": (
+        "using A = cutlass::arch::Sm100;\nusing B = cutlass::arch::Sm120;\n__global__ void kernel() {}",
+        "unproved 1 2",
+    ),
+    "tags of others alone": ("using A = cutlass::arch::Sm100;\n__global__ void kernel() {}", "impossible"),
+    "a builder for others": (
+        "using K = CollectiveBuilder<cutlass::arch::Sm100, OpClassTensorOp>;\n__global__ void kernel() {}",
+        "impossible",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BUILT_SOURCES)
+def test_nothing_is_compiled_for_the_chip_that_is_made_for_others(name: str, tmp_path: Path) -> None:
+    kernel, verdict = BUILT_SOURCES[name]
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pkg'\n")
+    (tmp_path / "CMakeLists.txt").write_text(BUILD_LIST)
+    (tmp_path / "csrc").mkdir()
+    launch = "void run_matmul(torch::Tensor const& x) { kernel<<<1, 1>>>(); }"
+    bound = 'TORCH_LIBRARY(_C, ops) { ops.def("run_matmul(Tensor a) -> ()", &run_matmul); }'
+    (tmp_path / "csrc" / "entry.cu").write_text(f"{kernel}\n{launch}\n{bound}\n")
+    (tmp_path / "csrc" / "wide.cu").write_text("__global__ void other() {}\n")
+    refusing = '    if torch.cuda.get_device_capability()[0] != 10:\n        raise ValueError("10.x only")\n'
+    made(tmp_path, {"ops.py": CALLING.replace("def op(x):\n", f"def op(x):\n{refusing}")})
+    assert set(verdicts(port([str(tmp_path)], "12.1", ("op",), jobs=1)).values()) == {verdict}
+
+
 def test_what_a_backend_compiles_that_nobody_asks_for_by_name_is_its_reason(tmp_path: Path) -> None:
     ops = """
     from .decorators import backend_requirement, supported_compute_capability

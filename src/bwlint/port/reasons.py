@@ -23,7 +23,7 @@ from bwlint.port.gates import PortGates
 from bwlint.port.sources import CompiledSources, Lacking
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Need, instruction
-from bwlint.world.proofs import Key, Node
+from bwlint.world.proofs import Key, NeedProof, Node
 
 FINAL = frozenset({"operation", "library"})
 """Kinds of proof that no edit of a gate removes; the others are gates themselves."""
@@ -188,6 +188,11 @@ class Reasons(PortGates):
         """What is compiled behind a branch."""
         nodes = (self.world.definitions.definition(module, use) for use in (side.uses if not side.rest else ()))
         return self.compiled(node for node in nodes if node is not None)
+
+    def compiled_for(self, proof: Need | NeedProof) -> Iterator[Lacking]:
+        """What the source has that a build compiles for other chips: naming this one there gives it nothing else."""
+        if proof.kind == "build" and len(proof.hops) > 1:
+            yield from CompiledSources(self.world, self.chip).lacking(proof.hops[-2].path)
 
     def by_name(self, entry: RowEntry) -> Iterator[Lacking]:
         """What the table of libraries says of the name of a backend, and of that of what stands for it: it decides

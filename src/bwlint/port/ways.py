@@ -270,7 +270,7 @@ class Ways(Reasons):
             elif proof.kind in FINAL:
                 way.lacks.setdefault(place, Lacking(place, proof.what, proof.legal))
             elif proof.kind in _GATES:
-                self._meets(way, place)
+                self._meets(way, place, self.compiled_for(proof))
 
     def _add_needs(self, way: OpenWay, module: Module, side: Side) -> None:
         for need in self.context.evidence.of(module, side):
@@ -285,13 +285,14 @@ class Ways(Reasons):
         elif self.chip not in need.arriving or need.strength != PROOF:
             return
         elif need.kind in _GATES:
-            self._meets(way, place)
+            self._meets(way, place, self.compiled_for(need))
         else:
             way.lacks.setdefault(place, Lacking(place, need.what, need.legal))
 
     # -- gates
 
-    def _meets(self, way: OpenWay, place: GatePlace) -> None:
+    def _meets(self, way: OpenWay, place: GatePlace, behind: Iterable[Lacking] = ()) -> None:
+        way.lacks = {one.place: one for one in behind} | way.lacks
         for found in self._origins(place):
             judged = self.gate(found)
             is_list = judged is not None and judged.gate.is_a("list")
