@@ -886,6 +886,32 @@ ENDS: dict[str, tuple[str, dict[str, str]]] = {
         """,
         {"OpFast": "partly 1"},
     ),
+    "a list that a test asks, with an arm for the chip beside it": (
+        """
+        import torch
+        from .cc import get_compute_capability
+        def _matches(device, versions):
+            major, minor = get_compute_capability(device)
+            return f"{major}{minor}" in versions
+        def op(x, suitable):
+            is_new = _matches(x.device, ["100", "103", "107", "110"])
+            is_of_family = _matches(x.device, ["120", "121"])
+            found = []
+            if "cutlass" in suitable:
+                if is_new:
+                    found.append("cutlass_sm10x")
+                elif is_of_family:
+                    found.append("cutlass_sm12x")
+            return found
+        def op_refusing(x, fast=False):
+            is_new = _matches(x.device, ["100", "103"])
+            if fast:
+                if not is_new:
+                    raise ValueError("10.x only")
+            return x
+        """,
+        {"op_refusing": "partly 1"},
+    ),
     "a table that is asked for the chip where it has a row": (
         """
         import torch
@@ -982,6 +1008,36 @@ def test_nothing_in_front_of_a_branch_in_cpp_that_is_called_after_others(
     (tmp_path / "csrc" / "entry.cu").write_text(ENTRY.format(called))
     made(tmp_path, {"ops.py": CALLING})
     assert [step.at.line for step in port([str(tmp_path)], "12.1", ("op",), jobs=1).steps] == lines
+
+
+ARM = "if (sm >= {0} && sm < {0} + 10) {{ {1}(x); return; }}"
+ARMS = {
+    "all called after others": ([(90, "matmul_sm90"), (100, "matmul_sm100")], "impossible"),
+    "one for anybody": ([(80, "matmul_tiled"), (100, "matmul_sm100")], "unproved 1 2"),
+}
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_an_error_of_cpp_after_arms_for_others(name: str, tmp_path: Path) -> None:
+    arms, verdict = ARMS[name]
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pkg'\n")
+    (tmp_path / "csrc").mkdir()
+    body = "\n".join(ARM.format(*arm) for arm in arms)
+    entry = ENTRY.replace("if (sm >= 100 && sm < 120) {{\n    {}(x);\n    return;\n  }}", "{}")
+    (tmp_path / "csrc" / "entry.cu").write_text(entry.format(body))
+    asking = """
+    import torch
+    class Op:
+        @staticmethod
+        def is_supported():
+            return 9 <= torch.cuda.get_device_capability()[0] < 11
+        def apply(self, x):
+            if x.empty():
+                return x
+            return torch.ops._C.run_matmul(x)
+    """
+    made(tmp_path, {"ops.py": asking})
+    assert verdicts(port([str(tmp_path)], "12.1", ("Op",), jobs=1)) == {"Op": verdict}
 
 
 BUILD_LIST = """
@@ -1296,6 +1352,16 @@ SWITCHES: dict[str, tuple[Mapping[str, str], list[str]]] = {
             def supports_both(is_prefill):
                 if torch.cuda.get_device_capability()[0] in (9, 12):
                     return not is_prefill
+                return torch.cuda.get_device_capability()[0] == 10
+            """
+        },
+        [],
+    ),
+    "called after what the chip lacks": (
+        {
+            "ops.py": """
+            import torch
+            def supports_trtllm_attention():
                 return torch.cuda.get_device_capability()[0] == 10
             """
         },

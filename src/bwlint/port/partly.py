@@ -74,8 +74,8 @@ class Partly:
             known = self.ways.judged(node.outline.path) if node.definition.kind != "class" else ()
             gates = [one for one in known if node.definition.at.holds(one.gate.at) and not one.in_test]
             away = [at for judged in gates for at in closed_to(judged, self.ways.chip)]
-            met = (one for one in gates if not (any(at.holds(one.at) for at in away) or self._asked_before(one, gates)))
-            kept = filter(self._refused, met)
+            met = (one for one in gates if not any(at.holds(one.at) for at in away))
+            kept = (one for one in met if self._refused(one) and not self._is_decided_elsewhere(one, gates))
             calls = self.ways.world.definitions.calls(node)
             after = (one for at, one in calls if not any(side.holds(at) for side in away))
             places = tuple(map(_place, kept))
@@ -139,10 +139,16 @@ class Partly:
             return answers_no(judged.other) and self.ways.chip not in judged.admitted
         return refuses(judged.other) and not self._may_pass(judged)
 
-    def _asked_before(self, lookup: Judged, gates: Iterable[Judged]) -> bool:
-        """Whether the test in which a table is asked for the chip fails before: `key in TABLE and x in TABLE[key]`."""
-        if not lookup.gate.is_a("lookup"):
-            return False
+    def _is_decided_elsewhere(self, judged: Judged, gates: Iterable[Judged]) -> bool:
+        """Whether a list is an answer that a test asks for, or the test in which a table is asked for the chip fails
+        before: `key in TABLE and x in TABLE[key]`.
+        """
+        if judged.gate.is_a("list"):
+            leaves = (one.gate.leaf for one in gates if one is not judged)
+            return any(leaf is not None and judged.gate.at.holds(leaf) for leaf in leaves)
+        return judged.gate.is_a("lookup") and self._fails_before(judged, gates)
+
+    def _fails_before(self, lookup: Judged, gates: Iterable[Judged]) -> bool:
         around = (one for one in gates if one.gate.at.holds(lookup.gate.at) and self.ways.chip not in one.sets.may)
         asked = (node for one in around for node in walk(one.gate.test) if node.op == "cmp" and node.args[0] == "in")
         return any(node.at is not None and node.at[2:] <= lookup.gate.at[:2] for node in asked)

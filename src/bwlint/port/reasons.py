@@ -95,16 +95,16 @@ class Reasons(PortGates):
         within = [one for one in self.judged(path) if any(each.at.holds(one.gate.at) for each in around)]
         before = [one for one in within if one.gate.yes.ends == "return" and one.gate.at.line < place.at.line]
         named = [list(self._called_after(one)) for one in ([judged] if judged is not None else before)]
-        if all(named):
-            yield from (lacking for each in named for lacking in each)
+        if named and all(named):
+            use = named[0][0]
+            chips = ChipSet.where(
+                lambda one: any(one in self.others_named(each.name) for uses in named for each in uses)
+            )
+            yield Lacking(GatePlace(path, use.at), f"what is called after other chips (`{use.name}`)", chips)
 
-    def _called_after(self, judged: Judged) -> Iterator[Lacking]:
-        for use in judged.working.uses if not judged.working.rest else ():
-            chips = self.others_named(use.name) if use.how == "call" else ChipSet.of()
-            if chips:
-                yield Lacking(
-                    GatePlace(judged.module.path, use.at), f"what is called after other chips (`{use.name}`)", chips
-                )
+    def _called_after(self, judged: Judged) -> Iterator[Use]:
+        calls = (use for use in judged.working.uses if use.how == "call" and not judged.working.rest)
+        yield from (use for use in calls if self.others_named(use.name))
 
     def end_alike(self, found: Sequence[tuple[RowEntry, Sequence[OpenWay]]]) -> None:
         """Give ways the end of others through a gate that stands in the file of an operation which ends there, where it
@@ -228,9 +228,17 @@ class Reasons(PortGates):
         if any(self.chip in lacking.legal for lacking in named) or any(map(self.family.is_made_for, nodes)):
             return
         known = [judged for judged in map(self.gate, gates) if judged is not None]
-        for lacking in (*named, *self._compiled_by(nodes)):
+        for lacking in (*named, *self._compiled_by(nodes), *self._ends_in_cpp(nodes)):
             if any(is_there_for(judged, lacking.legal) for judged in known):
                 yield lacking
+
+    def _ends_in_cpp(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
+        """What stands in front of the errors of C++ that turn the chip away."""
+        for node in (node for node in nodes if node.outline.language == "cuda"):
+            module = self.module(node.outline.path)
+            errors = self.world.native.refusals.errors(module, node.definition.qualname) if module is not None else ()
+            for error in (error for error in errors if self.chip not in error.legal):
+                yield from self.for_others(GatePlace(node.outline.path, error.at))
 
     def _further(self, starts: Iterable[Node]) -> Iterator[Node]:
         """Definitions and what they may run where the chip comes, nearest first; of classes what their users call."""

@@ -15,6 +15,7 @@ from bwlint.port.reasons import ALIKE, OpenWay
 from bwlint.port.sources import Lacking
 from bwlint.port.ways import Ways
 from bwlint.world.gates import Judged
+from bwlint.world.libraries import named_for_others
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,8 @@ class Switches:
         global_answer = gate.kind == "predicate" and "." not in gate.qualname
         if judged.in_test or judged.sets.flags or gate.name[:1] in ("", "_") or not (global_answer or global_flag):
             return False
-        return (
-            not self.ways.others_named(gate.name)
-            and bool(judged.core & ALIKE)
-            and own <= judged.sets.live - judged.sets.may
-        )
+        for_others = self.ways.others_named(gate.name) or named_for_others(gate.name)
+        return not for_others and bool(judged.core & ALIKE) and own <= judged.sets.live - judged.sets.may
 
     def _is_meant(self, *gates: Judged) -> bool:
         """Whether a comment gives a reason for the exact answer."""

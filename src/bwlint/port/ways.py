@@ -199,9 +199,10 @@ class Ways(Reasons):
                 if node is not None and not done:
                     self.choose(way, node)
                 waiting.extend(found for found in way.gates if found not in seen)
-                behind = (*self.compiled_in(judged.module, judged.working), *self.for_others(place))
-                for lacking in behind if not way.lacks else ():
+                for lacking in self.compiled_in(judged.module, judged.working) if not way.lacks else ():
                     way.lacks.setdefault(lacking.place, lacking)
+            for lacking in self.for_others(place) if not way.lacks else ():
+                way.lacks.setdefault(lacking.place, lacking)
         return way
 
     def leads(self, way: OpenWay, judged: Judged, side: Side) -> None:
