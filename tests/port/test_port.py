@@ -844,6 +844,34 @@ ENDS: dict[str, tuple[str, dict[str, str]]] = {
         """,
         {"OpNew": "impossible", "OpVendor": "unproved 1", "OpEither": "unproved 1"},
     ),
+    "what a comment or a docstring says to fail": (
+        """
+        from .cc import get_compute_capability
+        from .decorators import backend_requirement, supported_compute_capability
+        # The kernel fails to build on sm_120a: the compiler rejects its code.
+        _ARCHS = [100, 103]
+        # It fails for odd shapes. Other chips have not been tried.
+        _OTHER_ARCHS = [100, 103]
+        @supported_compute_capability(_ARCHS)
+        def _tried(x, backend): return True
+        @supported_compute_capability(_OTHER_ARCHS)
+        def _untried(x, backend): return True
+        @backend_requirement({"tried": _tried, "untried": _untried})
+        def op_many(x, backend="auto"):
+            return x
+        class OpTried:
+            '''For 10.x: the kernel throws at launch on SM120.'''
+            @classmethod
+            def is_supported(cls):
+                return get_compute_capability(None)[0] == 10
+        class OpUntried:
+            '''For 10.x: SM90 throws at launch.'''
+            @classmethod
+            def is_supported(cls):
+                return get_compute_capability(None)[0] == 10
+        """,
+        {"op_many": "unproved 1", "OpTried": "impossible", "OpUntried": "unproved 2"},
+    ),
     "an error that names the instruction": (
         """
         from .cc import get_compute_capability

@@ -13,6 +13,7 @@ from bwlint.sources.read import SourceText
 
 _ON_PURPOSE = re.compile(rf"\b{words.said('on-purpose')}\b", re.IGNORECASE)
 _DENIED = words.said("left-out")
+_FAILS = words.said("fails-there")
 
 
 def meant_exactly(gate: Gate, span: Span, source: str, change: WantedChange) -> NoFix | None:
@@ -34,10 +35,17 @@ def said_exactly(said: str, change: WantedChange) -> NoFix | None:
     return None
 
 
+def said_to_fail(said: str, chips: ChipSet) -> bool:
+    """Whether a text says that one of some chips was tried: "fails to build on sm_120a"."""
+    return any(_beside(_FAILS, _names(chip)).search(said) for chip in chips)
+
+
 def comments(source: str, span: Span) -> str:
-    """Comments on the lines of a span and in the block of them directly above."""
+    """Comments on the lines of a span and in the block of them directly above the statement."""
     text = SourceText(source)
     above = span[0] - 1
+    while text.line(above).rstrip().endswith(("(", "[", "{", ",")):
+        above -= 1
     while text.line(above).lstrip().startswith("#"):
         above -= 1
     lines = [text.line(number) for number in range(above + 1, span[2] + 1)]
@@ -55,5 +63,8 @@ def _only(chip: Chip) -> re.Pattern[str]:
 
 
 def _denied(chip: Chip) -> re.Pattern[str]:
-    name = _names(chip)
-    return re.compile(rf"{_DENIED}[^.;]{{0,40}}{name}|{name}[^.;]{{0,40}}{_DENIED}", re.IGNORECASE)
+    return _beside(_DENIED, _names(chip))
+
+
+def _beside(words: str, name: str) -> re.Pattern[str]:
+    return re.compile(rf"{words}[^.;]{{0,40}}{name}|{name}[^.;]{{0,40}}{words}", re.IGNORECASE)

@@ -96,7 +96,7 @@ class _Planner:
         rows = judged_rows(gathered, (name,), select)
         context = context_of(rows.world, gathered.collected, ChipSet.of(name), advance)
         family = FamilyNames(rows.judge.interfaces, name)
-        ways = Ways(rows.world, context, name, family, gathered.texts)
+        ways = Ways(rows.world, context, name, gathered.texts, family)
         return cls(gathered, rows, context, ways, name, select)
 
     def plan(self) -> Port:

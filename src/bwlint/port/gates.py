@@ -9,6 +9,7 @@ from bwlint.judging.context import Context
 from bwlint.matrix.cells import GatePlace
 from bwlint.model.facts import Module
 from bwlint.run.engine import Linked
+from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
 from bwlint.world.gates import Judged
 from bwlint.world.proofs import Node
@@ -21,6 +22,7 @@ class PortGates:
     world: Linked
     context: Context
     chip: str
+    texts: Texts
 
     def gate(self, place: GatePlace) -> Judged | None:
         """The gate at a place: the one that stands there, else the smallest around it, else the first in it."""

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import ChipSet, chip, group, siblings
 from bwlint.chips.mentions import mentioned
+from bwlint.fix.meant import comments, said_to_fail
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import ANSWERS, RowEntry, span_of
 from bwlint.model.expr import Span, walk
@@ -30,6 +32,9 @@ FINAL = frozenset({"operation", "library"})
 _ALONE = ChipSet.where(lambda one: one.joined >= 90)
 ALIKE = ChipSet.where(lambda one: one.generation.startswith("Blackwell"))
 """What is for Hopper or Rubin alone is no gate to open: it is wgmma by custom, or what came later."""
+_DOCSTRING = re.compile(r"\s*(?:'{3}|\"{3})(.*?)(?:'{3}|\"{3})", re.DOTALL)
+MAX_DOCSTRING = 40
+"""Lines of a docstring that are read."""
 MAX_FURTHER = 300
 """Definitions that are looked at behind the gates of one operation."""
 
@@ -63,8 +68,10 @@ class Reasons(PortGates):
     def others_named(self, words: str) -> ChipSet:
         """The chips of 9.0 and later that words name, where they name none of the family."""
         said = mentioned(spoken(words)).named
-        family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
-        return said & _ALONE if not said & family else ChipSet.of()
+        return said & _ALONE if not said & self._family() else ChipSet.of()
+
+    def _family(self) -> ChipSet:
+        return siblings(chip(self.chip)) | ChipSet.of(self.chip)
 
     def lacking(self, module: Module, side: Side) -> list[Need]:
         """What a side surely comes to that the chip lacks."""
@@ -149,6 +156,17 @@ class Reasons(PortGates):
         for need in needs:
             if need is not None and self.chip not in need.legal and is_there_for(judged, need.legal):
                 yield Lacking(GatePlace(judged.module.path, judged.at), need.what, need.legal)
+        if said_to_fail(self._said_around(judged, owner), self._family()):
+            what = "what a comment says to fail there"
+            yield Lacking(GatePlace(judged.module.path, judged.at), what, judged.admitted)
+
+    def _said_around(self, judged: Judged, owner: Node | None) -> str:
+        """The comments of a gate, and the docstring of the class that it stands in."""
+        source = self.texts.source(judged.module.path) or ""
+        start = owner.definition.at.line if owner is not None else judged.at.line
+        head = " ".join(source.splitlines()[start : judged.at.line - 1][:MAX_DOCSTRING])
+        doc = _DOCSTRING.match(head)
+        return f"{judged.gate.comment} {comments(source, judged.at)} {doc[1] if doc else ''}"
 
     def named(self, path: str, names: Iterable[str], at: Span) -> Need | None:
         """What the table of libraries says of names: as they are, and of their words apart."""

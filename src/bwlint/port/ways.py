@@ -21,7 +21,6 @@ from bwlint.port.reasons import FINAL, OpenWay, Reasons
 from bwlint.port.sources import CompiledSources, Lacking
 from bwlint.readers import ReadError
 from bwlint.readers.python.branches import branches
-from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 from bwlint.world.proofs import NeedProof, Node
@@ -43,7 +42,6 @@ MAX_GATES = 60
 class Ways(Reasons):
     """Finds the ways of rows for one chip."""
 
-    texts: Texts
     _branches: dict[tuple[str, str], tuple[Span, ...]] = field(default_factory=dict)
 
     def of(self, entry: RowEntry, ruling: Ruling) -> list[OpenWay]:
