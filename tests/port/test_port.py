@@ -940,6 +940,34 @@ ENDS: dict[str, tuple[str, dict[str, str]]] = {
         """,
         {"op_refusing": "partly 1"},
     ),
+    "what is surely run beside what the chip lacks": (
+        """
+        from .cc import get_compute_capability
+        from .sm100 import GemmSm100
+        def _quantized(x):
+            if x.wide:
+                if get_compute_capability(x.device)[0] not in (8, 9, 10):
+                    raise ValueError("wide rows on 8.x to 10.x only")
+            return x
+        def _gemm(x):
+            if get_compute_capability(x.device)[0] == 10:
+                return GemmSm100()(x)
+            raise ValueError("10.x only")
+        def _experts(x):
+            x = _quantized(x)
+            return _gemm(x)
+        def op(x, fast=False):
+            if fast:
+                return _experts(x)
+            return x
+        def op_either(x, fast=False):
+            x = _quantized(x)
+            if fast:
+                return _gemm(x)
+            return x
+        """,
+        {"op_either": "partly 1"},
+    ),
     "a table that is asked for the chip where it has a row": (
         """
         import torch

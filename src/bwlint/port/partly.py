@@ -5,7 +5,7 @@ kernel's class that it makes in one case of several.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import ChipSet, chip, siblings
@@ -38,25 +38,43 @@ class Partly:
         meant = start is not None and not self.ways.named_for(start)
         starts = [start, *self._methods(start)] if start is not None and meant else []
         seen, waiting = set[Key](), deque((node, node) for node in starts)
-        told = set[GatePlace]()
+        users, found = dict[Key, tuple[Node, Node]](), list[tuple[Node, OpenWay]]()
         while waiting and len(seen) < MAX_LOOSE:
             node, user = waiting.popleft()
             if node.key in seen:
                 continue
             seen.add(node.key)
+            users[node.key] = node, user
             places, after = self._around(node)
             waiting.extend((one, node) for one in after)
             of_class = self._of_class(node)
             chosen = OpenWay("in some uses")
             self.ways.choose(chosen, node)
-            for way in (
-                *([of_class] if of_class is not None else []),
-                *(self._way(place, (node, user)) for place in places),
-                chosen,
-            ):
-                if way.gates and not told >= way.gates.keys():
-                    told |= way.gates.keys()
-                    yield way
+            found += [(node, of_class)] if of_class is not None else []
+            found += [(node, self._way(place, (node, user))) for place in places]
+            found.append((node, chosen))
+        stuck = {key for node, way in found if self._is_surely_met(way) for key in self._surely_above(node, users)}
+        told = set[GatePlace]()
+        for node, way in found:
+            ends_beside = not way.lacks and not stuck.isdisjoint(key for key, _ in _above(node, users))
+            if way.gates and not told >= way.gates.keys() and not ends_beside:
+                told |= way.gates.keys()
+                yield way
+
+    def _is_surely_met(self, way: OpenWay) -> bool:
+        """Whether a way that ends in what the chip lacks is met whatever else is asked in its function."""
+        gates = [self.ways.gate(place) for place in way.gates]
+        return bool(way.lacks) and all(one is not None and not one.gate.path for one in gates)
+
+    def _surely_above(self, node: Node, users: Mapping[Key, tuple[Node, Node]]) -> Iterator[Key]:
+        """A definition and those that surely run it, one by the other."""
+        for key, user in _above(node, users):
+            yield key
+            here = users[key][0]
+            calls = [at for at, after in self.ways.world.definitions.calls(user) if after.key == here.key]
+            sure = {use.at for use in user.definition.uses if use.sure}
+            if not sure & set(calls):
+                return
 
     def _methods(self, start: Node) -> Iterator[Node]:
         for method in self.ways.world.definitions.methods_of(start):
@@ -164,3 +182,13 @@ class Partly:
 
 def _place(judged: Judged) -> GatePlace:
     return GatePlace(judged.module.path, judged.at)
+
+
+def _above(node: Node, users: Mapping[Key, tuple[Node, Node]]) -> Iterator[tuple[Key, Node]]:
+    """A definition and those by which it was found, each with its user."""
+    here, user = users[node.key]
+    while True:
+        yield here.key, user
+        if user.key == here.key:
+            return
+        here, user = users[user.key]
