@@ -1423,6 +1423,42 @@ SWITCHES: dict[str, tuple[Mapping[str, str], list[str]]] = {
         },
         [],
     ),
+    "in a file that imports what is called after the chips that it admits": (
+        {
+            "ops.py": """
+            import torch
+            def supports_sparse():
+                return torch.cuda.get_device_capability()[0] == 10
+            def plan(x):
+                from vendor.fmha_sm100.api import make
+                return make(x) if supports_sparse() else None
+            """
+        },
+        [],
+    ),
+    "in files that import more than that, or for more chips": (
+        {
+            "ops.py": """
+            import torch
+            from .wide import supports_wide
+            def supports_sparse():
+                return torch.cuda.get_device_capability()[0] == 10
+            def plan(x):
+                from vendor.fmha_sm100.api import make
+                from vendor.fmha_sm120.api import make_too
+                return (make or make_too)(x)
+            """,
+            "wide.py": """
+            import torch
+            def supports_wide():
+                return torch.cuda.get_device_capability()[0] in (8, 10)
+            def plan(x):
+                from vendor.fmha_sm100.api import make
+                return make(x)
+            """,
+        },
+        ["ops.py:5 pkg.ops.supports_sparse", "wide.py:4 pkg.wide.supports_wide"],
+    ),
     "in the file of a library that the chip lacks": (
         {
             "ops.py": "",
@@ -1514,12 +1550,16 @@ def test_a_test_that_skips_the_chip_is_the_last_step(tmp_path: Path) -> None:
                 with pytest.raises(ValueError):
                     op(None)
                 op(2)
+            def test_table():
+                from pkg.check import SIZES
+                assert op(4) == SIZES[torch.cuda.get_device_capability()]
             def test_nowhere():
                 assert op(3) == torch.cuda.get_device_capability()[0] > 99
             """
         )
     )
-    files = TREES["a helper that two operations need is one step"][0]
+    files = dict(TREES["a helper that two operations need is one step"][0])
+    files["check.py"] += "    SIZES = {(9, 0): 1, (10, 0): 2}\n"
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pkg'\n")
     made(tmp_path, files)
     plan = port([str(tmp_path)], "12.1", ("op",), jobs=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -376,14 +376,21 @@ class _Planner:
         whole = {_named(wish.entry) for wish in wishes if not wish.partly}
         found: dict[GatePlace, list[str]] = {}
         for judged in (one for gates in self.context.judged.values() for one in gates if one.in_test):
-            is_call = judged.gate.is_a("helper-call") and not judged.mentioned.isdisjoint(names)
-            if refuses(judged.other) and judged.admitted and self.chip not in judged.may and not is_call:
+            is_refused = refuses(judged.other) and judged.admitted and self.chip not in judged.may
+            if is_refused and not self._is_opened_elsewhere(judged, names):
                 used = [names[name] for name in self._used(judged) if name in names]
                 if self.ways.others_named(judged.gate.text):
                     used = [name for name in used if name in whole]
                 if used:
                     found[GatePlace(judged.module.path, judged.at)] = list(dict.fromkeys(used))
         return found
+
+    def _is_opened_elsewhere(self, judged: Judged, names: Container[str]) -> bool:
+        """Whether a test calls what is opened itself, or asks a table that is not its own."""
+        if judged.gate.is_a("lookup"):
+            tables = (one.gate.name for one in self.ways.judged(judged.module.path) if one.gate.is_a("table"))
+            return judged.gate.name not in tables
+        return judged.gate.is_a("helper-call") and any(name in names for name in judged.mentioned)
 
     def _used(self, judged: Judged) -> Iterator[str]:
         node = self.rows.world.definitions.around(judged.module, judged.gate.qualname or judged.gate.name)

@@ -173,6 +173,20 @@ class Reasons(PortGates):
         words = ((name, spoken(name), spoken(name).title()) for name in names)
         return self.context.evidence.libraries.by_name(path, (form for forms in words for form in forms), at)
 
+    def imported_for_others(self, judged: Judged) -> Iterator[Lacking]:
+        """What the file of an answer imports that is called after other chips, where it imports nothing that is called
+        after the family.
+        """
+        outline = self.world.definitions.outline(judged.module)
+        every = (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ()
+        imports = [use for use in every if use.how == "import"]
+        if any(mentioned(spoken(use.name)).named & self._family() for use in imports):
+            return
+        for use, chips in ((use, self.others_named(use.name)) for use in imports):
+            if is_there_for(judged, chips):
+                place = GatePlace(judged.module.path, use.at)
+                yield Lacking(place, f"what is called after other chips (`{use.name}`)", chips)
+
     def in_table(self, path: str, uses: Iterable[Use]) -> Iterator[Lacking]:
         for use in uses:
             need = self.context.evidence.libraries.need(path, use)

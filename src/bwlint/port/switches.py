@@ -82,7 +82,7 @@ class Switches:
             turned = self.ways.chip in one.sets.may
             self.ways.leads(way, one, one.gate.no if turned else one.gate.yes)
         need = self.ways.named(path, (gate.name, Path(path).stem), gate.at)
-        for lacking in self.ways.told_in(judged.module, gate.qualname):
+        for lacking in (*self.ways.told_in(judged.module, gate.qualname), *self.ways.imported_for_others(judged)):
             way.lacks.setdefault(lacking.place, lacking)
         if need is not None and self.ways.chip not in need.legal:
             way.lacks[GatePlace(path, gate.at)] = Lacking(GatePlace(path, gate.at), need.what, need.legal)
