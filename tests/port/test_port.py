@@ -994,8 +994,12 @@ ENDS: dict[str, tuple[str, dict[str, str]]] = {
         from .bridge import host
         from .sm90 import GemmSm90
         from .sm100 import GemmSm100
-        def op(x, wide=False):
+        from .compile import compiled
+        def op(x, wide=False, half=False):
             major = get_compute_capability(x.device)[0]
+            if half:
+                if major != 10:
+                    raise ValueError("half on 10.x only")
             if major == 9:
                 made = GemmSm90()
             elif major in (10, 11):
@@ -1005,9 +1009,9 @@ ENDS: dict[str, tuple[str, dict[str, str]]] = {
                 made = host.make()
             else:
                 raise ValueError("not here")
-            return made(x)
+            return compiled(made, x)
         """,
-        {},
+        {"op": "partly 1"},
     ),
 }
 COMMON = {
@@ -1018,6 +1022,11 @@ COMMON = {
             raise RuntimeError("10.x only")
     def asked():
         return get_compute_capability(None)[0] == 10
+    """,
+    "compile.py": """
+    import cutlass.cute as cute
+    def compiled(made, x):
+        return cute.compile(made, x)
     """,
     "bridge.py": """
     from .registry import found

@@ -12,7 +12,7 @@ from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace, Ruling
 from bwlint.matrix.rows import RowEntry
-from bwlint.model.expr import Span, negate
+from bwlint.model.expr import Span, negate, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.kinds import UNASKED
 from bwlint.model.outline import Definition
@@ -59,11 +59,15 @@ class Ways(Reasons):
                 yield from CompiledSources(self.world, self.chip).files(start)
 
     def behind(self, place: GatePlace, users: Iterable[Node] = ()) -> OpenWay:
-        """The way through one gate, to what its working side comes to, and what `users` of the definition around do."""
+        """The way through one gate, to what its working side comes to, and what `users` of the definition around do:
+        where an argument decides whether it is met, the chip comes there today.
+        """
         judged = self.gate(place)
+        asked = (node for test in (judged.gate.path if judged is not None else ()) for node in walk(test))
+        behind = users if all(node.op not in ("param", "var") for node in asked) else ()
         way = self._looked_behind(OpenWay("in some uses", {place: None}))
         told = (*self.asked_around(judged), *self.told_at(judged)) if judged is not None else ()
-        for find in (told, self.alone(way.gates), self.reasons(way.gates, users)):
+        for find in (told, self.alone(way.gates), self.reasons(way.gates, behind)):
             for lacking in find if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
         return way
