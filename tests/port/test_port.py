@@ -1555,20 +1555,12 @@ def test_a_test_that_skips_the_chip_is_the_last_step(tmp_path: Path) -> None:
             def test_nothing():
                 if torch.cuda.get_device_capability()[0] not in (9, 10):
                     pytest.skip("9.x and 10.x only")
-            def test_arguments():
-                with pytest.raises(ValueError):
-                    op(None)
-                op(2)
-            def test_table():
-                from pkg.check import SIZES
-                assert op(4) == SIZES[torch.cuda.get_device_capability()]
             def test_nowhere():
                 assert op(3) == torch.cuda.get_device_capability()[0] > 99
             """
         )
     )
-    files = dict(TREES["a helper that two operations need is one step"][0])
-    files["check.py"] += "    SIZES = {(9, 0): 1, (10, 0): 2}\n"
+    files = TREES["a helper that two operations need is one step"][0]
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pkg'\n")
     made(tmp_path, files)
     plan = port([str(tmp_path)], "12.1", ("op",), jobs=1)
@@ -1576,6 +1568,42 @@ def test_a_test_that_skips_the_chip_is_the_last_step(tmp_path: Path) -> None:
         ("condition", "check.py", 4),
         ("test", "test_op.py", 6),
     ]
+
+
+EXACT = """
+import torch
+SIZES = {(9, 0): 1, (12, 0): 2}
+def attend_sm120(x, out=None):
+    if torch.cuda.get_device_capability() != (12, 0):
+        raise ValueError("12.0 only")
+    return x
+"""
+USING = """
+import pytest
+import torch
+import pkg.ops as ops
+from pkg.ops import attend_sm120
+OWN = {(9, 0): 1, (12, 0): 2}
+def test_run():
+    x = torch.ones(3)
+    attend_sm120(x, out=None)
+    with pytest.raises(ValueError, match="argument"):
+        attend_sm120(None)
+def test_table():
+    assert attend_sm120(4) == ops.SIZES[torch.cuda.get_device_capability()]
+def test_own_table():
+    assert attend_sm120(4) == OWN[torch.cuda.get_device_capability()]
+"""
+
+
+def test_a_test_that_calls_what_is_opened_or_asks_its_table_is_no_step(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_ops.py").write_text(USING)
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pkg'\n")
+    made(tmp_path, {"ops.py": EXACT})
+    steps = port([str(tmp_path)], "12.1", ("attend*",), jobs=1).steps
+    found = [(Path(step.at.path).name, step.at.line) for step in steps]
+    assert found == [("ops.py", 5), ("ops.py", 3), ("test_ops.py", 15)]
 
 
 PARTLY = """
