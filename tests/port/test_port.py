@@ -1063,7 +1063,8 @@ def wide():
 
 
 @pytest.mark.parametrize(
-    ("called", "lines"), [("blocked_matmul", [5]), ("matmul_sm80", [5]), ("matmul_sm120", [5]), ("matmul_sm100a", [])]
+    ("called", "lines"),
+    [("blocked_matmul", [5]), ("matmul_sm80", [5]), ("matmul_sm90", [5]), ("matmul_sm120", [5]), ("matmul_sm100a", [])],
 )
 def test_nothing_in_front_of_a_branch_in_cpp_that_is_called_after_others(
     called: str, lines: list[int], tmp_path: Path

@@ -103,15 +103,18 @@ class Reasons(PortGates):
         before = [one for one in within if one.gate.yes.ends == "return" and one.gate.at.line < place.at.line]
         named = [list(self._called_after(one)) for one in ([judged] if judged is not None else before)]
         if named and all(named):
-            use = named[0][0]
-            chips = ChipSet.where(
-                lambda one: any(one in self.others_named(each.name) for uses in named for each in uses)
-            )
-            yield Lacking(GatePlace(path, use.at), f"what is called after other chips (`{use.name}`)", chips)
+            uses = [use for each in named for use in each]
+            chips = ChipSet.of(*(name for use in uses for name in self.others_named(use.name).names))
+            yield Lacking(GatePlace(path, uses[0].at), f"what is called after other chips (`{uses[0].name}`)", chips)
 
     def _called_after(self, judged: Judged) -> Iterator[Use]:
-        calls = (use for use in judged.working.uses if use.how == "call" and not judged.working.rest)
-        yield from (use for use in calls if self.others_named(use.name))
+        """The calls on the working side of a gate that are called after 10.x, or after the chips alone that it lets in:
+        what is called after Hopper is often for all that came later.
+        """
+        for use in judged.working.uses if not judged.working.rest else ():
+            chips = self.others_named(use.name) if use.how == "call" else ChipSet.of()
+            if chips & ALIKE or is_there_for(judged, chips):
+                yield use
 
     def end_alike(self, found: Sequence[tuple[RowEntry, Sequence[OpenWay]]]) -> None:
         """Give ways the end of others through a gate that stands in the file of an operation which ends there, where it
