@@ -81,8 +81,12 @@ class Reasons(PortGates):
     def _is_final(self, need: Need) -> bool:
         return need.strength == PROOF and need.kind in FINAL
 
-    def alone(self, gates: Iterable[GatePlace]) -> Iterator[Lacking]:
-        """What stands behind gates that turn Blackwell away and let in Hopper or Rubin alone."""
+    def alone(self, gates: Iterable[GatePlace], starts: Iterable[Node]) -> Iterator[Lacking]:
+        """What stands behind gates that turn Blackwell away and let in Hopper or Rubin alone; nothing where sources
+        that are compiled further on can be read: they would show it.
+        """
+        if self._compiles(self._further(starts)):
+            return
         for place, judged in ((place, self.gate(place)) for place in gates):
             chips = judged.admitted if judged is not None else ChipSet.of()
             if judged is not None and chips and chips <= _ALONE - ALIKE and judged.sets.live & ALIKE:
@@ -138,8 +142,11 @@ class Reasons(PortGates):
         site = self.site(entry)
         nodes = list(self._further([site] if site is not None else ()))
         named = (found for node in nodes for found in self._final_in(node))
-        compiled = (self.world.native.sources_of(one.outline.path, one.definition.qualname) for one in nodes)
-        return any(self.chip in one.legal for one in named) or any(map(self.family.is_made_for, nodes)) or any(compiled)
+        works = any(self.chip in one.legal for one in named) or any(map(self.family.is_made_for, nodes))
+        return works or self._compiles(nodes)
+
+    def _compiles(self, nodes: Iterable[Node]) -> bool:
+        return any(self.world.native.sources_of(one.outline.path, one.definition.qualname) for one in nodes)
 
     def _reason_of(self, way: OpenWay, place: GatePlace) -> Lacking | None:
         """What a gate of a way is there for among what stands at its end."""

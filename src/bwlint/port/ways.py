@@ -67,7 +67,7 @@ class Ways(Reasons):
         behind = users if all(node.op not in ("param", "var") for node in asked) else ()
         way = self._looked_behind(OpenWay("in some uses", {place: None}))
         told = (*self.asked_around(judged), *self.told_at(judged)) if judged is not None else ()
-        for find in (told, self.alone(way.gates), self.reasons(way.gates, behind)):
+        for find in (told, self.alone(way.gates, behind), self.reasons(way.gates, behind)):
             for lacking in find if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
         return way
@@ -95,7 +95,7 @@ class Ways(Reasons):
         of_class = self.named_by_class(entry)
         reason = self.reasons(way.gates, () if way.arms else nodes if is_only else backends)
         told = (one for judged in map(self.gate, way.gates) if judged is not None for one in self.told_at(judged))
-        known = (self.alone(way.gates), self.compiled(own), self.loosely(backends), of_class, self.by_name(entry))
+        known = (self.alone(way.gates, own), self.compiled(own), self.loosely(backends), of_class, self.by_name(entry))
         for find in (*known, told, named, reason):
             for lacking in find if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
