@@ -1143,6 +1143,33 @@ def test_nothing_is_compiled_for_the_chip_that_is_made_for_others(name: str, tmp
     assert set(verdicts(port([str(tmp_path)], "12.1", ("op",), jobs=1)).values()) == {verdict}
 
 
+HOPPER = """
+from .cc import get_compute_capability
+from .build import gen_module
+def op(x):
+    if get_compute_capability(x.device)[0] != 9:
+        raise ValueError("9.x only")
+    return gen_module().scale(x)
+def op_far(x):
+    if get_compute_capability(x.device)[0] != 9:
+        raise ValueError("9.x only")
+    return x.vendor().scale(x)
+"""
+
+
+def test_sources_show_whether_what_is_for_hopper_alone_is(tmp_path: Path) -> None:
+    build = """
+    from .env import CSRC_DIR, gen_jit_spec
+    def gen_module():
+        return gen_jit_spec("scale", [CSRC_DIR / "scale_op.cu"]).build_and_load()
+    """
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pkg'\n")
+    (tmp_path / "csrc").mkdir()
+    (tmp_path / "csrc" / "scale_op.cu").write_text("__global__ void scale(float* x) { x[threadIdx.x] *= 2.0f; }\n")
+    files = {"ops.py": HOPPER, "build.py": build, "env.py": "from pathlib import Path\nCSRC_DIR = Path('csrc')\n"}
+    assert verdicts(made(tmp_path, files, "op*")) == {"op": "unproved 1", "op_far": "impossible"}
+
+
 def test_what_a_backend_compiles_that_nobody_asks_for_by_name_is_its_reason(tmp_path: Path) -> None:
     ops = """
     from .decorators import backend_requirement, supported_compute_capability
