@@ -1154,6 +1154,13 @@ def op_far(x):
     if get_compute_capability(x.device)[0] != 9:
         raise ValueError("9.x only")
     return x.vendor().scale(x)
+class OpConfig:
+    @classmethod
+    def is_supported(cls):
+        return get_compute_capability(None)[0] == 9
+    @staticmethod
+    def prepare(x):
+        return gen_module().scale(x)
 """
 
 
@@ -1167,7 +1174,8 @@ def test_sources_show_whether_what_is_for_hopper_alone_is(tmp_path: Path) -> Non
     (tmp_path / "csrc").mkdir()
     (tmp_path / "csrc" / "scale_op.cu").write_text("__global__ void scale(float* x) { x[threadIdx.x] *= 2.0f; }\n")
     files = {"ops.py": HOPPER, "build.py": build, "env.py": "from pathlib import Path\nCSRC_DIR = Path('csrc')\n"}
-    assert verdicts(made(tmp_path, files, "op*")) == {"op": "unproved 1", "op_far": "impossible"}
+    expected = {"op": "unproved 1", "op_far": "impossible", "OpConfig": "impossible"}
+    assert verdicts(made(tmp_path, files, "op*", "Op*")) == expected
 
 
 def test_what_a_backend_compiles_that_nobody_asks_for_by_name_is_its_reason(tmp_path: Path) -> None:

@@ -83,9 +83,9 @@ class Reasons(PortGates):
 
     def alone(self, gates: Iterable[GatePlace], starts: Iterable[Node]) -> Iterator[Lacking]:
         """What stands behind gates that turn Blackwell away and let in Hopper or Rubin alone; nothing where sources
-        that are compiled further on can be read: they would show it.
+        that a function compiles further on can be read: they would show it.
         """
-        if self._compiles(self._further(starts)):
+        if self._compiles(self._further(one for one in starts if one.definition.kind == "function")):
             return
         for place, judged in ((place, self.gate(place)) for place in gates):
             chips = judged.admitted if judged is not None else ChipSet.of()
