@@ -18,10 +18,11 @@ from bwlint.model.progress import Advance, quiet
 from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
 from bwlint.port.found import FoundKind, FoundPlace, concerning
+from bwlint.port.gates import PortGates
 from bwlint.port.opening import opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
 from bwlint.port.partly import Partly
-from bwlint.port.reasons import OpenWay
+from bwlint.port.reasons import OpenWay, Reasons
 from bwlint.port.sources import Lacking
 from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
@@ -96,14 +97,15 @@ class _Planner:
         rows = judged_rows(gathered, (name,), select)
         context = context_of(rows.world, gathered.collected, ChipSet.of(name), advance)
         family = FamilyNames(rows.judge.interfaces, name)
-        ways = Ways(rows.world, context, name, gathered.texts, family)
+        gates = PortGates(rows.world, context, name, gathered.texts)
+        ways = Ways(gates, Reasons(gates, family))
         return cls(gathered, rows, context, ways, name, select)
 
     def plan(self) -> Port:
         """The plan."""
         found = list(self._wishes())
         found += self._in_part(found)
-        self.ways.end_alike([(wish.entry, wish.ways) for wish in found])
+        self.ways.reasons.end_alike([(wish.entry, wish.ways) for wish in found])
         wishes = {_named(wish.entry): wish for wish in found if not wish.partly or passable(wish.ways)}
         whole = chosen({name: wish.ways for name, wish in wishes.items() if not wish.partly})
         some = {name: passable(wish.ways) for name, wish in wishes.items() if wish.partly}
@@ -183,9 +185,9 @@ class _Planner:
 
     def _switches(self, known: set[GatePlace]) -> list[PortSwitch]:
         """Those that were asked for, by their name or that of who asks them, where no way has opened them yet."""
-        found, opened_by = [], {id(self.ways.gate(place)) for place in known}
+        found, opened_by = [], {id(self.ways.gates.gate(place)) for place in known}
         for switch in Switches(self.ways, self.context.judged).of():
-            gates = (*switch.askers, *map(self.ways.gate, switch.way.gates))
+            gates = (*switch.askers, *map(self.ways.gates.gate, switch.way.gates))
             names = (switch.name, *(f"{one.module.name}.{one.gate.qualname}" for one in switch.askers))
             if opened_by.isdisjoint(map(id, gates)) and any(selected(name, self.select) for name in names):
                 found.append(switch)
@@ -232,7 +234,7 @@ class _Planner:
     def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
         if place in self._found:
             return self._step_found(self._found[place])
-        judged = self.ways.gate(place)
+        judged = self.ways.gates.gate(place)
         number, spot, names = self._numbers[place], self._spot(place), tuple(dict.fromkeys(needed))
         if place in self._served:
             words = "what it compiles loads nowhere else"
@@ -254,7 +256,7 @@ class _Planner:
         """Lists of what is built beforehand that have a function of a way for other chips only, with who needs it."""
         inside = defaultdict[str, list[str]](list)
         for name, place in ((name, place) for name, ways in taken.items() for way in ways for place in way.gates):
-            judged = self.ways.gate(place)
+            judged = self.ways.gates.gate(place)
             if judged is not None and judged.gate.qualname:
                 inside[judged.gate.qualname].append(name)
         found: dict[GatePlace, list[str]] = {}
@@ -274,7 +276,7 @@ class _Planner:
         """Flags for other chips that compile what stands behind operations without backends, with who needs them."""
         found = defaultdict[GatePlace, list[str]](list)
         for wish in wishes:
-            site = self.ways.site(wish.entry) if wish.entry.backend is None else None
+            site = self.ways.gates.site(wish.entry) if wish.entry.backend is None else None
             for place, served in compiled_for_others(self.ways, site) if site is not None else ():
                 self._served[place] = served
                 found[place].append(_named(wish.entry))
@@ -297,16 +299,16 @@ class _Planner:
 
     def _left(self, place: GatePlace) -> Iterator[GatePlace]:
         """The branch of a gate that a chip leaves that is let through."""
-        judged = self.ways.gate(place)
+        judged = self.ways.gates.gate(place)
         if judged is not None and judged.other.at is not None:
             yield GatePlace(place.path, judged.other.at)
 
     def _functions(self, wishes: Iterable[_Wish]) -> Iterator[GatePlace]:
         """The definitions of operations that are opened, and those in which the gates of their ways stand."""
         for wish in wishes:
-            nodes = [self.ways.site(wish.entry)]
+            nodes = [self.ways.gates.site(wish.entry)]
             for place in (place for way in wish.ways for place in way.gates):
-                judged = self.ways.gate(place)
+                judged = self.ways.gates.gate(place)
                 definitions = self.rows.world.definitions
                 nodes += [definitions.around(judged.module, judged.gate.qualname)] if judged is not None else []
             yield from (GatePlace(one.outline.path, one.definition.at) for one in nodes if one is not None)
@@ -328,7 +330,7 @@ class _Planner:
     def _reached(self) -> set[str]:
         """The files that the operations may come to, with what is compiled for them."""
         if self._files is None:
-            sites = (self.ways.site(entry) for entry, _ in (*self.rows.kept, *self.rows.alike))
+            sites = (self.ways.gates.site(entry) for entry, _ in (*self.rows.kept, *self.rows.alike))
             self._files = {path for site in sites if site is not None for path in self.ways.files_of(site)}
         return self._files
 
@@ -379,7 +381,7 @@ class _Planner:
             is_refused = refuses(judged.other) and judged.admitted and self.chip not in judged.may
             if is_refused and not self._is_opened_elsewhere(judged, names):
                 used = [names[name] for name in self._used(judged) if name in names]
-                if self.ways.others_named(judged.gate.text):
+                if self.ways.reasons.others_named(judged.gate.text):
                     used = [name for name in used if name in whole]
                 if used:
                     found[GatePlace(judged.module.path, judged.at)] = list(dict.fromkeys(used))
@@ -388,7 +390,7 @@ class _Planner:
     def _is_opened_elsewhere(self, judged: Judged, names: Container[str]) -> bool:
         """Whether a test calls what is opened itself, or asks a table that is not its own."""
         if judged.gate.is_a("lookup"):
-            tables = (one.gate.name for one in self.ways.judged(judged.module.path) if one.gate.is_a("table"))
+            tables = (one.gate.name for one in self.ways.gates.judged(judged.module.path) if one.gate.is_a("table"))
             return judged.gate.name not in tables
         return judged.gate.is_a("helper-call") and any(name in names for name in judged.mentioned)
 

@@ -18,13 +18,13 @@ def compiled_for_others(ways: Ways, start: Node) -> Iterator[tuple[GatePlace, Ch
     nothing where one of these functions makes something for the chip, or is called after others.
     """
     found: dict[GatePlace, ChipSet] = {}
-    for node in ways.world.definitions.may_lead(start):
-        module = ways.module(node.outline.path) if node.outline.language == "python" else None
+    for node in ways.gates.world.definitions.may_lead(start):
+        module = ways.gates.module(node.outline.path) if node.outline.language == "python" else None
         for carry in _options(module, node.definition.qualname) if module is not None else ():
             served = _served(carry)
-            if ways.chip in served:
+            if ways.gates.chip in served:
                 return
-            if served and not ways.named_for(node):
+            if served and not ways.reasons.named_for(node):
                 found[GatePlace(node.outline.path, carry.at)] = served
     yield from found.items()
 

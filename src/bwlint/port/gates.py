@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bwlint.judging.context import Context
 from bwlint.matrix.cells import GatePlace
+from bwlint.matrix.rows import RowEntry
 from bwlint.model.facts import Module
 from bwlint.run.engine import Linked
 from bwlint.sources.texts import Texts
@@ -51,3 +52,7 @@ class PortGates:
         outline = self.world.outlines.named(module)
         found = outline.definitions.get(qualname) if outline is not None else None
         return Node(outline, found) if outline is not None and found is not None else None
+
+    def site(self, entry: RowEntry) -> Node | None:
+        """The definition of an operation."""
+        return self.node(entry.site.module, entry.site.offer.name) if entry.site is not None else None

@@ -34,8 +34,8 @@ class Partly:
 
     def of(self, entry: RowEntry) -> Iterator[OpenWay]:
         """The ways that an operation has for some arguments only, nearest first."""
-        start = self.ways.site(entry)
-        meant = start is not None and not self.ways.named_for(start)
+        start = self.ways.gates.site(entry)
+        meant = start is not None and not self.ways.reasons.named_for(start)
         starts = [start, *self._methods(start)] if start is not None and meant else []
         seen, waiting = set[Key](), deque((node, node) for node in starts)
         users, found = dict[Key, tuple[Node, Node]](), list[tuple[Node, OpenWay]]()
@@ -63,7 +63,7 @@ class Partly:
 
     def _is_surely_met(self, way: OpenWay) -> bool:
         """Whether a way that ends in what the chip lacks is met whatever else is asked in its function."""
-        gates = [self.ways.gate(place) for place in way.gates]
+        gates = [self.ways.gates.gate(place) for place in way.gates]
         return bool(way.lacks) and all(one is not None and not one.gate.path for one in gates)
 
     def _surely_above(self, node: Node, users: Mapping[Key, tuple[Node, Node]]) -> Iterator[Key]:
@@ -71,13 +71,13 @@ class Partly:
         for key, user in _above(node, users):
             yield key
             here = users[key][0]
-            calls = [at for at, after in self.ways.world.definitions.calls(user) if after.key == here.key]
+            calls = [at for at, after in self.ways.gates.world.definitions.calls(user) if after.key == here.key]
             sure = {use.at for use in user.definition.uses if use.sure}
             if not sure & set(calls):
                 return
 
     def _methods(self, start: Node) -> Iterator[Node]:
-        for method in self.ways.world.definitions.methods_of(start):
+        for method in self.ways.gates.world.definitions.methods_of(start):
             if is_run_by_users(method.definition.qualname):
                 yield method
 
@@ -89,15 +89,15 @@ class Partly:
     def _around(self, node: Node) -> tuple[tuple[GatePlace, ...], tuple[Node, ...]]:
         """The gates in a definition that the chip comes to and that refuse it, and what is called where it comes."""
         if node.key not in self._near:
-            known = self.ways.judged(node.outline.path) if node.definition.kind != "class" else ()
+            known = self.ways.gates.judged(node.outline.path) if node.definition.kind != "class" else ()
             gates = [one for one in known if node.definition.at.holds(one.gate.at) and not one.in_test]
-            away = [at for judged in gates for at in closed_to(judged, self.ways.chip)]
+            away = [at for judged in gates for at in closed_to(judged, self.ways.gates.chip)]
             met = (one for one in gates if not any(at.holds(one.at) for at in away))
             kept = (one for one in met if self._refused(one) and not self._is_decided_elsewhere(one, gates))
-            calls = self.ways.world.definitions.calls(node)
+            calls = self.ways.gates.world.definitions.calls(node)
             after = (one for at, one in calls if not any(side.holds(at) for side in away))
             places = tuple(map(_place, kept))
-            self._near[node.key] = places, tuple(one for one in after if not self.ways.named_for(one))
+            self._near[node.key] = places, tuple(one for one in after if not self.ways.reasons.named_for(one))
         return self._near[node.key]
 
     # -- a kernel's class that picks its instructions by the chip
@@ -109,7 +109,7 @@ class Partly:
         owner = node.definition.qualname.rpartition(".")[0]
         key = (node.outline.path, owner)
         if owner and key not in self._classes:
-            within = (one for one in self.ways.judged(node.outline.path) if not one.in_test)
+            within = (one for one in self.ways.gates.judged(node.outline.path) if not one.in_test)
             own = [one for one in within if one.gate.qualname.rpartition(".")[0] == owner]
             self._classes[key] = self._treated(owner, own)
         return self._classes.get(key)
@@ -122,7 +122,7 @@ class Partly:
         for chain in chains.values():
             like = self._older(sorted(chain, key=lambda one: one.gate.position))
             if like is not None:
-                alone = ChipSet.of(self.ways.chip)
+                alone = ChipSet.of(self.ways.gates.chip)
                 meant = [
                     one for one in gates if like <= one.core and not alone & one.sets.may and not refuses(one.other)
                 ]
@@ -136,13 +136,13 @@ class Partly:
         too: what is made for one that has it is no way out.
         """
         last = chain[-1]
-        lacked = self.ways.lacking(last.module, last.gate.no)
-        if not lacked or any(takes(one, self.ways.chip, yes=True) for one in chain):
+        lacked = self.ways.reasons.lacking(last.module, last.gate.no)
+        if not lacked or any(takes(one, self.ways.gates.chip, yes=True) for one in chain):
             return None
         for judged in chain:
             like = ChipSet.of(*judged.core.names[:1])
             able = like and not any(like & need.legal for need in lacked)
-            if able and not self.ways.lacking(judged.module, judged.gate.yes):
+            if able and not self.ways.reasons.lacking(judged.module, judged.gate.yes):
                 return like
         return None
 
@@ -154,7 +154,7 @@ class Partly:
         if not judged.admitted & NEWER or self._is_meant(judged):
             return False
         if is_answer:
-            return answers_no(judged.other) and self.ways.chip not in judged.admitted
+            return answers_no(judged.other) and self.ways.gates.chip not in judged.admitted
         return refuses(judged.other) and not self._may_pass(judged)
 
     def _is_decided_elsewhere(self, judged: Judged, gates: Iterable[Judged]) -> bool:
@@ -167,17 +167,19 @@ class Partly:
         return judged.gate.is_a("lookup") and self._fails_before(judged, gates)
 
     def _fails_before(self, lookup: Judged, gates: Iterable[Judged]) -> bool:
-        around = (one for one in gates if one.gate.at.holds(lookup.gate.at) and self.ways.chip not in one.sets.may)
+        around = (
+            one for one in gates if one.gate.at.holds(lookup.gate.at) and self.ways.gates.chip not in one.sets.may
+        )
         asked = (node for one in around for node in walk(one.gate.test) if node.op == "cmp" and node.args[0] == "in")
         return any(node.at is not None and node.at[2:] <= lookup.gate.at[:2] for node in asked)
 
     def _is_meant(self, judged: Judged) -> bool:
         """Whether a gate turns the family of the chip away and nobody else: its author knew it."""
-        own = ChipSet.of(self.ways.chip)
-        return judged.sets.live - judged.admitted <= siblings(chip(self.ways.chip)) | own
+        own = ChipSet.of(self.ways.gates.chip)
+        return judged.sets.live - judged.admitted <= siblings(chip(self.ways.gates.chip)) | own
 
     def _may_pass(self, judged: Judged) -> bool:
-        return takes(judged, self.ways.chip, yes=not judged.denies)
+        return takes(judged, self.ways.gates.chip, yes=not judged.denies)
 
 
 def _place(judged: Judged) -> GatePlace:

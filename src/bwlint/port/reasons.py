@@ -54,9 +54,10 @@ class OpenWay:
 
 
 @dataclass(slots=True)
-class Reasons(PortGates):
+class Reasons:
     """Finds them for one chip."""
 
+    gates: PortGates
     family: FamilyNames
 
     def named_for(self, node: Node) -> ChipSet:
@@ -71,12 +72,12 @@ class Reasons(PortGates):
         return said & _ALONE if not said & self._family() else ChipSet.of()
 
     def _family(self) -> ChipSet:
-        return siblings(chip(self.chip)) | ChipSet.of(self.chip)
+        return siblings(chip(self.gates.chip)) | ChipSet.of(self.gates.chip)
 
     def lacking(self, module: Module, side: Side) -> list[Need]:
         """What a side surely comes to that the chip lacks."""
-        needs = self.context.evidence.of(module, side)
-        return [need for need in needs if self._is_final(need) and self.chip not in need.legal]
+        needs = self.gates.context.evidence.of(module, side)
+        return [need for need in needs if self._is_final(need) and self.gates.chip not in need.legal]
 
     def _is_final(self, need: Need) -> bool:
         return need.strength == PROOF and need.kind in FINAL
@@ -87,7 +88,7 @@ class Reasons(PortGates):
         """
         if self._compiles(self._further(one for one in starts if one.definition.kind == "function")):
             return
-        for place, judged in ((place, self.gate(place)) for place in gates):
+        for place, judged in ((place, self.gates.gate(place)) for place in gates):
             chips = judged.admitted if judged is not None else ChipSet.of()
             if judged is not None and chips and chips <= _ALONE - ALIKE and judged.sets.live & ALIKE:
                 generations = " or ".join(sorted({one.generation for one in chips}))
@@ -97,13 +98,13 @@ class Reasons(PortGates):
         """Of C++, what the branch of a gate calls that is called after other chips; of an error that no test guards,
         what all branches in front of it do.
         """
-        judged = self.gate(place)
+        judged = self.gates.gate(place)
         path = place.path
         if path.endswith(".py"):
             return
-        outline = self.world.native.outline(path)
+        outline = self.gates.world.native.outline(path)
         around = [one for one in outline.definitions.values() if one.at.holds(place.at)] if outline is not None else []
-        within = [one for one in self.judged(path) if any(each.at.holds(one.gate.at) for each in around)]
+        within = [one for one in self.gates.judged(path) if any(each.at.holds(one.gate.at) for each in around)]
         before = [one for one in within if one.gate.yes.ends == "return" and one.gate.at.line < place.at.line]
         named = [list(self._called_after(one)) for one in ([judged] if judged is not None else before)]
         if named and all(named):
@@ -139,18 +140,18 @@ class Reasons(PortGates):
 
     def _has_own_end(self, entry: RowEntry) -> bool:
         """Whether an operation comes to something that works on the chip, or compiles something."""
-        site = self.site(entry)
+        site = self.gates.site(entry)
         nodes = list(self._further([site] if site is not None else ()))
         named = (found for node in nodes for found in self._final_in(node))
-        works = any(self.chip in one.legal for one in named) or any(map(self.family.is_made_for, nodes))
+        works = any(self.gates.chip in one.legal for one in named) or any(map(self.family.is_made_for, nodes))
         return works or self._compiles(nodes)
 
     def _compiles(self, nodes: Iterable[Node]) -> bool:
-        return any(self.world.native.sources_of(one.outline.path, one.definition.qualname) for one in nodes)
+        return any(self.gates.world.native.sources_of(one.outline.path, one.definition.qualname) for one in nodes)
 
     def _reason_of(self, way: OpenWay, place: GatePlace) -> Lacking | None:
         """What a gate of a way is there for among what stands at its end."""
-        judged = self.gate(place)
+        judged = self.gates.gate(place)
         reasons = (one for one in way.lacks.values() if judged is not None and is_there_for(judged, one.legal))
         return next(reasons, None)
 
@@ -158,13 +159,15 @@ class Reasons(PortGates):
         """What the names around a gate and its message say that stands behind it, where it lets in none but chips that
         have that.
         """
-        owner = self.node(judged.module.name, judged.gate.qualname.rpartition(".")[0])
-        heirs = [one.definition.qualname for one in (owner, *self.world.definitions.heritage(owner))] if owner else []
+        owner = self.gates.node(judged.module.name, judged.gate.qualname.rpartition(".")[0])
+        heirs = (
+            [one.definition.qualname for one in (owner, *self.gates.world.definitions.heritage(owner))] if owner else []
+        )
         names = (*judged.gate.qualname.split("."), *heirs)
         needs = [self.named(judged.module.path, names, judged.at)]
         needs += [instruction(prose.text, judged.at) for prose in judged.other.texts]
         for need in needs:
-            if need is not None and self.chip not in need.legal and is_there_for(judged, need.legal):
+            if need is not None and self.gates.chip not in need.legal and is_there_for(judged, need.legal):
                 yield Lacking(GatePlace(judged.module.path, judged.at), need.what, need.legal)
         if said_to_fail(self._said_around(judged, owner), self._family()):
             what = "what a comment says to fail there"
@@ -172,7 +175,7 @@ class Reasons(PortGates):
 
     def _said_around(self, judged: Judged, owner: Node | None) -> str:
         """The comments of a gate, and the docstring of the class that it stands in."""
-        source = self.texts.source(judged.module.path) or ""
+        source = self.gates.texts.source(judged.module.path) or ""
         start = owner.definition.at.line if owner is not None else judged.at.line
         head = " ".join(source.splitlines()[start : judged.at.line - 1][:MAX_DOCSTRING])
         doc = _DOCSTRING.match(head)
@@ -181,13 +184,13 @@ class Reasons(PortGates):
     def named(self, path: str, names: Iterable[str], at: Span) -> Need | None:
         """What the table of libraries says of names: as they are, and of their words apart."""
         words = ((name, spoken(name), spoken(name).title()) for name in names)
-        return self.context.evidence.libraries.by_name(path, (form for forms in words for form in forms), at)
+        return self.gates.context.evidence.libraries.by_name(path, (form for forms in words for form in forms), at)
 
     def imported_for_others(self, judged: Judged) -> Iterator[Lacking]:
         """What the file of an answer imports that is called after other chips, where it imports nothing that is called
         after the family.
         """
-        outline = self.world.definitions.outline(judged.module)
+        outline = self.gates.world.definitions.outline(judged.module)
         every = (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ()
         imports = [use for use in every if use.how == "import"]
         if any(mentioned(spoken(use.name)).named & self._family() for use in imports):
@@ -199,14 +202,14 @@ class Reasons(PortGates):
 
     def in_table(self, path: str, uses: Iterable[Use]) -> Iterator[Lacking]:
         for use in uses:
-            need = self.context.evidence.libraries.need(path, use)
-            if need is not None and self.chip not in need.legal:
+            need = self.gates.context.evidence.libraries.need(path, use)
+            if need is not None and self.gates.chip not in need.legal:
                 yield Lacking(GatePlace(path, use.at), need.what, need.legal)
 
     def told_in(self, module: Module, qualname: str) -> Iterator[Lacking]:
         """What the texts and names stand for in a function that answers a question, and in those that it asks."""
-        start = self.node(module.name, qualname)
-        for node in self.world.definitions.may_lead(start) if start is not None else ():
+        start = self.gates.node(module.name, qualname)
+        for node in self.gates.world.definitions.may_lead(start) if start is not None else ():
             uses = node.definition.uses
             looked_for = (replace(use, how="call") for use in uses if use.how == "text" and use.name.isidentifier())
             yield from self.in_table(node.outline.path, (*uses, *looked_for))
@@ -228,13 +231,13 @@ class Reasons(PortGates):
 
     def compiled_in(self, module: Module, side: Side) -> Iterator[Lacking]:
         """What is compiled behind a branch."""
-        nodes = (self.world.definitions.definition(module, use) for use in (side.uses if not side.rest else ()))
+        nodes = (self.gates.world.definitions.definition(module, use) for use in (side.uses if not side.rest else ()))
         return self.compiled(node for node in nodes if node is not None)
 
     def compiled_for(self, proof: Need | NeedProof) -> Iterator[Lacking]:
         """What the source has that a build compiles for other chips: naming this one there gives it nothing else."""
         if proof.kind == "build" and len(proof.hops) > 1:
-            yield from CompiledSources(self.world, self.chip).lacking(proof.hops[-2].path)
+            yield from CompiledSources(self.gates.world, self.gates.chip).lacking(proof.hops[-2].path)
 
     def by_name(self, entry: RowEntry) -> Iterator[Lacking]:
         """What the table of libraries says of the name of a backend, and of that of what stands for it: it decides
@@ -243,7 +246,7 @@ class Reasons(PortGates):
         site, at = entry.check or entry.site, span_of(entry)
         if site is None or at is None:
             return
-        known = self.context.evidence.libraries
+        known = self.gates.context.evidence.libraries
         backend = entry.backend.name if entry.backend is not None else ""
         role = f"{entry.name}.{entry.parameter or 'backend'}"
         texts = (Use(backend, how, at, role=role) for how in ("text", "name")) if backend else ()
@@ -251,25 +254,25 @@ class Reasons(PortGates):
         if not backend:
             needs.append(self.named(site.path, (entry.name,), at))
         for need in needs:
-            if need is not None and self.chip not in need.legal:
+            if need is not None and self.gates.chip not in need.legal:
                 yield Lacking(GatePlace(site.path, at), need.what, need.legal)
 
     def loosely(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
         """What the code of a backend names that the chip lacks, whether a way surely comes there or not."""
-        for node in {one.key: one for start in nodes for one in self.world.definitions.may_lead(start)}.values():
-            module = self.module(node.outline.path)
+        for node in {one.key: one for start in nodes for one in self.gates.world.definitions.may_lead(start)}.values():
+            module = self.gates.module(node.outline.path)
             if module is not None and module.language == "python":
                 yield from self._lacking_of(module, [node.definition])
 
-    def reasons(self, gates: Iterable[GatePlace], starts: Iterable[Node]) -> Iterator[Lacking]:
+    def further(self, gates: Iterable[GatePlace], starts: Iterable[Node]) -> Iterator[Lacking]:
         """What the chip lacks further on, whether a way surely comes there or not, where one of some gates lets in none
         but chips that have it: it is there for it. Nothing where something further on works on the chip, too.
         """
         nodes = list(self._further(starts))
         named = [found for node in nodes for found in self._final_in(node)]
-        if any(self.chip in lacking.legal for lacking in named) or any(map(self.family.is_made_for, nodes)):
+        if any(self.gates.chip in lacking.legal for lacking in named) or any(map(self.family.is_made_for, nodes)):
             return
-        known = [judged for judged in map(self.gate, gates) if judged is not None]
+        known = [judged for judged in map(self.gates.gate, gates) if judged is not None]
         for lacking in (*named, *self._compiled_by(nodes), *self._ends_in_cpp(nodes)):
             if any(is_there_for(judged, lacking.legal) for judged in known):
                 yield lacking
@@ -277,9 +280,11 @@ class Reasons(PortGates):
     def _ends_in_cpp(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
         """What stands in front of the errors of C++ that turn the chip away."""
         for node in (node for node in nodes if node.outline.language == "cuda"):
-            module = self.module(node.outline.path)
-            errors = self.world.native.refusals.errors(module, node.definition.qualname) if module is not None else ()
-            for error in (error for error in errors if self.chip not in error.legal):
+            module = self.gates.module(node.outline.path)
+            errors = (
+                self.gates.world.native.refusals.errors(module, node.definition.qualname) if module is not None else ()
+            )
+            for error in (error for error in errors if self.gates.chip not in error.legal):
                 yield from self.for_others(GatePlace(node.outline.path, error.at))
 
     def _further(self, starts: Iterable[Node]) -> Iterator[Node]:
@@ -292,26 +297,26 @@ class Reasons(PortGates):
             seen.add(node.key)
             yield node
             closed = self.closed_in(node)
-            calls = self.world.definitions.calls(node)
-            methods = self.world.definitions.methods_of(node)
+            calls = self.gates.world.definitions.calls(node)
+            methods = self.gates.world.definitions.methods_of(node)
             waiting.extend(one for one in methods if is_run_by_users(one.definition.qualname))
             waiting.extend(after for at, after in calls if not any(side.holds(at) for side in closed))
 
     def closed_in(self, node: Node) -> list[Span]:
         """The branches of a definition that the chip does not take."""
-        known = self.judged(node.outline.path) if node.definition.kind != "class" else ()
+        known = self.gates.judged(node.outline.path) if node.definition.kind != "class" else ()
         within = (one for one in known if node.definition.at.holds(one.gate.at) and not one.in_test)
-        return [at for judged in within for at in closed_to(judged, self.chip)]
+        return [at for judged in within for at in closed_to(judged, self.gates.chip)]
 
     def _final_in(self, node: Node) -> Iterator[Lacking]:
         """What a definition in Python names that not every chip has, where the chip comes."""
-        module = self.module(node.outline.path)
+        module = self.gates.module(node.outline.path)
         if module is None or module.language != "python":
             return
         closed = self.closed_in(node)
         for use in node.definition.uses:
             need = self._named_by(module, use)
-            proves = need is not None and (need.strength == PROOF or self.chip in need.legal)
+            proves = need is not None and (need.strength == PROOF or self.gates.chip in need.legal)
             if need is not None and proves and not any(side.holds(use.at) for side in closed):
                 yield Lacking(GatePlace(module.path, use.at), need.what, need.legal)
 
@@ -319,7 +324,7 @@ class Reasons(PortGates):
         """What stands behind a name that is called or imported, or a text that is passed, where no edit of a gate
         removes it.
         """
-        evidence = self.context.evidence
+        evidence = self.gates.context.evidence
         match use.how:
             case "call":
                 need = evidence.of_use(module, use)
@@ -333,8 +338,8 @@ class Reasons(PortGates):
 
     def named_for_others(self, entry: RowEntry, backends: Sequence[Node]) -> Iterator[Lacking]:
         """An operation, or what the code of a backend comes to, that is called after other chips."""
-        site = self.site(entry) if entry.backend is None else None
-        nodes = [one for start in backends for one in self.world.definitions.may_lead(start)]
+        site = self.gates.site(entry) if entry.backend is None else None
+        nodes = [one for start in backends for one in self.gates.world.definitions.may_lead(start)]
         for node in nodes if site is None else [site]:
             chips = self.named_for(node)
             if chips:
@@ -345,8 +350,8 @@ class Reasons(PortGates):
         """The same in the file of a class that says where it works, whoever calls it there."""
         site = entry.check or entry.site
         answers = site is not None and any(map(ANSWERS.fullmatch, site.offer.methods))
-        module = self.module(site.path) if site is not None and answers else None
-        outline = self.world.definitions.outline(module) if module is not None else None
+        module = self.gates.module(site.path) if site is not None and answers else None
+        outline = self.gates.world.definitions.outline(module) if module is not None else None
         if module is not None and outline is not None:
             yield from self._lacking_of(module, outline.definitions.values())
 
@@ -357,7 +362,7 @@ class Reasons(PortGates):
             need = self._named_by(module, use)
             if need is None:
                 continue
-            if self.chip in need.legal:
+            if self.gates.chip in need.legal:
                 return []
             found.append(Lacking(GatePlace(module.path, use.at), need.what, need.legal))
         return found
@@ -366,17 +371,13 @@ class Reasons(PortGates):
         """Instructions that the chip lacks in what is handed to a compiler further on, whether a way surely comes there
         or not: where nobody knows, no edit is proposed in front of them.
         """
-        yield from self._compiled_by(one for start in nodes for one in self.world.definitions.may_lead(start))
+        yield from self._compiled_by(one for start in nodes for one in self.gates.world.definitions.may_lead(start))
 
     def _compiled_by(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
         """The same in what definitions hand to a compiler themselves."""
-        handed = (self.world.native.sources_of(one.outline.path, one.definition.qualname) for one in nodes)
+        handed = (self.gates.world.native.sources_of(one.outline.path, one.definition.qualname) for one in nodes)
         for path in dict.fromkeys(path for paths in handed for path in paths):
-            yield from CompiledSources(self.world, self.chip).lacking(path)
-
-    def site(self, entry: RowEntry) -> Node | None:
-        """The definition of an operation."""
-        return self.node(entry.site.module, entry.site.offer.name) if entry.site is not None else None
+            yield from CompiledSources(self.gates.world, self.gates.chip).lacking(path)
 
 
 def is_there_for(judged: Judged, legal: ChipSet) -> bool:

@@ -52,17 +52,17 @@ class Switches:
         """Whether it is public and answers no to the chip that asks, and neither is for Hopper alone nor called after
         others.
         """
-        gate, own = judged.gate, ChipSet.of(self.ways.chip)
+        gate, own = judged.gate, ChipSet.of(self.ways.gates.chip)
         global_flag = gate.kind == "flag" and gate.qualname == "<module>"
         global_answer = gate.kind == "predicate" and "." not in gate.qualname
         if judged.in_test or judged.sets.flags or gate.name[:1] in ("", "_") or not (global_answer or global_flag):
             return False
-        for_others = self.ways.others_named(gate.name) or named_for_others(gate.name)
+        for_others = self.ways.reasons.others_named(gate.name) or named_for_others(gate.name)
         return not for_others and bool(judged.core & ALIKE) and own <= judged.sets.live - judged.sets.may
 
     def _is_meant(self, *gates: Judged) -> bool:
         """Whether a comment gives a reason for the exact answer."""
-        own = ChipSet.of(self.ways.chip)
+        own = ChipSet.of(self.ways.gates.chip)
         return any(said_exactly(one.gate.comment, WantedChange("admit", own, own, NONE)) for one in gates)
 
     def _source(self, judged: Judged) -> Judged | None:
@@ -79,12 +79,15 @@ class Switches:
         way = OpenWay("its answer", {GatePlace(source.module.path, source.at): True})
         askers = [one for one in self._asking.get(gate.name, ()) if one is not judged and one is not source]
         for one in askers:
-            turned = self.ways.chip in one.sets.may
+            turned = self.ways.gates.chip in one.sets.may
             self.ways.leads(way, one, one.gate.no if turned else one.gate.yes)
-        need = self.ways.named(path, (gate.name, Path(path).stem), gate.at)
-        for lacking in (*self.ways.told_in(judged.module, gate.qualname), *self.ways.imported_for_others(judged)):
+        need = self.ways.reasons.named(path, (gate.name, Path(path).stem), gate.at)
+        for lacking in (
+            *self.ways.reasons.told_in(judged.module, gate.qualname),
+            *self.ways.reasons.imported_for_others(judged),
+        ):
             way.lacks.setdefault(lacking.place, lacking)
-        if need is not None and self.ways.chip not in need.legal:
+        if need is not None and self.ways.gates.chip not in need.legal:
             way.lacks[GatePlace(path, gate.at)] = Lacking(GatePlace(path, gate.at), need.what, need.legal)
         if not way.lacks:
             name = gate.name if gate.kind == "flag" else gate.qualname

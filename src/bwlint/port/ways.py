@@ -17,6 +17,7 @@ from bwlint.model.facts import Module, Side
 from bwlint.model.kinds import UNASKED
 from bwlint.model.outline import Definition
 from bwlint.port.choices import taken
+from bwlint.port.gates import PortGates
 from bwlint.port.reasons import FINAL, OpenWay, Reasons
 from bwlint.port.sources import CompiledSources, Lacking
 from bwlint.readers import ReadError
@@ -39,42 +40,44 @@ MAX_GATES = 60
 
 
 @dataclass(slots=True)
-class Ways(Reasons):
+class Ways:
     """Finds the ways of rows for one chip."""
 
+    gates: PortGates
+    reasons: Reasons
     _branches: dict[tuple[str, str], tuple[Span, ...]] = field(default_factory=dict)
 
     def of(self, entry: RowEntry, ruling: Ruling) -> list[OpenWay]:
         """The ways of a row that the chip is refused, or that falls back for it."""
-        if self.chip in ruling.refused:
-            return self._with_arms(self._refused(entry, ruling), ruling.refused[self.chip])
-        arms = {name: found for name, found in ruling.arms.items() if self.chip not in found[0]}
+        if self.gates.chip in ruling.refused:
+            return self._with_arms(self._refused(entry, ruling), ruling.refused[self.gates.chip])
+        arms = {name: found for name, found in ruling.arms.items() if self.gates.chip not in found[0]}
         return [self._of_arm(name, chips, place) for name, (chips, place) in arms.items()]
 
     def files_of(self, node: Node) -> Iterator[str]:
         """The files that a definition may come to, with what is compiled for it."""
-        for one in self.world.definitions.may_lead(node):
+        for one in self.gates.world.definitions.may_lead(node):
             yield one.outline.path
-            for start in self.world.native.sources_of(one.outline.path, one.definition.qualname):
-                yield from CompiledSources(self.world, self.chip).files(start)
+            for start in self.gates.world.native.sources_of(one.outline.path, one.definition.qualname):
+                yield from CompiledSources(self.gates.world, self.gates.chip).files(start)
 
     def behind(self, place: GatePlace, users: Iterable[Node] = ()) -> OpenWay:
         """The way through one gate, to what its working side comes to, and what `users` of the definition around do:
         where an argument decides whether it is met, the chip comes there today.
         """
-        judged = self.gate(place)
+        judged = self.gates.gate(place)
         asked = (node for test in (judged.gate.path if judged is not None else ()) for node in walk(test))
         behind = users if all(node.op not in ("param", "var") for node in asked) else ()
         way = self._looked_behind(OpenWay("in some uses", {place: None}))
-        told = (*self.asked_around(judged), *self.told_at(judged)) if judged is not None else ()
-        for find in (told, self.alone(way.gates, behind), self.reasons(way.gates, behind)):
+        told = (*self.reasons.asked_around(judged), *self.reasons.told_at(judged)) if judged is not None else ()
+        for find in (told, self.reasons.alone(way.gates, behind), self.reasons.further(way.gates, behind)):
             for lacking in find if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
         return way
 
     def _refused(self, entry: RowEntry, ruling: Ruling) -> OpenWay:
         way = OpenWay(f'with "{entry.backend.name}"' if entry.backend else "as it is")
-        for place in ruling.refused[self.chip]:
+        for place in ruling.refused[self.gates.chip]:
             if place.need:
                 way.lacks[place] = Lacking(place, place.need, ChipSet.of())
             else:
@@ -82,20 +85,31 @@ class Ways(Reasons):
         nodes = list(self._run(entry, ruling))
         own = list(self._named(nodes, entry.backend.name)) if entry.backend is not None else nodes
         for node in nodes:
-            self._add(way, self.world.graph.proofs(node), tells=entry.backend is None)
+            self._add(way, self.gates.world.graph.proofs(node), tells=entry.backend is None)
         for node in own if entry.backend is not None else ():
-            self._add(way, self.world.graph.proofs(node), tells=True)
+            self._add(way, self.gates.world.graph.proofs(node), tells=True)
         self._looked_behind(way)
         for node in nodes:
             self.choose(way, node)
         name = entry.backend.name if entry.backend is not None else ""
         backends = [node for node in own if name and not self._chooses(node, name)]
-        named = self.named_for_others(entry, backends)
+        named = self.reasons.named_for_others(entry, backends)
         is_only = entry.backend is None or entry.site is None or len(entry.site.offer.choices) == 1
-        of_class = self.named_by_class(entry)
-        reason = self.reasons(way.gates, () if way.arms else nodes if is_only else backends)
-        told = (one for judged in map(self.gate, way.gates) if judged is not None for one in self.told_at(judged))
-        known = (self.alone(way.gates, own), self.compiled(own), self.loosely(backends), of_class, self.by_name(entry))
+        of_class = self.reasons.named_by_class(entry)
+        reason = self.reasons.further(way.gates, () if way.arms else nodes if is_only else backends)
+        told = (
+            one
+            for judged in map(self.gates.gate, way.gates)
+            if judged is not None
+            for one in self.reasons.told_at(judged)
+        )
+        known = (
+            self.reasons.alone(way.gates, own),
+            self.reasons.compiled(own),
+            self.reasons.loosely(backends),
+            of_class,
+            self.reasons.by_name(entry),
+        )
         for find in (*known, told, named, reason):
             for lacking in find if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
@@ -105,18 +119,18 @@ class Ways(Reasons):
         """Choices in a function that send the chip to what it lacks: gates, where the tree has for its family what is
         called like that; else it ends there, if no argument decides whether the choice is made.
         """
-        closed = self.closed_in(node)
-        for judged in self.judged(node.outline.path) if node.definition.kind != "class" else ():
+        closed = self.reasons.closed_in(node)
+        for judged in self.gates.judged(node.outline.path) if node.definition.kind != "class" else ():
             place = GatePlace(judged.module.path, judged.at)
             is_met = node.definition.at.holds(judged.gate.at) and not any(away.holds(judged.gate.at) for away in closed)
-            side = taken(judged, self.chip, node.definition) if is_met else None
+            side = taken(judged, self.gates.chip, node.definition) if is_met else None
             behind = self._lacking_on(judged.module, side, closed) if side is not None else ()
             lacks = {one.place: one for one in behind}
             if side is None or not lacks or place in way.arms:
                 continue
-            instead = self.family.instead(self._heritage(judged.module, side))
+            instead = self.reasons.family.instead(self._heritage(judged.module, side))
             if instead is not None and not self._lacks(*instead):
-                way.gates.setdefault(place, self.chip not in judged.core)
+                way.gates.setdefault(place, self.gates.chip not in judged.core)
                 way.arms[place] = instead[1]
                 sides = (judged.gate.yes, judged.gate.no)
                 gone = (*lacks, *(one.place for each in sides for one in self._lacking_on(judged.module, each)))
@@ -126,21 +140,23 @@ class Ways(Reasons):
                 way.lacks |= lacks
 
     def _lacking_on(self, module: Module, side: Side, closed: Sequence[Span] = ()) -> Iterator[Lacking]:
-        needs = (need for need in self.lacking(module, side) if not any(away.holds(need.use.at) for away in closed))
+        needs = (
+            need for need in self.reasons.lacking(module, side) if not any(away.holds(need.use.at) for away in closed)
+        )
         for need in needs:
             path, at = (need.hops[-1].path, need.hops[-1].at) if need.hops else (module.path, need.use.at)
             yield Lacking(GatePlace(path, at), need.what, need.legal)
 
     def _heritage(self, module: Module, side: Side) -> Iterator[Node]:
         for use in side.uses:
-            node = self.world.definitions.definition(module, use)
-            yield from (node, *self.world.definitions.heritage(node)) if node is not None else ()
+            node = self.gates.world.definitions.definition(module, use)
+            yield from (node, *self.gates.world.definitions.heritage(node)) if node is not None else ()
 
     def _lacks(self, module: str, name: str) -> bool:
-        node = self.node(module, name)
-        own = (node, *self.world.definitions.methods_of(node)) if node is not None else ()
-        proofs = (proof for one in own for proof in self.world.graph.proofs(one))
-        return node is None or any(one.kind in FINAL and self.chip not in one.legal for one in proofs)
+        node = self.gates.node(module, name)
+        own = (node, *self.gates.world.definitions.methods_of(node)) if node is not None else ()
+        proofs = (proof for one in own for proof in self.gates.world.graph.proofs(one))
+        return node is None or any(one.kind in FINAL and self.gates.chip not in one.legal for one in proofs)
 
     def _is_surely_made(self, judged: Judged) -> bool:
         function = judged.module.functions.get(judged.gate.qualname)
@@ -155,11 +171,11 @@ class Ways(Reasons):
         """
         ways = [way]
         for place in places:
-            judged = self.gate(place)
+            judged = self.gates.gate(place)
             if judged is None or not judged.gate.chain or not refuses(judged.gate.no):
                 continue
             before = (arm for arm in reversed(self._chain(judged)) if arm.gate.at != judged.gate.at)
-            able = [arm for arm in before if not self.lacking(arm.module, arm.gate.yes)]
+            able = [arm for arm in before if not self.reasons.lacking(arm.module, arm.gate.yes)]
             newer = [arm for arm in able if arm.core & NEWER and not judged.core & NEWER]
             if way.lacks:
                 ways += (self._by_arm(arm) for arm in able)
@@ -174,12 +190,12 @@ class Ways(Reasons):
     def _chain(self, judged: Judged) -> list[Judged]:
         """The tests of an `if` with its `elif`, in their order."""
         own = judged.gate.qualname, judged.gate.chain
-        found = self.world.native.refusals.judged(judged.module)
+        found = self.gates.world.native.refusals.judged(judged.module)
         alike = [one for one in found if (one.gate.qualname, one.gate.chain) == own]
         return sorted(alike, key=lambda one: one.gate.position)
 
     def _of_arm(self, name: str, chips: ChipSet, place: GatePlace) -> OpenWay:
-        judged = self.gate(place)
+        judged = self.gates.gate(place)
         yes = judged is not None and chips <= judged.on(judged.gate.yes)
         way = OpenWay(f"the arm `{name}`", {place: yes})
         if judged is not None:
@@ -193,24 +209,24 @@ class Ways(Reasons):
         waiting, seen = deque(way.gates), set(done)
         while waiting and len(seen) < MAX_GATES:
             place = waiting.popleft()
-            judged = self.gate(place) if place not in seen else None
+            judged = self.gates.gate(place) if place not in seen else None
             seen.add(place)
             if judged is not None and place not in way.arms and not judged.gate.is_a("list", "table", "predicate"):
                 self._add_needs(way, judged.module, judged.working)
-                node = self.world.definitions.around(judged.module, judged.gate.qualname)
+                node = self.gates.world.definitions.around(judged.module, judged.gate.qualname)
                 if node is not None and not done:
                     self.choose(way, node)
                 waiting.extend(found for found in way.gates if found not in seen)
-                for lacking in self.compiled_in(judged.module, judged.working) if not way.lacks else ():
+                for lacking in self.reasons.compiled_in(judged.module, judged.working) if not way.lacks else ():
                     way.lacks.setdefault(lacking.place, lacking)
-            for lacking in self.for_others(place) if not way.lacks else ():
+            for lacking in self.reasons.for_others(place) if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
         return way
 
     def leads(self, way: OpenWay, judged: Judged, side: Side) -> None:
         """Add what stands on a side of a gate."""
         self._add_needs(way, judged.module, side)
-        for lacking in (*self.asked_around(judged), *self.compiled_in(judged.module, side)):
+        for lacking in (*self.reasons.asked_around(judged), *self.reasons.compiled_in(judged.module, side)):
             way.lacks.setdefault(lacking.place, lacking)
 
     # -- what is behind
@@ -220,7 +236,7 @@ class Ways(Reasons):
         site = entry.site or entry.check
         own = {(site.module, site.offer.name)} if site is not None else set[tuple[str, str]]()
         for module, qualname in sorted(own | ruling.through):
-            node = self.node(module, qualname)
+            node = self.gates.node(module, qualname)
             if node is not None:
                 yield node
 
@@ -228,20 +244,20 @@ class Ways(Reasons):
         """What runs where code that a row leads to asks for the name of its backend."""
         seen = set[tuple[str, str, int]]()
         for start in starts:
-            for node in self.world.definitions.may_lead(start):
+            for node in self.gates.world.definitions.may_lead(start):
                 if node.key in seen or node.outline.language != "python":
                     continue
                 seen.add(node.key)
                 yield from self._in_branches(node, node.definition, backend)
 
     def _in_branches(self, node: Node, definition: Definition, backend: str) -> Iterator[Node]:
-        module = self.world.tree.module(node.outline.name)
+        module = self.gates.world.tree.module(node.outline.name)
         if module is None or module.path != node.outline.path:
             return
         bodies = [at for at in self._bodies(module.path, backend) if definition.at.holds(at)]
         for use in definition.uses:
             if use.how == "call" and any(body.holds(use.at) for body in bodies):
-                found = self.world.definitions.definition(module, use)
+                found = self.gates.world.definitions.definition(module, use)
                 if found is not None:
                     yield found
 
@@ -252,7 +268,7 @@ class Ways(Reasons):
     def _bodies(self, path: str, text: str) -> tuple[Span, ...]:
         key = (path, text)
         if key not in self._branches:
-            source = self.texts.source(path) or ""
+            source = self.gates.texts.source(path) or ""
             try:
                 self._branches[key] = tuple(branches(source, text)) if text in source else ()
             except ReadError:
@@ -265,30 +281,30 @@ class Ways(Reasons):
             if hop is None:
                 continue
             place = GatePlace(hop.path, hop.at)
-            if self.chip in proof.legal:
+            if self.gates.chip in proof.legal:
                 if tells and proof.kind in _NAMING:
                     way.shown[f"{proof.what} works on {plain(proof.legal)}"] = None
-            elif self.chip not in {chip.name for chip in proof.against}:
+            elif self.gates.chip not in {chip.name for chip in proof.against}:
                 continue
             elif proof.kind in FINAL:
                 way.lacks.setdefault(place, Lacking(place, proof.what, proof.legal))
             elif proof.kind in _GATES:
-                self._meets(way, place, self.compiled_for(proof))
+                self._meets(way, place, self.reasons.compiled_for(proof))
 
     def _add_needs(self, way: OpenWay, module: Module, side: Side) -> None:
-        for need in self.context.evidence.of(module, side):
+        for need in self.gates.context.evidence.of(module, side):
             self._add_need(way, module, need)
 
     def _add_need(self, way: OpenWay, module: Module, need: Need) -> None:
         path, at = (need.hops[-1].path, need.hops[-1].at) if need.hops else (module.path, need.use.at)
         place = GatePlace(path, at)
-        if self.chip in need.legal:
+        if self.gates.chip in need.legal:
             if need.strength == PROOF and (need.kind in _NAMING or need.kind == "library"):
                 way.shown[f"{need.what} works on {plain(need.legal)}"] = None
-        elif self.chip not in need.arriving or need.strength != PROOF:
+        elif self.gates.chip not in need.arriving or need.strength != PROOF:
             return
         elif need.kind in _GATES:
-            self._meets(way, place, self.compiled_for(need))
+            self._meets(way, place, self.reasons.compiled_for(need))
         else:
             way.lacks.setdefault(place, Lacking(place, need.what, need.legal))
 
@@ -297,7 +313,7 @@ class Ways(Reasons):
     def _meets(self, way: OpenWay, place: GatePlace, behind: Iterable[Lacking] = ()) -> None:
         way.lacks = {one.place: one for one in behind} | way.lacks
         for found in self._origins(place):
-            judged = self.gate(found)
+            judged = self.gates.gate(found)
             is_list = judged is not None and judged.gate.is_a("list")
             way.gates.setdefault(GatePlace(found.path, judged.at) if judged is not None and is_list else found, None)
 
@@ -305,7 +321,7 @@ class Ways(Reasons):
         """What refuses the chip at a place: of the call of a helper the tests in that, or in those that it calls;
         nothing that asks no device.
         """
-        judged = self.gate(place)
+        judged = self.gates.gate(place)
         if judged is not None and (judged.gate.is_a(*UNASKED) or self._lets_in(judged)):
             return
         is_call = judged is None or judged.gate.is_a("helper-call") or not judged.owns_comparison
@@ -317,24 +333,26 @@ class Ways(Reasons):
 
     def _lets_in(self, judged: Judged) -> bool:
         """Whether a helper turns the chip away for its arguments, and not for the device."""
-        return judged.gate.is_a("helper-call") and self.chip in judged.admitted
+        return judged.gate.is_a("helper-call") and self.gates.chip in judged.admitted
 
     def _in_callee(self, place: GatePlace, left: int) -> Iterator[GatePlace]:
         """The gates that refuse the chip in what is called at a place: its errors, else the answers that it gives, else
         those of what it surely calls.
         """
-        module = self.module(place.path)
-        outline = self.world.definitions.outline(module) if module is not None and module.language == "python" else None
+        module = self.gates.module(place.path)
+        outline = (
+            self.gates.world.definitions.outline(module) if module is not None and module.language == "python" else None
+        )
         uses = (use for found in outline.definitions.values() for use in found.uses) if outline is not None else ()
         for use in (use for use in uses if use.how == "call" and place.at.holds(use.at)):
-            node = self.world.definitions.definition(module, use) if module is not None else None
-            callee = self.module(node.outline.path) if node is not None else None
+            node = self.gates.world.definitions.definition(module, use) if module is not None else None
+            callee = self.gates.module(node.outline.path) if node is not None else None
             if node is None or callee is None:
                 continue
-            errors = self.world.native.refusals.errors(callee, node.definition.qualname)
-            gates = self.world.definitions.gates(node)
-            found = [refusal.at for refusal in errors if self.chip not in refusal.legal]
-            found = found or [one.gate.at for one in gates if one.may and self.chip not in one.may]
+            errors = self.gates.world.native.refusals.errors(callee, node.definition.qualname)
+            gates = self.gates.world.definitions.gates(node)
+            found = [refusal.at for refusal in errors if self.gates.chip not in refusal.legal]
+            found = found or [one.gate.at for one in gates if one.may and self.gates.chip not in one.may]
             yield from (GatePlace(callee.path, at) for at in found)
             for inner in node.definition.uses if left and not found else ():
                 if inner.how == "call" and inner.sure:
