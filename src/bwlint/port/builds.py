@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bwlint.chips import ChipSet, known_targets
+from bwlint.chips import ChipSet
 from bwlint.matrix.cells import GatePlace
 from bwlint.model.facts import Carry, Module
 from bwlint.port.ways import Ways
+from bwlint.world.builds import runs_on
 from bwlint.world.proofs import Node
 
 
@@ -21,7 +22,7 @@ def compiled_for_others(ways: Ways, start: Node) -> Iterator[tuple[GatePlace, Ch
     for node in ways.gates.world.definitions.may_lead(start):
         module = ways.gates.module(node.outline.path) if node.outline.language == "python" else None
         for carry in _options(module, node.definition.qualname) if module is not None else ():
-            served = _served(carry)
+            served = runs_on((carry,))
             if ways.gates.chip in served:
                 return
             if served and not ways.reasons.named_for(node):
@@ -31,13 +32,3 @@ def compiled_for_others(ways: Ways, start: Node) -> Iterator[tuple[GatePlace, Ch
 
 def _options(module: Module, qualname: str) -> Iterable[Carry]:
     return (carry for carry in module.carries if carry.kind == "option" and carry.qualname == qualname)
-
-
-def _served(carry: Carry) -> ChipSet:
-    """The chips that load a cubin of it, or compile its PTX."""
-    served = ChipSet.of()
-    for target in known_targets(carry.sass):
-        served |= target.loads_on()
-    for target in known_targets(carry.ptx):
-        served |= target.jits_on()
-    return served
