@@ -17,7 +17,7 @@ from bwlint.model.findings import NoFix, Skipped
 from bwlint.model.progress import Advance, quiet
 from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
-from bwlint.port.found import FoundKind, FoundPlace, concerning
+from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, step_of
 from bwlint.port.gates import PortGates
 from bwlint.port.opening import opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
@@ -27,7 +27,6 @@ from bwlint.port.sources import Lacking
 from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
 from bwlint.port.ways import Ways
-from bwlint.run.check import findings_of_text
 from bwlint.run.engine import context_of
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
@@ -89,7 +88,6 @@ class _Planner:
     _numbers: dict[GatePlace, int] = field(default_factory=dict)
     _found: dict[GatePlace, FoundPlace] = field(default_factory=dict)
     _arms: dict[GatePlace, str] = field(default_factory=dict)
-    _files: set[str] | None = None
     _served: dict[GatePlace, ChipSet] = field(default_factory=dict)
 
     @classmethod
@@ -115,9 +113,8 @@ class _Planner:
         order = inside_out(way for ways in taken.values() for way in ways)
         tests = self._tests([wishes[name] for name in taken if name in wishes])
         builds = self._builds(taken, set(order)) | self._flags(wishes[name] for name in whole)
-        told = self._told(
-            {*order, *builds, *tests}, list(self._functions(wishes[name] for name in taken if name in wishes))
-        )
+        planned = list(self._functions(wishes[name] for name in taken if name in wishes))
+        told = self._told({*order, *builds, *tests}, planned)
         ordered = (*told["kernel"], *order, *told["code"], *builds, *told["build"], *tests, *told["test"])
         self._numbers = {place: number for number, place in enumerate(ordered, 1)}
         needed = defaultdict[GatePlace, list[str]](list)
@@ -233,7 +230,7 @@ class _Planner:
 
     def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
         if place in self._found:
-            return self._step_found(self._found[place])
+            return step_of(self._found[place], self._numbers[place], self.chip, self.gathered.texts)
         judged = self.ways.gates.gate(place)
         number, spot, names = self._numbers[place], self._spot(place), tuple(dict.fromkeys(needed))
         if place in self._served:
@@ -283,25 +280,12 @@ class _Planner:
         return found
 
     def _told(self, known: set[GatePlace], planned: Sequence[GatePlace]) -> dict[FoundKind, list[GatePlace]]:
-        """What else is found to keep the chip out or to lead it astray, in files that the operations come to; nothing
-        that is out of the way after the steps that are `known`, nor what keeps it out of functions that are `planned`.
-        """
+        """What else is found to keep the chip out or to lead it astray."""
         told: dict[FoundKind, list[GatePlace]] = {"kernel": [], "code": [], "build": [], "test": []}
-        left = [left for place in known for left in self._left(place)]
-        findings = findings_of_text(self.gathered, self.rows.world)
-        for found in concerning(findings, self.gathered.found.files, self.chip):
-            is_known = any(map(found.touches, known)) or any(map(found.is_within, left))
-            against = found.keeps_out and any(map(found.is_within, planned))
-            if not is_known and not against and self._is_asked(found):
-                self._found[found.place] = found
-                told[found.kind].append(found.place)
+        for found in FoundSteps(self.gathered, self.rows, self.ways, self.select).beside(known, planned):
+            self._found[found.place] = found
+            told[found.kind].append(found.place)
         return told
-
-    def _left(self, place: GatePlace) -> Iterator[GatePlace]:
-        """The branch of a gate that a chip leaves that is let through."""
-        judged = self.ways.gates.gate(place)
-        if judged is not None and judged.other.at is not None:
-            yield GatePlace(place.path, judged.other.at)
 
     def _functions(self, wishes: Iterable[_Wish]) -> Iterator[GatePlace]:
         """The definitions of operations that are opened, and those in which the gates of their ways stand."""
@@ -313,61 +297,12 @@ class _Planner:
                 nodes += [definitions.around(judged.module, judged.gate.qualname)] if judged is not None else []
             yield from (GatePlace(one.outline.path, one.definition.at) for one in nodes if one is not None)
 
-    def _is_asked(self, found: FoundPlace) -> bool:
-        """Whether operations that were asked for by name come to the file of a finding, are built or tested there. What
-        lets the chip in too far is for who asks about the whole tree.
-        """
-        if not self.select:
-            return True
-        if found.keeps_out:
-            return False
-        names = {entry.name for entry, _ in (*self.rows.kept, *self.rows.alike)}
-        if found.kind == "test":
-            text = self.gathered.texts.source(found.file.real) or ""
-            return any(name in text for name in names)
-        return bool(names) if found.kind == "build" else found.file.real in self._reached()
-
-    def _reached(self) -> set[str]:
-        """The files that the operations may come to, with what is compiled for them."""
-        if self._files is None:
-            sites = (self.ways.gates.site(entry) for entry, _ in (*self.rows.kept, *self.rows.alike))
-            self._files = {path for site in sites if site is not None for path in self.ways.files_of(site)}
-        return self._files
-
     def _in_setup(self) -> Iterator[GatePlace]:
         """Lists of a `setup.py` that end in an error where the chip is asked for."""
         for path, gates in self.context.judged.items():
             for judged in gates if Path(path).name == "setup.py" else ():
                 if judged.gate.kind == "list" and refuses(judged.other) and self.chip not in judged.may:
                     yield GatePlace(path, judged.at)
-
-    def _step_found(self, found: FoundPlace) -> PortStep:
-        finding = found.finding
-        words = "" if finding.fix else found.words
-        is_shown = finding.severity != "note"
-        wanted = tuple(name for name in self.family if name not in finding.admitted)
-        spot = CodeSpot(finding.path, finding.region.line, finding.region.column, self._text(found))
-        number, said = self._numbers[found.place], f"{finding.rule}: {finding.message}"
-        return PortStep(
-            number,
-            found.kind,
-            spot,
-            found.file.real,
-            finding.admitted,
-            wanted,
-            finding.fix,
-            words,
-            is_shown,
-            (),
-            said,
-            finding.related,
-        )
-
-    def _text(self, found: FoundPlace) -> str:
-        region = found.finding.region
-        lines = (self.gathered.texts.source(found.file.real) or "").splitlines()[region.line - 1 : region.line]
-        end = region.end_column - 1 if region.end_line == region.line else None
-        return lines[0][region.column - 1 : end].strip() if lines else ""
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
         """Tests that skip the chip and use an operation that is opened, with the names of these. Where one works today,

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
 from bwlint.chips import chip, siblings
+from bwlint.matrix import JudgedRows
 from bwlint.matrix.cells import GatePlace
 from bwlint.model.expr import Span
 from bwlint.model.findings import Finding
+from bwlint.port.table import CodeSpot, PortStep
+from bwlint.port.ways import Ways
 from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.run.check import findings_of_text
+from bwlint.run.gather import Gathered
+from bwlint.sources.texts import Texts
 from bwlint.sources.walk import SourceFile
 
 FoundKind = Literal["kernel", "code", "build", "test"]
@@ -96,3 +102,82 @@ def _is_for(finding: Finding, name: str, others: frozenset[str]) -> bool:
 def _named(concerns: str) -> frozenset[str]:
     rules = (*checks(), *guard_checks(), *file_checks())
     return frozenset(rule.name for rule, _ in rules if rule.concerns == concerns)
+
+
+@dataclass(slots=True)
+class FoundSteps:
+    """Finds them for one chip, beside the steps of operations."""
+
+    gathered: Gathered
+    rows: JudgedRows
+    ways: Ways
+    select: Sequence[str]
+    _files: set[str] | None = None
+
+    def beside(self, known: set[GatePlace], planned: Sequence[GatePlace]) -> Iterator[FoundPlace]:
+        """What is found in files that the operations come to: nothing that is out of the way after the steps that are
+        `known`, nor what keeps the chip out of functions that are `planned`.
+        """
+        left = [left for place in known for left in self._left(place)]
+        findings = findings_of_text(self.gathered, self.rows.world)
+        for found in concerning(findings, self.gathered.found.files, self.ways.gates.chip):
+            is_known = any(map(found.touches, known)) or any(map(found.is_within, left))
+            against = found.keeps_out and any(map(found.is_within, planned))
+            if not is_known and not against and self._is_asked(found):
+                yield found
+
+    def _left(self, place: GatePlace) -> Iterator[GatePlace]:
+        """The branch of a gate that a chip leaves that is let through."""
+        judged = self.ways.gates.gate(place)
+        if judged is not None and judged.other.at is not None:
+            yield GatePlace(place.path, judged.other.at)
+
+    def _is_asked(self, found: FoundPlace) -> bool:
+        """Whether operations that were asked for by name come to the file of a finding, are built or tested there. What
+        lets the chip in too far is for who asks about the whole tree.
+        """
+        if not self.select:
+            return True
+        if found.keeps_out:
+            return False
+        names = {entry.name for entry, _ in (*self.rows.kept, *self.rows.alike)}
+        if found.kind == "test":
+            text = self.gathered.texts.source(found.file.real) or ""
+            return any(name in text for name in names)
+        return bool(names) if found.kind == "build" else found.file.real in self._reached()
+
+    def _reached(self) -> set[str]:
+        """The files that the operations may come to, with what is compiled for them."""
+        if self._files is None:
+            sites = (self.ways.gates.site(entry) for entry, _ in (*self.rows.kept, *self.rows.alike))
+            self._files = {path for site in sites if site is not None for path in self.ways.files_of(site)}
+        return self._files
+
+
+def step_of(found: FoundPlace, number: int, name: str, texts: Texts) -> PortStep:
+    """The step of a finding for the chip `name`."""
+    finding = found.finding
+    family = siblings(chip(name)).names
+    wanted = tuple(other for other in family if other not in finding.admitted)
+    spot = CodeSpot(finding.path, finding.region.line, finding.region.column, _text(found, texts))
+    return PortStep(
+        number,
+        found.kind,
+        spot,
+        found.file.real,
+        finding.admitted,
+        wanted,
+        finding.fix,
+        "" if finding.fix else found.words,
+        finding.severity != "note",
+        (),
+        f"{finding.rule}: {finding.message}",
+        finding.related,
+    )
+
+
+def _text(found: FoundPlace, texts: Texts) -> str:
+    region = found.finding.region
+    lines = (texts.source(found.file.real) or "").splitlines()[region.line - 1 : region.line]
+    end = region.end_column - 1 if region.end_line == region.line else None
+    return lines[0][region.column - 1 : end].strip() if lines else ""
