@@ -103,6 +103,20 @@ def test_a_note_about_what_may_run_there_is_a_step_to_find_out(tmp_path: Path) -
     assert [(step.said[:5], step.proved) for step in plan.steps] == [("BW103", False)]
 
 
+BUILD = """
+#!/bin/bash
+if [[ $CUDA_VERSION == 12.8* ]]; then
+  arch_list="7.0;8.0;9.0;9.0a"
+fi
+cmake -DTORCH_CUDA_ARCH_LIST="${arch_list}" -B build
+"""
+
+
+def test_a_list_of_a_build_that_has_nothing_for_the_chip_is_a_step(tmp_path: Path) -> None:
+    plan = made(tmp_path, {"pyproject.toml": "", ".github/scripts/build.sh": BUILD})
+    assert steps(plan) == [("build", "build.sh:3")]
+
+
 SILENT: dict[str, tuple[dict[str, str], str]] = {
     "another of the family is left out": ({"setup.py": SETUP, "csrc/scale.cu": KERNEL}, "12.0"),
     "nobody is": (

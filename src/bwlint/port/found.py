@@ -23,9 +23,9 @@ from bwlint.sources.walk import SourceFile
 FoundKind = Literal["kernel", "code", "build", "test"]
 _BUILDS = frozenset({"arch-target", "toolchain", "relabelled"})
 """Names of rules about what is built."""
-_TELLING_NOTES = frozenset({"excluded", "family-split", "test-gate"})
-"""Those of which a note is for whoever ports, too: it may run there, one of the family has it, or nobody would see that
-it works.
+_TELLING_NOTES = frozenset({"arch-target", "excluded", "family-split", "test-gate"})
+"""Those of which a note is for whoever ports, too: nothing is built for it, it may run there, one of the family has it,
+or nobody would see that it works.
 """
 
 
