@@ -10,6 +10,7 @@ import pytest
 
 from bwlint.port import port
 from bwlint.port.table import Port
+from bwlint.repair.port_patches import series
 from bwlint.report import Setting
 from bwlint.report.port_text import render
 
@@ -82,6 +83,15 @@ def test_kernels_come_first_then_gates_then_builds_and_tests(tmp_path: Path) -> 
     assert {edit.path for step in plan.steps if step.fix for edit in step.fix.edits} <= {
         str(tmp_path / name) for name in TREE
     }
+
+
+def test_their_edits_are_patches_that_say_why(tmp_path: Path) -> None:
+    plan = made(tmp_path, TREE)
+    patches = series(plan.steps, plan.files).patches
+    assert len(patches) == sum(step.fix is not None for step in plan.steps) > 1
+    build = next(text for text in (patch.decode() for patch in patches.values()) if "setup.py" in text)
+    assert "BW301: 120a is loaded by 12.0 only: 12.1 loads nothing of this" in build
+    assert "+flags = " in build and "120f" in build
 
 
 def test_what_is_said_is_in_the_text(tmp_path: Path) -> None:

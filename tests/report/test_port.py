@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from referencing import Registry, Resource
 
 import bwlint.report
-from bwlint.model.findings import Edit, Fix, Proof, Region, Skipped
+from bwlint.model.findings import Edit, Fix, Proof, Region, Related, Skipped
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
 from bwlint.report import Setting, port_json, port_markdown, port_text
 
@@ -52,9 +52,31 @@ ROWS = (
 )
 RICH = Port("12.1", ROWS, STEPS, 3, (Skipped("b.py", "not UTF-8"),))
 EMPTY = Port("12.1", (), ())
+GUARD = CodeSpot("a/k.cu", 2, 6, "__CUDA_ARCH__ == 1200")
+FOUND = PortStep(
+    1,
+    "kernel",
+    GUARD,
+    "/r/a/k.cu",
+    ("12.0",),
+    ("12.1",),
+    Fix(
+        "unsafe",
+        "admit",
+        "add `__CUDA_ARCH__ == 1210`",
+        (Edit("/r/a/k.cu", Region(2, 27, 2, 27), " || __CUDA_ARCH__ == 1210"),),
+        Proof(("sm_120", "sm_120a"), ("sm_120",), ("sm_120", "sm_120a", "sm_121"), ("sm_120", "sm_121"), "none"),
+    ),
+    "",
+    True,
+    (),
+    "BW101: this guard leaves out <12.1>",
+    (Related("a/k.cu", Region(4, 1, 6, 1), "12.1 gets this"),),
+)
+BESIDE = Port("12.1", (), (FOUND, replace(FOUND, number=2, fix=None, words="write it by hand", related=())), 1)
 
 
-@pytest.mark.parametrize("plan", [RICH, EMPTY])
+@pytest.mark.parametrize("plan", [RICH, EMPTY, BESIDE])
 def test_it_follows_the_schema(plan: Port) -> None:
     Draft202012Validator.check_schema(SCHEMA)
     log = json.loads(port_json.render(plan, Setting(version="1")))
@@ -140,3 +162,20 @@ def test_what_is_scanned_reaches_no_terminal_raw() -> None:
     plan = replace(RICH, steps=(STEPS[0], replace(STEPS[1], at=spot)), rows=(replace(ROWS[1], name="p.\x1bg"),))
     for report in (port_text, port_markdown, port_json):
         assert "\x1b" not in report.render(plan, Setting())
+
+
+def test_what_check_finds_is_told_in_its_words() -> None:
+    assert port_text.render(BESIDE, Setting()).splitlines() == [
+        "Edits, in this order:",
+        "  1. a/k.cu:2  kernel `__CUDA_ARCH__ == 1200`",
+        "     BW101: this guard leaves out <12.1> (see a/k.cu:4)",
+        "     add `__CUDA_ARCH__ == 1210`",
+        "  2. a/k.cu:2  kernel `__CUDA_ARCH__ == 1200`",
+        "     BW101: this guard leaves out <12.1>",
+        "     by hand: write it by hand",
+        "",
+    ]
+    text = port_markdown.render(BESIDE, Setting())
+    assert "- [ ] **2** `a/k.cu:2` BW101: this guard leaves out &lt;12.1>. by hand: write it by hand\n" in text
+    first, second = json.loads(port_json.render(BESIDE, Setting()))["steps"]
+    assert (first["said"], first["related"][0]["line"], second["related"]) == (FOUND.said, 4, [])
