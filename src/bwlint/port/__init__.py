@@ -112,7 +112,8 @@ class _Planner:
         taken |= {switch.name: [switch.way] for switch in switches}
         order = inside_out(way for ways in taken.values() for way in ways)
         tests = self._tests([wishes[name] for name in taken if name in wishes])
-        builds = self._builds(taken, set(order)) | self._flags(wishes[name] for name in whole)
+        flags = self._flags(wishes[name] for name in whole)
+        builds = self._builds(taken, set(order)) | flags
         planned = list(self._functions(wishes[name] for name in taken if name in wishes))
         told = self._told({*order, *builds, *tests}, planned)
         ordered = (*told["kernel"], *order, *told["code"], *builds, *told["build"], *tests, *told["test"])
@@ -126,6 +127,8 @@ class _Planner:
                 needed[place].append(name)
                 shown[place] |= way.shown
                 holds[place] = side
+        for place, name in ((place, name) for place, names in flags.items() for name in names):
+            shown[place] |= whole[name].shown
         needed |= builds | tests
         holds |= dict.fromkeys(builds, True)
         steps = tuple(
