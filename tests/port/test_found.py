@@ -8,11 +8,14 @@ from textwrap import dedent
 
 import pytest
 
+from bwlint.model.findings import Edit, Finding, Fix, Proof, Region
 from bwlint.port import port
+from bwlint.port.found import concerning
 from bwlint.port.table import Port
 from bwlint.repair.port_patches import series
 from bwlint.report import Setting
 from bwlint.report.port_text import render
+from bwlint.sources.walk import SourceFile
 
 KERNEL = """
 __global__ void scale(float* x) {
@@ -92,6 +95,29 @@ def test_their_edits_are_patches_that_say_why(tmp_path: Path) -> None:
     build = next(text for text in (patch.decode() for patch in patches.values()) if "setup.py" in text)
     assert "BW301: 120a is loaded by 12.0 only: 12.1 loads nothing of this" in build
     assert "+flags = " in build and "120f" in build
+
+
+def test_a_fix_that_edits_what_was_not_given_is_none(tmp_path: Path) -> None:
+    file = SourceFile("a.py", str(tmp_path / "a.py"), "python", str(tmp_path))
+    proof = Proof(("12.0",), ("12.0",), ("12.0", "12.1"), ("12.0", "12.1"), "none")
+    region = Region(1, 1, 1, 2)
+    for path, real in (("a.py", file.real), ("b.py", None)):
+        fix = Fix("safe", "admit", "write it", (Edit(path, region, "x"),), proof)
+        finding = Finding(
+            rule="BW101",
+            name="family-split",
+            category="family-split",
+            severity="warning",
+            confidence="high",
+            path="a.py",
+            region=region,
+            message="m",
+            admitted=("12.0",),
+            fix=fix,
+        )
+        (found,) = concerning([finding], [file], "12.1")
+        assert (found.finding.fix.edits[0].path if found.finding.fix else None) == real
+        assert ("not given" in found.words) is (real is None)
 
 
 def test_what_is_said_is_in_the_text(tmp_path: Path) -> None:

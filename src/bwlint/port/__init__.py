@@ -49,8 +49,7 @@ def port(
     """
     name = _chip(to)
     with ExitStack() as own:
-        family = (siblings(chip(name)) | ChipSet.of(name)).names
-        request = CheckRequest(tuple(paths), jobs=jobs, target=family, severity="note", fixes=True)
+        request = CheckRequest(tuple(paths), jobs=jobs, target=siblings(chip(name)).names, severity="note", fixes=True)
         gathered = gather(request, stack or own, advance)
         return _Planner.of(gathered, name, select, advance).plan()
 
@@ -143,7 +142,7 @@ class _Planner:
 
     @property
     def family(self) -> tuple[str, ...]:
-        return (siblings(chip(self.chip)) | ChipSet.of(self.chip)).names
+        return siblings(chip(self.chip)).names
 
     # -- operations
 

@@ -100,7 +100,7 @@ class FamilyNames:
         return bool(said) and said <= self._family()
 
     def _family(self) -> ChipSet:
-        return siblings(chip(self.chip)) | ChipSet.of(self.chip)
+        return siblings(chip(self.chip))
 
     def _offered(self, words: str) -> Iterator[tuple[str, str]]:
         pattern = re.compile(words.encode(), re.I)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
@@ -42,8 +42,8 @@ class FoundPlace:
         return GatePlace(self.file.real, Span(region.line, region.column - 1, region.end_line, region.end_column - 1))
 
     @property
-    def keeps_out(self) -> bool:
-        """Whether it is said that too many chips are let in."""
+    def narrows(self) -> bool:
+        """Whether it asks for a test that lets fewer chips in."""
         return self.finding.name in _named("let-in")
 
     def touches(self, place: GatePlace) -> bool:
@@ -83,10 +83,17 @@ def concerning(findings: Iterable[Finding], files: Iterable[SourceFile], name: s
         line = finding.path, finding.region.line
         if finding.path in by_path and line not in seen and _is_for(finding, name, others):
             seen.add(line)
-            fix = finding.fix
-            edits = tuple(replace(edit, path=by_path[edit.path].real) for edit in fix.edits) if fix else ()
-            found = replace(finding, fix=replace(fix, edits=edits)) if fix else finding
-            yield FoundPlace(found, by_path[finding.path])
+            yield FoundPlace(_on_disk(finding, by_path), by_path[finding.path])
+
+
+def _on_disk(finding: Finding, by_path: Mapping[str, SourceFile]) -> Finding:
+    """A finding whose fix has real paths; without a fix that edits what was not given."""
+    if finding.fix is None:
+        return finding
+    if any(edit.path not in by_path for edit in finding.fix.edits):
+        return replace(finding, fix=None, fix_refused="it edits a file that was not given")
+    edits = tuple(replace(edit, path=by_path[edit.path].real) for edit in finding.fix.edits)
+    return replace(finding, fix=replace(finding.fix, edits=edits))
 
 
 def _is_for(finding: Finding, name: str, others: frozenset[str]) -> bool:
@@ -122,7 +129,7 @@ class FoundSteps:
         findings = findings_of_text(self.gathered, self.rows.world)
         for found in concerning(findings, self.gathered.found.files, self.ways.gates.chip):
             is_known = any(map(found.touches, known)) or any(map(found.is_within, left))
-            against = found.keeps_out and any(map(found.is_within, planned))
+            against = found.narrows and any(map(found.is_within, planned))
             if not is_known and not against and self._is_asked(found):
                 yield found
 
@@ -138,7 +145,7 @@ class FoundSteps:
         """
         if not self.select:
             return True
-        if found.keeps_out:
+        if found.narrows:
             return False
         names = {entry.name for entry, _ in (*self.rows.kept, *self.rows.alike)}
         if found.kind == "test":

@@ -175,8 +175,7 @@ class Partly:
 
     def _is_meant(self, judged: Judged) -> bool:
         """Whether a gate turns the family of the chip away and nobody else: its author knew it."""
-        own = ChipSet.of(self.ways.gates.chip)
-        return judged.sets.live - judged.admitted <= siblings(chip(self.ways.gates.chip)) | own
+        return judged.sets.live - judged.admitted <= siblings(chip(self.ways.gates.chip))
 
     def _may_pass(self, judged: Judged) -> bool:
         return takes(judged, self.ways.gates.chip, yes=not judged.denies)

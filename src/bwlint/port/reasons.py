@@ -72,7 +72,7 @@ class Reasons:
         return said & _ALONE if not said & self._family() else ChipSet.of()
 
     def _family(self) -> ChipSet:
-        return siblings(chip(self.gates.chip)) | ChipSet.of(self.gates.chip)
+        return siblings(chip(self.gates.chip))
 
     def lacking(self, module: Module, side: Side) -> list[Need]:
         """What a side surely comes to that the chip lacks."""

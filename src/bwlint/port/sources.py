@@ -50,7 +50,7 @@ class CompiledSources:
         where one of them has CUTLASS's tag of the family: it has a body for each. Of headers further on, kernels that
         a builder makes count; what else stands there is often a template that nobody instantiates for the chip.
         """
-        family = siblings(chip(self.chip)) | ChipSet.of(self.chip)
+        family = siblings(chip(self.chip))
         tag = re.compile("|".join(rf"arch::Sm{one.joined}\b" for one in family).encode())
         found: list[Lacking] = []
         tags: dict[str, str] = {}

@@ -251,8 +251,8 @@ class Ways:
                 yield from self._in_branches(node, node.definition, backend)
 
     def _in_branches(self, node: Node, definition: Definition, backend: str) -> Iterator[Node]:
-        module = self.gates.world.tree.module(node.outline.name)
-        if module is None or module.path != node.outline.path:
+        module = self.gates.module(node.outline.path)
+        if module is None:
             return
         bodies = [at for at in self._bodies(module.path, backend) if definition.at.holds(at)]
         for use in definition.uses:
