@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 from bwlint.chips.backends import is_for_another_vendor
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module
+from bwlint.sources.tree import project_folder
+from bwlint.sources.walk import SourceFile
+from bwlint.world.gates import TEST_FILE
 
 _ASIDE = re.compile(
     r"(?:^|/)(?:bench\w*|examples?|scripts?|tools?|demos?|profil\w*|tutorials?|ci|\.\w+)/|(?:^|/)bench\w*_[^/]*$|_bench\w*\.\w+$",
@@ -19,6 +23,14 @@ _TOOLS = re.compile(r"(?:^|/)(?:scripts?|tools?)(?=/)", re.I)
 def aside(context: Context, module: Module) -> bool:
     """Whether nobody's program loads a file, by its place in the project."""
     return context.in_test(module) or _ASIDE.search(context.places.get(module.path, "")) is not None
+
+
+def place_mark(file: SourceFile) -> tuple[str, str]:
+    """A file's path within its project, and how it stands aside: "in-test", "aside" or ""."""
+    place = file.real.removeprefix(project_folder(file.root)).lstrip(os.sep).replace(os.sep, "/")
+    if TEST_FILE.search(place):
+        return place, "in-test"
+    return place, "aside" if _ASIDE.search(place) else ""
 
 
 def for_developers(context: Context, module: Module) -> bool:

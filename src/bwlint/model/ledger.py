@@ -129,3 +129,26 @@ class Ledger:
     stats: dict[str, int] = field(default_factory=dict)
     stale: tuple[Decision, ...] = ()
     """Decisions of the file that no row answers to any more."""
+
+
+What = Literal["asked", "chip", "generation", "product", "unit", "toolkit", "word"]
+"""What a word is: compared with a number, a chip by number, a generation, a product, what not all chips have, a toolkit, or
+an architecture that is compared with nothing."""
+WHATS: tuple[What, ...] = ("asked", "chip", "generation", "product", "unit", "toolkit", "word")
+"""From what says most to what says least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A line with words of one sort, the strongest that it has.
+
+    `tokens` are the words as they are written, identifiers whole; `text` is the line without its indentation, `within`
+    the function, class or macro around it ("" = none), `prose` whether it is a comment or stands in a docstring.
+    """
+
+    line: int
+    what: What
+    tokens: tuple[str, ...]
+    text: str
+    within: str
+    prose: bool

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bwlint.model.findings import Finding, Report, Skipped, Suppressed
+from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
 from bwlint.run.gather import Gathered, gather, jobs_of
 from bwlint.run.outcome import GateSets, Outcome
@@ -19,7 +20,7 @@ from bwlint.sources.texts import Names
 from bwlint.world.budget import Budget
 
 if TYPE_CHECKING:
-    from bwlint.run.engine import Linked
+    from bwlint.run.engine import Analysis, Linked
 
 
 def check(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> Outcome:
@@ -46,7 +47,7 @@ def judge(gathered: Gathered) -> Outcome:
     )
     severity, fail_on = settings.run.levels
     known = settings.run.baseline_file
-    return Outcome(report, scanned, severity, fail_on, gathered.texts, names, told.sets, found.wheels, known)
+    return Outcome(report, scanned, severity, fail_on, gathered.texts, names, told.sets, found.wheels, known, told.rows)
 
 
 def findings_of_text(gathered: Gathered, world: Linked | None = None) -> tuple[Finding, ...]:
@@ -65,14 +66,16 @@ class _Told:
         default_factory=lambda: dict.fromkeys(("modules", "gates", "gates_evaluated", "unreached"), 0)
     )
     sets: GateSets = field(default_factory=dict)
+    rows: tuple[Row, ...] = ()
 
 
 def _told(gathered: Gathered, names: Names, world: Linked | None = None) -> _Told:
     unread = {skip.path for skip in gathered.collected.skipped}
     marked = [file for file in gathered.collected.marked if file.path not in unread]
     rules = gathered.settings.all_rules(gathered.found.files)  # whatever there is to judge: an unknown one is an error
-    if not (gathered.collected.modules or marked):
-        return _Told()
+    collected = gathered.collected
+    if not (collected.modules or marked):
+        return _Told(rows=_ledger(gathered, names, None, ())) if collected.seen else _Told()
     from bwlint.run.engine import analyse  # half of what a hook loads, and most files have nothing to judge
     from bwlint.run.findings_of_drafts import FEW, Proofs, finish
 
@@ -80,7 +83,7 @@ def _told(gathered: Gathered, names: Names, world: Linked | None = None) -> _Tol
     request = settings.request
     budget = Budget.of(request.link_budget, (file.real for file in files))
     libraries, jobs = settings.libraries(), jobs_of(request.jobs)
-    collected, sources, targets = gathered.collected, gathered.sources, gathered.targets
+    sources, targets = gathered.sources, gathered.targets
     analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, advance, jobs, world)
     level = (settings.run.severity or "warning") if request.fixes or request.offers else None
     proofs = Proofs(level, None if request.fixes else FEW)
@@ -89,7 +92,16 @@ def _told(gathered: Gathered, names: Names, world: Linked | None = None) -> _Tol
     stats |= {"untried": proofs.untried} if proofs.untried else {}
     judged = analysis.context.judged
     sets = {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
-    return _Told(finished.findings, finished.suppressed, finished.skipped, stats, sets)
+    rows = _ledger(gathered, names, analysis, finished.findings)
+    return _Told(finished.findings, finished.suppressed, finished.skipped, stats, sets, rows)
+
+
+def _ledger(
+    gathered: Gathered, names: Names, analysis: Analysis | None, findings: tuple[Finding, ...]
+) -> tuple[Row, ...]:
+    from bwlint.run.audit import rows_of
+
+    return rows_of(gathered, names, analysis, findings)
 
 
 def _carried(gathered: Gathered, names: Names) -> tuple[list[Finding], list[Skipped]]:

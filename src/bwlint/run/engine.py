@@ -18,6 +18,8 @@ from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
 from bwlint.judging.guards import guards_of
 from bwlint.judging.unreached import Unreached
+from bwlint.ledger.question import Question
+from bwlint.ledger.questions import questions_of
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Gate, HandedOn, Module
 from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence, NoFix
@@ -53,6 +55,8 @@ class Analysis:
     context: Context
     files: dict[str, SourceFile]
     stats: dict[str, int]
+    questions: tuple[tuple[SourceFile, tuple[Question, ...]], ...] = ()
+    """Of the files with facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,8 @@ def analyse(
         "unreached": sum(one.silent for one in found),
     }
     drafts = tuple((file, one.drafts) for (file, _), one in zip(collected.modules, found, strict=True) if one.drafts)
-    return Analysis(drafts, context, {file.real: file for file, _ in collected.modules}, stats)
+    questions = tuple((file, one.questions) for (file, _), one in zip(collected.modules, found, strict=True))
+    return Analysis(drafts, context, {file.real: file for file, _ in collected.modules}, stats, questions)
 
 
 MIN_PART = 400
@@ -163,10 +168,11 @@ MIN_PART = 400
 
 @dataclass(frozen=True, slots=True)
 class _OfFile:
-    """The drafts of a file, and how many others nobody can reach."""
+    """The drafts of a file, how many others nobody can reach, and all that it asks."""
 
     drafts: tuple[Draft, ...]
     silent: int
+    questions: tuple[Question, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +264,7 @@ class _Judging:
         others = bool(merged) and self._native.unbuilt.includes_none(module.path)
         elsewhere = others or for_another_vendor(self._context, module)
         reached = () if elsewhere else tuple(draft for draft in merged if not self._unreached.holds(file.root, draft))
-        return _OfFile(reached, len(merged) - len(reached))
+        return _OfFile(reached, len(merged) - len(reached), tuple(questions_of(self._context, module)))
 
     def _drafts(self, module: Module) -> Iterator[Draft]:
         context = self._context

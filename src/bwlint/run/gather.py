@@ -27,7 +27,7 @@ from bwlint.sources.scratch import scratch_folder
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.tree import package_root
 from bwlint.sources.walk import Mount, SourceFile, discover
-from bwlint.world.collect import Collected, collect, forget, of_content
+from bwlint.world.collect import Collected, collect, forget, of_content, sightings_of
 from bwlint.world.libraries import Libraries, own_row
 
 DEFAULT_TARGETS = ("12.0", "12.1")
@@ -80,6 +80,7 @@ def again(gathered: Gathered, changed: Collection[str]) -> Gathered:
         tuple(modules[file.real] for file in gathered.found.files if file.real in modules),
         skipped,
         tuple(file for file in gathered.found.files if file.real in marked),
+        (*((file, words) for file, words in old.seen if file.real not in changed), *new.seen),
     )
     return replace(gathered, collected=collected, texts=Texts())
 
@@ -255,7 +256,9 @@ def _from_stdin(request: CheckRequest, data: bytes, settings: Settings) -> tuple
     forget()
     module, reason = of_content(file, data, settings.own_words())
     skipped = (Skipped(name, reason),) if reason else ()
-    return found, Collected(() if module is None else ((file, module),), skipped, marked)
+    words = sightings_of(file, data)
+    seen = ((file, words),) if words else ()
+    return found, Collected(() if module is None else ((file, module),), skipped, marked, seen)
 
 
 def jobs_of(asked: int | None) -> int:

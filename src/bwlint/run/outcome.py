@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bwlint.model.findings import Report, Severity
+from bwlint.model.ledger import Row
 from bwlint.sources.texts import Names, Texts
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Outcome:
     wheels: tuple[tuple[str, str], ...] = ()
     """Packages that were fetched: the path for reports, and the real one."""
     baseline: str | None = None
+    rows: tuple[Row, ...] = ()
+    """Every question of the run, most suspicious first."""
 
     def lines(self, reported: str) -> Sequence[str] | None:
         """The lines of a file as a finding names it, with their ends."""

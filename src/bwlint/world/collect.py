@@ -17,7 +17,9 @@ from functools import partial
 from bwlint.index import kept
 from bwlint.model.facts import Module
 from bwlint.model.findings import Skipped
+from bwlint.model.ledger import Sighting
 from bwlint.readers import KINDS, ReadError, python, reader, unparsed
+from bwlint.readers.sightings import sightings
 from bwlint.settings.suppress import MARK
 from bwlint.sources import disk
 from bwlint.sources.kinds import kind_of
@@ -34,17 +36,20 @@ _MARK = MARK.encode()
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """Modules with the files they come from, files that were skipped, and files with a `bwlint:` comment."""
+    """Modules with the files they come from, files that were skipped, files with a `bwlint:` comment, and of all files the
+    lines that speak of a chip.
+    """
 
     modules: tuple[tuple[SourceFile, Module], ...]
     skipped: tuple[Skipped, ...]
     marked: tuple[SourceFile, ...]
+    seen: tuple[tuple[SourceFile, tuple[Sighting, ...]], ...] = ()
 
 
 Facts = tuple[Module | None, str]
 """What is read of a file: its facts, the reason why it was skipped (or "")."""
-Result = tuple[Facts | bytes, bool]
-"""What a worker says of a file: its facts, as the index keeps them where there is one; has a comment."""
+Result = tuple[Facts | bytes, bool, "tuple[Sighting, ...] | bytes"]
+"""What a worker says of a file: its facts, as the index keeps them where there is one; has a comment; its sightings."""
 
 
 def collect(
@@ -61,7 +66,8 @@ def collect(
     modules: list[tuple[SourceFile, Module]] = []
     skipped: list[Skipped] = []
     marked: list[SourceFile] = []
-    for file, (found, has_comment) in _results(files, jobs, advance, own):
+    seen: list[tuple[SourceFile, tuple[Sighting, ...]]] = []
+    for file, (found, has_comment, words) in _results(files, jobs, advance, own):
         module, reason = _unpacked(found, file, own)
         if reason:
             skipped.append(Skipped(file.path, reason))
@@ -69,7 +75,10 @@ def collect(
             marked.append(file)
         if module is not None:
             modules.append((file, module))
-    return Collected(tuple(modules), tuple(skipped), tuple(marked))
+        sighted = _sighted(words, file)
+        if sighted:
+            seen.append((file, sighted))
+    return Collected(tuple(modules), tuple(skipped), tuple(marked), tuple(seen))
 
 
 _NUMBERED = re.compile(rb"(?m)^\w{1,80}[^=\n{]{0,80}=\s?\{\s*[\"'(]?\d")
@@ -209,8 +218,39 @@ def _read_chunk(chunk: _Chunk) -> list[Result]:
 def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     data = read_bytes(real)
     if isinstance(data, Unread):
-        return (None, data.reason), False
-    return _of_content(real, root, kind, data, own), _MARK in data
+        return (None, data.reason), False, ()
+    return _of_content(real, root, kind, data, own), _MARK in data, _words_of(kind, data)
+
+
+def sightings_of(file: SourceFile, data: bytes) -> tuple[Sighting, ...]:
+    """The lines of a file with that content that speak of a chip."""
+    return _sighted(_words_of(file.kind, data), file)
+
+
+def _words_of(kind: str, data: bytes) -> tuple[Sighting, ...] | bytes:
+    if kind not in KINDS or is_wide(data):
+        return ()
+    try:
+        with bounded():
+            return kept.in_bytes(kept.key("sightings", data, kind), lambda: _sightings(kind, data))
+    except ReadError:
+        return ()  # why is told of its facts
+
+
+def _sightings(kind: str, data: bytes) -> tuple[Sighting, ...]:
+    source = decode(data)
+    return () if isinstance(source, Unread) else sightings(kind, source)
+
+
+def _sighted(words: tuple[Sighting, ...] | bytes, file: SourceFile) -> tuple[Sighting, ...]:
+    if not isinstance(words, bytes):
+        return words
+    try:
+        found: tuple[Sighting, ...] = kept.unpacked(words)
+        return found
+    except kept.NotData:
+        data = read_bytes(file.real)
+        return () if isinstance(data, Unread) else _sightings(file.kind, data)
 
 
 def of_content(file: SourceFile, data: bytes, own: frozenset[str]) -> Facts:

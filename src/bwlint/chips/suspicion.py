@@ -1,0 +1,25 @@
+"""The weights by which questions are ranked (suspicion.toml)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from bwlint.data import table
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """`points` for a question that has the mark `name`; `says` completes "it ...", `seen` are the counts behind it."""
+
+    name: str
+    points: int
+    says: str
+    seen: str
+
+
+@cache
+def weights() -> dict[str, Weight]:
+    """All weights by name."""
+    rows = table("suspicion")["weight"]
+    return {row["name"]: Weight(row["name"], row["points"], row["says"], row["seen"]) for row in rows}

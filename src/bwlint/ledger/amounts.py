@@ -1,0 +1,57 @@
+"""Questions of operations that some chips lack: bytes, clusters, multiprocessors, peers, pinned packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.judging.aside import aside
+from bwlint.judging.context import Context
+from bwlint.ledger import naming
+from bwlint.ledger.question import Question
+from bwlint.model.expr import Expr
+from bwlint.model.facts import Module, Operation
+from bwlint.model.ledger import RowPlace
+
+_UNASKED = frozenset({"mention", "plan-option", "generation", "told"})
+"""Kinds of which only what is known besides makes a question."""
+_SHARED = frozenset({"dynamic-shared", "static-shared", "default-shared", "stated", "capacity", "shared-size"})
+_COUNTED = frozenset({*_SHARED, "cluster", "launch-bounds", "multiprocessors"})
+"""Kinds whose amounts are numbers."""
+MOST_SHARED = 99 * 1024
+"""Bytes of shared memory that a block of 12.x can ask for (chips/devices.toml)."""
+
+
+def of_operations(context: Context, module: Module) -> Iterator[Question]:
+    """The operations of a file by kind and name; what stands in one function under one name is asked once."""
+    found: dict[tuple[str, str, str], list[Operation]] = {}
+    for operation in module.operations:
+        if operation.kind not in _UNASKED:
+            found.setdefault((operation.kind, operation.name, operation.qualname), []).append(operation)
+    for (kind, name, qualname), operations in found.items():
+        marks = {"is-amount", f"is-op-{kind}"}
+        amounts = [amount for one in operations for amount in one.amounts if kind in _COUNTED]
+        numbers = [number for amount in amounts for number in _numbers(context, module, amount)]
+        if kind in _SHARED and any(number > MOST_SHARED for number in numbers):
+            marks.add("more-than-99-kib")
+        if not all(one.checked for one in operations):
+            marks.add("is-not-checked")
+        around = naming.generations(qualname) | naming.generations(module.path.rpartition("/")[2].partition(".")[0])
+        if naming.of_others(around, context.targets):
+            marks.add("stands-among-names-of-others")
+        if around & naming.family_of(context.targets):
+            marks.add("stands-among-own-names")
+        if aside(context, module):
+            marks.add("in-test" if context.in_test(module) else "aside")
+        said = ", ".join(str(number) for number in dict.fromkeys(numbers))
+        yield Question(
+            form="amount",
+            subject=qualname or module.path.rpartition("/")[2],
+            text=f"{kind.replace('-', ' ')} {name}{f' ({said})' if said else ''}"[:200],
+            places=tuple(RowPlace(module.path, o.at.line, max(o.at.line, o.at.end_line), "here") for o in operations),
+            marks=frozenset(marks),
+        )
+
+
+def _numbers(context: Context, module: Module, amount: Expr) -> list[int]:
+    lanes = context.tree.numbers(module, amount)
+    return list(dict.fromkeys(lane for lane in lanes if isinstance(lane, int) and not isinstance(lane, bool)))[:4]

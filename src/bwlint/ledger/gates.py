@@ -1,0 +1,257 @@
+"""Questions of gates and guards: chains of arms, predicates with their uses, tests of the preprocessor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from bwlint.chips import ChipSet
+from bwlint.chips.wording import plain
+from bwlint.judging.aside import aside
+from bwlint.judging.context import Context
+from bwlint.judging.guards import Guarded
+from bwlint.ledger import naming, ways
+from bwlint.ledger.question import MOST_TEXT, Question, Table, columns, shape
+from bwlint.model.expr import Span
+from bwlint.model.facts import Module, Side
+from bwlint.model.kinds import LISTED
+from bwlint.model.ledger import Answer, RowForm, RowPlace, RowWay
+from bwlint.world.gates import Judged
+from bwlint.world.libraries import Need
+from bwlint.world.tree import Sets
+
+_MOST_USES = 24
+"""Names of a side that are looked at for what they are called after."""
+_MOST_TEXTS = 6
+
+
+def of_gates(context: Context, module: Module) -> Iterator[Question]:
+    """The gates of the running program that read the device, chains as one."""
+    chains: dict[tuple[str, int], list[Judged]] = {}
+    for judged in context.judged.get(module.path, ()):
+        at = judged.gate.chain or -judged.gate.at.line - (judged.gate.at.column << 24)
+        chains.setdefault((judged.gate.qualname, at), []).append(judged)
+    for arms in chains.values():
+        yield _chain(context, sorted(arms, key=lambda arm: arm.gate.position))
+
+
+def of_guards(context: Context, module: Module) -> Iterator[Question]:
+    """The guards of the preprocessor that ask for the target."""
+    for guarded in context.guards.get(module.path, ()):
+        yield _guard(context, guarded)
+
+
+def answer(sets: Sets, chip: str) -> Answer:
+    """What a test says on a chip."""
+    if chip in sets.raises:
+        return "error"
+    if chip not in sets.live:
+        return "-"
+    if chip in sets.must:
+        return "yes"
+    if chip not in sets.may:
+        return "no"
+    return "may" if chip in sets.core or not sets.core else "no"
+
+
+def _chain(context: Context, arms: Sequence[Judged]) -> Question:
+    first, asked = arms[0], context.targets
+    names = columns(asked)
+    table: Table = tuple((chip, _arm(arms, chip)) for chip in names)
+    sides = {chip: _side(arms, chip) for chip in asked.names}
+    marks = {f"is-{first.gate.kind}", *shape(_decided(arms, names), asked.names)}
+    marks |= {mark for side in sides.values() for mark in ways.marks(side)}
+    marks |= _names(arms, sides.values(), asked)
+    if any(arm.sets.guessed for arm in arms):
+        marks.add("name-is-guessed")
+    if len(arms) > 1:
+        marks.add("has-arms")
+    if not first.stands_here:
+        marks.add("asks-a-helper")
+    if any(arm.gate.comment for arm in arms):
+        marks.add("has-a-comment")
+    if aside(context, first.module):
+        marks.add("in-test" if first.in_test else "aside")
+    behind, found = _behind(context, arms, sides, asked)
+    marks |= found | _neighbours(arms, sides, names)
+    form: RowForm = "table" if first.gate.is_a("table", "lookup") else "list" if first.gate.kind in LISTED else "gate"
+    text = " | ".join(dict.fromkeys(_line(arm.gate.text) for arm in arms))
+    key = () if first.stands_here and not first.in_test else (first.module.path, text, repr(table))
+    return Question(
+        form=form,
+        subject=_subject(first.module, first.gate.qualname, first.gate.name),
+        text=text[:MOST_TEXT],
+        places=tuple(_places(arms)),
+        table=table,
+        marks=frozenset(marks),
+        ways=_told(sides),
+        behind=behind,
+        key=key,
+    )
+
+
+def _decided(arms: Sequence[Judged], names: Iterable[str]) -> Table:
+    """The answers of the part that reads the device: what else is asked is left out."""
+    found = []
+    for chip in names:
+        of = _arm(arms, chip)
+        if of == "may":
+            of = "yes"
+        found.append((chip, of if any(arm.sets.core or arm.sets.may for arm in arms) or len(arms) > 1 else of))
+    return tuple(found)
+
+
+def _arm(arms: Sequence[Judged], chip: str) -> Answer:
+    if len(arms) == 1:
+        return answer(arms[0].sets, chip)
+    answers = [answer(arm.sets, chip) for arm in arms]
+    if all(one == "-" for one in answers):
+        return "-"
+    taken = next((i for i, one in enumerate(answers, 1) if one in ("yes", "may", "error")), None)
+    return f"arm {taken}" if taken else "else"
+
+
+def _side(arms: Sequence[Judged], chip: str) -> Side:
+    taken = next((arm for arm in arms if answer(arm.sets, chip) in ("yes", "may", "error")), None)
+    return taken.gate.yes if taken is not None else arms[-1].gate.no
+
+
+def _neighbours(arms: Sequence[Judged], sides: dict[str, Side], names: Sequence[str]) -> set[str]:
+    """How the chips beside those asked about fare where they fare otherwise."""
+    found = set()
+    for chip in ("9.0", "10.0"):
+        other = _side(arms, chip) if chip in names else None
+        if other is None or any(other is side for side in sides.values()):
+            continue
+        if not set(ways.marks(other)) & {"is-refused", "is-told-no"} and any(
+            set(ways.marks(side)) & {"is-refused", "is-told-no"} for side in sides.values()
+        ):
+            found.add("others-get-in")
+    return found
+
+
+def _names(arms: Sequence[Judged], sides: Iterable[Side], asked: ChipSet) -> set[str]:
+    """For whom things are called on the way that the asked chips take, and around the gate."""
+    marks: set[str] = set()
+    first = arms[0]
+    taken = frozenset().union(*(naming.generations(use.name) for side in sides for use in side.uses[:_MOST_USES]))
+    if naming.of_others(taken, asked):
+        marks.add("leads-to-names-of-others")
+    if taken & naming.family_of(asked):
+        marks.add("leads-to-own-names")
+    around = naming.generations(first.gate.qualname) | naming.generations(first.gate.name) | _of_path(first.place)
+    if naming.of_others(around, asked):
+        marks.add("stands-among-names-of-others")
+    if around & naming.family_of(asked):
+        marks.add("stands-among-own-names")
+    every = [side for arm in arms for side in (arm.gate.yes, arm.gate.no)]
+    texts = [text.text for side in every for text in side.texts[:_MOST_TEXTS]]
+    said = frozenset().union(*(naming.generations(text[:400]) for text in texts)) if texts else frozenset()
+    if texts:
+        marks.add("has-a-message")
+    if said & naming.family_of(asked):
+        marks.add("message-names-asked")
+    tests = " ".join(arm.gate.text for arm in arms)
+    if "12" in tests:
+        marks.add("test-names-asked")
+    return marks
+
+
+def _of_path(place: str) -> frozenset[str]:
+    return naming.generations("_".join(place.replace(".", "_").split("/")[-2:]))
+
+
+def _behind(
+    context: Context, arms: Sequence[Judged], sides: dict[str, Side], asked: ChipSet
+) -> tuple[str, set[str]]:
+    """What the sides lead to, with where it is seen."""
+    module, marks, told = arms[0].module, set[str](), ""
+    for chip, side in sides.items():
+        for need in context.evidence.of(module, side):
+            if chip not in need.legal:
+                marks.add("need-is-proved-missing" if need.strength == "proof" else "need-is-named-missing")
+                told = told or _need(need)
+            elif asked <= need.legal:
+                marks.add("need-is-met")
+                told = told or _need(need)
+    others = [s for arm in arms for s in (arm.gate.yes, arm.gate.no) if not any(s is side for side in sides.values())]
+    for side in others:
+        for need in context.evidence.of(module, side):
+            if asked <= need.legal:
+                marks.add("works-where-they-are-kept-out")
+                told = told or _need(need)
+    return told, marks
+
+
+def _need(need: Need) -> str:
+    seen = f", seen at {need.hops[-1].path}:{need.hops[-1].at.line}" if need.hops else ""
+    return f"`{need.use.name}`: {need.what}, works on {plain(need.legal)}{seen}"
+
+
+def _told(sides: dict[str, Side]) -> tuple[RowWay, ...]:
+    by_words: dict[str, list[str]] = {}
+    for chip, side in sides.items():
+        by_words.setdefault(ways.does(side), []).append(chip)
+    return tuple(RowWay(tuple(chips), words) for words, chips in by_words.items())
+
+
+def _places(arms: Sequence[Judged]) -> Iterator[RowPlace]:
+    path = arms[0].module.path
+    for arm in arms:
+        yield _place(path, arm.gate.at, "asked here")
+        if arm.gate.leaf is not None and arm.stands_here and arm.gate.leaf.line != arm.gate.at.line:
+            yield _place(path, arm.gate.leaf, "compared here")
+    for arm in arms:
+        for side in (arm.gate.yes, arm.gate.no):
+            for text in side.texts[:_MOST_TEXTS] if not side.rest else ():
+                yield _place(path, text.at, "its message")
+
+
+def _place(path: str, at: Span, says: str) -> RowPlace:
+    return RowPlace(path, at.line, max(at.line, at.end_line), says)
+
+
+def _guard(context: Context, guarded: Guarded) -> Question:
+    guard, asked = guarded.guard, context.targets
+    names = columns(asked)
+    table: Table = tuple((chip, _compiled(guarded, chip)) for chip in names)
+    sides = {chip: guard.no if answer == "no" else guard.yes for chip, answer in table if chip in asked.names}
+    marks = {"is-guard", *shape(tuple((c, "yes" if a == "may" else a) for c, a in table), asked.names)}
+    marks |= {mark for side in sides.values() for mark in ways.marks(side)}
+    around = naming.generations(guard.qualname) | _of_path(guarded.module.path)
+    if naming.of_others(around, asked):
+        marks.add("stands-among-names-of-others")
+    if around & naming.family_of(asked):
+        marks.add("stands-among-own-names")
+    if "12" in guard.text:
+        marks.add("test-names-asked")
+    if any(operation.at for operation in guarded.operations()):
+        marks.add("guards-operations")
+    return Question(
+        form="guard",
+        subject=_subject(guarded.module, guard.qualname, guard.name),
+        text=_line(guard.text)[:MOST_TEXT],
+        places=(_place(guarded.module.path, guard.at, "asked here"),),
+        table=table,
+        marks=frozenset(marks),
+        ways=_told(sides),
+        key=(guarded.module.path, _line(guard.text), repr(table)),
+    )
+
+
+def _compiled(guarded: Guarded, chip: str) -> Answer:
+    sets = guarded.sets
+    if chip not in sets.live.chips:
+        return "-"
+    if chip not in sets.may.chips:
+        return "no"
+    return "yes" if chip not in (sets.live - sets.must).chips else "may"
+
+
+def _subject(module: Module, *names: str) -> str:
+    """What the place belongs to, as people call it."""
+    name = next((name for name in names if name and name != "<module>"), "")
+    return name or module.path.rpartition("/")[2]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,224 @@
+"""From questions and findings to rows: what is asked once is one row, judged and ranked."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bwlint.chips import ChipSet
+from bwlint.ledger.question import Question
+from bwlint.ledger.ranking import parts
+from bwlint.ledger.verdicts import verdict
+from bwlint.model.findings import Finding
+from bwlint.model.ledger import ROW_GROUPS, Row, RowGroup, RowKind, RowPlace
+
+KEY = "bwlint-audit/v1"
+_ORDER: tuple[RowKind, ...] = ("fail", "review", "open", "pass")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A finding where it is looked for: the real path of its file, the lines it covers."""
+
+    path: str
+    first: int
+    last: int
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question with the findings that are told of it."""
+
+    question: Question
+    told: tuple[Finding, ...]
+
+
+def rows(
+    questions: Iterable[Question],
+    told: Sequence[Told],
+    asked: ChipSet,
+    reported: Callable[[str], str],
+    group: Callable[[str], RowGroup],
+) -> tuple[Row, ...]:
+    """The rows of a run, most suspicious first. `reported` is the path that reports tell for a real one, `group` whose
+    code a file is.
+    """
+    merged = _merged(questions)
+    found = [*_with_findings(merged, told), *_alone(merged, told)]
+    made = [_row(one, asked, reported, group) for one in found]
+    return tuple(sorted(_linked(_once(made)), key=_place_in_list))
+
+
+def _merged(questions: Iterable[Question]) -> list[Question]:
+    """Questions with those of one key as one: the uses of a helper, the marks of tests."""
+    found: list[Question] = []
+    first: dict[tuple[str, ...], int] = {}
+    for question in questions:
+        at = first.setdefault((question.form, *question.key), len(found)) if question.key else len(found)
+        if at == len(found):
+            found.append(question)
+        else:
+            found[at] = _joined(found[at], question)
+    return found
+
+
+def _joined(one: Question, other: Question) -> Question:
+    places = tuple(dict.fromkeys((*one.places, *other.places)))
+    behind, marks = one.behind or other.behind, one.marks | other.marks
+    return replace(one, places=places, marks=marks, behind=behind)
+
+
+def _with_findings(questions: Sequence[Question], told: Sequence[Told]) -> Iterator[_Asked]:
+    by_path: dict[str, list[Told]] = defaultdict(list)
+    for one in told:
+        by_path[one.path].append(one)
+    for question in questions:
+        yield _Asked(question, tuple(one.finding for one in by_path.get(question.path, ()) if _is_about(one, question)))
+
+
+def _is_about(one: Told, question: Question) -> bool:
+    if question.form in ("word", "text", "name", "unit", "product"):
+        return False
+    return any(
+        place.path == one.path and place.line <= one.last and place.end_line >= one.first
+        for place in question.places
+        if place.says != "its message"
+    )
+
+
+def _alone(questions: Sequence[Question], told: Sequence[Told]) -> Iterator[_Asked]:
+    """Findings about which nobody asks."""
+    by_path: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        by_path[question.path].append(question)
+    for one in told:
+        if any(_is_about(one, question) for question in by_path.get(one.path, ())):
+            continue
+        finding = one.finding
+        question = Question(
+            form="finding",
+            subject=one.path.rpartition("/")[2],
+            text=finding.message[:200],
+            places=(RowPlace(one.path, one.first, one.last, "found here"),),
+            marks=frozenset({"is-finding"}),
+        )
+        yield _Asked(question, (finding,))
+
+
+def _row(one: _Asked, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Row:
+    question, told = one.question, one.told
+    loud = [finding for finding in told if finding.severity != "note"]
+    known = verdict(question)
+    kind, why = known.kind, known.why
+    if loud:
+        kind, why = "fail", loud[0].message
+    elif told:
+        kind, why = "review", told[0].message
+    marks = {*question.marks, *_marks(told)}
+    score = parts(marks)
+    places = dict.fromkeys((*question.places, *_places(told)))
+    whose = group(question.path)
+    return Row(
+        kind=kind,
+        form=question.form,
+        group=whose,
+        subject=question.subject,
+        question=question.text,
+        verdicts=tuple((chip, kind) for chip in asked.names),
+        table=question.table,
+        rough=question.rough,
+        ways=question.ways,
+        behind=_plain(question.behind, reported),
+        why=why,
+        score=sum(part.points for part in score),
+        parts=score,
+        places=tuple(replace(place, path=reported(place.path)) for place in places),
+        fingerprint=fingerprint(question),
+        findings=tuple(finding.fingerprint for finding in told),
+    )
+
+
+_AT = re.compile(r"seen at (.+):(\d+)$")
+
+
+def _plain(behind: str, reported: Callable[[str], str]) -> str:
+    found = _AT.search(behind)
+    return f"{behind[: found.start()]}seen at {reported(found[1])}:{found[2]}" if found else behind
+
+
+def _marks(told: Sequence[Finding]) -> Iterator[str]:
+    for finding in told:
+        yield "found-by-check" if finding.severity != "note" else "noted-by-check"
+        yield f"category-{finding.category}"
+
+
+def _places(told: Sequence[Finding]) -> Iterator[RowPlace]:
+    return iter(())
+
+
+def fingerprint(question: Question) -> str:
+    """32 hex digits of what is asked and what it answers; neither path nor line enters."""
+    text = "".join(question.text.split())
+    table = ",".join(f"{chip}={answer}" for chip, answer in question.table)
+    parts = (KEY, question.form, question.subject, text, table)
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _once(found: Sequence[Row]) -> list[Row]:
+    """Rows with equal ones as one: copies of a file ask the same."""
+    by_print: dict[str, Row] = {}
+    for row in found:
+        known = by_print.get(row.fingerprint)
+        by_print[row.fingerprint] = row if known is None else _both(known, row)
+    return list(by_print.values())
+
+
+def _both(one: Row, other: Row) -> Row:
+    """One of two equal rows, the more suspicious, with the places of both."""
+    first, second = sorted((one, other), key=_place_in_list)
+    places = tuple(dict.fromkeys((*first.places, *second.places)))
+    return replace(first, places=places, findings=tuple(dict.fromkeys((*first.findings, *second.findings))))
+
+
+def _linked(found: Sequence[Row]) -> list[Row]:
+    by_subject: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in found:
+        by_subject[row.places[0].path, row.subject].append(row.fingerprint)
+    return [
+        replace(
+            row,
+            same_subject=tuple(p for p in by_subject[row.places[0].path, row.subject] if p != row.fingerprint)[:8],
+        )
+        for row in found
+    ]
+
+
+def _place_in_list(row: Row) -> tuple[bool, int, int, int, str, int, str]:
+    first = row.places[0]
+    kind = _ORDER.index(row.kind)
+    return kind == 3, ROW_GROUPS.index(row.group) > 0, -row.score, kind, first.path, first.line, row.fingerprint
+
+
+def told_of(findings: Iterable[Finding], real: Callable[[str], str]) -> tuple[Told, ...]:
+    """Findings, and the places of others that are told within them, where they are looked for."""
+    found = []
+    for finding in findings:
+        region = finding.region
+        found.append(Told(real(finding.path), region.line, max(region.line, region.end_line), finding))
+        for other in finding.related:
+            if other.rule:
+                at = other.region
+                found.append(Told(real(other.path), at.line, max(at.line, at.end_line), finding))
+    return tuple(found)
+
+
+def counts(found: Sequence[Row], asked: ChipSet) -> Mapping[str, Mapping[RowKind, int]]:
+    """How many rows of each kind there are, by chip asked about."""
+    return {
+        chip: {kind: sum(dict(row.verdicts).get(chip) == kind for row in found) for kind in _ORDER}
+        for chip in asked.names
+    }

@@ -1,0 +1,113 @@
+"""Questions of words: lines that speak of a chip and of which no reader has a fact."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from bwlint.chips import ChipSet
+from bwlint.chips.mentions import mentioned
+from bwlint.ledger import naming, rough
+from bwlint.ledger.question import Question, Table, columns, shape
+from bwlint.model.ledger import RowForm, RowPlace, Sighting
+
+_OWN_FORM: dict[str, RowForm] = {
+    "asked": "asked",
+    "chip": "name",
+    "generation": "name",
+    "product": "product",
+    "unit": "unit",
+    "toolkit": "unit",
+    "word": "word",
+}
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*$")
+_SAID = {
+    "name": "names for a generation",
+    "product": "chips by product name",
+    "unit": "what not all chips have",
+    "word": "an architecture, compared with nothing",
+}
+
+
+def of_sightings(path: str, place: str, seen: Sequence[Sighting], told: Iterable[tuple[int, int]], asked: ChipSet, aside: str) -> Iterator[Question]:
+    """The questions of the lines of a file that `told` (stretches of lines) does not have. `place` is its path within its
+    project, `aside` the mark of a file that stands beside what the project ships, or "".
+    """
+    lines = {line for first, last in told for line in range(first, min(last, first + 400) + 1)}
+    left = [one for one in seen if one.line not in lines]
+    groups: dict[tuple[str, ...], list[Sighting]] = {}
+    for one in left:
+        groups.setdefault(_key(one), []).append(one)
+    for key, members in groups.items():
+        yield _question(path, place, key[0], members, asked, aside)
+
+
+def _key(one: Sighting) -> tuple[str, ...]:
+    """What is one question: a comparison by itself, a comment with its neighbours, names by the function around them."""
+    form = _OWN_FORM[one.what]
+    if one.prose:
+        return ("text", one.within)
+    if form == "asked":
+        return ("asked", one.within, one.text)
+    if form == "word":
+        return ("word",)
+    return (form, one.within)
+
+
+def _question(path: str, place: str, form: str, members: Sequence[Sighting], asked: ChipSet, aside: str) -> Question:
+    first = members[0]
+    tokens = list(dict.fromkeys(token for one in members for token in one.tokens))
+    marks = {f"is-{form}", *({aside} if aside else ())}
+    table: Table = ()
+    text = first.text if form in ("asked", "text") or len(members) == 1 else ", ".join(tokens)
+    around = naming.generations(first.within) | naming.generations("_".join(place.replace(".", "_").split("/")[-2:]))
+    if naming.of_others(around, asked):
+        marks.add("stands-among-names-of-others")
+    if around & naming.family_of(asked):
+        marks.add("stands-among-own-names")
+    if form == "asked":
+        table, own = _rough(first.text, asked)
+        marks |= own
+    else:
+        marks |= _named(members, tokens, asked)
+    return Question(
+        form=form,  # type: ignore[arg-type]
+        subject=first.within or place.rpartition("/")[2],
+        text=text[:200],
+        places=tuple(RowPlace(path, one.line, one.line, "here") for one in members),
+        table=table,
+        marks=frozenset(marks),
+        rough=bool(table),
+        key=(path, form, first.within, text) if form == "asked" else (),
+    )
+
+
+def _rough(text: str, asked: ChipSet) -> tuple[Table, set[str]]:
+    found = rough.admitted(text)
+    if found is None:
+        return (), {"not-evaluated"}
+    table = tuple((chip, "yes" if chip in found else "no") for chip in columns(asked))
+    return table, {"is-rough", *shape(table, asked.names), *({"test-names-asked"} if "12" in text else ())}
+
+
+def _named(members: Sequence[Sighting], tokens: Sequence[str], asked: ChipSet) -> set[str]:
+    """For whom words are: by their numbers, and by the whole text of a comment."""
+    marks = {f"speaks-of-{one.what}" for one in members}
+    found = frozenset().union(*(naming.generations(token) for token in tokens))
+    texts = [one.text for one in members if one.prose or one.what in ("chip", "product")]
+    for text in texts[:20]:
+        found |= frozenset(str(chip.major) for chip in mentioned(text).named)
+    if naming.of_others(found, asked):
+        marks.add("names-others")
+    if found & naming.family_of(asked):
+        marks.add("names-asked")
+    if not found:
+        marks.add("names-nobody")
+    if any(_splits(text) for text in texts[:20]):
+        marks.add("names-one-twin")
+    return marks
+
+
+def _splits(text: str) -> bool:
+    exact = mentioned(text).exact
+    return ("12.0" in exact) != ("12.1" in exact)

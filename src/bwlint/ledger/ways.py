@@ -1,0 +1,66 @@
+"""What a chip gets on one side of a gate, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.model.expr import Expr
+from bwlint.model.facts import Side
+from bwlint.model.kinds import REFUSING
+from bwlint.world.gates import answers_no, refuses
+
+_FEW = 2
+_MOST = 80
+"""Characters of a message that are told."""
+
+
+def does(side: Side) -> str:
+    """A phrase: raises "needs SM90", returns None, calls `a`, `b`."""
+    said = f' "{_cut(side.texts[0].text)}"' if side.texts else ""
+    if refuses(side):
+        verb = {"raise": "raises an error", "skip": "skips the test", "exit": "ends the program"}[side.ends]
+        return f"{verb.split(' ')[0]}{said}" if said and side.ends == "raise" else f"{verb}{said}"
+    calls = ", ".join(f"`{name}`" for name in _called(side))
+    value = _value(side.value)
+    if side.ends == "return":
+        return f"returns {value}" if value else f"returns what {calls} gives" if calls else "returns something else"
+    if calls:
+        return f"calls {calls}"
+    if value:
+        return f"sets {value}"
+    if side.tuning:
+        return "sets other numbers"
+    if side.ends == "continue":
+        return "leaves this one out"
+    return "does nothing of its own" if side.empty or side.rest else "goes on"
+
+
+def marks(side: Side) -> Iterator[str]:
+    """What the scores of rows rest on."""
+    if side.ends in REFUSING:
+        yield "is-refused"
+    elif answers_no(side):
+        yield "is-told-no"
+    if side.disables:
+        yield "switches-off"
+    if side.tuning:
+        yield "only-numbers"
+    if side.empty:
+        yield "does-nothing"
+
+
+def _called(side: Side) -> list[str]:
+    names = dict.fromkeys(use.name for use in (*side.choices, *side.uses) if use.how in ("call", "instruction", "atom"))
+    return list(names)[:_FEW]
+
+
+def _value(value: Expr | None) -> str:
+    if value is None or value.op != "const":
+        return ""
+    found = value.args[0]
+    return f'"{_cut(found)}"' if isinstance(found, str) else repr(found)
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _MOST else f"{line[: _MOST - 3]}..."

@@ -1,0 +1,57 @@
+"""One `bwlint audit`: every question of what a request names, judged and ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from bwlint.judging.aside import place_mark
+from bwlint.ledger.question import Question
+from bwlint.ledger.rows import rows, told_of
+from bwlint.ledger.spelled import of_sightings
+from bwlint.ledger.whose import Whose
+from bwlint.model.ledger import Ledger, Row
+from bwlint.model.progress import Advance, quiet
+from bwlint.run.gather import Gathered, gather
+from bwlint.run.request import CheckRequest
+from bwlint.sources.texts import Names
+
+if TYPE_CHECKING:
+    from bwlint.model.findings import Finding
+    from bwlint.run.engine import Analysis
+
+
+def audit(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> Ledger:
+    """The ledger of a request. What it unpacks lives as long as `stack`. Raises UsageError and ConfigError."""
+    from bwlint.run.check import judge
+
+    gathered = gather(request, stack, advance)
+    outcome = judge(gathered)
+    report = outcome.report
+    return Ledger(report.targets, outcome.rows, report.skipped, report.stats)
+
+
+def rows_of(
+    gathered: Gathered, names: Names, analysis: Analysis | None, findings: tuple[Finding, ...]
+) -> tuple[Row, ...]:
+    """The rows of what was gathered, with what rules have found there."""
+    files = {file.real: file for file in gathered.found.files}
+    told = told_of(findings, names.real)
+    whose = Whose(analysis.context if analysis else None)
+
+    def reported(real: str) -> str:
+        file = files.get(real)
+        return file.path if file is not None else names.reported(real, gathered.found.files[0])
+
+    return rows(_questions(gathered, analysis), told, gathered.targets, reported, whose.of)
+
+
+def _questions(gathered: Gathered, analysis: Analysis | None) -> Iterator[Question]:
+    covered: dict[str, list[tuple[int, int]]] = {}
+    for file, found in analysis.questions if analysis else ():
+        covered[file.real] = [(place.line, place.end_line) for one in found for place in one.places]
+        yield from found
+    for file, seen in gathered.collected.seen:
+        place, mark = place_mark(file)
+        yield from of_sightings(file.real, place, seen, covered.get(file.real, ()), gathered.targets, mark)
