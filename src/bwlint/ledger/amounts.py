@@ -22,12 +22,15 @@ MOST_SHARED = 99 * 1024
 
 
 def of_operations(context: Context, module: Module) -> Iterator[Question]:
-    """The operations of a file by kind and name; what stands in one function under one name is asked once."""
-    found: dict[tuple[str, str, str], list[Operation]] = {}
+    """The operations of a file by kind."""
+    found: dict[str, list[Operation]] = {}
     for operation in module.operations:
         if operation.kind not in _UNASKED:
-            found.setdefault((operation.kind, operation.name, operation.qualname), []).append(operation)
-    for (kind, name, qualname), operations in found.items():
+            found.setdefault(operation.kind, []).append(operation)
+    for kind, operations in found.items():
+        functions, names = (list(dict.fromkeys(values)) for values in zip(*((o.qualname, o.name) for o in operations)))
+        qualname = functions[0] if len(functions) == 1 else ""
+        name = ", ".join(names[:4])
         marks = {"is-amount", f"is-op-{kind}"}
         amounts = [amount for one in operations for amount in one.amounts if kind in _COUNTED]
         numbers = [number for amount in amounts for number in _numbers(context, module, amount)]

@@ -43,19 +43,16 @@ def of_sightings(path: str, place: str, seen: Sequence[Sighting], told: Iterable
 
 
 def _key(one: Sighting) -> tuple[str, ...]:
-    """What is one question: a comparison by itself, a comment with its neighbours, names by the function around them."""
+    """What is one question: a comparison by itself, all else by its sort in the file."""
     form = _OWN_FORM[one.what]
     if one.prose:
-        return ("text", one.within)
-    if form == "asked":
-        return ("asked", one.within, one.text)
-    if form == "word":
-        return ("word",)
-    return (form, one.within)
+        return ("text",)
+    return ("asked", one.within, one.text) if form == "asked" else (form,)
 
 
 def _question(path: str, place: str, form: str, members: Sequence[Sighting], asked: ChipSet, aside: str) -> Question:
     first = members[0]
+    within = first.within if len({one.within for one in members}) == 1 else ""
     tokens = list(dict.fromkeys(token for one in members for token in one.tokens))
     marks = {f"is-{form}", *({aside} if aside else ())}
     table: Table = ()
@@ -72,7 +69,7 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         marks |= _named(members, tokens, asked)
     return Question(
         form=form,  # type: ignore[arg-type]
-        subject=first.within or place.rpartition("/")[2],
+        subject=within or place.rpartition("/")[2],
         text=text[:200],
         places=tuple(RowPlace(path, one.line, one.line, "here") for one in members),
         table=table,
