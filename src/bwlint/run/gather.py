@@ -17,6 +17,7 @@ from bwlint.model.progress import Advance, quiet
 from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 from bwlint.settings.config import Config, Configs, UsageError, chosen_rules, configs, patterns, rule_names
+from bwlint.settings.decisions import file_beside
 from bwlint.settings.suppress import MARK
 from bwlint.sources import disk
 from bwlint.sources.ignore import Matcher
@@ -135,6 +136,10 @@ class Settings:
         except ValueError as error:
             file = "" if self.request.target else f"{self.run.file}: "
             raise UsageError(f"{file}{error}") from None
+
+    def decisions_file(self) -> str:
+        """Where the decisions of people about rows of the ledger are kept, whether there is such a file or not."""
+        return file_beside(self.run.file, _common_folder(self.request.paths))
 
     def own_words(self) -> frozenset[str]:
         """Names that the configuration adds: of architecture lists, and of functions that read the device."""
