@@ -724,6 +724,11 @@ def trace(ctx: click.Context, /, **options: Any) -> None:
 @click.option(
     "--rev", metavar="REV", help=f"The tag or commit of it. Default: that of this one; with --repo v{__version__}."
 )
+@click.option(
+    "--audit/--no-audit",
+    default=None,
+    help="Have hook and CI stop at new questions about the chip, too, until somebody decides them. Default: ask.",
+)
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.pass_context
 def init(ctx: click.Context, /, **options: Any) -> None:
