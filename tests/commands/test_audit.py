@@ -38,14 +38,15 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     top_of.cache_clear()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(audit, "today", lambda: "2026-11-28")
-    monkeypatch.setattr(audit, "renderer", lambda form: lambda ledger, setting: rendered(form, ledger, setting))
+    monkeypatch.setattr(audit, "rendered", rendered)
     put(tmp_path, {"bwlint.toml": "", "pkg/a.py": ""})
     return tmp_path
 
 
-def rendered(form: str, ledger: Ledger, setting: Setting) -> str:
+def rendered(ledger: Ledger, form: str, how: Setting, top: int) -> str:
     """The form, and a letter for each row."""
-    return f"{form} {''.join(row.fingerprint[0] for row in ledger.rows)}\n"
+    rows = ledger.rows[: top or None] if form == "text" else ledger.rows
+    return f"{form} {''.join(row.fingerprint[0] for row in rows)}\n"
 
 
 @pytest.fixture
@@ -102,7 +103,6 @@ def test_the_text_has_thirty_rows(answer: Answer) -> None:
     result = invoke("--format", "text", "--format", "json:all.json")
     assert len(result.stdout.split()[1]) == 30
     assert len(Path("all.json").read_text().split()[1]) == 1031
-    assert "bwlint: these are the first 30 of 1,031: --top 0 shows all\n" in result.stderr
     assert "1,031 questions: " in result.stderr
 
 
@@ -286,14 +286,19 @@ def test_what_is_asked_of_the_engine(here: Path, monkeypatch: pytest.MonkeyPatch
 def test_excerpts_are_read_from_the_disk(here: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
     put(here, {"pkg/a.py": "one\ntwo\n"})
     answer(EACH)
-    monkeypatch.setattr(audit, "renderer", lambda _: lambda _, how: json.dumps([how.lines("pkg/a.py"), how.lines("x")]))
+    monkeypatch.setattr(audit, "rendered", lambda *of: json.dumps([of[2].lines("pkg/a.py"), of[2].lines("x")]))
     assert json.loads(invoke("--format", "html").stdout) == [["one\n", "two\n", ""], None]
 
 
 def test_a_format_is_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = SimpleNamespace(render=lambda ledger, how: "x")
-    monkeypatch.setitem(sys.modules, "bwlint.report.audit_csv", made)
-    assert audit.renderer("csv") is made.render
+    for form in ("text", "json", "csv"):
+        made = SimpleNamespace(render=lambda ledger, how, *top, form=form: f"{form} {top}")
+        monkeypatch.setitem(sys.modules, f"bwlint.report.audit_{form}", made)
+    page = SimpleNamespace(page=lambda *pieces: iter(pieces), of_audit=lambda ledger, how: "beside")
+    monkeypatch.setitem(sys.modules, "bwlint.report.html", page)
+    asked = [audit.rendered(EACH, form, Setting(), 30) for form in ("text", "json", "csv")]
+    assert asked == ["text (30,)", "json ()", "csv ()"]
+    assert [*audit.rendered(EACH, "html", Setting(), 30)] == ["audit", ("json ()",), "beside"]
 
 
 def test_since_a_revision(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from questions import fingerprint, make_ledger, make_row
 
-from bwlint.model.findings import Finding, Fix, Proof, Report, Severity
+from bwlint.model.findings import Finding, Fix, Proof, Report, Severity, Skipped
 from bwlint.model.ledger import Decision, RowKind, Said
 from bwlint.report import statistics
 from bwlint.report.summary import at_least, questions, questions_left, skipped, summary
@@ -101,10 +101,13 @@ def test_what_the_ledger_comes_to(kinds: str, expected: str) -> None:
 def test_what_people_have_decided_is_counted() -> None:
     said: dict[str, Said] = {"a": "fine", "b": "fine", "c": "later"}
     rows = [make_row("a", "fail"), make_row("b"), make_row("c"), make_row("d")]
-    ledger = apply(make_ledger(*rows), [Decision(fingerprint(digit), word, "r") for digit, word in said.items()])
+    ledger = apply(
+        make_ledger(*rows, skipped=(Skipped("x", "a folder"),)),
+        [Decision(fingerprint(digit), word, "r") for digit, word in said.items()],
+    )
     assert questions(ledger, " new") == (
         "4 questions new: for 12.0 4 pass; for 12.1 2 pass, 2 review; 3 decided: 2 fine (1 against what check reports),"
-        " 1 later"
+        " 1 later; 1 file skipped"
     )
 
 

@@ -17,7 +17,7 @@ from bwlint.commands.check import reports
 from bwlint.commands.terminal import CLEAN, FOUND, failure, nothing, say, setting, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
     from bwlint.model.ledger import Ledger, Row
     from bwlint.report import Lines, Setting
@@ -56,14 +56,6 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     for form, file in asked:
         _write(ledger, {**options, "form": form, "output": file})
     return _close(ledger, decisions, options)
-
-
-def renderer(form: str) -> Callable[[Ledger, Setting], str]:
-    """What renders a ledger in a format."""
-    from importlib import import_module
-
-    render: Callable[[Ledger, Setting], str] = import_module(f"bwlint.report.audit_{form}").render
-    return render
 
 
 def today() -> str:
@@ -193,14 +185,26 @@ def _known(request: CheckRequest, revision: str, stack: ExitStack) -> frozenset[
 
 def _write(ledger: Ledger, options: dict[str, Any]) -> None:
     """One report: of the kinds and as many rows as it is for."""
-    is_text = options["form"] == "text"
-    kinds = {kind for some in options["kind"] for kind in some} or set(_FAILING if is_text else ("all",))
+    form, top = options["form"], options["top"]
+    kinds = {kind for some in options["kind"] for kind in some} or set(_FAILING if form == "text" else ("all",))
     rows = tuple(row for row in ledger.rows if row.kind in kinds or "all" in kinds)
-    top = options["top"] if options["top"] is not None else _FIRST if is_text else 0
-    shown = rows[:top] if top else rows
-    write(renderer(options["form"])(replace(ledger, rows=shown), setting(options, _lines())), options)
-    if is_text and len(shown) < len(rows):
-        say(f"bwlint: these are the first {len(shown)} of {len(rows):,}: --top 0 shows all\n")
+    if form != "text" and top:
+        rows = rows[:top]
+    write(
+        rendered(replace(ledger, rows=rows), form, setting(options, _lines()), _FIRST if top is None else top), options
+    )
+
+
+def rendered(ledger: Ledger, form: str, how: Setting, top: int) -> str | Iterable[str]:
+    """A ledger in a form; the text shows its first `top` rows, or all where that is 0, and tells of the rest."""
+    from importlib import import_module
+
+    if form == "html":
+        html = import_module("bwlint.report.html")
+        page: Iterable[str] = html.page("audit", (rendered(ledger, "json", how, 0),), html.of_audit(ledger, how))
+        return page
+    report = import_module(f"bwlint.report.audit_{form}")
+    return str(report.render(ledger, how, top) if form == "text" else report.render(ledger, how))
 
 
 def _lines() -> Lines:

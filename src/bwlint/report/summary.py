@@ -79,7 +79,7 @@ def questions_left(report: Report) -> str:
 
 
 def questions(ledger: Ledger, which: str = "") -> str:
-    """``1,593 questions: for 12.0 and 12.1 1,402 pass, 6 fail, 150 review, 35 open``, and what was decided of them.
+    """``1,593 questions: for 12.0 and 12.1 1,402 pass, 6 fail, 150 review, 35 open``, how many are decided and how.
 
     `which` says which questions the ledger has, where it has not all.
     """
@@ -89,7 +89,9 @@ def questions(ledger: Ledger, which: str = "") -> str:
     for chip in ledger.targets:
         chips[_kinds(dict(row.verdicts).get(chip, "pass") for row in ledger.rows)].append(chip)
     told = "; ".join(f"for {' and '.join(some)} {words}" for words, some in chips.items())
-    return f"{_questions(len(ledger.rows))}{which}: {told}{_decided(ledger)}"
+    files = {file.path for file in ledger.skipped}
+    skipped = f"; {counted(len(files), 'file')} skipped" if files else ""
+    return f"{_questions(len(ledger.rows))}{which}: {told}{_decided(ledger)}{skipped}"
 
 
 def _questions(number: int) -> str:
