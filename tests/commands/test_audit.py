@@ -21,6 +21,7 @@ from bwlint.commands import audit
 from bwlint.model.findings import Skipped
 from bwlint.model.ledger import Decision, Ledger, Row
 from bwlint.report import Setting
+from bwlint.run.gather import gather
 from bwlint.run.outcome import Outcome
 from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError
@@ -281,6 +282,16 @@ def test_what_is_asked_of_the_engine(here: Path, monkeypatch: pytest.MonkeyPatch
             ("pkg",), ("sm_121",), use_gitignore=False, jobs=2, isolated=True, exclude=("x",), include=("*.py",)
         )
     ]
+
+
+def test_decisions_ask_nothing_themselves(here: Path) -> None:
+    decide(Decision(REVIEW.fingerprint, "fine", "r"))
+    put(here, {"ci/own.toml": (here / NAME).read_text(), "ci/a.toml": ""})
+    for named, expected in ((None, ["a.toml", "own.toml"]), ("ci/own.toml", ["a.toml"])):
+        request = CheckRequest(("ci", NAME), decisions=named)
+        with ExitStack() as stack:
+            found = gather(request, stack).found
+        assert [Path(file.real).name for file in found.files] == expected
 
 
 def test_excerpts_are_read_from_the_disk(here: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:

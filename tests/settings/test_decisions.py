@@ -12,7 +12,7 @@ from questions import fingerprint, make_ledger, make_row
 
 from bwlint.model.ledger import Decision, Row, RowKind, Said
 from bwlint.settings.config import ConfigError, UsageError
-from bwlint.settings.decisions import NAME, Decisions, _made, apply, file_beside, load
+from bwlint.settings.decisions import NAME, Decisions, _made, apply, load, root_of
 from bwlint.sources.worktree import top_of
 
 A, B, C = (fingerprint(digit) for digit in "abc")
@@ -260,8 +260,8 @@ def test_where_the_file_lies(tmp_path: Path) -> None:
     top_of.cache_clear()
     real = tmp_path.resolve()
     (real / "r" / "sub").mkdir(parents=True)
-    assert file_beside(None, str(real / "r" / "sub")) == str(real / "r" / "sub" / NAME)
+    assert root_of(None, str(real / "r" / "sub")) == str(real / "r" / "sub")
     top_of.cache_clear()
     (real / "r" / ".git").mkdir()
-    assert file_beside(None, str(real / "r" / "sub")) == str(real / "r" / NAME)
-    assert file_beside(str(real / "r" / "sub" / "bwlint.toml"), str(real)) == str(real / "r" / "sub" / NAME)
+    assert root_of(None, str(real / "r" / "sub")) == str(real / "r")
+    assert root_of(str(real / "r" / "sub" / "bwlint.toml"), str(real)) == str(real / "r" / "sub")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from bwlint.model.ledger import Ledger, Row
     from bwlint.report import Lines, Setting
+    from bwlint.run.gather import Settings
     from bwlint.run.request import CheckRequest
     from bwlint.settings.decisions import Decisions
 
@@ -36,12 +37,12 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     _consistent(options)
     asked = reports(options)
     request = _request(options)
-    usual = _usual_file(request)
-    decisions = _decisions(options, usual)
-    root = str(Path(usual).parent)
-    is_whole = _is_whole(request, root)
+    settings = _settings(request)
+    decisions = _decisions(settings, options)
+    is_whole = _is_whole(request, settings.root)
     if options["prune"] and not is_whole:
-        raise click.UsageError(f"--prune looks for the rows of the whole project: `bwlint audit --prune {root}`")
+        command = f"bwlint audit --prune {settings.root}"
+        raise click.UsageError(f"--prune looks for the rows of the whole project: `{command}`")
     if not options["no_cache"]:
         from bwlint.index import kept
 
@@ -94,21 +95,22 @@ def _request(options: dict[str, Any]) -> CheckRequest:
         isolated=options["isolated"],
         exclude=options["exclude"],
         include=options["include"],
+        decisions=options["decisions"],
     )
 
 
-def _usual_file(request: CheckRequest) -> str:
+def _settings(request: CheckRequest) -> Settings:
     from bwlint.run.gather import Settings
     from bwlint.settings.config import ConfigError, UsageError
 
     try:
-        return Settings(request).decisions_file()
+        return Settings(request)
     except (UsageError, ConfigError) as error:
         raise failure(error) from None
 
 
-def _decisions(options: dict[str, Any], usual: str) -> Decisions:
-    """The decisions of the file that the options name, or of the usual one."""
+def _decisions(settings: Settings, options: dict[str, Any]) -> Decisions:
+    """What people have decided so far."""
     from bwlint.settings.config import ConfigError
     from bwlint.settings.decisions import load
 
@@ -116,7 +118,7 @@ def _decisions(options: dict[str, Any], usual: str) -> Decisions:
     if named and not options["decide"] and not Path(named).exists():
         raise failure(OSError(f"{named}: no such file; --decide writes one"))
     try:
-        return load(named or os.path.relpath(usual))
+        return load(named or os.path.relpath(settings.decisions_file))
     except ConfigError as error:
         raise failure(error) from None
 

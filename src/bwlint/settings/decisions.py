@@ -5,7 +5,7 @@ with a tree that nobody trusts: it names nothing that is read or written.
 """
 
 # Real paths are plain strings throughout, as `walk` gives them.
-# ruff: noqa: PTH118, PTH120
+# ruff: noqa: PTH120
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _ESCAPED = re.compile(rf'["\\]|{HIDDEN.pattern}')
 _KEYS = ("row", "verdict", "reason", "who", "date", "question", "subject", "places")
 
 
-def file_beside(config: str | None, folder: str) -> str:
-    """Where decisions are kept, whether there is such a file or not: beside the configuration file of a run, else at
-    the top of the git tree around `folder` (a real path), else in it.
+def root_of(config: str | None, folder: str) -> str:
+    """The folder of the project that decisions belong to: that of the configuration file of a run, else the top of the
+    git tree around `folder` (a real path), else that.
     """
-    return os.path.join(os.path.dirname(config) if config else top_of(folder) or folder, NAME)
+    return os.path.dirname(config) if config else top_of(folder) or folder
 
 
 @dataclass(frozen=True, slots=True)
