@@ -164,8 +164,8 @@ def test_a_decision_is_written_beside_the_configuration(here: Path, answer: Answ
     result = invoke("--decide", "AAAAAA", "fine", "--decide", fingerprint("b"), "later", "--reason", " on one card ")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == (
-        "bwlint: aaaaaaaa is fine in ../bwlint-audit.toml: cap == (12, 0)  # a\n"
-        "bwlint: bbbbbbbb is later in ../bwlint-audit.toml: cap == (12, 0)  # b\n"
+        "bwlint: aaaaaaaaaaaa is fine in ../bwlint-audit.toml: cap == (12, 0)  # a\n"
+        "bwlint: bbbbbbbbbbbb is later in ../bwlint-audit.toml: cap == (12, 0)  # b\n"
     )
     who = ("on one card", "Some Body <some@example.org>", "2026-11-28")
     assert load(str(here / "r" / NAME)).made == (
@@ -255,6 +255,12 @@ def test_what_cannot_be_scanned_is_said(here: Path, answer: Answer, monkeypatch:
         3,
         "skipped x\\x1b.py: a folder\nbwlint: nothing was scanned\n",
     )
+    decide(Decision(FAIL.fingerprint, "fine", "r"))
+    for options in (("--prune",), ("--decide", "aaaaaa", "fine", "--reason", "r")):
+        result = invoke(*options)
+        assert (result.exit_code, result.stderr) == (3, "bwlint: nothing was scanned\n")
+    assert load(NAME).made
+    (here / NAME).unlink()
     answer(make_ledger())
     assert (invoke().exit_code, invoke().stderr) == (0, "bwlint: no questions\n")
 
@@ -328,7 +334,7 @@ def test_since_a_revision(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.exit_code, result.stdout) == (1, "text b\n")
     assert "1 question new or changed since HEAD: for 12.0 1 pass; for 12.1 1 review\n" in result.stderr
     assert (
-        "1 question at or above --fail-on review\nbwlint: mend the code, or decide: bwlint audit --decide bbbbbbbb "
+        "1 question at or above --fail-on review\nbwlint: mend the code, or decide: bwlint audit --decide bbbbbbbbbbbb "
         in (result.stderr)
     )
     assert roots[1] == str(here.resolve()) and roots[0] != roots[1]

@@ -29,6 +29,8 @@ _FAILING = ("fail", "review", "open")
 """The kinds that --fail-on names, the worst first."""
 _FIRST = 30
 """Rows that the text shows unless it is told otherwise."""
+_SHORT = 12
+"""Digits of a fingerprint that name a row."""
 _ROW = re.compile(r"[0-9a-f]{6,32}", re.IGNORECASE)
 
 
@@ -49,6 +51,8 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         stack.enter_context(kept.using())
     known = _known(request, options["since"], stack) if options["since"] else frozenset()
     ledger = _ledger(request, stack)
+    if (options["decide"] or options["prune"]) and not _scanned(ledger):
+        return nothing()
     if options["decide"]:
         return _decide(ledger, decisions, options)
     if options["prune"]:
@@ -145,6 +149,11 @@ def _ledger(request: CheckRequest, stack: ExitStack) -> Ledger:
         raise failure(error) from None
 
 
+def _scanned(ledger: Ledger) -> int:
+    """How many files were read."""
+    return ledger.stats.get("files", len(ledger.rows))
+
+
 def _applied(ledger: Ledger, decisions: Decisions, *, is_whole: bool) -> Ledger:
     """The ledger with the decisions; those without a row are stale where all rows were looked for."""
     from bwlint.settings.decisions import apply
@@ -230,7 +239,7 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
 
     if options["verbose"]:
         say(not_read(ledger.skipped))
-    if not ledger.stats.get("files", len(ledger.rows)):
+    if not _scanned(ledger):
         return nothing()
     which = f" new or changed since {visible(options['since'])}" if options["since"] else ""
     say(f"bwlint: {questions(ledger, which)}\n")
@@ -243,7 +252,7 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
     undecided = [row for row in failing if row.decision is None]
     say(f"bwlint: {counted(len(failing), 'question')} at or above --fail-on {options['fail_on']}\n")
     if undecided:
-        row = undecided[0].fingerprint[:8]
+        row = undecided[0].fingerprint[:_SHORT]
         say(f'bwlint: mend the code, or decide: bwlint audit --decide {row} fine|broken|later --reason "..."\n')
     return FOUND
 
@@ -261,8 +270,6 @@ def _decide(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> in
     from bwlint.settings.config import UsageError
     from bwlint.sources.worktree import identity, is_ignored, top_of
 
-    if not ledger.rows:
-        return nothing()
     real = os.path.realpath(decisions.file)
     top = top_of(str(Path(real).parent))
     known = identity(top) if top else None
@@ -276,7 +283,7 @@ def _decide(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> in
         raise failure(error) from None
     _save(decisions)
     for row, said in chosen:
-        words = f"{row.fingerprint[:8]} is {said} in {decisions.file}: {row.question}"
+        words = f"{row.fingerprint[:_SHORT]} is {said} in {decisions.file}: {row.question}"
         say(f"bwlint: {visible(words)}\n")
     if is_ignored(real):
         say(f"bwlint: warning: git ignores {visible(decisions.file)}: `git add --force` it\n")
