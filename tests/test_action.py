@@ -45,9 +45,9 @@ def runner(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def check(runner: Path, **inputs: str) -> tuple[subprocess.CompletedProcess[str], Path]:
-    """Run the step with inputs, the others at their defaults; what it says, and the report that it names."""
-    made = step("Check")
+def check(runner: Path, name: str = "Check", **inputs: str) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """Run a step with inputs, the others at their defaults; what it says, and the report that it names."""
+    made = step(name)
     values = {name: str(entry["default"]) for name, entry in ACTION["inputs"].items()}
     values |= {name.replace("_", "-"): value for name, value in inputs.items()}
     environment = {
@@ -106,6 +106,24 @@ def test_inputs_are_options(runner: Path, inputs: dict[str, str], code: int) -> 
     done, _ = check(runner, **inputs)
     assert done.returncode == code, done.stderr
     assert not (runner / "tree" / "sprung").exists()
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ({"audit": "review"}, "audit --fail-on review -- ."),
+        (
+            {"audit": "open", "since": "a b", "target": "b200", "paths": "a.py\n$(x) c"},
+            "audit --fail-on open --target b200 --since a b -- a.py $(x) c",
+        ),
+    ],
+)
+def test_an_audit_asks_about_the_same(runner: Path, inputs: dict[str, str], words: str) -> None:
+    program = runner / "temp" / "bwlint" / "bin" / "bwlint"
+    program.write_text('#!/bin/sh\necho "$*"; exit 1\n')
+    done, _ = check(runner, "Audit", **inputs)
+    assert (done.returncode, done.stdout) == (1, f"{words}\n")
+    assert "inputs.audit != ''" in step("Audit")["if"]
 
 
 def test_what_is_not_said_is_for_the_configuration(runner: Path) -> None:

@@ -116,8 +116,9 @@ def test_the_fixing_hook_rewrites(tmp_path: Path, hooks: tuple[Path, str, dict[s
     assert again.returncode == 0, again.stdout + again.stderr
 
 
-def test_both_hooks_of_sources_take_the_same_files() -> None:
+def test_all_hooks_of_sources_take_the_same_files() -> None:
     hooks = {hook["id"]: hook for hook in yaml_of(ROOT / ".pre-commit-hooks.yaml")}
+    assert hooks["bwlint-audit"]["files"] == hooks["bwlint"]["files"]
     assert hooks["bwlint-fix"]["files"] == hooks["bwlint"]["files"]
     assert hooks["bwlint-fix"]["types"] == hooks["bwlint"]["types"]
     for name in ("a.py", "k/b.cu", "CMakeLists.txt", "x/Dockerfile.cuda", "cmake/a.cmake", "setup.py", "ci.yml"):

@@ -14,6 +14,7 @@ import click
 
 from bwlint import __version__
 from bwlint.commands.options import (
+    AUDITS,
     COPIES,
     FLEETS,
     FORMATS,
@@ -23,6 +24,7 @@ from bwlint.commands.options import (
     PORTS,
     TABLES,
     WIRES,
+    WordList,
     asking,
     choosing,
     color,
@@ -39,6 +41,7 @@ from bwlint.commands.options import (
     schemas_by_name,
     settling,
     several,
+    target,
     verbose,
 )
 from bwlint.commands.terminal import (
@@ -52,6 +55,7 @@ from bwlint.commands.terminal import (
     say,
     silence,
 )
+from bwlint.model.ledger import ROW_FORMS, ROW_KINDS, SAID
 from bwlint.world.budget import LINK_FILES
 
 if TYPE_CHECKING:
@@ -282,6 +286,87 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
     """
     from bwlint.commands.baseline import run
 
+    with ExitStack() as stack:
+        ctx.exit(run(options, stack))
+
+
+@app.command()
+@click.argument("paths", nargs=-1, shell_complete=files)
+@target
+@click.option(
+    "--kind",
+    type=WordList((*ROW_KINDS, "all")),
+    multiple=True,
+    help="Show rows of these kinds. Default: fail, review and open in the text, all elsewhere.",
+)
+@click.option(
+    "--form",
+    "row_forms",
+    metavar="FORM",
+    type=WordList(ROW_FORMS),
+    multiple=True,
+    help=f"Only rows of these forms, commas allowed: {', '.join(ROW_FORMS)}.",
+)
+@click.option(
+    "--subject",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only rows whose subject, or its last part, matches: '*attention*'. Repeatable.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Show the first N rows, 0 for all. Default: 30 in the text, all elsewhere.",
+)
+@click.option("--since", metavar="REV", help="Only rows that are new or changed since this revision of git.")
+@click.option(
+    "--decisions",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="What people have decided. Default: bwlint-audit.toml beside the configuration, else at the top of the "
+    "git tree.",
+)
+@click.option(
+    "--decide",
+    nargs=2,
+    multiple=True,
+    type=(str, click.Choice(SAID)),
+    metavar="ROW fine|broken|later",
+    help="Write down what you decide about a row, by the first digits of its fingerprint; repeatable.",
+)
+@click.option("--reason", metavar="TEXT", help="With --decide: why.")
+@click.option("--prune", is_flag=True, help="Take decisions out of the file that no row has any more.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["fail", "review", "open"]),
+    help="Exit with 1 if there is a row of this kind, or a worse one, that nobody has decided. Default: never.",
+)
+@several(AUDITS)
+@output
+@sarif_root
+@color
+@settling
+@jobs
+@no_cache
+@click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
+@verbose
+@click.pass_context
+def audit(ctx: click.Context, /, **options: Any) -> None:
+    """List every question that PATHS ask the chip, the most suspicious first, with a verdict for each chip asked about.
+
+    PATHS are those of check. A row is fail (check reports it), review (12.x is treated unlike a neighbour, and nothing
+    proves that right or wrong), open (not evaluated, or nothing is known of what is behind it) or pass. What people
+    decide is kept in bwlint-audit.toml, until the question changes. In CI: --since origin/main --fail-on review.
+
+    Exit codes: 0, 1 there are rows that --fail-on names, 2 wrong usage or configuration or an internal error, 3 nothing
+    was scanned.
+    """
+    import gc
+
+    from bwlint.commands.audit import run
+
+    gc.disable()  # what is parsed stays
     with ExitStack() as stack:
         ctx.exit(run(options, stack))
 
@@ -638,6 +723,11 @@ def trace(ctx: click.Context, /, **options: Any) -> None:
 @click.option("--repo", metavar="URL", help="The repository of bwlint. Default: where this one came from.")
 @click.option(
     "--rev", metavar="REV", help=f"The tag or commit of it. Default: that of this one; with --repo v{__version__}."
+)
+@click.option(
+    "--audit/--no-audit",
+    default=None,
+    help="Have hook and CI stop at new questions about the chip, too, until somebody decides them. Default: ask.",
 )
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.pass_context

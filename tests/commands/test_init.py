@@ -118,6 +118,40 @@ def test_a_folder_of_a_repository_is_not_its_top(tmp_path: Path) -> None:
     assert "git" not in invoke(tmp_path).stderr
 
 
+def test_hook_and_ci_can_audit(tmp_path: Path) -> None:
+    put(tmp_path, {".gitlab-ci.yml": "a: 1\n", ".github/x": ""})
+    invoke(tmp_path, "--audit", "--yes")
+    hooks = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())
+    assert hooks["repos"][0]["hooks"] == [{"id": "bwlint"}, {"id": "bwlint-audit"}]
+    steps = yaml.safe_load((tmp_path / ".github/workflows/bwlint.yml").read_text())["jobs"]["bwlint"]["steps"]
+    assert steps[0] == {"uses": "actions/checkout@v4", "with": {"fetch-depth": 0}}
+    (audit,) = [step for step in steps if "audit" in step.get("run", "")]
+    assert audit["run"] == 'bwlint audit --since "origin/$GITHUB_BASE_REF" --fail-on review .'
+    assert "github.event_name == 'pull_request'" in audit["if"]
+    job = yaml.safe_load((tmp_path / ".gitlab/bwlint.yml").read_text())["bwlint-audit"]
+    assert job["script"][-1] == 'bwlint audit --since "$CI_MERGE_REQUEST_DIFF_BASE_SHA" --fail-on review .'
+    assert job["variables"] == {"GIT_DEPTH": 0}
+
+
+def test_an_audit_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments, told in (((), True), (("--no-audit",), False), (("--audit",), False)):
+        result = invoke(tmp_path, *arguments)
+        assert ("--audit has hooks and CI stop" in result.stderr) == told
+        assert ("bwlint-audit" in result.stdout) == ("--audit" in arguments)
+    for answers, wanted in (("y\nn\n", True), ("n\nn\n", False)):
+        monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+        result = CliRunner().invoke(cli.app, ["init", str(tmp_path), *ASKED], input=answers, prog_name="bwlint")
+        assert "until somebody decides them (bwlint audit)? [y/N]" in result.stderr
+        assert ("bwlint-audit" in result.stdout, there(tmp_path)) == (wanted, set())
+
+
+def test_a_hook_that_is_there_lacks_the_audit(tmp_path: Path) -> None:
+    put(tmp_path, {".pre-commit-config.yaml": "repos:\n- repo: x\n  hooks:\n  - id: bwlint\n"})
+    assert "has the hook already; add `- id: bwlint-audit` beside it" in invoke(tmp_path, "--audit").stderr
+    put(tmp_path, {".pre-commit-config.yaml": "repos:\n- repo: x\n  hooks:\n  - id: bwlint-audit\n"})
+    assert "has the hook already\n" in invoke(tmp_path, "--audit").stderr
+
+
 def test_a_repository_on_this_machine_is_not_that_of_ci(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--repo", "file:///a/b"], prog_name="bwlint")
     assert "CI does not get it there" in result.stderr and f"rev: v{__version__}" in result.stdout

@@ -6,10 +6,13 @@ from dataclasses import replace
 from typing import Literal
 
 import pytest
+from questions import fingerprint, make_ledger, make_row
 
-from bwlint.model.findings import Finding, Fix, Proof, Report, Severity
+from bwlint.model.findings import Finding, Fix, Proof, Report, Severity, Skipped
+from bwlint.model.ledger import Decision, RowKind, Said
 from bwlint.report import statistics
-from bwlint.report.summary import at_least, skipped, summary
+from bwlint.report.summary import at_least, questions, questions_left, skipped, summary
+from bwlint.settings.decisions import apply
 
 _PROOF = Proof((), (), (), (), "")
 
@@ -65,6 +68,47 @@ def test_fixes_that_were_looked_for_are_counted(
     header, *_, total = statistics.render(found).splitlines()
     assert header.split() == columns
     assert total.split() == ["total", "0", "3", "0", *([str(len(fixes))] if fixes else [])]
+
+
+@pytest.mark.parametrize(
+    ("stats", "expected"),
+    [
+        ({}, ""),
+        ({"questions": 0, "questions_left": 0}, ""),
+        ({"questions": 1593, "questions_left": 41}, "1,593 questions judged: 41 are left to look at (bwlint audit)"),
+        ({"questions": 1, "questions_left": 1}, "1 question judged: 1 is left to look at (bwlint audit)"),
+        ({"questions": 7, "questions_left": 0}, "7 questions judged: none is left"),
+    ],
+)
+def test_what_is_left_of_the_ledger(stats: dict[str, int], expected: str, report: Callable[..., Report]) -> None:
+    assert questions_left(report(stats={"files": 1, **stats})) == (f"bwlint: {expected}\n" if expected else "")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        ("", "no questions"),
+        ("p", "1 question: for 12.0 and 12.1 1 pass"),
+        ("pfrro", "5 questions: for 12.0 5 pass; for 12.1 1 pass, 1 fail, 2 review, 1 open"),
+        ("p" * 1200, "1,200 questions: for 12.0 and 12.1 1,200 pass"),
+    ],
+)
+def test_what_the_ledger_comes_to(kinds: str, expected: str) -> None:
+    names: dict[str, RowKind] = {"p": "pass", "f": "fail", "r": "review", "o": "open"}
+    assert questions(make_ledger(*(make_row("a", names[letter]) for letter in kinds))) == expected
+
+
+def test_what_people_have_decided_is_counted() -> None:
+    said: dict[str, Said] = {"a": "fine", "b": "fine", "c": "later"}
+    rows = [make_row("a", "fail"), make_row("b"), make_row("c"), make_row("d")]
+    ledger = apply(
+        make_ledger(*rows, skipped=(Skipped("x", "a folder"),)),
+        [Decision(fingerprint(digit), word, "r") for digit, word in said.items()],
+    )
+    assert questions(ledger, " new") == (
+        "4 questions new: for 12.0 4 pass; for 12.1 2 pass, 2 review; 3 decided: 2 fine (1 against what check reports),"
+        " 1 later; 1 file skipped"
+    )
 
 
 def test_skipped_files_with_reasons(rich_report: Report) -> None:

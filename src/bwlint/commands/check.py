@@ -32,7 +32,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.run.unchanged import known_or_new
 
     start = time.monotonic()
-    options = {**options, "reports": _reports(options), "launches": _launches(options)}
+    options = {**options, "reports": reports(options), "launches": _launches(options)}
     if options["group_by"] and not any(form == "text" for form, _ in options["reports"]):
         raise click.UsageError("--group-by is for --format text")
     _consistent(options)
@@ -56,7 +56,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     return _code(outcome, options)
 
 
-def _reports(options: dict[str, Any]) -> tuple[tuple[str, str | None], ...]:
+def reports(options: dict[str, Any]) -> tuple[tuple[str, str | None], ...]:
     """The formats to write and where: at most one goes to --output or stdout. Raises UsageError."""
     from bwlint.report.write import is_stdout
 
@@ -397,7 +397,7 @@ def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Se
 
 def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     """Say on stderr what there is to say of a run besides its report; with --quiet only what was asked for."""
-    from bwlint.report.summary import beyond, skipped, summary
+    from bwlint.report.summary import beyond, questions_left, skipped, summary
 
     if options["statistics"]:
         from bwlint.report import statistics
@@ -410,6 +410,7 @@ def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     say(beyond(outcome.report))
     if outcome.scanned or options["force_exclude"]:
         say(f"bwlint: {summary(outcome.report, outcome.severity, time.monotonic() - start)}\n")
+    say(questions_left(outcome.report))
 
 
 def _write(outcome: Outcome, options: dict[str, Any]) -> None:

@@ -49,7 +49,7 @@ def run(options: dict[str, Any]) -> int:
         origin = replace(origin, rev=options["rev"])
     if origin is None:
         raise failure(ValueError("this bwlint does not know its repository: name it with --repo URL (and --rev REV)"))
-    proposals, remarks = proposed(folder, origin)
+    proposals, remarks = proposed(folder, origin, audit=_audits(options["audit"]))
     click.echo("".join(_diff(proposal, folder) for proposal in proposals), nl=False)
     for remark in remarks:
         say(f"bwlint: {remark}\n")
@@ -67,11 +67,24 @@ def run(options: dict[str, Any]) -> int:
     return CLEAN
 
 
-def proposed(folder: Path, origin: HookOrigin) -> tuple[list[ProposedFile], list[str]]:
-    """What to write in a repository, and what the user has to do by himself."""
+def _audits(wish: bool | None) -> bool:
+    """Whether hook and CI are to fail for questions that nobody has decided: as told, or as the user answers."""
+    if wish is not None:
+        return wish
+    if not sys.stdin.isatty():
+        say("bwlint: --audit has hooks and CI stop at new questions about the chip, too, until somebody decides them\n")
+        return False
+    words = (
+        "Stop commits and pull requests at new questions about the chip, until somebody decides them (bwlint audit)?"
+    )
+    return click.confirm(words, default=False, err=True)
+
+
+def proposed(folder: Path, origin: HookOrigin, *, audit: bool = False) -> tuple[list[ProposedFile], list[str]]:
+    """What to write in a repository, with `bwlint audit` or without it, and what the user has to do by himself."""
     found: list[ProposedFile] = []
     remarks: list[str] = []
-    for made in (_configuration(folder), _hook(folder, origin), *_jobs(folder, origin)):
+    for made in (_configuration(folder), _hook(folder, origin, audit=audit), *_jobs(folder, origin, audit=audit)):
         if isinstance(made, ProposedFile):
             found.append(made)
         elif made:
@@ -149,14 +162,17 @@ def _submodules(folder: Path) -> list[str]:
     return [path.strip() for path in re.findall(r"^\s*path\s*=\s*([\w./-]+)\s*$", text, re.MULTILINE)]
 
 
-def _hook(folder: Path, origin: HookOrigin) -> ProposedFile | str | None:
+def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | str | None:
     path = folder / ".pre-commit-config.yaml"
-    rows = (f"- repo: {origin.url}", f"  rev: {origin.rev}", "  hooks:", "  - id: bwlint")
+    hooks = ("  - id: bwlint", *(("  - id: bwlint-audit",) if audit else ()))
+    rows = (f"- repo: {origin.url}", f"  rev: {origin.rev}", "  hooks:", *hooks)
     before = _text(path)
     if before is None:
         return ProposedFile(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
     if re.search(r"^\s*-\s*id:\s*bwlint", before, re.MULTILINE):
-        return f"{path.name} has the hook already"
+        has_audit = re.search(r"^\s*-\s*id:\s*bwlint-audit\b", before, re.MULTILINE)
+        missing = "; add `- id: bwlint-audit` beside it" if audit and not has_audit else ""
+        return f"{path.name} has the hook already{missing}"
     first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
     if first is None or not re.search(r"^repos:\s*$", before, re.MULTILINE):
         return f"{path.name} is written in a form that is not added to: the hook is {'; '.join(rows)}"
@@ -176,18 +192,19 @@ def _adds_one(before: str, after: str) -> bool:
         return False
 
 
-def _jobs(folder: Path, origin: HookOrigin) -> Iterator[ProposedFile | str | None]:
+def _jobs(folder: Path, origin: HookOrigin, *, audit: bool) -> Iterator[ProposedFile | str | None]:
     if (folder / ".github").is_dir() or not (folder / ".gitlab-ci.yml").exists():
         path = folder / ".github" / "workflows" / "bwlint.yml"
-        yield "the workflow is there already" if path.exists() else ProposedFile(path, None, _workflow(origin))
+        text = _workflow(origin, audit=audit)
+        yield "the workflow is there already" if path.exists() else ProposedFile(path, None, text)
     if (folder / ".gitlab-ci.yml").exists():
         path = folder / ".gitlab" / "bwlint.yml"
         if not path.exists():
-            yield ProposedFile(path, None, _gitlab(origin))
+            yield ProposedFile(path, None, _gitlab(origin, audit=audit))
             yield "add to .gitlab-ci.yml: include: [{local: .gitlab/bwlint.yml}]"
 
 
-def _workflow(origin: HookOrigin) -> str:
+def _workflow(origin: HookOrigin, *, audit: bool) -> str:
     return f"""\
 name: bwlint
 on: [push, pull_request]
@@ -199,11 +216,13 @@ jobs:
     runs-on: ubuntu-latest
     steps:
     - uses: actions/checkout@v4
+{_WHOLE_HISTORY if audit else ""}\
     - uses: actions/setup-python@v5
       with:
         python-version: "3.12"
     - run: pip install "git+{_pip(origin)}"
     - run: bwlint check --format sarif:bwlint.sarif --format github .
+{_AUDIT if audit else ""}\
     - uses: github/codeql-action/upload-sarif@v3
       if: always() && hashFiles('bwlint.sarif') != ''
       with:
@@ -212,7 +231,17 @@ jobs:
 """
 
 
-def _gitlab(origin: HookOrigin) -> str:
+_WHOLE_HISTORY = """\
+      with:
+        fetch-depth: 0         # for --since
+"""
+_AUDIT = """\
+    - run: bwlint audit --since "origin/$GITHUB_BASE_REF" --fail-on review .
+      if: ${{ !cancelled() && github.event_name == 'pull_request' }}
+"""
+
+
+def _gitlab(origin: HookOrigin, *, audit: bool = False) -> str:
     return f"""\
 bwlint:
   image: python:3.12
@@ -223,6 +252,21 @@ bwlint:
     when: always
     reports:
       codequality: gl-code-quality-report.json
+{_gitlab_audit(origin) if audit else ""}"""
+
+
+def _gitlab_audit(origin: HookOrigin) -> str:
+    return f"""\
+
+bwlint-audit:
+  image: python:3.12
+  rules:
+  - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+  variables:
+    GIT_DEPTH: 0               # for --since
+  script:
+  - pip install "git+{_pip(origin)}"
+  - bwlint audit --since "$CI_MERGE_REQUEST_DIFF_BASE_SHA" --fail-on review .
 """
 
 

@@ -18,6 +18,7 @@ GROUPS = click.Choice(["feature", "rule", "folder"])
 FORMATS = click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit", "html"])
 TABLES = click.Choice(["text", "json", "html"])
 FLEETS = click.Choice(["text", "json", "markdown"])
+AUDITS = click.Choice(["text", "json", "sarif", "html", "csv"])
 PORTS = click.Choice(["text", "json", "markdown", "html"])
 WIRES = click.Choice(["fp8", "bf16"])
 COPIES = click.Choice(["gpu", "expert", "all"])
@@ -57,14 +58,15 @@ def _targets(_: click.Context, __: click.Parameter, incomplete: str) -> list[str
     return [name for name in names if name.startswith(incomplete)]
 
 
+target = click.option(
+    "--target",
+    multiple=True,
+    metavar="SM",
+    shell_complete=_targets,
+    help="Chip to ask about, such as sm_120, 12.1 or gb10; repeatable, commas allowed. Default: 12.0 and 12.1.",
+)
 _CHOOSING = (
-    click.option(
-        "--target",
-        multiple=True,
-        metavar="SM",
-        shell_complete=_targets,
-        help="Chip to ask about, such as sm_120, 12.1 or gb10; repeatable, commas allowed. Default: 12.0 and 12.1.",
-    ),
+    target,
     click.option(
         "--select",
         multiple=True,
@@ -155,6 +157,24 @@ exit_zero = click.option("--exit-zero", is_flag=True, help="Exit with 0 though t
 verbose = click.option("--verbose", "-v", is_flag=True, help="List skipped files with the reason.")
 
 
+class WordList(click.ParamType):  # type: ignore[type-arg]
+    """Some of these words, by commas: a tuple of them."""
+
+    name = "words"
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self.words = click.Choice(words)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"[{'|'.join(self.words.choices)}],..."
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return self.words.shell_complete(ctx, param, incomplete)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        return tuple(str(self.words.convert(word.strip(), param, ctx)) for word in str(value).split(","))
+
+
 class Forms(click.ParamType):  # type: ignore[type-arg]
     """A format, or `FORMAT:FILE` for one report more: a pair of both."""
 
@@ -188,7 +208,7 @@ def several(forms: click.Choice[str]) -> Callable[[Command], Command]:
         "forms",
         type=Forms(forms),
         multiple=True,
-        help="Form of the report (default: text); with a file, one more: --format sarif:bwlint.sarif --format concise.",
+        help="Form of the report (default: text); with a file, one more: --format sarif:bwlint.sarif --format text.",
     )
 
 

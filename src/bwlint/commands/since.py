@@ -58,11 +58,34 @@ def _lines(finding: Finding) -> range:
     return range(finding.region.line, finding.region.end_line + 1)
 
 
+@dataclass(frozen=True, slots=True)
+class OldTree:
+    """The tree around the paths of a request at a revision: where its files lie now and where they lay, the names then
+    of files that have another one now, and the same request for it, without paths where nothing of them was there.
+    """
+
+    tree: str
+    top: str
+    renamed: Mapping[str, str]
+    request: CheckRequest
+
+
 def before(revision: str, request: CheckRequest, stack: ExitStack) -> Before:
     """The tree around the paths of a request at a revision, checked. Its files live as long as `stack`.
 
     Raises UsageError and ConfigError.
     """
+    old = tree_at(revision, request, stack)
+    known: Sequence[Finding] = ()
+    if old.request.paths:
+        with progress() as advance:
+            known = check(old.request, stack, advance).report.findings
+    found = Baseline.of(known, old.tree)
+    return Before(old.tree, old.top, replace(found, root=old.top), old.renamed)
+
+
+def tree_at(revision: str, request: CheckRequest, stack: ExitStack) -> OldTree:
+    """The tree around the paths of a request at a revision, unpacked: as long as `stack` lives. Raises UsageError."""
     top = _top(request)
     commit = revision_of(top, revision)
     if commit is None:
@@ -80,14 +103,9 @@ def before(revision: str, request: CheckRequest, stack: ExitStack) -> Before:
         )
     names = renamed(top, commit)
     paths = tuple(dict.fromkeys(then for path in request.paths for then in _then(path, top, tree, names)))
-    known: Sequence[Finding] = ()
-    if paths:
-        # Patterns of the command line are told from the current folder, and all that is known does no harm.
-        old = replace(request, paths=paths, stdin=None, fixes=False, offers=False, exclude=(), include=())
-        with progress() as advance:
-            known = check(old, stack, advance).report.findings
-    found = Baseline.of(known, tree)
-    return Before(tree, top, replace(found, root=top), names)
+    # Patterns of the command line are told from the current folder, and all that is known does no harm.
+    old = replace(request, paths=paths, stdin=None, fixes=False, offers=False, exclude=(), include=())
+    return OldTree(tree, top, names, old)
 
 
 def _top(request: CheckRequest) -> str:

@@ -7,7 +7,7 @@ stands in no row speaks of no chip.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from bwlint.model.findings import Skipped
 
@@ -34,6 +34,7 @@ unit             instructions and links that not all chips have, by their words
 text             a comment or a text for people that names chips
 word             an architecture or a capability that is named or handed on, and compared with nothing
 """
+ROW_FORMS: tuple[RowForm, ...] = get_args(RowForm)
 RowGroup = Literal["own", "unbuilt", "generated", "vendored"]
 """Whose code it is: rows of all but "own" come last. unbuilt: no build of the project compiles the file."""
 ROW_GROUPS: tuple[RowGroup, ...] = ("own", "unbuilt", "generated", "vendored")
@@ -72,17 +73,22 @@ class ScorePart:
 
 
 Said = Literal["fine", "broken", "later"]
+SAID: tuple[Said, ...] = ("fine", "broken", "later")
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person has decided about a row. `date` is ISO, `who` a name and an address as git has them."""
+    """What a person has decided about a row. `date` is ISO, `who` a name and an address as git has them.
+
+    `was` is the kind that its row had without it, once it is applied.
+    """
 
     fingerprint: str
     said: Said
     reason: str
     who: str = ""
     date: str = ""
+    was: RowKind | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
 from bwlint.model.escape import visible
 from bwlint.model.findings import SEVERITIES, Report, Severity, Skipped
+from bwlint.model.ledger import SAID, Ledger, RowKind
 from bwlint.model.naming import counted
 
 
@@ -66,6 +67,53 @@ def beyond(report: Report) -> str:
         return ""
     words = f"{counted(files, 'file')} that others lead to were left unread; findings may differ with a larger"
     return f"bwlint: note: {words} --link-budget\n"
+
+
+def questions_left(report: Report) -> str:
+    """A line that says how many questions of the ledger are left to look at; nothing where nobody counted them."""
+    judged, left = report.stats.get("questions", 0), report.stats.get("questions_left", 0)
+    if not judged:
+        return ""
+    words = f"{left:,} {'is' if left == 1 else 'are'} left to look at (bwlint audit)" if left else "none is left"
+    return f"bwlint: {_questions(judged)} judged: {words}\n"
+
+
+def questions(ledger: Ledger, which: str = "") -> str:
+    """``1,593 questions: for 12.0 and 12.1 1,402 pass, 6 fail, 150 review, 35 open``, how many are decided and how.
+
+    `which` says which questions the ledger has, where it has not all.
+    """
+    if not ledger.rows:
+        return f"no questions{which}"
+    chips: dict[str, list[str]] = defaultdict(list)
+    for chip in ledger.targets:
+        chips[_kinds(dict(row.verdicts).get(chip, "pass") for row in ledger.rows)].append(chip)
+    told = "; ".join(f"for {' and '.join(some)} {words}" for words, some in chips.items())
+    files = {file.path for file in ledger.skipped}
+    skipped = f"; {counted(len(files), 'file')} skipped" if files else ""
+    return f"{_questions(len(ledger.rows))}{which}: {told}{_decided(ledger)}{skipped}"
+
+
+def _questions(number: int) -> str:
+    return f"{number:,} question{'s' * (number != 1)}"
+
+
+def _kinds(verdicts: Iterable[RowKind]) -> str:
+    counts = Counter(verdicts)
+    order: tuple[RowKind, ...] = ("pass", "fail", "review", "open")
+    return ", ".join(f"{counts[kind]:,} {kind}" for kind in order if counts[kind])
+
+
+def _decided(ledger: Ledger) -> str:
+    """How many rows people have decided, and how many that `check` reports they call fine."""
+    made = [row.decision for row in ledger.rows if row.decision]
+    counts = Counter(decision.said for decision in made)
+    if not made:
+        return ""
+    against = sum(decision.said == "fine" and decision.was == "fail" for decision in made)
+    findings = f" ({against:,} against what check reports)" if against else ""
+    told = ", ".join(f"{counts[said]:,} {said}{findings * (said == 'fine')}" for said in SAID if counts[said])
+    return f"; {len(made):,} decided: {told}"
 
 
 def _reaches(severity: Severity, shown: Severity) -> bool:

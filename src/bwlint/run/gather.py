@@ -1,6 +1,6 @@
 """What a run reads: arguments in, files and their facts out."""
 
-# ruff: noqa: PTH117, PTH119, PTH120
+# ruff: noqa: PTH117, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from bwlint.model.progress import Advance, quiet
 from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 from bwlint.settings.config import Config, Configs, UsageError, chosen_rules, configs, patterns, rule_names
+from bwlint.settings.decisions import NAME, root_of
 from bwlint.settings.suppress import MARK
 from bwlint.sources import disk
 from bwlint.sources.ignore import Matcher
@@ -99,6 +100,7 @@ class Settings:
     _configs: Configs = field(init=False)
     _exclude: Matcher | None = field(init=False)
     _include: Matcher | None = field(init=False)
+    _decisions: str | None = field(init=False)
     _known: dict[Config, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -109,6 +111,7 @@ class Settings:
         self._configs = configs(self.request.config, isolated=self.request.isolated)
         self._exclude = patterns("--exclude", self.request.exclude)
         self._include = patterns("--include", self.request.include)
+        self._decisions = disk.real(self.request.decisions) if self.request.decisions else None
         self.run = self._overridden(self._configs.of_folder(_common_folder(self.request.paths)))
         self._rules(self.run)
 
@@ -137,6 +140,16 @@ class Settings:
             file = "" if self.request.target else f"{self.run.file}: "
             raise UsageError(f"{file}{error}") from None
 
+    @property
+    def decisions_file(self) -> str:
+        """Where the decisions of people about rows of the ledger are kept, whether there is such a file or not."""
+        return self.request.decisions or os.path.join(self.root, NAME)
+
+    @property
+    def root(self) -> str:
+        """The folder of the project: of its configuration, else the top of the git tree, else that of the paths."""
+        return root_of(self.run.file, _common_folder(self.request.paths))
+
     def own_words(self) -> frozenset[str]:
         """Names that the configuration adds: of architecture lists, and of functions that read the device."""
         functions = (name.rpartition(".")[2] for name, _ in self.run.capability_functions)
@@ -154,7 +167,12 @@ class Settings:
         return frozenset(name for config in configs for name in self._rules(config))
 
     def is_excluded(self, file: SourceFile) -> bool:
-        """Whether a configuration or an option leaves the file out; named ones stay without --force-exclude."""
+        """Whether a configuration or an option leaves the file out; named ones stay without --force-exclude.
+
+        Decisions tell what code asks, and ask nothing themselves.
+        """
+        if os.path.basename(file.real) == NAME or file.real == self._decisions:
+            return True
         if file.named and not self.request.force_exclude:
             return False
         return self._is_left_out(file) or self.config(file).is_excluded(file.real)

@@ -15,6 +15,7 @@ class CheckRequest:
     `offers` for those that little work proves, so that their number can be told.
     `link_budget` is how many files beyond the given ones may be read. `config` is the file that takes the place of all
     configurations, `isolated` asks for none; `exclude` and `include` are gitignore patterns from the current folder.
+    `decisions` is the file of what people have decided, where it is not the usual one.
     """
 
     paths: tuple[str, ...]
@@ -34,3 +35,4 @@ class CheckRequest:
     isolated: bool = False
     exclude: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
+    decisions: str | None = None

@@ -183,7 +183,7 @@ def load(file: str, above: tuple[str, ...] = ()) -> Config | None:
     # Trees carry broken pyproject.toml files as test data; one that does not name bwlint is not parsed.
     if is_pyproject and b"bwlint" not in data:
         return None
-    document = _parse(file, data)
+    document = parse(file, data)
     table = _tool_table(file, document) if is_pyproject else document
     if table is None:
         return None
@@ -236,7 +236,8 @@ def _in_folder(folder: str) -> Config | None:
     return None
 
 
-def _parse(file: str, data: bytes) -> dict[str, Any]:
+def parse(file: str, data: bytes) -> dict[str, Any]:
+    """The content of a TOML file. Raises ConfigError."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -246,7 +247,7 @@ def _parse(file: str, data: bytes) -> dict[str, Any]:
         return tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: not UTF-8: byte at offset {error.start}") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also a number of more digits than Python reads
         raise ConfigError(f"{file}: not TOML: {error}") from None
     except RecursionError:
         raise ConfigError(f"{file}: nested too deeply") from None
@@ -257,7 +258,7 @@ def _tool_table(file: str, document: dict[str, Any]) -> dict[str, Any] | None:
     table = tool.get("bwlint") if isinstance(tool, dict) else None
     if table is None or isinstance(table, dict):
         return table
-    raise ConfigError(f"{file}: `tool.bwlint`: expected a table, found {_type_of(table)}")
+    raise ConfigError(f"{file}: `tool.bwlint`: expected a table, found {type_of(table)}")
 
 
 class _Wrong(Exception):
@@ -270,10 +271,10 @@ class _Wrong(Exception):
 
 def _strings(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise _Wrong("a list of strings", _type_of(value))
+        raise _Wrong("a list of strings", type_of(value))
     for item in value:
         if not isinstance(item, str):
-            raise _Wrong("a list of strings", f"{_type_of(item)} in it")
+            raise _Wrong("a list of strings", f"{type_of(item)} in it")
     return tuple(value)
 
 
@@ -285,13 +286,13 @@ def _names(value: object) -> tuple[str, ...]:
 
 def _toml_file(value: object) -> str:
     if not isinstance(value, str) or not value.endswith(".toml") or "\0" in value:
-        raise _Wrong("the name of a TOML file", repr(value) if isinstance(value, str) else _type_of(value))
+        raise _Wrong("the name of a TOML file", repr(value) if isinstance(value, str) else type_of(value))
     return value
 
 
 def _file_below(value: object) -> str:
     if not isinstance(value, str):
-        raise _Wrong("the path of a file", _type_of(value))
+        raise _Wrong("the path of a file", type_of(value))
     if not value.strip() or "\0" in value or PureWindowsPath(value).anchor or ".." in PureWindowsPath(value).parts:
         raise _Wrong("a path below the folder of the configuration", repr(value))
     return value
@@ -341,7 +342,7 @@ _MAX_WHAT = 200
 
 def _libraries(value: object) -> tuple[OwnLibrary, ...]:
     if not isinstance(value, list):
-        raise _Wrong("tables ([[library]])", _type_of(value))
+        raise _Wrong("tables ([[library]])", type_of(value))
     return tuple(_at(str(number), _library, row) for number, row in enumerate(value, 1))
 
 
@@ -349,7 +350,7 @@ def _library(value: object) -> OwnLibrary:
     row = _table(value)
     for key in row:
         if key not in _LIBRARY_KEYS:
-            raise _Wrong("name, chips and what", f"the key `{key}`{_did_you_mean(key, _LIBRARY_KEYS)}")
+            raise _Wrong("name, chips and what", f"the key `{key}`{did_you_mean(key, _LIBRARY_KEYS)}")
     for key in _LIBRARY_KEYS:
         if key not in row:
             raise _Wrong("name, chips and what", f"no `{key}`")
@@ -359,7 +360,7 @@ def _library(value: object) -> OwnLibrary:
 
 def _dotted_glob(value: object) -> str:
     if not isinstance(value, str):
-        raise _Wrong("a dotted name of Python", _type_of(value))
+        raise _Wrong("a dotted name of Python", type_of(value))
     parts = value.split(".")
     # One star a part: several could be matched in too many ways.
     one_star = all(part.count("*") <= 1 and part.replace("*", "x", 1).isidentifier() for part in parts)
@@ -382,7 +383,7 @@ def _chips(value: object) -> tuple[str, ...]:
 
 def _phrase(value: object) -> str:
     if not isinstance(value, str):
-        raise _Wrong("a phrase for messages", _type_of(value))
+        raise _Wrong("a phrase for messages", type_of(value))
     if not value.isprintable() or not 0 < len(value.strip()) <= _MAX_WHAT:
         raise _Wrong(f"a phrase for messages of at most {_MAX_WHAT} printable characters", repr(value[:_MAX_WHAT]))
     return value.strip()
@@ -395,8 +396,8 @@ def _form(value: object) -> str:
 def _one_of(words: Sequence[str], value: object) -> str:
     if isinstance(value, str) and value in words:
         return value
-    hint = _did_you_mean(value, words) if isinstance(value, str) else ""
-    found = repr(value) if isinstance(value, str) else _type_of(value)
+    hint = did_you_mean(value, words) if isinstance(value, str) else ""
+    found = repr(value) if isinstance(value, str) else type_of(value)
     raise _Wrong("one of " + ", ".join(f'"{word}"' for word in words), found + hint)
 
 
@@ -407,7 +408,7 @@ def _check_dotted(name: object) -> None:
 
 def _table(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _Wrong("a table", _type_of(value))
+        raise _Wrong("a table", type_of(value))
     return value
 
 
@@ -442,7 +443,7 @@ def _read_table(file: str, table: dict[str, Any]) -> dict[str, Any]:
     values = _read_keys(file, where, rest, _KEYS, [*_KEYS, "sources"])
     sources = table.get("sources", {})
     if not isinstance(sources, dict):
-        raise ConfigError(f"{file}: `{where}sources`: expected a table, found {_type_of(sources)}")
+        raise ConfigError(f"{file}: `{where}sources`: expected a table, found {type_of(sources)}")
     return values | _read_keys(file, f"{where}sources.", sources, _SOURCE_KEYS, list(_SOURCE_KEYS))
 
 
@@ -452,7 +453,7 @@ def _read_keys(
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in keys:
-            hint = _did_you_mean(key, known) or f" (known: {', '.join(known)})"
+            hint = did_you_mean(key, known) or f" (known: {', '.join(known)})"
             raise ConfigError(f"{file}: `{where}{key}`: unknown key{hint}")
         try:
             values[key.replace("-", "_")] = keys[key](value)
@@ -462,7 +463,8 @@ def _read_keys(
     return values
 
 
-def _type_of(value: object) -> str:
+def type_of(value: object) -> str:
+    """What a value of TOML is, in words."""
     words = {
         bool: "a boolean",
         int: "an integer",
@@ -474,7 +476,8 @@ def _type_of(value: object) -> str:
     return words.get(type(value), "a date or time")
 
 
-def _did_you_mean(word: str, known: Sequence[str]) -> str:
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """What follows in a message the word that is not among those known; "" where none is like it."""
     import difflib
 
     close = difflib.get_close_matches(word.replace("_", "-").lower(), known, n=1)

@@ -1,0 +1,326 @@
+"""`bwlint audit`: the questions that a tree asks the chip, and what people have decided about them."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bwlint.commands.check import reports
+from bwlint.commands.terminal import CLEAN, FOUND, failure, nothing, say, setting, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bwlint.model.ledger import Ledger, Row
+    from bwlint.report import Lines, Setting
+    from bwlint.run.gather import Settings
+    from bwlint.run.request import CheckRequest
+    from bwlint.settings.decisions import Decisions
+
+_FAILING = ("fail", "review", "open")
+"""The kinds that --fail-on names, the worst first."""
+_FIRST = 30
+"""Rows that the text shows unless it is told otherwise."""
+_SHORT = 12
+"""Digits of a fingerprint that name a row."""
+_ROW = re.compile(r"[0-9a-f]{6,32}", re.IGNORECASE)
+
+
+def run(options: dict[str, Any], stack: ExitStack) -> int:
+    """List the questions that the options ask for, or write a decision down; the exit code."""
+    _consistent(options)
+    asked = reports(options)
+    request = _request(options)
+    settings = _settings(request)
+    decisions = _decisions(settings, options)
+    is_whole = _is_whole(request, settings.root)
+    if options["prune"] and not is_whole:
+        command = f"bwlint audit --prune {settings.root}"
+        raise click.UsageError(f"--prune looks for the rows of the whole project: `{command}`")
+    if not options["no_cache"]:
+        from bwlint.index import kept
+
+        stack.enter_context(kept.using())
+    known = _known(request, options["since"], stack) if options["since"] else frozenset()
+    ledger = _ledger(request, stack)
+    if (options["decide"] or options["prune"]) and not _scanned(ledger):
+        return nothing()
+    if options["decide"]:
+        return _decide(ledger, decisions, options)
+    if options["prune"]:
+        return _prune(ledger, decisions)
+    ledger = _asked_for(_applied(ledger, decisions, is_whole=is_whole), known, options)
+    for form, file in asked:
+        _write(ledger, {**options, "form": form, "output": file})
+    return _close(ledger, decisions, options)
+
+
+def today() -> str:
+    """The date of a decision that is made now."""
+    return time.strftime("%Y-%m-%d")
+
+
+def _consistent(options: dict[str, Any]) -> None:
+    """Raises UsageError where options do not go together."""
+    if options["decide"] and options["prune"]:
+        raise click.UsageError("--decide does not go with --prune")
+    if bool(options["decide"]) != (options["reason"] is not None):
+        raise click.UsageError("--decide and --reason go together")
+    if options["decide"] and not options["reason"].strip():
+        raise click.UsageError("--reason takes the reason for the decision")
+    for row, _ in options["decide"]:
+        if not _ROW.fullmatch(row):
+            raise click.UsageError(f"--decide: {row!r} is no row: give at least 6 digits of its fingerprint")
+    if not (options["decide"] or options["prune"]):
+        return
+    for name in ("since", "fail_on", "forms", "output"):
+        if options[name]:
+            option = {"forms": "format"}.get(name, name.replace("_", "-"))
+            raise click.UsageError(f"--{option} is for the list: it does not go with --decide or --prune")
+
+
+def _request(options: dict[str, Any]) -> CheckRequest:
+    from bwlint.run.request import CheckRequest
+
+    return CheckRequest(
+        options["paths"] or (".",),
+        options["target"],
+        use_gitignore=not options["no_ignore"],
+        jobs=options["jobs"],
+        config=options["config"],
+        isolated=options["isolated"],
+        exclude=options["exclude"],
+        include=options["include"],
+        decisions=options["decisions"],
+    )
+
+
+def _settings(request: CheckRequest) -> Settings:
+    from bwlint.run.gather import Settings
+    from bwlint.settings.config import ConfigError, UsageError
+
+    try:
+        return Settings(request)
+    except (UsageError, ConfigError) as error:
+        raise failure(error) from None
+
+
+def _decisions(settings: Settings, options: dict[str, Any]) -> Decisions:
+    """What people have decided so far."""
+    from bwlint.settings.config import ConfigError
+    from bwlint.settings.decisions import load
+
+    named = options["decisions"]
+    if named and not options["decide"] and not Path(named).exists():
+        raise failure(OSError(f"{named}: no such file; --decide writes one"))
+    try:
+        return load(named or os.path.relpath(settings.decisions_file))
+    except ConfigError as error:
+        raise failure(error) from None
+
+
+def _is_whole(request: CheckRequest, root: str) -> bool:
+    """Whether all rows are looked for that decisions of the folder `root` can be about."""
+    from bwlint.sources.pypi import is_package
+    from bwlint.sources.worktree import is_in
+
+    if request.exclude or request.include or request.target:
+        return False
+    return any(is_in(root, os.path.realpath(path)) for path in request.paths if not is_package(path))
+
+
+def _ledger(request: CheckRequest, stack: ExitStack) -> Ledger:
+    from bwlint.commands.progress import progress
+    from bwlint.run import audit
+    from bwlint.settings.config import ConfigError, UsageError
+
+    try:
+        with progress() as advance:
+            return audit.audit(request, stack, advance)
+    except (UsageError, ConfigError) as error:
+        raise failure(error) from None
+
+
+def _scanned(ledger: Ledger) -> int:
+    """How many files were read."""
+    return ledger.stats.get("files", len(ledger.rows))
+
+
+def _applied(ledger: Ledger, decisions: Decisions, *, is_whole: bool) -> Ledger:
+    """The ledger with the decisions; those without a row are stale where all rows were looked for."""
+    from bwlint.settings.decisions import apply
+
+    ledger = apply(ledger, decisions.made)
+    return ledger if is_whole else replace(ledger, stale=())
+
+
+def _asked_for(ledger: Ledger, known: frozenset[str], options: dict[str, Any]) -> Ledger:
+    """The ledger with the rows that the options speak of and that are not known, whatever their kind."""
+    forms = {form for some in options["row_forms"] for form in some}
+    rows = tuple(
+        row
+        for row in ledger.rows
+        if row.fingerprint not in known
+        and (not forms or row.form in forms)
+        and _is_about(row.subject, options["subject"])
+    )
+    return replace(ledger, rows=rows)
+
+
+def _is_about(subject: str, patterns: tuple[str, ...]) -> bool:
+    """Whether one of the patterns, if there are any, holds for a subject or for its last part."""
+    last = re.split(r"\.|::", subject)[-1]
+    return not patterns or any(fnmatchcase(subject, one) or fnmatchcase(last, one) for one in patterns)
+
+
+def _known(request: CheckRequest, revision: str, stack: ExitStack) -> frozenset[str]:
+    """The fingerprints of the rows that were there at a revision."""
+    from bwlint.commands.since import tree_at
+    from bwlint.settings.config import UsageError
+
+    try:
+        old = tree_at(revision, request, stack)
+    except UsageError as error:
+        raise failure(error) from None
+    rows = _ledger(old.request, stack).rows if old.request.paths else ()
+    return frozenset(row.fingerprint for row in rows)
+
+
+def _write(ledger: Ledger, options: dict[str, Any]) -> None:
+    """One report: of the kinds and as many rows as it is for."""
+    form, top = options["form"], options["top"]
+    kinds = {kind for some in options["kind"] for kind in some} or set(_FAILING if form == "text" else ("all",))
+    rows = tuple(row for row in ledger.rows if row.kind in kinds or "all" in kinds)
+    if form != "text" and top:
+        rows = rows[:top]
+    write(
+        rendered(replace(ledger, rows=rows), form, setting(options, _lines()), _FIRST if top is None else top), options
+    )
+
+
+def rendered(ledger: Ledger, form: str, how: Setting, top: int) -> str | Iterable[str]:
+    """A ledger in a form; the text shows its first `top` rows, or all where that is 0, and tells of the rest."""
+    from importlib import import_module
+
+    if form == "html":
+        html = import_module("bwlint.report.html")
+        page: Iterable[str] = html.page("audit", (rendered(ledger, "json", how, 0),), html.of_audit(ledger, how))
+        return page
+    report = import_module(f"bwlint.report.audit_{form}")
+    return str(report.render(ledger, how, top) if form == "text" else report.render(ledger, how))
+
+
+def _lines() -> Lines:
+    """What reads the sources for excerpts."""
+    from bwlint.sources.texts import Texts
+
+    texts = Texts()
+
+    def lines(path: str) -> list[str] | None:
+        text = texts.of(os.path.realpath(path))
+        return None if text is None else text.ended_lines
+
+    return lines
+
+
+def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int:
+    """Say on stderr what the list comes to; the exit code."""
+    from bwlint.model.escape import visible
+    from bwlint.model.naming import counted
+    from bwlint.report.summary import not_read, questions
+
+    if options["verbose"]:
+        say(not_read(ledger.skipped))
+    if not _scanned(ledger):
+        return nothing()
+    which = f" new or changed since {visible(options['since'])}" if options["since"] else ""
+    say(f"bwlint: {questions(ledger, which)}\n")
+    if ledger.stale:
+        count = counted(len(ledger.stale), "decision")
+        say(f"bwlint: {count} in {visible(decisions.file)} without a question: --prune takes them out\n")
+    failing = _failing(ledger, options["fail_on"])
+    if not failing:
+        return CLEAN
+    undecided = [row for row in failing if row.decision is None]
+    say(f"bwlint: {counted(len(failing), 'question')} at or above --fail-on {options['fail_on']}\n")
+    if undecided:
+        row = undecided[0].fingerprint[:_SHORT]
+        say(f'bwlint: mend the code, or decide: bwlint audit --decide {row} fine|broken|later --reason "..."\n')
+    return FOUND
+
+
+def _failing(ledger: Ledger, lowest: str | None) -> list[Row]:
+    """The rows that fail a run: as bad as `lowest` or worse, and not decided to be something else."""
+    kinds = _FAILING[: _FAILING.index(lowest) + 1] if lowest else ()
+    return [row for row in ledger.rows if row.kind in kinds and (row.decision is None or row.decision.said == "broken")]
+
+
+def _decide(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int:
+    """Write the decisions of the options into the file."""
+    from bwlint.model.escape import visible
+    from bwlint.model.ledger import Decision
+    from bwlint.settings.config import UsageError
+    from bwlint.sources.worktree import identity, is_ignored, top_of
+
+    real = os.path.realpath(decisions.file)
+    top = top_of(str(Path(real).parent))
+    known = identity(top) if top else None
+    who = f"{known[0]} <{known[1]}>" if known else ""
+    chosen = [(_row(ledger, digits.lower()), said) for digits, said in options["decide"]]
+    try:
+        for row, said in chosen:
+            made = Decision(row.fingerprint, said, options["reason"].strip(), who, today())
+            decisions = decisions.with_one(made, row)
+    except UsageError as error:
+        raise failure(error) from None
+    _save(decisions)
+    for row, said in chosen:
+        words = f"{row.fingerprint[:_SHORT]} is {said} in {decisions.file}: {row.question}"
+        say(f"bwlint: {visible(words)}\n")
+    if is_ignored(real):
+        say(f"bwlint: warning: git ignores {visible(decisions.file)}: `git add --force` it\n")
+    return CLEAN
+
+
+def _row(ledger: Ledger, digits: str) -> Row:
+    """The row whose fingerprint begins so. Raises Failure."""
+    found = {row.fingerprint: row for row in ledger.rows if row.fingerprint.startswith(digits)}
+    if not found:
+        raise failure(LookupError(f"--decide: no row begins with {digits}"))
+    if len(found) > 1:
+        raise failure(LookupError(f"--decide: {digits} begins {len(found)} rows: {', '.join(sorted(found)[:4])}"))
+    return next(iter(found.values()))
+
+
+def _prune(ledger: Ledger, decisions: Decisions) -> int:
+    """Take the decisions out of the file that no row has."""
+    from bwlint.model.escape import visible
+    from bwlint.model.naming import counted
+    from bwlint.settings.config import UsageError
+
+    stale = {decision.fingerprint for decision in _applied(ledger, decisions, is_whole=True).stale}
+    try:
+        left = decisions.without(stale)
+    except UsageError as error:
+        raise failure(error) from None
+    if left is not decisions:
+        _save(left)
+    say(f"bwlint: {counted(len(left.made), 'decision')} in {visible(left.file)}, {len(stale)} gone\n")
+    return CLEAN
+
+
+def _save(decisions: Decisions) -> None:
+    from bwlint.report.write import write_report
+
+    try:
+        write_report(decisions.text, Path(decisions.file))
+    except OSError as error:
+        raise failure(OSError(f"cannot write {decisions.file}: {error.strerror}")) from None
