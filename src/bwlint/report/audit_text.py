@@ -83,7 +83,7 @@ def _block(rank: int, row: Row, setting: Setting, width: int, paint: Paint) -> I
     subject = visible(row.subject) or "(no name)"
     room = width - len(_INDENT) - len(traits) - 3
     yield f"{_INDENT}{paint(shortened(subject, room, room // 2), 'title')} ({traits})"
-    yield from _wrapped("| ", row.question, width, most=2)
+    yield from _wrapped("| ", row.question, width)
     yield from _table(row, setting, width, paint)
     for way in row.ways:
         yield from _wrapped(f"{', '.join(way.chips)}: ", way.does, width)
@@ -97,12 +97,17 @@ def _block(rank: int, row: Row, setting: Setting, width: int, paint: Paint) -> I
 
 
 def _place(place: RowPlace, setting: Setting, room: int) -> str:
-    """``path:line``; of a long path the end is kept, which tells files apart."""
-    return text.linked(shortened(f"{visible(place.path)}:{place.line}", room, room // 4), place.path, setting)
+    """``path:line``; a long path loses folders behind its first."""
+    found = f"{visible(place.path)}:{place.line}"
+    first, *folders, name = found.split("/") if "/" in found else ("", found)
+    while columns(found) > room and folders:
+        folders = folders[1:]
+        found = "/".join((first, "...", *folders, name))
+    return text.linked(shortened(found, room, room // 4), place.path, setting)
 
 
-def _wrapped(head: str, said: str, width: int, most: int = _MOST_LINES) -> Iterator[str]:
-    """`said` behind its head, its further lines below its first; what goes beyond `most` lines is cut."""
+def _wrapped(head: str, said: str, width: int) -> Iterator[str]:
+    """`said` behind its head, its further lines below its first; what goes beyond a few lines is cut."""
     said = visible(said)
     room = width - len(_INDENT)
     # `textwrap` counts characters, of which some take two columns.
@@ -113,7 +118,7 @@ def _wrapped(head: str, said: str, width: int, most: int = _MOST_LINES) -> Itera
         room,
         initial_indent=head,
         subsequent_indent=later,
-        max_lines=most,
+        max_lines=_MOST_LINES,
         placeholder=" ...",
         break_on_hyphens=False,
     )
@@ -159,7 +164,7 @@ def _rest(row: Row) -> Iterator[str]:
     if more := len(row.places) - 1:
         yield _counted(more, "more place")
     if row.same_subject:
-        yield f"{_counted(len(row.same_subject), 'other question')} of this subject"
+        yield f"{len(row.same_subject):,} more of this subject"
 
 
 def _legend(rows: Iterable[Row], setting: Setting) -> str:
