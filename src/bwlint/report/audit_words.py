@@ -26,7 +26,7 @@ _COUNTED: tuple[RowKind, ...] = ("pass", "fail", "review", "open")
 
 
 def counts(ledger: Ledger) -> dict[str, str]:
-    """By asked chips in words, ``{"12.0, 12.1": "1,402 pass, 6 fail"}``: chips that are equal in all numbers together."""
+    """By asked chips in words, ``{"12.0, 12.1": "1,402 pass, 6 fail"}``; those with the same numbers together."""
     alike: dict[str, list[str]] = {}
     for chip in ledger.targets:
         found = Counter(kind for row in ledger.rows for asked, kind in row.verdicts if asked == chip)

@@ -1,8 +1,7 @@
 // Questions that a tree asks the chip: what is known of each, and what somebody decides about it.
 
 const ROW_KINDS = { fail: "a finding of check", review: "an asked chip is treated unlike a neighbour, and nothing proves that right or wrong", open: "not evaluated, or nothing is known of what is behind it", pass: "it cannot matter, or is proved" };
-const ANSWERS = { yes: ["yes", "■"], no: ["no", "□"], may: ["maybe", "◧"], error: ["raises", "!"], "-": ["quiet", "–"], "?": ["quiet", "?"] };
-const ANSWERS_TOLD = { yes: "yes", no: "no", may: "depends on more than the chip", error: "error", "-": "no such chip gets here", "?": "not known" };
+const ANSWERS = { yes: ["■", "yes"], no: ["□", "no"], may: ["◧", "depends on more than the chip"], error: ["!", "error"], "-": ["–", "no such chip gets here"], "?": ["?", "not known"], else: ["0", "else"] };
 const SAID = ["fine", "broken", "later"];
 const UNDECIDED = "undecided";
 const SHOWN_PLACES = 5;
@@ -36,12 +35,12 @@ function auditView() {
     "div",
     { class: "line", role: "group", "aria-label": "decisions" },
     h("p", { id: "decided", role: "status" }),
-    h("button", { type: "button", click: () => download("bwlint-audit.toml", decisionsToml()) }, "Download bwlint-audit.toml"),
+    h("button", { type: "button", class: "copy", click: () => download("bwlint-audit.toml", decisionsToml()) }, "Download bwlint-audit.toml"),
     copyButton("Copy decisions", decisionsToml),
   );
   const view = listView(given, tools);
   const keys = [...SAID.map((said, at) => [String(at + 1), `decide: ${said}; again: undecided`, (row) => row && decide(row, said)]), ["r", "write the reason", (row) => row && reasonOf(row).focus()]];
-  const legend = h("p", { class: "legend" }, Object.entries(ROW_KINDS).map(([kind, told], at) => [at ? "; " : null, h("span", { class: `level ${kind}` }, kind), `: ${told}`]), ".");
+  const legend = h("p", { class: "legend" }, Object.entries(ROW_KINDS).map(([kind, told], at) => [at ? "; " : null, h("span", { class: `level ${kind}` }, kind), `: ${told}`]), ". ", Object.values(ANSWERS).map(([sign, told]) => `${sign} ${told}`).join("; "), "; a number: arm of the chain.");
   const main = h("main", null, legend, view, staleSection(), skippedSection());
   return [...listHead("audit", auditTold(), keys), main];
 }
@@ -63,17 +62,18 @@ function staleSection() {
 // One question
 
 function questionHead(row) {
-  const asked = new Set(report.targets);
-  const answers = Object.entries(row.table).map(([chip, answer]) => h("span", { class: asked.has(chip) ? `asked ${row.verdicts[chip]}` : "beside" }, `${chip} `, h("b", null, answerSign(answer))));
+  const answers = (isAsked) =>
+    h("span", { class: isAsked ? "asked" : "" }, Object.entries(row.table).filter(([chip]) => report.targets.includes(chip) === isAsked).map(([chip, answer]) => h("span", { class: row.verdicts[chip] }, `${chip} `, h("b", null, answerOf(answer)[0]))));
   return [
     h("span", { class: "rank" }, String(row.index + 1)),
-    h("span", { class: "what" }, h("span", null, h("span", { class: `level ${row.kind}` }, row.kind), " ", h("span", { class: "rule" }, row.subject), " ", h("span", { class: "said" })), h("code", null, row.question), h("span", { class: "why" }, prose(row.why))),
-    h("span", { class: "answers" }, answers),
-    h("span", { class: "where" }, h("span", { class: "path", title: row.place.path }, h("bdi", null, placeOf(row.place.path, row.place))), h("span", null, `score ${row.score}${row.places.length > 1 ? ` · ${counted(row.places.length, "place")}` : ""}`), h("span", null, row.group === "own" ? row.form : `${row.form}, ${row.group}`)),
+    h("span", { class: "what" }, h("span", null, h("span", { class: `level ${row.kind}` }, row.kind), " ", h("span", { class: "rule" }, row.subject), " ", saidBadge(row)), h("span", { class: "quiet path" }, placeOf(row.place.path, row.place)), h("code", null, row.question), h("span", { class: "why" }, prose(row.why))),
+    h("span", { class: "answers" }, answers(true), answers(false)),
+    h("span", { class: "where" }, h("span", null, `score ${row.score}`), h("span", null, row.group === "own" ? row.form : `${row.form}, ${row.group}`), row.places.length > 1 && h("span", null, counted(row.places.length, "place"))),
   ];
 }
 
-const answerSign = (answer) => (ANSWERS[answer] ? ANSWERS[answer][1] : answer === "else" ? "0" : answer.replace("arm ", ""));
+/** The sign of an answer, and what it means; of an arm its number. */
+const answerOf = (answer) => ANSWERS[answer] || [answer.replace("arm ", ""), answer];
 
 function questionDetail(row) {
   return [
@@ -81,8 +81,8 @@ function questionDetail(row) {
     answersTable(row),
     h("ul", { class: "ways-of" }, row.ways.map((way) => h("li", null, h("strong", null, way.chips.join(", ")), ": ", prose(way.does)))),
     row.behind && h("p", null, h("strong", null, "Behind it: "), prose(row.behind)),
-    partsOf(row),
     placesOf(row),
+    partsOf(row),
     h("p", { class: "quiet" }, [row.fingerprint, ...row.findings.map((each) => `finding ${each}`)].join(" · "), " ", row.same_subject.length > 0 && h("button", { type: "button", class: "more", click: () => narrow({ subject: row.subject }) }, `${counted(row.same_subject.length, "other question")} of this subject`)),
   ];
 }
@@ -90,8 +90,8 @@ function questionDetail(row) {
 function answersTable(row) {
   const chips = Object.keys(row.table);
   const answer = (chip) => {
-    const [name, sign] = ANSWERS[row.table[chip]] || ["", answerSign(row.table[chip])];
-    return h("td", { class: name, title: ANSWERS_TOLD[row.table[chip]] || row.table[chip] }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "unseen" }, ANSWERS_TOLD[row.table[chip]] || row.table[chip]));
+    const [sign, told] = answerOf(row.table[chip]);
+    return truthCell(["", sign, told]);
   };
   const verdict = (chip) => h("td", { class: `level ${row.verdicts[chip] || ""}` }, row.verdicts[chip]);
   const rows = [
@@ -182,13 +182,15 @@ function decisionOfRow(row) {
   return group;
 }
 
+function saidBadge(row) {
+  const decision = decisionOf(row);
+  const told = decision && [decision.reason, decision.who, decision.date].filter(Boolean).join(" · ");
+  return h("span", { class: `said ${saidOf(row)}`, title: told }, decision && decision.said);
+}
+
 /** What is decided about a row, in its head and on its buttons. */
 function drawDecision(row, group = entryOf(row).querySelector(".decision")) {
-  const decision = decisionOf(row);
-  const said = entryOf(row).querySelector(".said");
-  said.className = `said ${saidOf(row)}`;
-  said.textContent = decision ? decision.said : "";
-  said.title = decision ? [decision.reason, decision.who, decision.date].filter(Boolean).join(" · ") : "";
+  entryOf(row).querySelector(".said").replaceWith(saidBadge(row));
   group?.querySelectorAll("button.say").forEach((button, at) => button.setAttribute("aria-pressed", String(saidOf(row) === SAID[at])));
 }
 

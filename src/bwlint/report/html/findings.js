@@ -102,7 +102,7 @@ function truthTable(finding) {
   return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `truth table of ${placeOf(finding.path, finding)}` }, h("table", { class: "truth" }, h("caption", { class: "unseen" }, "By chip"), h("thead", null, head), h("tbody", null, body)));
 }
 
-const truthCell = ([word, sign]) => h("td", { class: word, title: word }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "unseen" }, word || "no"));
+const truthCell = ([word, sign, told = word]) => h("td", { class: word, title: told }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "unseen" }, told || "no"));
 
 function fixOf(finding) {
   const { fix } = finding;

@@ -35,7 +35,7 @@ function listView(given, tools, rest) {
   // On a narrow page the filters would fill the first screen.
   const isWide = matchMedia("(min-width: 60rem)").matches;
   const aside = h("aside", { class: "filters", "aria-label": "filters" }, h("details", { open: isWide }, h("summary", null, "Filters"), facets));
-  const results = h("section", { class: "results", "aria-label": `${list.one}s` }, h("div", { class: "line" }, status, h("label", { for: "order" }, "Order by "), ordered, clear), tools, entries, rest);
+  const results = h("section", { class: "results", "aria-label": `${list.one}s` }, h("h2", { class: "unseen" }, `${list.one}s`), h("div", { class: "line" }, status, h("label", { for: "order" }, "Order by "), ordered, clear), tools, entries, rest);
   addEventListener("beforeprint", () => building && building.finish());
   return h("div", { class: "columns" }, aside, results);
 }
@@ -162,7 +162,7 @@ function listenToKeys(help, own) {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
     const isTyping = event.target.matches("input:not([type=checkbox]), select, textarea");
-    if (event.key === "Escape") return isTyping ? event.target.blur() : clearAll();
+    if (event.key === "Escape") return isTyping ? leave(event.target) : clearAll();
     if (isTyping) return undefined;
     // Elsewhere arrows scroll.
     const isWalking = event.target.matches("body, button.head");
@@ -171,6 +171,13 @@ function listenToKeys(help, own) {
     event.preventDefault();
     return act(focused());
   });
+}
+
+/** From a field back to the entry that it is in. */
+function leave(field) {
+  const entry = entryAround(field);
+  if (entry) entry.querySelector("button.head").focus();
+  else field.blur();
 }
 
 const entryAround = (element) => element.closest("li.entry");
