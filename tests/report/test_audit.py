@@ -102,7 +102,7 @@ def test_the_contract() -> None:
 GOLDEN = """\
  1. review  vllm/fused_moe/cutlass_moe.py:212
     is_supported_config (gate)
-    | capability == (12, 0) or capability.major in (9, 10)
+    > capability == (12, 0) or capability.major in (9, 10)
      12.0 12.1  |  8.9  9.0 10.0 10.3 11.0
         Y    N  |    N    Y    Y    Y    N
     12.0: calls `cutlass_moe`
@@ -114,7 +114,7 @@ GOLDEN = """\
 
  2. open  csrc/dispatch.cuh:7
     dispatch (guard, unbuilt)
-    | #if __CUDA_ARCH__ == 900 ... #elif __CUDA_ARCH__ >= 1000
+    > #if __CUDA_ARCH__ == 900 ... #elif __CUDA_ARCH__ >= 1000
      12.0 12.1  |  8.9  9.0 10.0 10.3 11.0
         2    2  |    0    1    m    E    ?  (rough: by its spelling)
     12.0, 12.1: launches `moe_kernel<Sm100>`

@@ -83,7 +83,7 @@ def _block(rank: int, row: Row, setting: Setting, width: int, paint: Paint) -> I
     subject = visible(row.subject) or "(no name)"
     room = width - len(_INDENT) - len(traits) - 3
     yield f"{_INDENT}{paint(shortened(subject, room, room // 2), 'title')} ({traits})"
-    yield from _wrapped("| ", row.question, width)
+    yield from _wrapped("> ", row.question, width)
     yield from _table(row, setting, width, paint)
     for way in row.ways:
         yield from _wrapped(f"{', '.join(way.chips)}: ", way.does, width)
@@ -112,7 +112,7 @@ def _wrapped(head: str, said: str, width: int) -> Iterator[str]:
     room = width - len(_INDENT)
     # `textwrap` counts characters, of which some take two columns.
     room = room if columns(said) == len(said) else room // 2
-    later = head if head == "| " else " " * min(len(head), 12)
+    later = head if head == "> " else " " * min(len(head), 12)
     found = textwrap.wrap(
         said,
         room,
