@@ -18,6 +18,7 @@ FEW = 30
 SHORT_FINGERPRINT = 12
 
 _WIDTH = 80
+_LEAST_WIDTH = 40
 _CELL = 5
 _BAR = "  |"
 _INDENT = "    "
@@ -43,7 +44,8 @@ def render(ledger: Ledger, setting: Setting, top: int = FEW) -> str:
     if not ledger.rows:
         return ""
     shown = ledger.rows[:top] if top else ledger.rows
-    width = setting.width if setting.color else min(setting.width, _WIDTH)
+    # Without a terminal nobody has said how wide it is.
+    width = max(setting.width, _LEAST_WIDTH) if setting.color else _WIDTH
     paint = text.painter(setting.color)
     lines: list[str] = []
     for rank, row in enumerate(shown, 1):
@@ -79,7 +81,7 @@ def _block(rank: int, row: Row, setting: Setting, width: int, paint: Paint) -> I
     head = f"{rank:>2}. "
     place = _place(row.places[0], setting, width - len(head) - len(row.kind) - 2)
     yield head + paint(row.kind, _STYLES[row.kind]) + f"  {place}"
-    traits = ", ".join([row.form, *([row.group] if row.group != "own" else [])])
+    traits = _traits(row)
     subject = visible(row.subject) or "(no name)"
     room = width - len(_INDENT) - len(traits) - 3
     yield f"{_INDENT}{paint(shortened(subject, room, room // 2), 'title')} ({traits})"
@@ -94,6 +96,11 @@ def _block(rank: int, row: Row, setting: Setting, width: int, paint: Paint) -> I
         yield from _wrapped(f"{row.decision.said}: ", _said(row), width)
     yield from _wrapped("", f"score {row.score}{_parts(row)}", width)
     yield from _wrapped("", "; ".join(_rest(row)), width)
+
+
+def _traits(row: Row) -> str:
+    group = "" if row.group == "own" else row.group
+    return ", ".join(filter(None, (row.form, group, "rough table" if row.rough else "")))
 
 
 def _place(place: RowPlace, setting: Setting, room: int) -> str:
@@ -136,7 +143,7 @@ def _table(row: Row, setting: Setting, width: int, paint: Paint) -> Iterator[str
         cells = list(zip(part, [*bars, ""], strict=True))
         yield _INDENT + "".join(f"{chip:>{_CELL}}{bar}" for (chip, _), bar in cells)
         signs = "".join(_sign(answer, verdicts.get(chip), setting.color, paint) + bar for (chip, answer), bar in cells)
-        yield _INDENT + signs + ("  (rough: by its spelling)" if row.rough and part[-1] == row.table[-1] else "")
+        yield _INDENT + signs
 
 
 def _sign(answer: Answer, verdict: RowKind | None, color: bool, paint: Paint) -> str:
