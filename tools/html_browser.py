@@ -1,23 +1,26 @@
 """Opens pages of `--format html` in a headless browser and uses them as somebody would who reads 5,000 findings.
 
-    python tools/html_browser.py REPORT.json [--page PAGE.html ...] [--axe axe.min.js] [--pictures FOLDER]
+    python tools/html_browser.py REPORT.json [--audit AUDIT.json] [--page PAGE.html ...] [--axe axe.min.js]
+        [--pictures FOLDER]
 
 Takes playwright of PyPI and a Chromium; without them it says what is missing and exits with 3. REPORT.json is what
-`bwlint check --format json` has written in the current folder. Its findings are multiplied and made hostile. Looked at
-are the time to the first paint, filters, search, keys, one finding in full, what is copied, the patch of each fix,
-which `git apply` has to take, the picture, what the console says and what axe-core (of npm) finds, light and dark.
+`bwlint check --format json` has written in the current folder, AUDIT.json is of `bwlint audit`. Their findings and
+questions are multiplied and made hostile. Looked at are the time to the first paint, filters, search, keys, one
+finding in full, what is copied, the patch of each fix, which `git apply` has to take, the picture, decisions and their
+export, what the console says and what axe-core (of npm) finds, light and dark.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import count, islice
+from itertools import count, cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +30,17 @@ from bwlint.report import Setting, html
 from bwlint.report.read import read
 from bwlint.settings.catalog import rules
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 MANY = 5000
+QUESTIONS = 1500
 FIRST_PAINT = 1500
 """Milliseconds."""
 HOSTILE = ' </script><img src=x onerror=alert(1)> "quoted" \'&amp; \u202e 🙂'
@@ -42,6 +51,7 @@ _CANNOT = 3
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("report", type=Path)
+    parser.add_argument("--audit", type=Path, help="a ledger, whose page is looked at as well")
     parser.add_argument("--page", type=Path, action="append", default=[], help="another page to open and look at")
     parser.add_argument("--axe", type=Path, help="axe.min.js of axe-core")
     parser.add_argument("--pictures", type=Path, help="folder for pictures")
@@ -60,6 +70,8 @@ def main(arguments: list[str]) -> int:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
         visit = Visit(browser, given.axe.read_text("utf-8") if given.axe else "", given.pictures)
         visit.all(given.report, given.page, Path(folder))
+        if given.audit:
+            visit.audit(given.audit, Path(folder))
         print(f"{browser.version}: {visit.done} looked at, {len(visit.faults)} wrong")
         browser.close()
     for fault in visit.faults:
@@ -191,6 +203,40 @@ class Visit:
             command = ["git", "apply", "--check", "-"]
             done = subprocess.run(command, input=patch.encode(), capture_output=True, timeout=60)
             self.expect(done.returncode == 0, f"a patch is refused: {done.stderr.decode()}")
+
+    def audit(self, path: Path, folder: Path) -> None:
+        """A ledger with many questions: filters, keys, decisions, and what of them is kept and exported."""
+        ledger = json.loads(path.read_text("utf-8"))
+        rows = [{**row, "subject": row["subject"] + HOSTILE, "decision": None} for row in ledger["rows"]]
+        ledger["stale_decisions"] = []
+        ledger["rows"] = [
+            {**row, "fingerprint": f"{number:032x}"} for number, row in zip(range(QUESTIONS), cycle(rows), strict=False)
+        ]
+        written = folder / "audit.html"
+        written.write_text("".join(html.page("audit", (json.dumps(ledger),), {"forms": {}})), "utf-8")
+        page = self.open(written)
+        status = page.locator("#status")
+        self.expect(page.locator("img").count() == 0, "a subject became markup")
+        kind = ledger["rows"][0]["kind"]
+        page.evaluate("kind => narrow({ kind })", kind)
+        number = sum(row["kind"] == kind for row in ledger["rows"])
+        told = f"{number:,} of {QUESTIONS:,} questions" if number < QUESTIONS else f"{number:,} questions"
+        self.expect(status.inner_text() == told, f"filter by {kind}: {status.inner_text()}")
+        page.keyboard.press("Escape")
+        for key in ("j", "1", *"because", "Enter", "3", "ArrowDown", "2", "Escape", "k", "3"):
+            page.keyboard.press(key)
+        self.expect(page.locator("#decided").inner_text() == "2 decided, 1 without a reason", "keys decide otherwise")
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name="Download").click()
+        text = waiting.value.path().read_text("utf-8")
+        decided = [(each["row"], each["verdict"], each["reason"]) for each in tomllib.loads(text)["decision"]]
+        self.expect(decided == [(f"{0:032x}", "fine", "because"), (f"{2:032x}", "broken", "")], f"exported: {decided}")
+        page.reload()
+        page.locator("#decided").wait_for()
+        self.expect(page.locator("#decided").inner_text().startswith("2 decided"), "decisions are lost")
+        for scheme in ("light", "dark"):
+            self.seen(self.open(written, scheme), f"audit-{scheme}")
+        self.seen(self.open(written, size=(420, 900)), "audit-narrow")
 
     def seen(self, page: Page, name: str) -> None:
         self.checked(page, name)

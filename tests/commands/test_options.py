@@ -200,7 +200,7 @@ def test_schemas() -> None:
     for name in names:
         Draft202012Validator.check_schema(json.loads(invoke("schema", name).stdout))
     wrong = invoke("schema", "finding")
-    assert (wrong.exit_code, "known: config, " in wrong.stderr) == (2, True)
+    assert (wrong.exit_code, "known: audit, config, " in wrong.stderr) == (2, True)
 
 
 def test_the_schema_of_the_configuration_has_its_keys() -> None:

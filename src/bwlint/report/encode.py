@@ -9,13 +9,13 @@ from typing import Any
 _ESCAPE = re.compile(r"\\(?:ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(ud[89a-f][0-9a-f]{2})|.)")
 
 
-def dumps(value: Any) -> str:
-    """`value` as indented ASCII JSON with sorted keys and a final newline.
+def dumps(value: Any, *, sort_keys: bool = True) -> str:
+    """`value` as indented ASCII JSON with a final newline, its keys sorted or in their own order.
 
     A lone surrogate (an undecodable byte of a file name) is no Unicode and makes strict parsers refuse the
     whole report: it is written as the six characters ``\\udc80``.
     """
-    return _harmless(json.dumps(value, indent=2, sort_keys=True, allow_nan=False)) + "\n"
+    return _harmless(json.dumps(value, indent=2, sort_keys=sort_keys, allow_nan=False)) + "\n"
 
 
 def in_a_line(value: Any) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TypeVar
 
 import sarif_om as om
 
@@ -26,6 +27,7 @@ MAX_RESULTS = 25_000
 MAX_PACKED = 10_000_000
 MAX_RELATED = 1_000
 
+_Entry = TypeVar("_Entry")
 _CONFIDENCES = ("high", "medium", "low")
 
 
@@ -51,10 +53,15 @@ def render(report: Report, setting: Setting) -> str:
     entries = [_Result(finding) for finding in report.findings]
     entries += [_Result(suppressed.finding, suppressed.reason) for suppressed in report.suppressed]
     entries.sort(key=_weight)
+    return fitted(entries, lambda kept, dropped: _log(report, setting, sorted(kept, key=_place), dropped))
+
+
+def fitted(entries: Sequence[_Entry], made: Callable[[Sequence[_Entry], int], om.SarifLog]) -> str:
+    """The log that is `made` of the first entries, as many as GitHub takes, and of the number of those left out."""
     most = MAX_RESULTS
     while True:
-        kept = sorted(entries[:most], key=_place)
-        text = dumps(plain(_log(report, setting, kept, len(entries) - len(kept))))
+        kept = entries[:most]
+        text = dumps(plain(made(kept, len(entries) - len(kept))))
         if _is_small(text) or not kept:
             return text
         most = len(kept) // 2
@@ -69,15 +76,27 @@ def _is_small(text: str) -> bool:
 def _log(report: Report, setting: Setting, kept: Sequence[_Result], dropped: int) -> om.SarifLog:
     places = SarifPlaces(setting.checkout.root, setting.lines)
     rules = descriptors(setting.rules, [entry.finding for entry in kept], setting.home)
-    lookup = _Lookup({rule.id: index for index, rule in enumerate(rules)}, _hashes(kept, setting.lines), places)
+    hashes = line_hashes_of(((entry.finding.path, entry.finding.region.line) for entry in kept), setting.lines)
+    lookup = _Lookup({rule.id: index for index, rule in enumerate(rules)}, hashes, places)
+    results = [_result(entry, lookup) for entry in kept]
+    return log(setting, rules, results, _notes(report.skipped, kept, dropped, places))
+
+
+def log(
+    setting: Setting,
+    rules: list[om.ReportingDescriptor],
+    results: list[om.Result],
+    notes: Iterable[om.Notification],
+) -> om.SarifLog:
+    """A log with one run; `notes` are what the tool says of itself."""
     # Without automationDetails: its id would take the place of the category that an upload is given.
     run = om.Run(
         tool=om.Tool(driver=_driver(setting, rules)),
         column_kind="utf16CodeUnits",
-        original_uri_base_ids={ROOT: om.ArtifactLocation(description=_message("The root of the sources."))},
+        original_uri_base_ids={ROOT: om.ArtifactLocation(description=message("The root of the sources."))},
         version_control_provenance=_provenance(setting.checkout),
-        invocations=[_invocation(report.skipped, kept, dropped, places)],
-        results=[_result(entry, lookup) for entry in kept],
+        invocations=[om.Invocation(execution_successful=True, tool_execution_notifications=list(notes))],
+        results=results,
     )
     return om.SarifLog(version="2.1.0", schema_uri=SCHEMA, runs=[run])
 
@@ -128,7 +147,7 @@ def _result(entry: _Result, lookup: _Lookup) -> om.Result:
         rule_index=index,
         kind="pass" if refuted else "fail",
         level="none" if refuted else finding.severity,
-        message=_message(_text(finding, related)),
+        message=message(_text(finding, related)),
         locations=[places.location(finding.path, finding.region)],
         related_locations=[_related(number, item, places) for number, item in enumerate(related, 1)] or None,
         code_flows=[_flow(finding, related, places)] if related and CATEGORIES[finding.category].is_path else None,
@@ -190,7 +209,8 @@ def _link(number: int, related: Related) -> str:
     return f"[{escaped}]({number})"
 
 
-def _message(text: str) -> om.Message:
+def message(text: str) -> om.Message:
+    """A message, which must not be empty."""
     return om.Message(text=text.strip() or "(no text)")
 
 
@@ -211,10 +231,11 @@ def _fingerprints(finding: Finding, lookup: _Lookup) -> dict[str, str]:
     return {**found, "primaryLocationLineHash": line} if line else found
 
 
-def _hashes(entries: Iterable[_Result], lines: Lines) -> dict[tuple[str, int], str]:
+def line_hashes_of(places: Iterable[tuple[str, int]], lines: Lines) -> dict[tuple[str, int], str]:
+    """GitHub's hash of each line of a file that can be read."""
     wanted: dict[str, set[int]] = {}
-    for entry in entries:
-        wanted.setdefault(entry.finding.path, set()).add(entry.finding.region.line)
+    for path, line in places:
+        wanted.setdefault(path, set()).add(line)
     return {(path, line): text for path, some in wanted.items() for line, text in _of_file(path, some, lines)}
 
 
@@ -232,7 +253,7 @@ def _fix(fix: Fix, places: SarifPlaces) -> om.Fix:
     for edit in fix.edits:
         changes.setdefault(edit.path, []).append(_replacement(edit))
     return om.Fix(
-        description=_message(f"{fix.title} ({fix.applicability})"),
+        description=message(f"{fix.title} ({fix.applicability})"),
         artifact_changes=[
             om.ArtifactChange(artifact_location=places.artifact(path), replacements=replacements)
             for path, replacements in changes.items()
@@ -245,20 +266,25 @@ def _replacement(edit: Edit) -> om.Replacement:
     return om.Replacement(deleted_region=span(edit.region), inserted_content=inserted)
 
 
-def _invocation(
+def _notes(
     skipped: Iterable[Skipped], kept: Iterable[_Result], dropped: int, places: SarifPlaces
-) -> om.Invocation:
-    notes = [_notification(f"Not read: {file.reason}", places.location(file.path, None)) for file in skipped]
+) -> Iterator[om.Notification]:
+    yield from unread(skipped, places)
     if dropped:
         text = f"{dropped} results are left out, the least severe: GitHub takes {MAX_RESULTS} and 10 MB when packed."
-        notes.append(_notification(text))
+        yield notification(text)
     for finding in (entry.finding for entry in kept):
         if len(finding.related) > MAX_RELATED:
             text = f"{finding.rule} in line {finding.region.line}: only {MAX_RELATED} related places are given."
-            notes.append(_notification(text, places.location(finding.path, None)))
-    return om.Invocation(execution_successful=True, tool_execution_notifications=notes)
+            yield notification(text, places.location(finding.path, None))
 
 
-def _notification(text: str, place: om.Location | None = None) -> om.Notification:
+def unread(skipped: Iterable[Skipped], places: SarifPlaces) -> Iterator[om.Notification]:
+    """What the log says of the files that were not read."""
+    return (notification(f"Not read: {file.reason}", places.location(file.path, None)) for file in skipped)
+
+
+def notification(text: str, place: om.Location | None = None) -> om.Notification:
+    """A warning of the tool about its run."""
     locations = None if place is None else [place]
-    return om.Notification(message=_message(text), level="warning", locations=locations)
+    return om.Notification(message=message(text), level="warning", locations=locations)

@@ -29,8 +29,16 @@ class SarifPlaces:
 
     def location(self, path: str, region: Region | None, text: str = "", number: int = -1) -> om.Location:
         """A place with what is to be said of it; `number` is what messages link to."""
-        place = None if region is None else span(region, self._snippet(path, region))
-        physical = om.PhysicalLocation(artifact_location=self.artifact(path), region=place)
+        return self._location(path, None if region is None else span(region, self._snippet(path, region)), text, number)
+
+    def whole_lines(self, path: str, line: int, end_line: int, text: str = "", number: int = -1) -> om.Location:
+        """The same for a place of which only the lines are known."""
+        snippet = self._snippet(path, Region(line, 1, end_line, 2))
+        region = om.Region(start_line=line, end_line=end_line, snippet=_content(snippet))
+        return self._location(path, region, text, number)
+
+    def _location(self, path: str, region: om.Region | None, text: str, number: int) -> om.Location:
+        physical = om.PhysicalLocation(artifact_location=self.artifact(path), region=region)
         return om.Location(
             id=number, physical_location=physical, message=om.Message(text=text.strip()) if text.strip() else None
         )
@@ -59,8 +67,12 @@ def span(region: Region, snippet: str | None = None) -> om.Region:
         start_column=region.column,
         end_line=region.end_line,
         end_column=region.end_column,
-        snippet=om.ArtifactContent(text=snippet) if snippet else None,
+        snippet=_content(snippet),
     )
+
+
+def _content(text: str | None) -> om.ArtifactContent | None:
+    return om.ArtifactContent(text=text) if text else None
 
 
 def _ended(lines: Iterable[str]) -> Iterable[str]:

@@ -100,13 +100,15 @@ def _places(
 
 def _place(path: str, mark: Mark, setting: Setting) -> str:
     at = "" if mark.region == WHOLE_FILE else f":{mark.region.line}:{mark.region.column}"
-    text = f"{visible(path)}{at}"
+    return linked(f"{visible(path)}{at}", path, setting)
+
+
+def linked(text: str, path: str, setting: Setting) -> str:
+    """`text`, which can be clicked on where the terminal shows links and `path` is a file."""
     # Members of wheels are nothing that a terminal could open.
-    return _linked(text, Path(path)) if setting.links and Path(path).is_file() else text
-
-
-def _linked(text: str, file: Path) -> str:
-    return f"\x1b]8;;{file.resolve().as_uri()}\x1b\\{text}\x1b]8;;\x1b\\"
+    if not setting.links or not Path(path).is_file():
+        return text
+    return f"\x1b]8;;{Path(path).resolve().as_uri()}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 def _marks(finding: Finding) -> dict[str, list[Mark]]:

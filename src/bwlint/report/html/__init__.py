@@ -20,11 +20,22 @@ if TYPE_CHECKING:
     from bwlint.binaries.shipments import Inspection
     from bwlint.confirm.receipt import Receipt
     from bwlint.model.findings import Finding, Report
+    from bwlint.model.ledger import Ledger
     from bwlint.report import Setting
 
-PageKind = Literal["check", "inspection", "matrix", "plan", "port"]
+PageKind = Literal["audit", "check", "inspection", "matrix", "plan", "port"]
 
-SCRIPTS = ("page.js", "source.js", "findings.js", "tables.js", "plan.js", "port.js", "start.js")
+SCRIPTS = (
+    "page.js",
+    "source.js",
+    "list.js",
+    "findings.js",
+    "audit.js",
+    "tables.js",
+    "plan.js",
+    "port.js",
+    "start.js",
+)
 
 
 def render(report: Report, setting: Setting, receipts: Sequence[Receipt] = ()) -> str:
@@ -42,6 +53,14 @@ def of_inspection(inspection: Inspection, setting: Setting) -> dict[str, Any]:
 
     lines = [list(needs(shipment, judged(inspection, shipment))) for shipment in inspection.shipments]
     return {**of_findings(inspection.report, setting), "needs": lines}
+
+
+def of_audit(ledger: Ledger, setting: Setting) -> dict[str, Any]:
+    """What a page needs beside a ledger."""
+    from bwlint.report.audit_words import FORMS
+    from bwlint.report.html.excerpts import of_rows
+
+    return {"excerpts": of_rows(ledger.rows, setting.lines), "forms": FORMS}
 
 
 def page(kind: PageKind, report: Iterable[str], beside: Mapping[str, Any] | None = None) -> Iterator[str]:

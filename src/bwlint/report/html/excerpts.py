@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from bwlint.model.findings import WHOLE_FILE, Finding, Region
+from bwlint.model.ledger import Row
 from bwlint.report import Lines
 from bwlint.report.snippet import code_point
 
 AROUND = 3
 """Lines of context before and after."""
+
+DRAWN_PLACES = 5
+"""Places of a row of a ledger that the page draws, as audit.js has it."""
 
 _HEAD, _TAIL = 8, 3
 _LONG = 1000
@@ -21,19 +25,28 @@ Excerpts = dict[str, dict[int, "str | list[str | int]"]]
 
 def excerpts(findings: Iterable[Finding], lines: Lines) -> Excerpts:
     """The excerpts for `findings`; a file that cannot be read has none."""
+    return _excerpts((place for finding in findings for place in _places(finding)), lines)
+
+
+def of_rows(rows: Iterable[Row], lines: Lines) -> Excerpts:
+    """The same for the rows of a ledger, each with its first places: those that the page draws."""
+    places = (place for row in rows for place in row.places[:DRAWN_PLACES])
+    return _excerpts(((place.path, Region(place.line, 1, place.end_line, 1), False) for place in places), lines)
+
+
+def _excerpts(places: Iterable[tuple[str, Region, bool]], lines: Lines) -> Excerpts:
     found: Excerpts = {}
     sources: dict[str, Sequence[str]] = {}
-    for finding in findings:
-        for path, region, whole in _places(finding):
-            if path not in sources:
-                sources[path] = lines(path) or ()
-            kept = found.setdefault(path, {}) if sources[path] else {}
-            for number in _numbers(region, len(sources[path]), whole):
-                text = sources[path][number - 1]
-                if len(text) <= _LONG or whole:
-                    kept[number] = text
-                else:
-                    kept.setdefault(number, _cut(text, region.column if number == region.line else 1))
+    for path, region, whole in places:
+        if path not in sources:
+            sources[path] = lines(path) or ()
+        kept = found.setdefault(path, {}) if sources[path] else {}
+        for number in _numbers(region, len(sources[path]), whole):
+            text = sources[path][number - 1]
+            if len(text) <= _LONG or whole:
+                kept[number] = text
+            else:
+                kept.setdefault(number, _cut(text, region.column if number == region.line else 1))
     return found
 
 

@@ -1,4 +1,4 @@
-// Findings: the picture of them by chip, what narrows them down, the list, and one in full.
+// Findings: the picture of them by chip, what they are narrowed down by, and one in full.
 
 const LEVELS = ["error", "warning", "note"];
 const findings = (report.findings || []).map((finding, index) => ({
@@ -12,26 +12,20 @@ const findings = (report.findings || []).map((finding, index) => ({
   sighting: finding.trace ? finding.trace.sighting : "about no kernel",
 }));
 
-const textOf = (finding) => {
-  finding.text ??= [finding.ruleName, finding.category, finding.severity, finding.path, finding.message, finding.label, finding.advice, ...finding.related.map((each) => `${each.path} ${each.message}`)].join("\n").toLowerCase();
-  return finding.text;
-};
-
 const folderOf = (path) => path.slice(0, Math.max(0, path.lastIndexOf("/"))) || ".";
 
 /** What findings are narrowed down by: what a finding has of each. */
 const FACETS = {
-  severity: { title: "Severity", of: (finding) => [finding.severity] },
-  rule: { title: "Rule", of: (finding) => [finding.ruleName] },
+  severity: { title: "Severity", of: (finding) => [finding.severity], values: LEVELS },
+  rule: { title: "Rule", of: (finding) => [finding.ruleName], byName: true, told: (value) => (beside.rules || {})[value.split(" ")[0]] },
   feature: { title: "Feature", of: (finding) => [finding.feature] },
-  chip: { title: "Chip", of: (finding) => finding.concerned },
+  chip: { title: "Chip", of: (finding) => finding.concerned, values: CHIPS, first: CHIPS.length, told: chipTitle },
   fix: { title: "Fix", of: (finding) => [finding.fixable] },
   verdict: { title: "Verdict", of: (finding) => [finding.outcome] },
   trace: { title: "By the trace", of: (finding) => [finding.sighting] },
   folder: { title: "Folder", of: (finding) => [folderOf(finding.path)] },
   file: { title: "File", of: (finding) => [finding.path] },
 };
-const FIRST = 10;
 
 const ORDERS = {
   file: { of: (finding) => finding.path, compare: (one, other) => one.index - other.index },
@@ -39,131 +33,23 @@ const ORDERS = {
   rule: { of: (finding) => finding.ruleName, compare: (one, other) => (one.rule < other.rule ? -1 : one.rule > other.rule ? 1 : one.index - other.index) },
 };
 
-const chosen = Object.fromEntries(Object.keys(FACETS).map((name) => [name, new Set()]));
-let wanted = [];
-let order = "file";
-let building = null;
-const made = new Map();
-
-const passes = (finding, but) =>
-  (!wanted.length || holdsAll(textOf(finding), wanted)) &&
-  Object.entries(FACETS).every(([name, facet]) => name === but || !chosen[name].size || facet.of(finding).some((value) => chosen[name].has(value)));
-
-function findingsView() {
-  const list = h("ol", { id: "list", class: "findings", "aria-label": "findings" });
-  const status = h("p", { id: "status", role: "status" });
-  const facets = h("div", { id: "facets" });
-  const ordered = h("select", { id: "order", change: (event) => ((order = event.target.value), refresh()) }, Object.keys(ORDERS).map((name) => h("option", null, name)));
-  const clear = h("button", { type: "button", click: clearAll }, "Clear filters");
-  const aside = h("aside", { class: "filters", "aria-label": "filters" }, h("details", { open: true }, h("summary", null, "Filters"), facets));
-  const results = h("section", { class: "results", "aria-label": "findings" }, h("div", { class: "line" }, status, h("label", { for: "order" }, "Order by "), ordered, clear), list, suppressedSection());
-  addEventListener("beforeprint", () => building && building.finish());
-  return h("div", { class: "columns" }, aside, results);
-}
-
-function clearAll() {
-  for (const values of Object.values(chosen)) values.clear();
-  wanted = [];
-  document.getElementById("search").value = "";
-  refresh();
-}
-
-/** Show what passes now. */
-function refresh() {
-  const found = findings.filter((finding) => passes(finding)).sort(ORDERS[order].compare);
-  document.getElementById("status").textContent = found.length === findings.length ? counted(found.length, "finding") : `${found.length.toLocaleString("en")} of ${counted(findings.length, "finding")}`;
-  drawFacets();
-  const list = document.getElementById("list");
-  list.replaceChildren();
-  if (building) building.stop();
-  let group = null;
-  building = inTurn(
-    found,
-    (finding) => {
-      const own = ORDERS[order].of(finding);
-      const head = own === group ? [] : [h("li", { class: "group" }, h("h2", null, own))];
-      group = own;
-      return [...head, rowOf(finding)];
-    },
-    list,
-  );
-  if (!found.length) list.append(h("li", { class: "quiet" }, findings.length ? "No finding passes these filters." : "No findings."));
-}
-
-const opened = new Set();
-
-function drawFacets() {
-  const made = Object.entries(FACETS).map(([name, facet]) => {
-    const counts = new Map();
-    for (const finding of findings) {
-      const isShown = passes(finding, name);
-      for (const value of facet.of(finding)) counts.set(value, (counts.get(value) || 0) + Number(isShown));
-    }
-    if (counts.size < 2 && !chosen[name].size) return null;
-    const values = sortedValues(name, counts).filter((value) => counts.get(value) || chosen[name].has(value));
-    const shown = opened.has(name) ? values : values.filter((value, at) => at < (name === "chip" ? CHIPS.length : FIRST) || chosen[name].has(value));
-    const more = values.length - shown.length;
-    return h(
-      "fieldset",
-      { class: `facet of-${name}` },
-      h("legend", null, facet.title),
-      shown.map((value) => choice(name, value, counts.get(value))),
-      more > 0 && h("button", { type: "button", class: "more", click: () => (opened.add(name), drawFacets()) }, `${more} more`),
-    );
-  });
-  const facets = document.getElementById("facets");
-  const focused = document.activeElement && document.activeElement.id;
-  facets.replaceChildren(...made.filter(Boolean));
-  if (focused && focused.startsWith("f-")) document.getElementById(focused)?.focus();
-}
-
-function sortedValues(name, counts) {
-  const all = [...counts.keys()];
-  if (name === "severity") return LEVELS.filter((level) => counts.has(level));
-  if (name === "chip") return [...CHIPS.filter((chip) => counts.has(chip)), ...all.filter((chip) => !CHIPS.includes(chip))];
-  if (name === "rule") return all.sort();
-  return all.sort((one, other) => counts.get(other) - counts.get(one) || (one < other ? -1 : 1));
-}
-
-function choice(name, value, count) {
-  const id = `f-${name}-${value}`;
-  const change = (event) => {
-    chosen[name][event.target.checked ? "add" : "delete"](value);
-    refresh();
-  };
-  const box = h("input", { type: "checkbox", id, change });
-  box.checked = chosen[name].has(value);
-  const code = value.split(" ")[0];
-  const title = name === "rule" ? (beside.rules || {})[code] : name === "chip" ? chipTitle(value) : value;
-  return h("label", { for: id, title }, box, h("span", { class: "value" }, h("bdi", null, value)), h("span", { class: "count" }, count.toLocaleString("en")));
-}
-
-// One in the list
-
-function rowOf(finding) {
-  if (made.has(finding.index)) return made.get(finding.index);
-  const id = `detail-${finding.index}`;
-  const button = h(
-    "button",
-    { type: "button", class: "head", "aria-expanded": "false", "aria-controls": id, click: () => toggle(finding.index) },
+const FINDINGS = {
+  all: findings,
+  one: "finding",
+  facets: FACETS,
+  orders: ORDERS,
+  text: (finding) => [finding.ruleName, finding.category, finding.severity, finding.path, finding.message, finding.label, finding.advice, ...finding.related.map((each) => `${each.path} ${each.message}`)],
+  name: (finding) => `finding ${finding.severity}`,
+  head: (finding) => [
     h("span", { class: `level ${finding.severity}` }, finding.severity),
     h("span", { class: "what" }, h("span", { class: "rule" }, finding.ruleName), " ", prose(finding.message)),
     strip(finding),
     h("span", { class: "where" }, isWholeFile(finding) ? finding.path : `line ${finding.line}`, finding.fix && h("span", { class: "has-fix" }, `${finding.fix.applicability} fix`), finding.verdict && h("span", { class: `verdict ${finding.outcome}` }, finding.outcome), sightingOf(finding)),
-  );
-  const row = h("li", { class: `finding ${finding.severity}`, id: `finding-${finding.index}` }, h("h3", null, button), h("div", { id, class: "detail", hidden: true }));
-  made.set(finding.index, row);
-  return row;
-}
+  ],
+  detail: detailOf,
+};
 
-function toggle(index, isOpen) {
-  const row = rowOf(findings[index]);
-  const [button, detail] = [row.querySelector("button.head"), row.querySelector(".detail")];
-  const open = isOpen ?? detail.hidden;
-  if (open && !detail.hasChildNodes()) detail.append(...detailOf(findings[index]));
-  detail.hidden = !open;
-  button.setAttribute("aria-expanded", String(open));
-}
+const findingsView = () => listView(FINDINGS, null, suppressedSection());
 
 /** Sixteen squares: which chips the gate lets in, and which the finding is about. */
 function strip(finding) {
@@ -190,7 +76,7 @@ function detailOf(finding) {
     finding.trace && h("p", null, sightingOf(finding), " ", prose(finding.trace.reason)),
     claimsOf(finding),
     h("p", { class: "quiet" }, `${finding.confidence} confidence`, (beside.rules || {})[finding.rule] && ` · ${finding.rule}: ${beside.rules[finding.rule]}`, finding.fingerprint && ` · ${finding.fingerprint}`),
-  ].filter(Boolean);
+  ];
 }
 
 /** Which chips the gate lets in, and where what is behind it works, as a table that can be read aloud. */
@@ -216,7 +102,7 @@ function truthTable(finding) {
   return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `truth table of ${placeOf(finding.path, finding)}` }, h("table", { class: "truth" }, h("caption", { class: "unseen" }, "By chip"), h("thead", null, head), h("tbody", null, body)));
 }
 
-const truthCell = ([word, sign]) => h("td", { class: word, title: word }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "unseen" }, word || "no"));
+const truthCell = ([word, sign, told = word]) => h("td", { class: word, title: told }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "unseen" }, told || "no"));
 
 function fixOf(finding) {
   const { fix } = finding;
@@ -266,7 +152,7 @@ function picture(by) {
       if (!rows.has(value)) rows.set(value, CHIPS.map(() => ({ about: 0, in: 0, gates: 0 })));
       count(rows.get(value), finding);
     }
-  const names = sortedValues(by, new Map([...rows].map(([name, cells]) => [name, Math.max(...cells.map((cell) => cell.about))])));
+  const names = sortedValues(FACETS[by], new Map([...rows].map(([name, cells]) => [name, Math.max(...cells.map((cell) => cell.about))])));
   const most = Math.max(1, ...[...rows.values()].flat().map((cell) => cell.about));
   const head = h("thead", null, h("tr", null, h("td"), CHIPS.map(chipHead)));
   const body = h("tbody");
@@ -294,16 +180,8 @@ function pictureCell(by, name, chip, cell, most) {
   bar.style.setProperty("--share", share);
   const heat = cell.about ? 1 + Math.min(4, Math.floor((5 * Math.log(cell.about)) / Math.log(most + 1))) : 0;
   if (!cell.about) return h("td", { class: "heat-0", title: said }, h("span", { class: "unseen" }, "0"), bar);
-  const button = h("button", { type: "button", "aria-label": said, title: said, click: () => narrow(by, name, chip) }, cell.about.toLocaleString("en"), bar);
+  const button = h("button", { type: "button", "aria-label": said, title: said, click: () => narrow({ [by]: name, chip }) }, cell.about.toLocaleString("en"), bar);
   return h("td", { class: `heat-${heat}` }, button);
-}
-
-function narrow(by, name, chip) {
-  for (const values of Object.values(chosen)) values.clear();
-  chosen[by].add(name);
-  chosen.chip.add(chip);
-  refresh();
-  document.getElementById("status").scrollIntoView({ block: "start" });
 }
 
 function pictureSection() {
@@ -321,61 +199,11 @@ function pictureSection() {
   );
 }
 
-// Keys
-
-const KEYS = [
-  ["/", "search"],
-  ["j k", "next, previous finding"],
-  ["Enter", "open or close it"],
-  ["c", "copy its patch"],
-  ["Esc", "leave the search, clear the filters"],
-  ["?", "this list"],
-];
-
-function listenToKeys(help) {
-  addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
-    const isTyping = event.target.matches("input[type=search], select, textarea");
-    if (event.key === "Escape") return isTyping ? event.target.blur() : clearAll();
-    if (isTyping) return undefined;
-    const act = { "/": () => document.getElementById("search").focus(), j: () => step(1), k: () => step(-1), c: copyOfFocused, "?": () => help.showModal() }[event.key];
-    if (!act) return undefined;
-    event.preventDefault();
-    return act();
-  });
+function copyPatch(finding) {
+  if (!finding) return;
+  toggle(finding.index, true);
+  entryOf(finding).querySelector("button.copy")?.click();
 }
 
-function step(by) {
-  const own = document.activeElement.closest("li.finding");
-  let row = own || (by > 0 ? document.getElementById("list").firstElementChild : null);
-  if (own || (row && !row.matches(".finding")))
-    do row = by > 0 ? row.nextElementSibling : row.previousElementSibling;
-    while (row && !row.matches(".finding"));
-  row?.querySelector("button.head").focus();
-}
-
-function copyOfFocused() {
-  const row = document.activeElement.closest("li.finding");
-  if (!row) return;
-  toggle(Number(row.id.slice("finding-".length)), true);
-  row.querySelector("button.copy")?.click();
-}
-
-/** The bar on top of a page with findings, and the list of keys. */
-function findingsHead(title, told) {
-  const rows = KEYS.map(([key, act]) => [h("dt", null, h("kbd", null, key)), h("dd", null, act)]);
-  const help = h("dialog", { "aria-label": "keys" }, h("h2", null, "Keys"), h("dl", null, rows), h("form", { method: "dialog" }, h("button", null, "Close")));
-  listenToKeys(help);
-  const search = searchField("Search findings ( / )", (text) => ((wanted = words(text)), refresh()));
-  return [pageHead(title, told, search, h("button", { type: "button", click: () => help.showModal() }, "Keys ( ? )")), help];
-}
-
-/** A link to a finding by its fingerprint opens it. */
-function followHash() {
-  const wanted = decodeURIComponent(location.hash.slice(1));
-  const found = wanted && findings.find((finding) => finding.fingerprint === wanted);
-  if (!found) return;
-  building.finish();
-  toggle(found.index, true);
-  rowOf(found).scrollIntoView();
-}
+/** The bar on top of a page with findings, which are listed by then. */
+const findingsHead = (title, told) => listHead(title, told, [["c", "copy its patch", copyPatch]]);

@@ -10,7 +10,8 @@ function lineAt(path, number) {
   return { skipped, text: text.replace(/[\r\n]+$/, ""), isCut: typeof line !== "string" };
 }
 
-const placeOf = (path, region) => (isWholeFile(region) ? path : `${path}:${region.line}:${region.column}`);
+// Of some places only the lines are known.
+const placeOf = (path, region) => (isWholeFile(region) ? path : `${path}:${region.line}${region.column ? `:${region.column}` : ""}`);
 const isWholeFile = (region) => region.line === 1 && region.column === 1 && region.end_line === 1 && region.end_column === 1;
 
 /** The places of a finding by file, its own first; numbered along the way. */
@@ -89,8 +90,8 @@ function marked(line, number, steps) {
   const spans = steps.flatMap((step) => {
     const { region } = step;
     if (number < region.line || number > region.end_line) return [];
-    const start = number === region.line ? region.column - 1 - line.skipped : text.search(/\S|$/);
-    const end = number === region.end_line ? region.end_column - 1 - line.skipped : text.length;
+    const start = number === region.line && region.column ? region.column - 1 - line.skipped : text.search(/\S|$/);
+    const end = number === region.end_line && region.end_column ? region.end_column - 1 - line.skipped : text.length;
     return [{ start: clamp(start, text.length), end: clamp(end, text.length), primary: step.primary }];
   });
   const edges = [...new Set([0, text.length, ...spans.flatMap((span) => [span.start, span.end])])].sort((one, other) => one - other);

@@ -3,14 +3,16 @@
 function checkView() {
   const counts = LEVELS.map((level) => [level, findings.filter((finding) => finding.severity === level).length]).filter(([, number]) => number);
   const told = [counts.map(([level, number]) => counted(number, level)).join(", ") || "no findings", `${report.stats.files === undefined ? "" : `${counted(report.stats.files, "file")}, `}asked about ${report.targets.join(", ")}`].join(" · ");
-  return [...findingsHead("check", told), h("main", null, pictureSection(), findingsView(), skippedSection())];
+  const view = findingsView();
+  return [...findingsHead("check", told), h("main", null, pictureSection(), view, skippedSection())];
 }
 
-const VIEWS = { check: checkView, inspection: inspectionView, matrix: matrixView, plan: planView, port: portView };
+const VIEWS = { audit: auditView, check: checkView, inspection: inspectionView, matrix: matrixView, plan: planView, port: portView };
 document.getElementById("waiting").remove();
 document.body.append(...VIEWS[beside.kind]().flat().filter(Boolean), footer());
 if (document.getElementById("list")) {
   refresh();
+  if (beside.kind === "audit") tellDecisions();
   followHash();
   addEventListener("hashchange", followHash);
 }

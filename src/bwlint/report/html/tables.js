@@ -62,7 +62,8 @@ function inspectionView() {
   const main = (...more) => h("main", null, shipments, more, skippedSection());
   const told = counted(findings.length, "finding");
   if (!findings.length) return [pageHead("inspection", told), main()];
-  return [...findingsHead("inspection", told), main(pictureSection(), findingsView())];
+  const view = findingsView();
+  return [...findingsHead("inspection", told), main(pictureSection(), view)];
 }
 
 function shipmentSection(shipment, at) {

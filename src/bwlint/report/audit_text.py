@@ -1,0 +1,182 @@
+"""A ledger for people: the most suspicious questions with their tables, as a review is written."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+
+from bwlint.model.escape import visible
+from bwlint.model.ledger import Answer, Ledger, Row, RowKind, RowPlace
+from bwlint.report import Setting, text
+from bwlint.report.audit_words import counts
+from bwlint.report.inspection_table import shortened
+from bwlint.report.snippet import Paint, columns
+
+FEW = 30
+"""Rows that are shown unless told otherwise: an hour's work."""
+SHORT_FINGERPRINT = 12
+
+_WIDTH = 80
+_LEAST_WIDTH = 40
+_CELL = 5
+_BAR = "  |"
+_INDENT = "    "
+# A sentence that is longer is somebody's whole message.
+_MOST_LINES = 3
+_STYLES: dict[RowKind, str] = {"fail": "error", "review": "warning", "open": "note", "pass": "good"}
+_GLYPHS = {"yes": "■", "no": "□", "may": "◧", "error": "!", "-": "-", "?": "?", "else": "0"}
+_LETTERS = {**_GLYPHS, "yes": "Y", "no": "N", "may": "m", "error": "E"}
+_MEANINGS = {
+    "yes": "yes",
+    "no": "no",
+    "may": "depends on more than the chip",
+    "error": "error",
+    "-": "no such chip gets here",
+    "?": "not known",
+    "arm": "arm of the chain",
+    "else": "else",
+}
+
+
+def render(ledger: Ledger, setting: Setting, top: int = FEW) -> str:
+    """The first `top` rows, or all where that is 0; what the signs mean, and how the rest is seen."""
+    if not ledger.rows:
+        return ""
+    shown = ledger.rows[:top] if top else ledger.rows
+    # Without a terminal nobody has said how wide it is.
+    width = max(setting.width, _LEAST_WIDTH) if setting.color else _WIDTH
+    paint = text.painter(setting.color)
+    lines: list[str] = []
+    for rank, row in enumerate(shown, 1):
+        lines += [*_block(rank, row, setting, width, paint), ""]
+    lines += textwrap.wrap(_legend(shown, setting), width)
+    if left := len(ledger.rows) - len(shown):
+        lines.append(f"and {left:,} more: --top 0 shows all, --kind and --subject fewer")
+    lines.append(
+        f"decide: bwlint audit --decide {shown[0].fingerprint[:SHORT_FINGERPRINT]} fine|broken|later --reason WHY"
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def summary(ledger: Ledger) -> str:
+    """``1,593 questions: for 12.0 1,402 pass, 6 fail; for 12.1 1,398 pass, 6 fail, 4 open``."""
+    number = len(ledger.rows)
+    parts = [f"for {chips} {text}" for chips, text in counts(ledger).items()]
+    if decided := sum(row.decision is not None for row in ledger.rows):
+        parts.append(f"{decided:,} decided")
+    if ledger.stale:
+        parts.append(f"{_counted(len(ledger.stale), 'decision')} without a question (--prune)")
+    if ledger.skipped:
+        parts.append(f"{_counted(len({file.path for file in ledger.skipped}), 'file')} skipped")
+    return f"{_counted(number, 'question')}{': ' if parts else ''}{'; '.join(parts)}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _block(rank: int, row: Row, setting: Setting, width: int, paint: Paint) -> Iterator[str]:
+    """The lines of one row: where and what is asked, what comes of it, why it is suspicious, how it is decided."""
+    head = f"{rank:>2}. "
+    place = _place(row.places[0], setting, width - len(head) - len(row.kind) - 2)
+    yield head + paint(row.kind, _STYLES[row.kind]) + f"  {place}"
+    traits = _traits(row)
+    subject = visible(row.subject) or "(no name)"
+    room = width - len(_INDENT) - len(traits) - 3
+    yield f"{_INDENT}{paint(shortened(subject, room, room // 2), 'title')} ({traits})"
+    yield from _wrapped("> ", row.question, width)
+    yield from _table(row, setting, width, paint)
+    for way in row.ways:
+        yield from _wrapped(f"{', '.join(way.chips)}: ", way.does, width)
+    if row.behind:
+        yield from _wrapped("behind it: ", row.behind, width)
+    yield from _wrapped("why: ", row.why, width)
+    if row.decision is not None:
+        yield from _wrapped(f"{row.decision.said}: ", _said(row), width)
+    yield from _wrapped("", f"score {row.score}{_parts(row)}", width)
+    yield from _wrapped("", "; ".join(_rest(row)), width)
+
+
+def _traits(row: Row) -> str:
+    group = "" if row.group == "own" else row.group
+    return ", ".join(filter(None, (row.form, group, "rough table" if row.rough else "")))
+
+
+def _place(place: RowPlace, setting: Setting, room: int) -> str:
+    """``path:line``; a long path loses folders behind its first."""
+    found = f"{visible(place.path)}:{place.line}"
+    first, *folders, name = found.split("/") if "/" in found else ("", found)
+    while columns(found) > room and folders:
+        folders = folders[1:]
+        found = "/".join((first, "...", *folders, name))
+    return text.linked(shortened(found, room, room // 4), place.path, setting)
+
+
+def _wrapped(head: str, said: str, width: int) -> Iterator[str]:
+    """`said` behind its head, its further lines below its first; what goes beyond a few lines is cut."""
+    said = visible(said)
+    room = width - len(_INDENT)
+    # `textwrap` counts characters, of which some take two columns.
+    room = room if columns(said) == len(said) else room // 2
+    later = head if head == "> " else " " * min(len(head), 12)
+    found = textwrap.wrap(
+        said,
+        room,
+        initial_indent=head,
+        subsequent_indent=later,
+        max_lines=_MOST_LINES,
+        placeholder=" ...",
+        break_on_hyphens=False,
+    )
+    yield from (f"{_INDENT}{line}" for line in found)
+
+
+def _table(row: Row, setting: Setting, width: int, paint: Paint) -> Iterator[str]:
+    """Chips above their answers, as many at a time as fit; a bar behind the asked ones."""
+    verdicts = dict(row.verdicts)
+    rest = iter(row.table)
+    while part := list(islice(rest, (width - len(_INDENT) - len(_BAR)) // _CELL)):
+        bars = [
+            _BAR if chip in verdicts and beside not in verdicts else "" for (chip, _), (beside, _) in pairwise(part)
+        ]
+        cells = list(zip(part, [*bars, ""], strict=True))
+        yield _INDENT + "".join(f"{chip:>{_CELL}}{bar}" for (chip, _), bar in cells)
+        signs = "".join(_sign(answer, verdicts.get(chip), setting.color, paint) + bar for (chip, answer), bar in cells)
+        yield _INDENT + signs
+
+
+def _sign(answer: Answer, verdict: RowKind | None, color: bool, paint: Paint) -> str:
+    """An answer right below its chip; that of an asked one in the colour of its verdict."""
+    sign = (_GLYPHS if color else _LETTERS).get(answer) or answer.removeprefix("arm ")
+    return " " * (_CELL - len(sign)) + (paint(sign, _STYLES[verdict]) if verdict else sign)
+
+
+def _parts(row: Row) -> str:
+    return "".join(f"{', ' if at else ': '}{part.name} {part.points:+}" for at, part in enumerate(row.parts))
+
+
+def _said(row: Row) -> str:
+    decision = row.decision
+    assert decision is not None
+    told = " ".join(part for part in (decision.who, decision.date) if part)
+    return " ".join(part for part in (decision.reason, f"({told})" if told else "") if part) or "no reason given"
+
+
+def _rest(row: Row) -> Iterator[str]:
+    """What a row is called by, its verdicts where they differ, and how much more there is of it."""
+    yield row.fingerprint[:SHORT_FINGERPRINT]
+    if len({kind for _, kind in row.verdicts}) > 1:
+        yield ", ".join(f"{kind} for {chip}" for chip, kind in row.verdicts)
+    if more := len(row.places) - 1:
+        yield _counted(more, "more place")
+    if row.same_subject:
+        yield f"{len(row.same_subject):,} more of this subject"
+
+
+def _legend(rows: Iterable[Row], setting: Setting) -> str:
+    """What the signs mean, those that occur."""
+    found = {"arm" if answer.startswith("arm ") else answer for row in rows for _, answer in row.table}
+    signs = {**(_GLYPHS if setting.color else _LETTERS), "arm": "1, 2"}
+    told = "; ".join(f"{signs[answer]} {meaning}" for answer, meaning in _MEANINGS.items() if answer in found)
+    return f"{told}; | the chips asked about stand before it"
