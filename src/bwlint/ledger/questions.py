@@ -14,8 +14,9 @@ from bwlint.model.facts import Module
 
 def questions_of(context: Context, module: Module) -> Iterator[Question]:
     """The questions of a file and of the code in its strings, by what asks."""
-    yield from of_gates(context, module)
-    yield from of_guards(context, module)
+    asked = [*of_gates(context, module), *of_guards(context, module)]
+    yield from asked
+    lines = frozenset(line for one in asked for place in one.places for line in range(place.line, place.end_line + 1))
     for part in (module, *module.embedded):
         yield from of_builds(context, part)
-        yield from of_operations(context, part)
+        yield from of_operations(context, part, lines)

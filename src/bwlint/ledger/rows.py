@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet
-from bwlint.ledger.question import Question
+from bwlint.ledger.question import NEIGHBOURS, Question
 from bwlint.ledger.ranking import parts
 from bwlint.ledger.verdicts import verdict
 from bwlint.model.findings import Finding
-from bwlint.model.ledger import ROW_GROUPS, Row, RowGroup, RowKind, RowPlace
+from bwlint.model.ledger import ROW_GROUPS, ROW_KINDS, Row, RowGroup, RowPlace
 
 KEY = "bwlint-audit/v1"
-_ORDER: tuple[RowKind, ...] = ("fail", "review", "open", "pass")
+_MANY = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +118,7 @@ def _row(one: _Asked, asked: ChipSet, reported: Callable[[str], str], group: Cal
         kind, why = "fail", loud[0].message
     elif told:
         kind, why = "review", told[0].message
-    marks = {*question.marks, *_marks(told)}
-    score = parts(marks)
-    places = dict.fromkeys((*question.places, *_places(told)))
+    score = parts({*question.marks, *_marks(question, told)})
     whose = group(question.path)
     return Row(
         kind=kind,
@@ -136,7 +134,7 @@ def _row(one: _Asked, asked: ChipSet, reported: Callable[[str], str], group: Cal
         why=why,
         score=sum(part.points for part in score),
         parts=score,
-        places=tuple(replace(place, path=reported(place.path)) for place in places),
+        places=tuple(replace(place, path=reported(place.path)) for place in dict.fromkeys(question.places)),
         fingerprint=fingerprint(question),
         findings=tuple(finding.fingerprint for finding in told),
     )
@@ -150,20 +148,19 @@ def _plain(behind: str, reported: Callable[[str], str]) -> str:
     return f"{behind[: found.start()]}seen at {reported(found[1])}:{found[2]}" if found else behind
 
 
-def _marks(told: Sequence[Finding]) -> Iterator[str]:
+def _marks(question: Question, told: Sequence[Finding]) -> Iterator[str]:
+    yield f"form-{question.form}"
+    if len(question.places) >= _MANY:
+        yield "many-places"
     for finding in told:
         yield "found-by-check" if finding.severity != "note" else "noted-by-check"
-        yield f"category-{finding.category}"
-
-
-def _places(told: Sequence[Finding]) -> Iterator[RowPlace]:
-    return iter(())
 
 
 def fingerprint(question: Question) -> str:
     """32 hex digits of what is asked and what it answers; neither path nor line enters."""
     text = "".join(question.text.split())
-    table = ",".join(f"{chip}={answer}" for chip, answer in question.table)
+    answers = dict(question.table)
+    table = ",".join(f"{chip}={answers[chip]}" for chip in NEIGHBOURS if chip in answers)
     parts = (KEY, question.form, question.subject, text, table)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -199,7 +196,7 @@ def _linked(found: Sequence[Row]) -> list[Row]:
 
 def _place_in_list(row: Row) -> tuple[bool, int, int, int, str, int, str]:
     first = row.places[0]
-    kind = _ORDER.index(row.kind)
+    kind = ROW_KINDS.index(row.kind)
     return kind == 3, ROW_GROUPS.index(row.group) > 0, -row.score, kind, first.path, first.line, row.fingerprint
 
 
@@ -214,11 +211,3 @@ def told_of(findings: Iterable[Finding], real: Callable[[str], str]) -> tuple[To
                 at = other.region
                 found.append(Told(real(other.path), at.line, max(at.line, at.end_line), finding))
     return tuple(found)
-
-
-def counts(found: Sequence[Row], asked: ChipSet) -> Mapping[str, Mapping[RowKind, int]]:
-    """How many rows of each kind there are, by chip asked about."""
-    return {
-        chip: {kind: sum(dict(row.verdicts).get(chip) == kind for row in found) for kind in _ORDER}
-        for chip in asked.names
-    }
