@@ -30,8 +30,8 @@ MOST_SHARED, WITHOUT_OPT_IN = 99 * 1024, 48 * 1024
 (chips/devices.toml)."""
 
 
-def of_operations(context: Context, module: Module) -> Iterator[Question]:
-    """The operations of a file by kind."""
+def of_operations(context: Context, module: Module, told: Collection[int]) -> Iterator[Question]:
+    """The operations of a file by kind, less those on lines that are `told` of a gate already."""
     found: dict[str, list[Operation]] = {}
     for operation in module.operations:
         if operation.kind in _ASKED and operation.at.line not in told:
