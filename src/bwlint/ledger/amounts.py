@@ -15,8 +15,27 @@ from bwlint.model.ledger import RowPlace
 _ASKED = frozenset(
     {
         *("instruction", "atom", "cluster", "dynamic-shared", "static-shared", "default-shared", "capacity", "stated"),
-        *("launch", "launch-bounds", "dependent-launch", "switched-on", "link-speed", "link-use", "peer", "plan-branch"),
-        *("size-table", "lookup", "tuned-shared", "launched-shared", "glued", "as-text", "floor", "soname", "environment"),
+        *(
+            "launch",
+            "launch-bounds",
+            "dependent-launch",
+            "switched-on",
+            "link-speed",
+            "link-use",
+            "peer",
+            "plan-branch",
+        ),
+        *(
+            "size-table",
+            "lookup",
+            "tuned-shared",
+            "launched-shared",
+            "glued",
+            "as-text",
+            "floor",
+            "soname",
+            "environment",
+        ),
         *("cuda-matrix", "wheel-index", "package-floor", "package-pin", "cuda-image", "picked-target"),
         *("multiprocessors", "memory-tier", "memory-query"),
     }
@@ -26,8 +45,8 @@ _SHARED = frozenset({"dynamic-shared", "static-shared", "default-shared", "state
 _COUNTED = frozenset({*_SHARED, "cluster", "launch-bounds", "multiprocessors"})
 """Kinds whose amounts are numbers."""
 MOST_SHARED, WITHOUT_OPT_IN = 99 * 1024, 48 * 1024
-"""Bytes of shared memory that a block of 12.x can have at most, and that a block of any chip has without asking for more
-(chips/devices.toml)."""
+"""Bytes of shared memory that a block of 12.x can have at most, and that a block of any chip has without asking for
+more (chips/devices.toml)."""
 
 
 def of_operations(context: Context, module: Module, told: Collection[int]) -> Iterator[Question]:
@@ -37,7 +56,9 @@ def of_operations(context: Context, module: Module, told: Collection[int]) -> It
         if operation.kind in _ASKED and operation.at.line not in told:
             found.setdefault(operation.kind, []).append(operation)
     for kind, operations in found.items():
-        functions, names = (list(dict.fromkeys(values)) for values in zip(*((o.qualname, o.name) for o in operations)))
+        functions, names = (
+            list(dict.fromkeys(values)) for values in zip(*((o.qualname, o.name) for o in operations), strict=True)
+        )
         qualname = functions[0] if len(functions) == 1 else ""
         name = ", ".join(names[:4])
         marks = {"is-amount", f"is-op-{kind}"}
@@ -47,11 +68,7 @@ def of_operations(context: Context, module: Module, told: Collection[int]) -> It
             marks.add("more-than-99-kib")
         if not all(one.checked for one in operations):
             marks.add("is-not-checked")
-        around = naming.generations(qualname) | naming.generations(module.path.rpartition("/")[2].partition(".")[0])
-        if naming.of_others(around, context.targets):
-            marks.add("stands-among-names-of-others")
-        if around & naming.family_of(context.targets):
-            marks.add("stands-among-own-names")
+        marks |= naming.around(naming.generations(qualname) | naming.of_file(module.path), context.targets)
         if aside(context, module):
             marks.add("in-test" if context.in_test(module) else "aside")
         fits = kind in _SHARED and len(numbers) >= len(operations) and max(numbers) <= WITHOUT_OPT_IN

@@ -26,9 +26,9 @@ _MOST_TEXTS = 6
 
 def of_gates(context: Context, module: Module) -> Iterator[Question]:
     """The gates of the running program that read the device, chains as one."""
-    chains: dict[tuple[str, int], list[Judged]] = {}
+    chains: dict[tuple[str, tuple[int, int, int]], list[Judged]] = {}
     for judged in context.judged.get(module.path, ()):
-        at = judged.gate.chain or -judged.gate.at.line - (judged.gate.at.column << 24)
+        at = (judged.gate.chain, *((0, 0) if judged.gate.chain else judged.gate.at[:2]))
         chains.setdefault((judged.gate.qualname, at), []).append(judged)
     for arms in chains.values():
         yield _chain(context, sorted(arms, key=lambda arm: arm.gate.position))
@@ -58,7 +58,7 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
     names = columns(asked)
     table: Table = tuple((chip, _arm(arms, chip)) for chip in names)
     sides = {chip: _side(arms, chip) for chip in asked.names}
-    marks = {f"is-{first.gate.kind}", *shape(_decided(arms, names), asked.names)}
+    marks = {f"is-{first.gate.kind}", *shape(_decided(table), asked.names)}
     marks |= {mark for side in sides.values() for mark in ways.marks(side)}
     marks |= _names(arms, sides.values(), asked)
     if any(arm.sets.guessed for arm in arms):
@@ -89,15 +89,9 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
     )
 
 
-def _decided(arms: Sequence[Judged], names: Iterable[str]) -> Table:
+def _decided(table: Table) -> Table:
     """The answers of the part that reads the device: what else is asked is left out."""
-    found = []
-    for chip in names:
-        of = _arm(arms, chip)
-        if of == "may":
-            of = "yes"
-        found.append((chip, of if any(arm.sets.core or arm.sets.may for arm in arms) or len(arms) > 1 else of))
-    return tuple(found)
+    return tuple((chip, "yes" if answer == "may" else answer) for chip, answer in table)
 
 
 def _arm(arms: Sequence[Judged], chip: str) -> Answer:
@@ -138,11 +132,8 @@ def _names(arms: Sequence[Judged], sides: Iterable[Side], asked: ChipSet) -> set
         marks.add("leads-to-names-of-others")
     if taken & naming.family_of(asked):
         marks.add("leads-to-own-names")
-    around = naming.generations(first.gate.qualname) | naming.generations(first.gate.name) | _of_path(first.place)
-    if naming.of_others(around, asked):
-        marks.add("stands-among-names-of-others")
-    if around & naming.family_of(asked):
-        marks.add("stands-among-own-names")
+    names = (first.gate.qualname, first.gate.name)
+    marks |= naming.around(naming.of_file(first.place).union(*map(naming.generations, names)), asked)
     every = [side for arm in arms for side in (arm.gate.yes, arm.gate.no)]
     texts = [text.text for side in every for text in side.texts[:_MOST_TEXTS]]
     said = frozenset().union(*(naming.generations(text[:400]) for text in texts)) if texts else frozenset()
@@ -156,13 +147,7 @@ def _names(arms: Sequence[Judged], sides: Iterable[Side], asked: ChipSet) -> set
     return marks
 
 
-def _of_path(place: str) -> frozenset[str]:
-    return naming.generations("_".join(place.replace(".", "_").split("/")[-2:]))
-
-
-def _behind(
-    context: Context, arms: Sequence[Judged], sides: dict[str, Side], asked: ChipSet
-) -> tuple[str, set[str]]:
+def _behind(context: Context, arms: Sequence[Judged], sides: dict[str, Side], asked: ChipSet) -> tuple[str, set[str]]:
     """What the sides lead to, with where it is seen."""
     module, marks, told = arms[0].module, set[str](), ""
     for chip, side in sides.items():
@@ -215,13 +200,9 @@ def _guard(context: Context, guarded: Guarded) -> Question:
     names = columns(asked)
     table: Table = tuple((chip, _compiled(guarded, chip)) for chip in names)
     sides = {chip: guard.no if answer == "no" else guard.yes for chip, answer in table if chip in asked.names}
-    marks = {"is-guard", *shape(tuple((c, "yes" if a == "may" else a) for c, a in table), asked.names)}
+    marks = {"is-guard", *shape(_decided(table), asked.names)}
     marks |= {mark for side in sides.values() for mark in ways.marks(side)}
-    around = naming.generations(guard.qualname) | _of_path(guarded.module.path)
-    if naming.of_others(around, asked):
-        marks.add("stands-among-names-of-others")
-    if around & naming.family_of(asked):
-        marks.add("stands-among-own-names")
+    marks |= naming.around(naming.generations(guard.qualname) | naming.of_file(guarded.module.path), asked)
     if "12" in guard.text:
         marks.add("test-names-asked")
     if any(operation.at for operation in guarded.operations()):

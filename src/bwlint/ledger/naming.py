@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from bwlint.chips import ChipSet, group
+from bwlint.chips import ChipSet
 from bwlint.chips.mentions import mentioned, of_generation
 from bwlint.chips.operations import operation_in
 from bwlint.model.naming import spoken
@@ -18,19 +18,27 @@ def generations(name: str) -> frozenset[str]:
     """ "9", "10", "12" ...: the major numbers of the chips that a name is called after."""
     said = spoken(name.rpartition(".")[2])
     chips = mentioned(said.replace("_", " ").replace("sm ", "sm")).named | of_generation(set(_WORD.findall(said)))
-    if not chips and operation_in(said) is not None:
-        chips = operation_in(said).chips  # type: ignore[union-attr]
-    return frozenset(str(chip.major) for chip in chips)
+    operation = None if chips else operation_in(said)
+    return frozenset(str(chip.major) for chip in (operation.chips if operation else chips))
+
+
+def of_file(path: str) -> frozenset[str]:
+    """The same of a file and its folder."""
+    return generations("_".join(path.replace(".", "_").split("/")[-2:]))
 
 
 @cache
 def family_of(asked: ChipSet) -> frozenset[str]:
+    """The major numbers of the chips asked about."""
     return frozenset(str(chip.major) for chip in asked)
+
+
+def around(found: frozenset[str], asked: ChipSet) -> frozenset[str]:
+    """The marks of a question among names for these generations."""
+    marks = {"stands-among-names-of-others"} if of_others(found, asked) else set()
+    return frozenset(marks | ({"stands-among-own-names"} if found & family_of(asked) else set()))
 
 
 def of_others(found: frozenset[str], asked: ChipSet) -> bool:
     """Whether names are for newer chips than 8.x, and for none of those asked about."""
     return bool(found & {"9", "10", "11"}) and not found & family_of(asked)
-
-
-__all__ = ["family_of", "generations", "group", "of_others"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bwlint.chips import ChipSet
 from bwlint.model.ledger import Answer, RowForm, RowPlace, RowWay
@@ -18,8 +18,8 @@ Table = tuple[tuple[str, Answer], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """`marks` are names of weights (`chips/suspicion.toml`) and of what verdicts rest on; `passes` is the reason for which
-    it cannot matter, "" where there is none. `key` tells what is asked once from what is asked twice.
+    """`marks` are names of weights (`chips/suspicion.toml`) and of what verdicts rest on. `passes` is the reason for
+    which it cannot matter, "" where there is none. Questions with an equal `key` are one; () equals none.
     """
 
     form: RowForm
@@ -32,7 +32,7 @@ class Question:
     behind: str = ""
     passes: str = ""
     rough: bool = False
-    key: tuple[str, ...] = field(default=())
+    key: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:

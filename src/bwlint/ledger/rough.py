@@ -1,4 +1,4 @@
-"""A rough truth table of a line, by its spelling alone: what the interpreter cannot evaluate is recognised all the same.
+"""A rough truth table of a line by its spelling alone: what the interpreter cannot evaluate is still recognised.
 
 Comparisons with numbers that chips have are taken each by itself and joined by the line's `and` or `or`; negations,
 arithmetic and what stands on other lines are left out. Whoever shows such a table says that it is rough.
@@ -10,18 +10,24 @@ import re
 from collections.abc import Callable
 from functools import reduce
 
-from bwlint.chips import ChipSet
-from bwlint.chips.chipset import Chip
+from bwlint.chips import Chip, ChipSet
 
-_NUMBER = r"(?:0x(?P<hex{0}>[0-9a-f]{{2}})\b|[\"']?(?:sm_?|compute_?|k?sm_?)?(?P<num{0}>\d{{1,4}})(?:\.(?P<tenth{0}>\d))?[af]?(?![\w.]))"
-_PAIR = r"\(\s*(?P<major>\d{1,2})\s*,\s*(?P<minor>\d)\s*\)"
+_VALUE = (
+    r"(?:\(\s*(?P<major>\d{1,2})\s*,\s*(?P<minor>\d)\s*\)|0x(?P<hex>[0-9a-f]{2})\b"
+    r"|[\"']?(?:k?sm_?|compute_?)?(?P<whole>\d{1,4})(?:\.(?P<tenth>\d))?[af]?(?![\w.]))"
+)
+"""(12, 0), 0x78, 120, "12.0", sm_120a."""
 _LEFT = r"(?P<left>[\w.]*(?:\[[^\]]{0,12}\]|\(\w{0,12}\))*)\)*"
-_OP = r"(?P<op>==|!=|>=|<=|<|>|version_less_equal|version_greater_equal|version_less|version_greater|version_equal|greater_equal|less|strequal)"
-_COMPARED = re.compile(rf"{_LEFT}\s*{_OP}\s*(?:{_PAIR}|{_NUMBER.format(1)})", re.I)
-_TURNED = re.compile(rf"(?<![\w.])(?P<num1>\d{{2,4}})\s*(?P<op>==|!=|>=|<=|<|>)\s*(?P<left>[\w.]*[a-z_][\w.]*)", re.I)
-_MEMBER = re.compile(r"(?P<no>not\s+)?\bin\b\s*(?:\w+\()?\s*[\[({](?P<list>[^\n]{1,120})|(?:elem|one_of|contains|any_of)\s*\(\s*[\w.]+\s*,\s*\{?(?P<set>[^\n}]{1,120})", re.I)
-_CASE = re.compile(r"\bcase\s+(?:sm_?)?(?P<num1>\d{2,4})\s*:", re.I)
-_ITEM = re.compile(r"\(\s*(?P<major>\d{1,2})\s*,\s*(?P<minor>\d)\s*\)|(?<![\w.])[\"']?(?:sm_?)?(?P<num>\d{1,4})(?:\.(?P<tenth>\d))?[af]?(?![\w.])", re.I)
+_OP = r"(?P<op>==|!=|>=|<=|<|>|version_(?:less|greater)(?:_equal)?|version_equal|greater_equal|less|strequal)"
+_COMPARED = re.compile(rf"{_LEFT}\s*{_OP}\s*{_VALUE}", re.I)
+_TURNED = re.compile(r"(?<![\w.])(?P<whole>\d{2,4})\s*(?P<op>==|!=|>=|<=|<|>)\s*(?P<left>[\w.]*[a-z_][\w.]*)", re.I)
+_MEMBER = re.compile(
+    r"(?P<no>not\s+)?\bin\b\s*(?:\w+\()?\s*[\[({](?P<list>[^\n]{1,120})"
+    r"|(?:elem|one_of|contains|any_of)\s*\(\s*[\w.]+\s*,\s*\{?(?P<set>[^\n}]{1,120})",
+    re.I,
+)
+_CASE = re.compile(r"\bcase\s+(?:sm_?)?(?P<whole>\d{2,4})\s*:", re.I)
+_ITEM = re.compile(rf"(?<![\w.]){_VALUE}", re.I)
 _FLIPPED = {">=": "<=", "<=": ">=", "<": ">", ">": "<"}
 _WORDS = {
     "version_less_equal": "<=",
@@ -54,20 +60,10 @@ def admitted(text: str) -> ChipSet | None:
 
 
 def _comparisons(text: str) -> list[ChipSet]:
-    found = []
-    for match in _COMPARED.finditer(text):
-        op = _WORDS.get(match["op"].lower(), match["op"])
-        if match["major"]:
-            found.append(_pairs(op, int(match["major"]), int(match["minor"])))
-        else:
-            number = int(match["hex1"], 16) if match["hex1"] else _joined(match["num1"], match["tenth1"])
-            found.append(_numbers(op, number, match["left"]))
+    found = [_compared(match["op"], match) for match in _COMPARED.finditer(text)]
     if not any(one is not None for one in found):
-        found += [
-            _numbers(_FLIPPED.get(match["op"], match["op"]), int(match["num1"]), match["left"])
-            for match in _TURNED.finditer(text)
-        ]
-        found += [_numbers("==", int(match["num1"]), "sm") for match in _CASE.finditer(text)]
+        found += [_compared(_FLIPPED.get(match["op"], match["op"]), match) for match in _TURNED.finditer(text)]
+        found += [_numbers("==", int(match["whole"])) for match in _CASE.finditer(text)]
     return [one for one in found if one is not None]
 
 
@@ -75,21 +71,27 @@ def _members(text: str) -> list[ChipSet]:
     found = []
     for match in _MEMBER.finditer(text):
         items = re.split(r"[\])}](?!\s*,)", match["list"] or match["set"], maxsplit=1)[0]
-        chips = [one for item in _ITEM.finditer(f"{items}") if (one := _item(item)) is not None]
+        chips = [one for item in _ITEM.finditer(items) if (one := _value("==", item)) is not None]
         if chips:
             whole = reduce(ChipSet.__or__, chips)
             found.append(~whole if match["no"] else whole)
     return found
 
 
-def _item(item: re.Match[str]) -> ChipSet | None:
-    if item["major"]:
-        return _pairs("==", int(item["major"]), int(item["minor"]))
-    return _numbers("==", _joined(item["num"], item["tenth"]), "")
+def _compared(op: str, match: re.Match[str]) -> ChipSet | None:
+    if match["left"].lower().endswith("minor"):
+        return None
+    return _value(_WORDS.get(op.lower(), op), match)
 
 
-def _joined(whole: str, tenth: str | None) -> int:
-    return int(whole) * 10 + int(tenth) if tenth else int(whole)
+def _value(op: str, match: re.Match[str]) -> ChipSet | None:
+    groups = match.groupdict()
+    if groups.get("major"):
+        return _pairs(op, int(groups["major"]), int(groups["minor"]))
+    if groups.get("hex"):
+        return _numbers(op, int(groups["hex"], 16))
+    whole, tenth = int(groups["whole"]), groups.get("tenth")
+    return _numbers(op, whole * 10 + int(tenth) if tenth else whole)
 
 
 def _pairs(op: str, major: int, minor: int) -> ChipSet | None:
@@ -98,9 +100,7 @@ def _pairs(op: str, major: int, minor: int) -> ChipSet | None:
     return _where(op, major * 10 + minor, lambda chip: chip.joined)
 
 
-def _numbers(op: str, number: int, left: str) -> ChipSet | None:
-    if left.lower().endswith("minor"):
-        return None
+def _numbers(op: str, number: int) -> ChipSet | None:
     if number in _JOINED:
         return _where(op, number, lambda chip: chip.joined)
     if number in _MAJORS:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from bwlint.chips import ChipSet
 from bwlint.ledger.question import NEIGHBOURS, Question
 from bwlint.ledger.ranking import parts
-from bwlint.ledger.verdicts import verdict
-from bwlint.model.findings import Finding
+from bwlint.ledger.verdicts import Verdict, verdict
+from bwlint.model.findings import Finding, Suppressed
 from bwlint.model.ledger import ROW_GROUPS, ROW_KINDS, Row, RowGroup, RowPlace
 
 KEY = "bwlint-audit/v1"
@@ -27,14 +27,16 @@ class Told:
     first: int
     last: int
     finding: Finding
+    silenced: str | None = None
+    """The reason that a comment gives for silencing it; None where none does."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question with the findings that are told of it."""
+    """A question with what is told of it."""
 
     question: Question
-    told: tuple[Finding, ...]
+    told: tuple[Told, ...]
 
 
 def rows(
@@ -77,7 +79,7 @@ def _with_findings(questions: Sequence[Question], told: Sequence[Told]) -> Itera
     for one in told:
         by_path[one.path].append(one)
     for question in questions:
-        yield _Asked(question, tuple(one.finding for one in by_path.get(question.path, ()) if _is_about(one, question)))
+        yield _Asked(question, tuple(one for one in by_path.get(question.path, ()) if _is_about(one, question)))
 
 
 def _is_about(one: Told, question: Question) -> bool:
@@ -96,7 +98,7 @@ def _alone(questions: Sequence[Question], told: Sequence[Told]) -> Iterator[_Ask
     for question in questions:
         by_path[question.path].append(question)
     for one in told:
-        if any(_is_about(one, question) for question in by_path.get(one.path, ())):
+        if one.silenced is not None or any(_is_about(one, question) for question in by_path.get(one.path, ())):
             continue
         finding = one.finding
         question = Question(
@@ -106,38 +108,43 @@ def _alone(questions: Sequence[Question], told: Sequence[Told]) -> Iterator[_Ask
             places=(RowPlace(one.path, one.first, one.last, "found here"),),
             marks=frozenset({"is-finding"}),
         )
-        yield _Asked(question, (finding,))
+        yield _Asked(question, (one,))
 
 
 def _row(one: _Asked, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Row:
-    question, told = one.question, one.told
-    loud = [finding for finding in told if finding.severity != "note"]
-    known = verdict(question)
-    kind, why = known.kind, known.why
-    if loud:
-        kind, why = "fail", loud[0].message
-    elif told:
-        kind, why = "review", told[0].message
+    question, told = one.question, [told.finding for told in one.told if told.silenced is None]
+    known = _known(one, told)
     score = parts({*question.marks, *_marks(question, told)})
     whose = group(question.path)
     return Row(
-        kind=kind,
+        kind=known.kind,
         form=question.form,
         group=whose,
         subject=question.subject,
         question=question.text,
-        verdicts=tuple((chip, kind) for chip in asked.names),
+        verdicts=tuple((chip, known.kind) for chip in asked.names),
         table=question.table,
         rough=question.rough,
         ways=question.ways,
         behind=_plain(question.behind, reported),
-        why=why,
+        why=known.why,
         score=sum(part.points for part in score),
         parts=score,
         places=tuple(replace(place, path=reported(place.path)) for place in dict.fromkeys(question.places)),
         fingerprint=fingerprint(question),
         findings=tuple(finding.fingerprint for finding in told),
     )
+
+
+def _known(one: _Asked, told: Sequence[Finding]) -> Verdict:
+    """What the findings say of a question, else what it says itself."""
+    loud = [finding for finding in told if finding.severity != "note"]
+    if loud:
+        return Verdict("fail", loud[0].message)
+    if told:
+        return Verdict("review", told[0].message)
+    silenced = [told.silenced for told in one.told if told.silenced is not None]
+    return Verdict("pass", f"a comment silences it: {silenced[0]}") if any(silenced) else verdict(one.question)
 
 
 _AT = re.compile(r"seen at (.+):(\d+)$")
@@ -200,14 +207,16 @@ def _place_in_list(row: Row) -> tuple[bool, int, int, int, str, int, str]:
     return kind == 3, ROW_GROUPS.index(row.group) > 0, -row.score, kind, first.path, first.line, row.fingerprint
 
 
-def told_of(findings: Iterable[Finding], real: Callable[[str], str]) -> tuple[Told, ...]:
+def told_of(
+    findings: Iterable[Finding], suppressed: Iterable[Suppressed], real: Callable[[str], str]
+) -> tuple[Told, ...]:
     """Findings, and the places of others that are told within them, where they are looked for."""
-    found = []
-    for finding in findings:
-        region = finding.region
-        found.append(Told(real(finding.path), region.line, max(region.line, region.end_line), finding))
-        for other in finding.related:
-            if other.rule:
-                at = other.region
-                found.append(Told(real(other.path), at.line, max(at.line, at.end_line), finding))
-    return tuple(found)
+    found = [told for finding in findings for told in _told_at(finding, None, real)]
+    return (*found, *(told for one in suppressed for told in _told_at(one.finding, one.reason, real)))
+
+
+def _told_at(finding: Finding, silenced: str | None, real: Callable[[str], str]) -> Iterator[Told]:
+    places = [(finding.path, finding.region)]
+    places += [(other.path, other.region) for other in finding.related if other.rule]
+    for path, at in places:
+        yield Told(real(path), at.line, max(at.line, at.end_line), finding, silenced)

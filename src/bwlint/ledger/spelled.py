@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from bwlint.chips import ChipSet
@@ -20,18 +19,13 @@ _OWN_FORM: dict[str, RowForm] = {
     "toolkit": "unit",
     "word": "word",
 }
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*$")
-_SAID = {
-    "name": "names for a generation",
-    "product": "chips by product name",
-    "unit": "what not all chips have",
-    "word": "an architecture, compared with nothing",
-}
 
 
-def of_sightings(path: str, place: str, seen: Sequence[Sighting], told: Iterable[tuple[int, int]], asked: ChipSet, aside: str) -> Iterator[Question]:
-    """The questions of the lines of a file that `told` (stretches of lines) does not have. `place` is its path within its
-    project, `aside` the mark of a file that stands beside what the project ships, or "".
+def of_sightings(
+    path: str, place: str, seen: Sequence[Sighting], told: Iterable[tuple[int, int]], asked: ChipSet, aside: str
+) -> Iterator[Question]:
+    """The questions of the lines of a file that `told` (stretches of lines) does not have. `place` is its path within
+    its project, `aside` the mark of a file that stands beside what the project ships, or "".
     """
     lines = {line for first, last in told for line in range(first, min(last, first + 400) + 1)}
     left = [one for one in seen if one.line not in lines]
@@ -57,11 +51,7 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
     marks = {f"is-{form}", *({aside} if aside else ())}
     table: Table = ()
     text = first.text if form in ("asked", "text") or len(members) == 1 else ", ".join(tokens)
-    around = naming.generations(first.within) | naming.generations("_".join(place.replace(".", "_").split("/")[-2:]))
-    if naming.of_others(around, asked):
-        marks.add("stands-among-names-of-others")
-    if around & naming.family_of(asked):
-        marks.add("stands-among-own-names")
+    marks |= naming.around(naming.generations(first.within) | naming.of_file(place), asked)
     if form == "asked":
         table, own = _rough(first.text, asked)
         marks |= own

@@ -7,7 +7,9 @@ import re
 from bwlint.judging.context import Context
 from bwlint.model.ledger import RowGroup
 
-_VENDORED = re.compile(r"(?:^|/)(?:third[_-]?party|3rd[_-]?party|external|vendor(?:ed)?|submodules|extern|deps|_vendor)/", re.I)
+_VENDORED = re.compile(
+    r"(?:^|/)(?:third[_-]?party|3rd[_-]?party|external|vendor(?:ed)?|submodules|extern|deps|_vendor)/", re.I
+)
 _GENERATED = re.compile(r"(?:^|/)(?:generated|autogen\w*|gen_\w+|instantiations?|_?build)/|_generated\.|\.gen\.", re.I)
 
 

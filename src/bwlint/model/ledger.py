@@ -1,7 +1,7 @@
 """The ledger: every place of a tree that asks the chip, and what is known of it for each chip asked about.
 
-A row is one question: a gate with its arms, a guard, a list of a build, a table, an amount, a name of a generation. What
-stands in no row speaks of no chip.
+A row is one question: a gate with its arms, a guard, a list of a build, a table, an amount, names of a generation.
+What stands in no row speaks of no chip.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Literal, get_args
 from bwlint.model.findings import Skipped
 
 RowKind = Literal["fail", "review", "open", "pass"]
-"""SARIF's words. fail: a finding of `check`. review: the sets treat an asked chip unlike a neighbour, and nothing proves
-that right or wrong. open: not evaluated, or nothing is known of what is behind it. pass: it cannot matter, or is proved.
+"""SARIF's words. fail: a finding of `check`. review: the sets treat an asked chip unlike a neighbour, and nothing
+proves that right or wrong. open: not evaluated, or nothing is known of what is behind it. pass: it cannot matter.
 """
 ROW_KINDS: tuple[RowKind, ...] = ("fail", "review", "open", "pass")
 
@@ -40,8 +40,8 @@ RowGroup = Literal["own", "unbuilt", "generated", "vendored"]
 ROW_GROUPS: tuple[RowGroup, ...] = ("own", "unbuilt", "generated", "vendored")
 
 Answer = str
-"""What a question answers a chip: "yes", "no", "may" (it depends on more than the chip), "error", "-" (no such chip gets
-here), "?" (not known), or the arm of a chain that it takes: "arm 1" ... "else"."""
+"""What a question answers a chip: "yes", "no", "may" (it depends on more than the chip), "error", "-" (no such chip
+gets here), "?" (not known), or the arm of a chain that it takes: "arm 1" ... "else"."""
 ANSWERS: tuple[Answer, ...] = ("yes", "no", "may", "error", "-", "?")
 
 
@@ -124,10 +124,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The rows of a run, most suspicious first; `targets` are the asked compute capabilities.
-
-    `unread` are files with words of the device that are of a kind nobody reads, by suffix: how many there are.
-    """
+    """The rows of a run, most suspicious first; `targets` are the asked compute capabilities."""
 
     targets: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -138,8 +135,8 @@ class Ledger:
 
 
 What = Literal["asked", "chip", "generation", "product", "unit", "toolkit", "word"]
-"""What a word is: compared with a number, a chip by number, a generation, a product, what not all chips have, a toolkit, or
-an architecture that is compared with nothing."""
+"""What a word is: compared with a number, a chip by number, a generation, a product, what not all chips have, a
+toolkit, or an architecture that is compared with nothing."""
 WHATS: tuple[What, ...] = ("asked", "chip", "generation", "product", "unit", "toolkit", "word")
 """From what says most to what says least."""
 

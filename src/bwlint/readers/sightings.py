@@ -1,14 +1,13 @@
-"""Words that speak of a chip, line by line, in any text: what is there to be accounted for, whatever a reader makes of it.
+"""Words that speak of a chip, line by line, in any text: what is to be accounted for, whatever a reader makes of it.
 
-Text in, sightings out. Nothing is parsed: what is around a line is told from indentation and from lines that begin at the
-margin, whether it is a comment from how it begins.
+Text in, sightings out. Nothing is parsed: the function around a line is told from indentation and from lines at the
+margin, a comment from how it begins.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -33,8 +32,8 @@ _COMMENT = {
 _QUOTES = re.compile(r"\"\"\"|'''")
 _PYTHON = re.compile(r"(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _CPP = re.compile(
-    r"(?m)^(?:(?:struct|class|namespace)[ \t]+(?:\w+[ \t]+)?(\w+)[^;\n]*$|[A-Za-z_][\w:<>,*&~ \t]*?[ \t*&](~?\w+)[ \t]*\([^;\n]*$"
-    r"|#[ \t]*define[ \t]+(\w+))"
+    r"(?m)^(?:(?:struct|class|namespace)[ \t]+(?:\w{1,80}[ \t]+)?(\w+)[^;\n]*$"
+    r"|[A-Za-z_][\w:<>,*&~ \t]{0,200}?[ \t*&](~?\w{1,80})[ \t]*\([^;\n]*$|#[ \t]*define[ \t]+(\w+))"
 )
 _BUILD = re.compile(r"(?mi)^[ \t]*(?:function|macro)[ \t]*\([ \t]*(\w+)|^(\w+)[ \t]*\(\)[ \t]*\{|^([\w-]+)[ \t]*:")
 _BLANK = re.compile(r"\s+")
@@ -68,7 +67,7 @@ def sightings(kind: str, source: str) -> tuple[Sighting, ...]:
     for number, words in by_line.items():
         text = lines[number - 1]
         if len(text) > MOST_LINE:
-            text = text[: MOST_LINE]
+            text = text[:MOST_LINE]
         tokens = tuple(dict.fromkeys(token for _, token in words))
         what = min((what for what, _ in words), key=WHATS.index)
         line = _BLANK.sub(" ", text).strip()[:MOST_TEXT]

@@ -18,7 +18,7 @@ from bwlint.run.request import CheckRequest
 from bwlint.sources.texts import Names
 
 if TYPE_CHECKING:
-    from bwlint.model.findings import Finding
+    from bwlint.model.findings import Finding, Suppressed
     from bwlint.run.engine import Analysis
 
 
@@ -33,11 +33,15 @@ def audit(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> 
 
 
 def rows_of(
-    gathered: Gathered, names: Names, analysis: Analysis | None, findings: tuple[Finding, ...]
+    gathered: Gathered,
+    names: Names,
+    analysis: Analysis | None,
+    findings: tuple[Finding, ...] = (),
+    suppressed: tuple[Suppressed, ...] = (),
 ) -> tuple[Row, ...]:
-    """The rows of what was gathered, with what rules have found there."""
+    """The rows of what was gathered, with what rules have found there and what comments silence of it."""
     files = {file.real: file for file in gathered.found.files}
-    told = told_of(findings, names.real)
+    told = told_of(findings, suppressed, names.real)
     whose = Whose(analysis.context if analysis else None)
 
     def reported(real: str) -> str:

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING
 from bwlint.model.findings import Finding, Report, Skipped, Suppressed
 from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
+from bwlint.run.audit import rows_of
 from bwlint.run.gather import Gathered, gather, jobs_of
 from bwlint.run.outcome import GateSets, Outcome
 from bwlint.run.request import CheckRequest
+from bwlint.settings.decisions import load
 from bwlint.sources.kinds import BINARY
 from bwlint.sources.texts import Names
 from bwlint.world.budget import Budget
 
 if TYPE_CHECKING:
-    from bwlint.run.engine import Analysis, Linked
+    from bwlint.run.engine import Linked
 
 
 def check(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> Outcome:
@@ -55,16 +57,17 @@ def findings_of_text(gathered: Gathered, world: Linked | None = None) -> tuple[F
     return _told(gathered, gathered.names, world).findings
 
 
-@dataclass(frozen=True, slots=True)
+_COUNTED = ("modules", "gates", "gates_evaluated", "unreached")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Told:
-    """What is said of the text of a run; without facts and comments of bwlint it is nothing."""
+    """What is said of the text of a run; without facts and comments of bwlint it has no findings."""
 
     findings: tuple[Finding, ...] = ()
     suppressed: tuple[Suppressed, ...] = ()
     skipped: tuple[Skipped, ...] = ()
-    stats: Mapping[str, int] = field(
-        default_factory=lambda: dict.fromkeys(("modules", "gates", "gates_evaluated", "unreached"), 0)
-    )
+    stats: Mapping[str, int]
     sets: GateSets = field(default_factory=dict)
     rows: tuple[Row, ...] = ()
 
@@ -75,7 +78,8 @@ def _told(gathered: Gathered, names: Names, world: Linked | None = None) -> _Tol
     rules = gathered.settings.all_rules(gathered.found.files)  # whatever there is to judge: an unknown one is an error
     collected = gathered.collected
     if not (collected.modules or marked):
-        return _Told(rows=_ledger(gathered, names, None, ())) if collected.seen else _Told()
+        rows = rows_of(gathered, names, None) if collected.seen else ()
+        return _Told(stats={**dict.fromkeys(_COUNTED, 0), **_left(gathered, rows)}, rows=rows)
     from bwlint.run.engine import analyse  # half of what a hook loads, and most files have nothing to judge
     from bwlint.run.findings_of_drafts import FEW, Proofs, finish
 
@@ -92,16 +96,25 @@ def _told(gathered: Gathered, names: Names, world: Linked | None = None) -> _Tol
     stats |= {"untried": proofs.untried} if proofs.untried else {}
     judged = analysis.context.judged
     sets = {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
-    rows = _ledger(gathered, names, analysis, finished.findings)
-    return _Told(finished.findings, finished.suppressed, finished.skipped, stats, sets, rows)
+    rows = rows_of(gathered, names, analysis, finished.findings, finished.suppressed)
+    stats |= _left(gathered, rows)
+    return _Told(
+        findings=finished.findings,
+        suppressed=finished.suppressed,
+        skipped=finished.skipped,
+        stats=stats,
+        sets=sets,
+        rows=rows,
+    )
 
 
-def _ledger(
-    gathered: Gathered, names: Names, analysis: Analysis | None, findings: tuple[Finding, ...]
-) -> tuple[Row, ...]:
-    from bwlint.run.audit import rows_of
-
-    return rows_of(gathered, names, analysis, findings)
+def _left(gathered: Gathered, rows: tuple[Row, ...]) -> dict[str, int]:
+    """How many questions there are, and how many of them `bwlint audit` shows for somebody to decide."""
+    if not rows:
+        return {}
+    decided = {decision.fingerprint for decision in load(gathered.settings.decisions_file).made}
+    left = sum(row.kind in ("fail", "review") and row.fingerprint not in decided for row in rows)
+    return {"questions": len(rows), "questions_left": left}
 
 
 def _carried(gathered: Gathered, names: Names) -> tuple[list[Finding], list[Skipped]]:

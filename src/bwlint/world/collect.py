@@ -36,8 +36,8 @@ _MARK = MARK.encode()
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """Modules with the files they come from, files that were skipped, files with a `bwlint:` comment, and of all files the
-    lines that speak of a chip.
+    """Modules with the files they come from, files that were skipped, files with a `bwlint:` comment, and the lines of
+    all files that speak of a chip.
     """
 
     modules: tuple[tuple[SourceFile, Module], ...]

@@ -29,7 +29,7 @@ Stretch = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class NamedRow:
     """What one row has for each field; `name` is what the loop calls the row, "" where it has its fields by name."""
 
     at: Stretch
@@ -38,7 +38,7 @@ class Row:
     fields: Mapping[str, Stretch]
 
 
-def gone_through(text: str, header: Stretch, body: Stretch) -> tuple[Row, ...]:
+def gone_through(text: str, header: Stretch, body: Stretch) -> tuple[NamedRow, ...]:
     """The rows of the table that a loop goes through; none where they are not known."""
     if header[1] - header[0] > MAX_HEADER:
         return ()
@@ -55,7 +55,7 @@ def gone_through(text: str, header: Stretch, body: Stretch) -> tuple[Row, ...]:
     own = over["names"] if over is not None else None
     names = [name.strip() for name in own.split(",")] if own else _fields(text, at)
     called = (over["name"] or "") if over is not None else ""
-    rows = tuple(Row(row, called, table, fields) for row, fields in _rows(text, at + len(table), names))
+    rows = tuple(NamedRow(row, called, table, fields) for row, fields in _rows(text, at + len(table), names))
     return rows if len(rows) <= MAX_ROWS else ()
 
 

@@ -22,7 +22,7 @@ from bwlint.readers.cuda.expressions import joined, lower
 from bwlint.readers.cuda.failures import SKIPS, fails
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.rows import Row, gone_through
+from bwlint.readers.cuda.rows import NamedRow, gone_through
 from bwlint.readers.cuda.scopes import CodeScope
 from bwlint.readers.cuda.statements import Statement, leaves, statements
 from bwlint.readers.cuda.sure import sure
@@ -126,7 +126,7 @@ class HostWalk:
         self.chain = 0
         self.target = ""
         self.following: tuple[Statement, ...] = ()
-        self.row: Row | None = None
+        self.row: NamedRow | None = None
         """The row of a table that a loop is at."""
         self.noted: set[Span] = set()
         self.elsewhere: list[Gate] = []
@@ -413,7 +413,7 @@ class HostWalk:
             self._note("condition", test, test.at, self._side(body), Side(ends="fall", empty=True, rest=True))
         self._perhaps(body)
 
-    def _rows(self, rows: tuple[Row, ...], body: tuple[Statement, ...]) -> None:
+    def _rows(self, rows: tuple[NamedRow, ...], body: tuple[Statement, ...]) -> None:
         """A loop over a table that is written down, row by row: behind one that was taken the loop is over."""
         depth, before = len(self.path), dict(self.env)
         if len(body) == 1 and body[0].kind == "block":
@@ -450,7 +450,7 @@ class HostWalk:
             return self._of_row(item)
         return tuple(map(self._items_of_row, item)) if isinstance(item, tuple) else item
 
-    def _is_field(self, node: Expr, row: Row) -> bool:
+    def _is_field(self, node: Expr, row: NamedRow) -> bool:
         if node.op == "param":
             return not row.name and node.args[1] in row.fields
         owner = self._followed(node.args[0]) if node.op == "attr" else None
@@ -458,14 +458,14 @@ class HostWalk:
             return owner is not None and owner.args[1] == spoken(row.name)
         return owner.op == "index" and spoken(str(owner.args[0].args[-1])) == spoken(row.table)
 
-    def _with_row(self, side: Side, row: Row) -> Side:
+    def _with_row(self, side: Side, row: NamedRow) -> Side:
         """A side as if it stood in the row: with the functions that are written there, where it goes to its fields."""
         fields = [name for name in row.fields if any(_last_word(use.name) == name for use in side.uses)]
         uses = tuple(self._uses_of_row(side, row, fields))
         at = uses[0].at.through(uses[-1].at) if uses else side.at if not side.uses else None
         return replace(side, at=at, choices=(), uses=uses)
 
-    def _uses_of_row(self, side: Side, row: Row, fields: list[str]) -> Iterator[Use]:
+    def _uses_of_row(self, side: Side, row: NamedRow, fields: list[str]) -> Iterator[Use]:
         for name in fields:
             start, end = row.fields[name]
             sure_one = any(use.sure for use in side.uses if _last_word(use.name) == name)
