@@ -10,16 +10,16 @@ from bwlint.data import table
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """`points` for a question that has the mark `name`; `says` completes "it ...", `seen` are the counts behind it."""
+    """`points` for a question that has the mark `name`; `says` completes "it ...", `source` are the counts behind it."""
 
     name: str
     points: int
     says: str
-    seen: str
+    source: str
 
 
 @cache
 def weights() -> dict[str, Weight]:
     """All weights by name."""
     rows = table("suspicion")["weight"]
-    return {row["name"]: Weight(row["name"], row["points"], row["says"], row["seen"]) for row in rows}
+    return {row["name"]: Weight(row["name"], row["points"], row["says"], row["source"]) for row in rows}
