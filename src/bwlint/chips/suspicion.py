@@ -9,7 +9,7 @@ from bwlint.data import table
 
 
 @dataclass(frozen=True, slots=True)
-class Weight:
+class Suspicion:
     """`points` for a question that has the mark `name`; `says` completes "it ...", `source` are the counts behind it."""
 
     name: str
@@ -19,7 +19,7 @@ class Weight:
 
 
 @cache
-def weights() -> dict[str, Weight]:
+def weights() -> dict[str, Suspicion]:
     """All weights by name."""
     rows = table("suspicion")["weight"]
-    return {row["name"]: Weight(row["name"], row["points"], row["says"], row["source"]) for row in rows}
+    return {row["name"]: Suspicion(row["name"], row["points"], row["says"], row["source"]) for row in rows}

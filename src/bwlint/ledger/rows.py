@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from bwlint.chips import ChipSet
 from bwlint.ledger.question import NEIGHBOURS, Question
 from bwlint.ledger.ranking import parts
-from bwlint.ledger.verdicts import Verdict, verdict
+from bwlint.ledger.verdicts import Judgement, verdict
 from bwlint.model.findings import Finding, Suppressed
 from bwlint.model.ledger import ROW_GROUPS, ROW_KINDS, Row, RowGroup, RowPlace
 
@@ -20,7 +20,7 @@ _MANY = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FoundAt:
     """A finding where it is looked for: the real path of its file, the lines it covers."""
 
     path: str
@@ -32,16 +32,16 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Answered:
     """A question with what is told of it."""
 
     question: Question
-    told: tuple[Told, ...]
+    told: tuple[FoundAt, ...]
 
 
 def rows(
     questions: Iterable[Question],
-    told: Sequence[Told],
+    told: Sequence[FoundAt],
     asked: ChipSet,
     reported: Callable[[str], str],
     group: Callable[[str], RowGroup],
@@ -74,15 +74,15 @@ def _joined(one: Question, other: Question) -> Question:
     return replace(one, places=places, marks=marks, behind=behind)
 
 
-def _with_findings(questions: Sequence[Question], told: Sequence[Told]) -> Iterator[_Asked]:
-    by_path: dict[str, list[Told]] = defaultdict(list)
+def _with_findings(questions: Sequence[Question], told: Sequence[FoundAt]) -> Iterator[_Answered]:
+    by_path: dict[str, list[FoundAt]] = defaultdict(list)
     for one in told:
         by_path[one.path].append(one)
     for question in questions:
-        yield _Asked(question, tuple(one for one in by_path.get(question.path, ()) if _is_about(one, question)))
+        yield _Answered(question, tuple(one for one in by_path.get(question.path, ()) if _is_about(one, question)))
 
 
-def _is_about(one: Told, question: Question) -> bool:
+def _is_about(one: FoundAt, question: Question) -> bool:
     if question.form in ("word", "text", "name", "unit", "product"):
         return False
     return any(
@@ -92,7 +92,7 @@ def _is_about(one: Told, question: Question) -> bool:
     )
 
 
-def _alone(questions: Sequence[Question], told: Sequence[Told]) -> Iterator[_Asked]:
+def _alone(questions: Sequence[Question], told: Sequence[FoundAt]) -> Iterator[_Answered]:
     """Findings about which nobody asks."""
     by_path: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
@@ -108,10 +108,10 @@ def _alone(questions: Sequence[Question], told: Sequence[Told]) -> Iterator[_Ask
             places=(RowPlace(one.path, one.first, one.last, "found here"),),
             marks=frozenset({"is-finding"}),
         )
-        yield _Asked(question, (one,))
+        yield _Answered(question, (one,))
 
 
-def _row(one: _Asked, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Row:
+def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Row:
     question, told = one.question, [told.finding for told in one.told if told.silenced is None]
     known = _known(one, told)
     score = parts({*question.marks, *_marks(question, told)})
@@ -136,15 +136,15 @@ def _row(one: _Asked, asked: ChipSet, reported: Callable[[str], str], group: Cal
     )
 
 
-def _known(one: _Asked, told: Sequence[Finding]) -> Verdict:
+def _known(one: _Answered, told: Sequence[Finding]) -> Judgement:
     """What the findings say of a question, else what it says itself."""
     loud = [finding for finding in told if finding.severity != "note"]
     if loud:
-        return Verdict("fail", loud[0].message)
+        return Judgement("fail", loud[0].message)
     if told:
-        return Verdict("review", told[0].message)
+        return Judgement("review", told[0].message)
     silenced = [told.silenced for told in one.told if told.silenced is not None]
-    return Verdict("pass", f"a comment silences it: {silenced[0]}") if any(silenced) else verdict(one.question)
+    return Judgement("pass", f"a comment silences it: {silenced[0]}") if any(silenced) else verdict(one.question)
 
 
 _AT = re.compile(r"seen at (.+):(\d+)$")
@@ -209,14 +209,14 @@ def _place_in_list(row: Row) -> tuple[bool, int, int, int, str, int, str]:
 
 def told_of(
     findings: Iterable[Finding], suppressed: Iterable[Suppressed], real: Callable[[str], str]
-) -> tuple[Told, ...]:
+) -> tuple[FoundAt, ...]:
     """Findings, and the places of others that are told within them, where they are looked for."""
     found = [told for finding in findings for told in _told_at(finding, None, real)]
     return (*found, *(told for one in suppressed for told in _told_at(one.finding, one.reason, real)))
 
 
-def _told_at(finding: Finding, silenced: str | None, real: Callable[[str], str]) -> Iterator[Told]:
+def _told_at(finding: Finding, silenced: str | None, real: Callable[[str], str]) -> Iterator[FoundAt]:
     places = [(finding.path, finding.region)]
     places += [(other.path, other.region) for other in finding.related if other.rule]
     for path, at in places:
-        yield Told(real(path), at.line, max(at.line, at.end_line), finding, silenced)
+        yield FoundAt(real(path), at.line, max(at.line, at.end_line), finding, silenced)

@@ -32,24 +32,24 @@ _SHAPES = frozenset({*_UNLIKE, "all-alike", "nobody-gets-here", "not-evaluated"}
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """A kind and its reason."""
 
     kind: RowKind
     why: str
 
 
-def verdict(question: Question) -> Verdict:
+def verdict(question: Question) -> Judgement:
     """What is known of a question that `check` has no finding about."""
     why = _passes(question)
     if why:
-        return Verdict("pass", why)
+        return Judgement("pass", why)
     for mark, why in _UNLIKE.items():
         if mark in question.marks:
-            return Verdict("review", why)
+            return Judgement("review", why)
     if question.form in _EVALUATED and "not-evaluated" in question.marks:
-        return Verdict("open", "the test could not be evaluated")
-    return Verdict("open", _UNKNOWN.get(question.form, "what stands behind it is not known"))
+        return Judgement("open", "the test could not be evaluated")
+    return Judgement("open", _UNKNOWN.get(question.form, "what stands behind it is not known"))
 
 
 def _passes(question: Question) -> str:

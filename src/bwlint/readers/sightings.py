@@ -79,6 +79,8 @@ def _by_line(source: str) -> dict[int, list[tuple[What, str]]]:
     lower = source.lower()
     if len(lower) != len(source):  # some letters become two
         lower = source
+    if not lower.isascii():  # lone surrogates are no text for others
+        lower = lower.encode("utf-8", "replace").decode("utf-8")
     words = _words()
     hits = words.anchors.find_matches_as_indexes(lower, overlapping=True)
     if not hits:

@@ -35,7 +35,7 @@ def audit(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> 
 def rows_of(
     gathered: Gathered,
     names: Names,
-    analysis: Analysis | None,
+    analysis: Analysis | None = None,
     findings: tuple[Finding, ...] = (),
     suppressed: tuple[Suppressed, ...] = (),
 ) -> tuple[Row, ...]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from bwlint.model.findings import Finding, Report, Skipped, Suppressed
 from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
-from bwlint.run.audit import rows_of
 from bwlint.run.gather import Gathered, gather, jobs_of
 from bwlint.run.outcome import GateSets, Outcome
 from bwlint.run.request import CheckRequest
@@ -78,8 +77,8 @@ def _told(gathered: Gathered, names: Names, world: Linked | None = None) -> _Tol
     rules = gathered.settings.all_rules(gathered.found.files)  # whatever there is to judge: an unknown one is an error
     collected = gathered.collected
     if not (collected.modules or marked):
-        rows = rows_of(gathered, names, None) if collected.seen else ()
-        return _Told(stats={**dict.fromkeys(_COUNTED, 0), **_left(gathered, rows)}, rows=rows)
+        return _unjudged(gathered, names)
+    from bwlint.run.audit import rows_of
     from bwlint.run.engine import analyse  # half of what a hook loads, and most files have nothing to judge
     from bwlint.run.findings_of_drafts import FEW, Proofs, finish
 
@@ -106,6 +105,17 @@ def _told(gathered: Gathered, names: Names, world: Linked | None = None) -> _Tol
         sets=sets,
         rows=rows,
     )
+
+
+def _unjudged(gathered: Gathered, names: Names) -> _Told:
+    """What is said of text without facts: its words are questions all the same."""
+    stats = dict.fromkeys(_COUNTED, 0)
+    if not gathered.collected.seen:
+        return _Told(stats=stats)
+    from bwlint.run.audit import rows_of
+
+    rows = rows_of(gathered, names)
+    return _Told(stats={**stats, **_left(gathered, rows)}, rows=rows)
 
 
 def _left(gathered: Gathered, rows: tuple[Row, ...]) -> dict[str, int]:
