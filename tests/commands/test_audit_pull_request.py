@@ -13,8 +13,6 @@ from bwlint import cli
 from bwlint.settings.decisions import NAME, load
 from bwlint.sources.worktree import top_of
 
-pytestmark = pytest.mark.skip(reason="needs the engine of `bwlint audit` and its reports")
-
 CI = ("--since", "main", "--fail-on", "review")
 OLD = """import torch
 

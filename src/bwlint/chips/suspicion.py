@@ -10,7 +10,7 @@ from bwlint.data import table
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """`points` for a question that has the mark `name`; `says` completes "it ...", `source` are the counts behind it."""
+    """`points` for a question with the mark `name`; `says` completes "it ...", `source` are the counts behind it."""
 
     name: str
     points: int

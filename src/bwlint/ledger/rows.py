@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from bwlint.chips import ChipSet
 from bwlint.ledger.question import NEIGHBOURS, Question
 from bwlint.ledger.ranking import parts
-from bwlint.ledger.verdicts import Judgement, verdict
+from bwlint.ledger.verdicts import KnownKind, verdict
 from bwlint.model.findings import Finding, Suppressed
 from bwlint.model.ledger import ROW_GROUPS, ROW_KINDS, Row, RowGroup, RowPlace
 
@@ -136,15 +136,15 @@ def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: 
     )
 
 
-def _known(one: _Answered, told: Sequence[Finding]) -> Judgement:
+def _known(one: _Answered, told: Sequence[Finding]) -> KnownKind:
     """What the findings say of a question, else what it says itself."""
     loud = [finding for finding in told if finding.severity != "note"]
     if loud:
-        return Judgement("fail", loud[0].message)
+        return KnownKind("fail", loud[0].message)
     if told:
-        return Judgement("review", told[0].message)
+        return KnownKind("review", told[0].message)
     silenced = [told.silenced for told in one.told if told.silenced is not None]
-    return Judgement("pass", f"a comment silences it: {silenced[0]}") if any(silenced) else verdict(one.question)
+    return KnownKind("pass", f"a comment silences it: {silenced[0]}") if any(silenced) else verdict(one.question)
 
 
 _AT = re.compile(r"seen at (.+):(\d+)$")

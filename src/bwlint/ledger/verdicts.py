@@ -32,24 +32,24 @@ _SHAPES = frozenset({*_UNLIKE, "all-alike", "nobody-gets-here", "not-evaluated"}
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class KnownKind:
     """A kind and its reason."""
 
     kind: RowKind
     why: str
 
 
-def verdict(question: Question) -> Judgement:
+def verdict(question: Question) -> KnownKind:
     """What is known of a question that `check` has no finding about."""
     why = _passes(question)
     if why:
-        return Judgement("pass", why)
+        return KnownKind("pass", why)
     for mark, why in _UNLIKE.items():
         if mark in question.marks:
-            return Judgement("review", why)
+            return KnownKind("review", why)
     if question.form in _EVALUATED and "not-evaluated" in question.marks:
-        return Judgement("open", "the test could not be evaluated")
-    return Judgement("open", _UNKNOWN.get(question.form, "what stands behind it is not known"))
+        return KnownKind("open", "the test could not be evaluated")
+    return KnownKind("open", _UNKNOWN.get(question.form, "what stands behind it is not known"))
 
 
 def _passes(question: Question) -> str:
