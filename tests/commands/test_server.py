@@ -124,6 +124,20 @@ def test_a_text_is_judged_as_it_is_typed(tmp_path: Path) -> None:
     serving(tmp_path, talk)
 
 
+def test_questions_to_review_stand_above_their_lines(tmp_path: Path) -> None:
+    only_ten = "import torch\n\nif torch.cuda.get_device_capability()[0] == 10:\n    import fast\n"
+
+    async def talk(editor: Editor) -> None:
+        document = editor.open("a.py", only_ten)
+        assert not (await editor.diagnostics()).diagnostics
+        lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(document))
+        (lens,) = lenses or ()
+        assert lens.range.start.line == 2
+        assert lens.command.title == "12.0, 12.1: review (12.x goes with 8.9 and 9.0, and 10.0 goes elsewhere)"
+
+    serving(tmp_path, talk)
+
+
 def test_rows_of_the_matrix_stand_at_their_operations(tmp_path: Path) -> None:
     put(tmp_path, {"pkg/__init__.py": "from pkg.a import fast\n", "pkg/a.py": GATE})
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from bwlint.model.findings import Finding
+from bwlint.model.ledger import Row
 from bwlint.repair.changes import TextChange
 from bwlint.repair.comment import comment
 from bwlint.report.baseline import load
@@ -21,6 +22,14 @@ REASON = "TODO: say why"
 
 
 @dataclass(frozen=True, slots=True)
+class LineNote:
+    """What is shown above a line: on which chips an operation works, or what is asked there."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """What was found in a text, what of it the baseline of the configuration knows (numbers of findings), and `fault`:
     what could not be used, such as a configuration.
@@ -31,18 +40,12 @@ class Judgement:
     known: frozenset[int] = frozenset()
     file: SourceFile | None = None
     fault: str = ""
+    questions: tuple[LineNote, ...] = ()
+    """Those that somebody should look at and that are no findings."""
 
     def silencing(self, finding: Finding) -> TextChange | None:
         """A comment for a finding; None where none can stand there."""
         return None if self.file is None else comment(self.file, self.text, [finding], REASON)
-
-
-@dataclass(frozen=True, slots=True)
-class RowNote:
-    """An operation of the matrix: its line, and on which chips it works."""
-
-    line: int
-    text: str
 
 
 def judged(path: str, text: str, targets: Sequence[str], *, fixes: bool) -> Judgement:
@@ -67,10 +70,18 @@ def judged(path: str, text: str, targets: Sequence[str], *, fixes: bool) -> Judg
         fault = str(error)
     strangers = {id(finding) for finding in new}
     known = frozenset(number for number, finding in enumerate(here) if id(finding) not in strangers)
-    return Judgement(source, tuple(here), known, file, fault)
+    return Judgement(source, tuple(here), known, file, fault, tuple(_questions(outcome.rows, path)))
 
 
-def tabulated(path: str, targets: Sequence[str]) -> tuple[RowNote, ...]:
+def _questions(rows: Sequence[Row], path: str) -> Iterator[LineNote]:
+    for row in rows:
+        place = row.places[0]
+        if row.kind == "review" and not row.findings and Path(place.path) == Path(path):
+            chips = ", ".join(chip for chip, kind in row.verdicts if kind == "review")
+            yield LineNote(place.line, f"{chips}: review ({row.why})")
+
+
+def tabulated(path: str, targets: Sequence[str]) -> tuple[LineNote, ...]:
     """The rows of the matrix that a file of Python has, as it is on the disk."""
     from bwlint.matrix import matrix
 
@@ -81,7 +92,7 @@ def tabulated(path: str, targets: Sequence[str]) -> tuple[RowNote, ...]:
     except (UsageError, ConfigError):
         return ()
     return tuple(
-        RowNote(row.line, " · ".join(f"{chip}: {row.cells[chip].word}" for chip in table.chips))
+        LineNote(row.line, " · ".join(f"{chip}: {row.cells[chip].word}" for chip in table.chips))
         for row in table.rows
         if Path(row.path).resolve() == Path(path).resolve()
     )

@@ -21,7 +21,7 @@ from pygls.uris import to_fs_path
 
 from bwlint import __version__
 from bwlint.chips import EVERY
-from bwlint.commands.editing import Judgement, RowNote, judged, tabulated
+from bwlint.commands.editing import Judgement, LineNote, judged, tabulated
 from bwlint.index import kept
 from bwlint.model.findings import CATEGORIES, Edit, Finding, Region
 from bwlint.repair.changes import TextChange
@@ -43,7 +43,7 @@ class Desk:
     """What is known of the open texts, by URI, and the answers that come of it."""
 
     judgements: dict[str, Judgement] = field(default_factory=dict)
-    rows: dict[str, tuple[RowNote, ...]] = field(default_factory=dict)
+    rows: dict[str, tuple[LineNote, ...]] = field(default_factory=dict)
 
     def forget(self, uri: str) -> None:
         self.judgements.pop(uri, None)
@@ -82,7 +82,8 @@ class Desk:
         return uri in self.judgements and self.judgements[uri].text.source == source
 
     def lenses(self, uri: str) -> list[lsp.CodeLens]:
-        return [_lens(row) for row in self.rows.get(uri, ())]
+        asked = self.judgements[uri].questions if uri in self.judgements else ()
+        return [_lens(note) for note in (*self.rows.get(uri, ()), *asked)]
 
     def _findings(self, uri: str) -> tuple[Finding, ...]:
         return self.judgements[uri].findings if uri in self.judgements else ()
@@ -252,9 +253,9 @@ def _actions(finding: Finding, number: int, uri: str) -> Iterator[lsp.CodeAction
     yield lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, data=[uri, number, finding.message])
 
 
-def _lens(row: RowNote) -> lsp.CodeLens:
-    start = lsp.Position(row.line - 1, 0)
-    return lsp.CodeLens(lsp.Range(start, start), lsp.Command(row.text, "bwlint.none"))
+def _lens(note: LineNote) -> lsp.CodeLens:
+    start = lsp.Position(note.line - 1, 0)
+    return lsp.CodeLens(lsp.Range(start, start), lsp.Command(note.text, "bwlint.none"))
 
 
 def _uri(path: str, uri: str) -> str:
