@@ -199,20 +199,6 @@ def test_nothing_to_show() -> None:
     assert audit_text.render(EMPTY, Setting()) == ""
 
 
-SUMMARIES = {
-    "0 questions": EMPTY,
-    "3 questions: for 12.0 1 pass, 1 fail, 1 open; for 12.1 1 fail, 1 review, 1 open; 1 decided; "
-    "1 decision without a question (--prune); 1 file skipped": RICH,
-    "1,593 questions: for 12.0, 12.1 1,593 open": Ledger(("12.0", "12.1"), (CHAIN,) * 1593),
-    "1 question: for 12.1 1 review": Ledger(("12.1",), (make_row(),)),
-}
-
-
-@pytest.mark.parametrize("words", SUMMARIES)
-def test_the_summary(words: str) -> None:
-    assert audit_text.summary(SUMMARIES[words]) == words
-
-
 def test_no_terminal_obeys(ledger: Ledger) -> None:
     for told in (
         audit_text.render(ledger, Setting()),

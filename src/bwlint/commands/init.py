@@ -18,9 +18,8 @@ import click
 
 from bwlint import __version__
 from bwlint.commands.terminal import CLEAN, failure, say
+from bwlint.sources.kinds import FOREIGN_FOLDERS
 
-_FOREIGN = ("third_party", "3rdparty", "thirdparty", "third-party", "external", "vendor", "submodules")
-"""Folders that hold the code of others, by custom."""
 _MOST_BYTES = 1 << 20
 
 
@@ -141,7 +140,7 @@ def _configuration(folder: Path) -> ProposedFile | str | None:
         return "bwlint.toml is there already"
     if re.search(r"^\[tool\.bwlint\b", _text(pyproject) or "", re.MULTILINE):
         return "pyproject.toml has [tool.bwlint] already"
-    own = [name for name in _FOREIGN if (folder / name).is_dir()]
+    own = [name for name in FOREIGN_FOLDERS if (folder / name).is_dir()]
     below = (name for name in _submodules(folder) if name.partition("/")[0] not in own)
     foreign = sorted({*own, *below})
     rows = [

@@ -9,7 +9,6 @@ from itertools import islice, pairwise
 from bwlint.model.escape import visible
 from bwlint.model.ledger import Answer, Ledger, Row, RowKind, RowPlace
 from bwlint.report import Setting, text
-from bwlint.report.audit_words import counts
 from bwlint.report.inspection_table import shortened
 from bwlint.report.snippet import Paint, columns
 
@@ -50,26 +49,14 @@ def render(ledger: Ledger, setting: Setting, top: int = FEW) -> str:
     lines: list[str] = []
     for rank, row in enumerate(shown, 1):
         lines += [*_block(rank, row, setting, width, paint), ""]
-    lines += textwrap.wrap(_legend(shown, setting), width)
+    if any(row.table for row in shown):
+        lines += textwrap.wrap(_legend(shown, setting), width)
     if left := len(ledger.rows) - len(shown):
         lines.append(f"and {left:,} more: --top 0 shows all, --kind and --subject fewer")
     lines.append(
         f"decide: bwlint audit --decide {shown[0].fingerprint[:SHORT_FINGERPRINT]} fine|broken|later --reason WHY"
     )
     return "".join(f"{line}\n" for line in lines)
-
-
-def summary(ledger: Ledger) -> str:
-    """``1,593 questions: for 12.0 1,402 pass, 6 fail; for 12.1 1,398 pass, 6 fail, 4 open``."""
-    number = len(ledger.rows)
-    parts = [f"for {chips} {text}" for chips, text in counts(ledger).items()]
-    if decided := sum(row.decision is not None for row in ledger.rows):
-        parts.append(f"{decided:,} decided")
-    if ledger.stale:
-        parts.append(f"{_counted(len(ledger.stale), 'decision')} without a question (--prune)")
-    if ledger.skipped:
-        parts.append(f"{_counted(len({file.path for file in ledger.skipped}), 'file')} skipped")
-    return f"{_counted(number, 'question')}{': ' if parts else ''}{'; '.join(parts)}"
 
 
 def _counted(number: int, noun: str) -> str:

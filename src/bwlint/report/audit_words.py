@@ -1,10 +1,8 @@
-"""What the words of a ledger mean, and its rows in numbers."""
+"""What the forms of rows mean."""
 
 from __future__ import annotations
 
-from collections import Counter
-
-from bwlint.model.ledger import Ledger, RowForm, RowKind
+from bwlint.model.ledger import RowForm
 
 FORMS: dict[RowForm, str] = {
     "gate": "A condition of the running program asks for the chip",
@@ -21,14 +19,3 @@ FORMS: dict[RowForm, str] = {
     "text": "A text for people names chips",
     "word": "An architecture is named and compared with nothing",
 }
-
-_COUNTED: tuple[RowKind, ...] = ("pass", "fail", "review", "open")
-
-
-def counts(ledger: Ledger) -> dict[str, str]:
-    """By asked chips in words, ``{"12.0, 12.1": "1,402 pass, 6 fail"}``; those with the same numbers together."""
-    alike: dict[str, list[str]] = {}
-    for chip in ledger.targets:
-        found = Counter(kind for row in ledger.rows for asked, kind in row.verdicts if asked == chip)
-        alike.setdefault(", ".join(f"{found[kind]:,} {kind}" for kind in _COUNTED if found[kind]), []).append(chip)
-    return {", ".join(chips): text for text, chips in alike.items() if text}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import cache
 from typing import TYPE_CHECKING
 
 from bwlint.judging.aside import place_mark
 from bwlint.ledger.question import Question
 from bwlint.ledger.rows import rows, told_of
 from bwlint.ledger.spelled import of_sightings
-from bwlint.ledger.whose import Whose
-from bwlint.model.ledger import Ledger, Row
+from bwlint.ledger.whose import group_of
+from bwlint.model.ledger import Ledger, Row, RowGroup
 from bwlint.model.progress import Advance, quiet
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
@@ -42,13 +43,17 @@ def rows_of(
     """The rows of what was gathered, with what rules have found there and what comments silence of it."""
     files = {file.real: file for file in gathered.found.files}
     told = told_of(findings, suppressed, names.real)
-    whose = Whose(analysis.context if analysis else None)
+    native = analysis.context.native if analysis else None
 
     def reported(real: str) -> str:
         file = files.get(real)
         return file.path if file is not None else names.reported(real, gathered.found.files[0])
 
-    return rows(_questions(gathered, analysis), told, gathered.targets, reported, whose.of)
+    def group(real: str) -> RowGroup:
+        place = place_mark(files[real])[0] if real in files else real
+        return group_of(place, real, native.unbuilt.holds if native else lambda real: False)
+
+    return rows(_questions(gathered, analysis), told, gathered.targets, reported, cache(group))
 
 
 def _questions(gathered: Gathered, analysis: Analysis | None) -> Iterator[Question]:
