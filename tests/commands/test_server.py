@@ -131,7 +131,8 @@ def test_questions_to_review_stand_above_their_lines(tmp_path: Path) -> None:
         document = editor.open("a.py", only_ten)
         assert not (await editor.diagnostics()).diagnostics
         lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(document))
-        (lens,) = lenses or ()
+        assert lenses
+        (lens,) = lenses
         assert lens.range.start.line == 2
         assert lens.command.title == "12.0, 12.1: review (12.x goes with 8.9 and 9.0, and 10.0 goes elsewhere)"
 

@@ -209,7 +209,7 @@ function decisionsToml() {
 }
 
 function decisionBlock(row, { said, reason, who, date }, more) {
-  const lines = Object.entries({ row, verdict: said, reason, who, date, ...more }).map(([key, text]) => `${key} = ${tomlString(text)}\n`);
+  const lines = Object.entries({ row, verdict: said, reason: reason.trim() || "no reason was given", who, date, ...more }).map(([key, text]) => `${key} = ${tomlString(text)}\n`);
   return `\n[[decision]]\n${lines.join("")}`;
 }
 
