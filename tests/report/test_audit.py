@@ -350,7 +350,7 @@ def test_decisions_of_the_file_are_exported() -> None:
                 "question": DECIDED.question,
                 "subject": DECIDED.subject,
             },
-            {"row": "0" * 32, "verdict": "later", "reason": "", "who": "", "date": ""},
+            {"row": "0" * 32, "verdict": "later", "reason": "no reason was given", "who": "", "date": ""},
         ],
     }
 
