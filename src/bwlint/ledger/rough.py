@@ -14,7 +14,7 @@ from bwlint.chips import Chip, ChipSet
 
 _VALUE = (
     r"(?:\(\s*(?P<major>\d{1,2})\s*,\s*(?P<minor>\d)\s*\)|0x(?P<hex>[0-9a-f]{2})\b"
-    r"|[\"']?(?:k?sm_?|compute_?)?(?P<whole>\d{1,4})(?:\.(?P<tenth>\d))?[af]?(?![\w.]))"
+    r"|[\"']?(?:k?sm_?|compute_?)?(?P<whole>\d{1,4})(?:\.(?P<tenth>\d))?[af]?(?![\w.]|\s*>))"
 )
 """(12, 0), 0x78, 120, "12.0", sm_120a."""
 _LEFT = r"(?P<left>[\w.]*(?:\[[^\]]{0,12}\]|\(\w{0,12}\))*)\)*"
@@ -70,12 +70,22 @@ def _comparisons(text: str) -> list[ChipSet]:
 def _members(text: str) -> list[ChipSet]:
     found = []
     for match in _MEMBER.finditer(text):
-        items = re.split(r"[\])}](?!\s*,)", match["list"] or match["set"], maxsplit=1)[0]
+        items = _within(match["list"] or match["set"])
         chips = [one for item in _ITEM.finditer(items) if (one := _value("==", item)) is not None]
         if chips:
             whole = reduce(ChipSet.__or__, chips)
             found.append(~whole if match["no"] else whole)
     return found
+
+
+def _within(text: str) -> str:
+    """A text up to the bracket that closes what it stands in."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth < 0:
+            return text[:at]
+    return text
 
 
 def _compared(op: str, match: re.Match[str]) -> ChipSet | None:

@@ -1,0 +1,167 @@
+"""Lines that speak of a chip, in the spellings that people use, and lines that do not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from bwlint.data import table
+from bwlint.model.ledger import Sighting
+from bwlint.readers.sightings import named_in_path, sightings
+
+SEEN = [
+    ("cuda", "#if __CUDA_ARCH__ >= 1000", "asked"),
+    ("cuda", "if (1200 == __CUDA_ARCH__) {", "asked"),
+    ("cuda", "return elem(sm, {80, 90, 100});", "asked"),
+    ("cuda", "std::find(archs.begin(), archs.end(), 90)", "asked"),
+    ("cuda", "if constexpr (Arch >= 90) {", "asked"),
+    ("cuda", "if (80 <= cc && cc < 100)", "asked"),
+    ("cuda", "    case 90: return hopper();", "asked"),
+    ("python", "if torch.cuda.get_device_capability()[0] >= 10:", "asked"),
+    ("python", "if props.major == 12 and props.minor == 0:", "asked"),
+    ("python", "ok = capability in ((8, 9), (9, 0))", "asked"),
+    ("python", 'if arch == "sm_90":', "asked"),
+    ("build", "if(ARCH VERSION_GREATER_EQUAL 9.0)", "asked"),
+    ("build", "nvidia-smi --query-gpu=compute_cap --format=csv | sed 's/[.]//'", "asked"),
+    ("build", "list(FIND archs sm_${cc} at)", "chip"),
+    ("build", "set(ENABLE_SM${X} ON)", "chip"),
+    ("build", "foreach(arch 80 90 100)", "chip"),
+    ("build", 'TORCH_CUDA_ARCH_LIST="8.0;9.0;12.0+PTX"', "chip"),
+    ("cuda", "constexpr int ARCH_NAME = 86;", "chip"),
+    ("cuda", "return kSM_120;", "chip"),
+    ("cuda", "using Kernel = KernelTma2SmSm100;", "chip"),
+    ("cuda", "case_of(0x78);", "chip"),
+    ("python", "SUPPORTED = [(9, 0), (12, 0)]", "chip"),
+    ("python", 'if hasattr(module, "sm90"):', "chip"),
+    ("python", 'name = f"sm_{major}{minor}"', "chip"),
+    ("cuda", "if (cc >= GGML_CUDA_CC_HOPPER)", "generation"),
+    ("python", "if is_blackwell():", "generation"),
+    ("python", 'if "RTX 5090" in name:', "product"),
+    ("python", "GB10 = 48", "product"),
+    ("cuda", 'asm("tcgen05.alloc;");', "unit"),
+    ("cuda", "cudaDeviceCanAccessPeer(&yes, 0, 1);", "unit"),
+    ("python", "limit = props.shared_memory_per_block_optin", "unit"),
+    ("python", 'backend = "deepep"', "unit"),
+    ("python", "tiles = props.multi_processor_count * 2", "unit"),
+    ("python", "fn = cute.compile(kernel)", "unit"),
+    ("build", "FROM nvidia/cuda:12.8.1-devel", "toolkit"),
+    ("python", "self.arch = arch", "word"),
+    ("python", "major, minor = torch.cuda.get_device_capability()", "word"),
+]
+UNSEEN = [
+    ("python", "search = archive.research(marching)"),
+    ("python", "self.architectures = model.architectures"),
+    ("cuda", "int prism90 = 0;"),
+    ("cuda", 'printf("Summary");'),
+    ("python", "capturing, manufacturing, restructuring = 1, 2, 3"),
+    ("python", "voltage = 90"),
+    ("cuda", "ColumnMajorInterleaved<64> layout;"),
+    ("cuda", "// a tile in row-major order, col-major else"),
+    ("python", "adapter.load(adagrad)"),
+    ("python", "shape = (8, 8)"),
+    ("python", "x = 9.0 * 12.0"),
+    ("python", 'version = "1.12.0"'),
+    ("python", "b2 = b1 + h2"),
+    ("cuda", "for (int i = 0; i < 90; i++)"),
+    ("build", "sparkle: true"),
+    ("python", ""),
+]
+
+
+@pytest.mark.parametrize(("kind", "line", "what"), SEEN)
+def test_a_line_that_speaks_of_a_chip(kind: str, line: str, what: str) -> None:
+    (found,) = sightings(kind, line)
+    assert (found.what, found.line, found.text) == (what, 1, line.strip())
+
+
+@pytest.mark.parametrize(("kind", "line"), UNSEEN)
+def test_a_line_that_does_not(kind: str, line: str) -> None:
+    assert sightings(kind, line) == ()
+
+
+def test_a_release_of_cuda_is_no_chip() -> None:
+    assert [one.what for one in sightings("cuda", "#if __CUDACC_VER_MAJOR__ >= 12")] == []
+
+
+def test_every_row_of_the_table_is_reached_by_its_own_anchors() -> None:
+    """A line of `SEEN` for each row: its words are looked for where an anchor stands, and nowhere else."""
+    import re
+
+    lines = [line.lower() for _, line, _ in SEEN]
+    for row in table("sightings")["sighting"]:
+        pattern = re.compile("|".join(row["words"]))
+        reached = [line for line in lines if pattern.search(line) and any(anchor in line for anchor in row["anchors"])]
+        assert reached, row["says"]
+
+
+PYTHON = '''class Runner:
+    """For Hopper."""
+
+    def run(self, cap):
+        # sm_90 alone
+        if cap >= (9, 0):
+            return 1
+
+
+arch = 90
+'''
+
+
+def test_what_is_around_a_line_and_what_is_prose() -> None:
+    found = [(one.line, one.what, one.within, one.prose) for one in sightings("python", PYTHON)]
+    assert found == [
+        (2, "generation", "Runner", True),
+        (5, "chip", "Runner.run", True),
+        (6, "chip", "Runner.run", False),
+        (10, "chip", "", False),
+    ]
+
+
+def test_what_is_around_a_line_of_cpp() -> None:
+    source = "struct Traits {\n  static int a = Sm90;\n};\nvoid launch(int sm)\n{\n  if (sm == 90) {}\n}\n"
+    assert [(one.line, one.within) for one in sightings("cuda", source)] == [(2, "Traits"), (6, "launch")]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_are_counted_from_one(end: str) -> None:
+    assert [one.line for one in sightings("python", end.join(["x", "sm_90", "", "sm_120"]))] == [2, 4]
+
+
+@pytest.mark.parametrize("text", ["İ sm_90", "x = '\udcff' # sm_90", "ﬁ sm_90"])
+def test_letters_that_are_no_ascii(text: str) -> None:
+    assert [one.tokens for one in sightings("python", text)] == [("sm_90",)]
+
+
+def test_names_are_told_whole() -> None:
+    (found,) = sightings("cuda", "launch_sm100_gemm<Sm90Tag>(a, is_sm120a_supported);")
+    assert found.tokens == ("launch_sm100_gemm", "Sm90Tag", "is_sm120a_supported")
+
+
+def test_a_long_line_is_cut() -> None:
+    found = sightings("build", "sm_90 " * 100_000)
+    assert found == (Sighting(1, "chip", ("sm_90",), found[0].text, "", False),)
+    assert len(found[0].text) <= 200
+
+
+HOSTILE = {
+    "a word": "a" * 1_000_000,
+    "blanks and brackets": "f ( " * 250_000,
+    "no end of an identifier": "A" * 500_000 + " " * 500_000,
+    "anchors": "sm_arch cc " * 90_000,
+    "quotes": '"""' * 300_000,
+    "comparisons": "arch >= " * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("kind", ["python", "cuda", "build"])
+def test_a_hostile_line_is_read_in_time(kind: str, name: str) -> None:
+    begin = time.process_time()
+    sightings(kind, HOSTILE[name])
+    assert time.process_time() - begin < 20
+
+
+def test_names_in_a_path() -> None:
+    assert named_in_path("csrc/sm100/gemm_sm90.cu") == ("sm100", "gemm_sm90")
+    assert named_in_path("csrc/search/archive.cu") == ()
