@@ -32,8 +32,8 @@ def test_a_weight_is_of_a_mark_that_a_question_can_have(name: str) -> None:
 
 
 def test_the_parts_of_a_score() -> None:
-    found = parts({"in-test", "found-by-check", "no-such-mark", "is-condition"})
-    assert [part.name for part in found] == ["found-by-check", "in-test", "is-condition"]
+    found = parts({"is-flag", "in-test", "found-by-check", "no-such-mark"})
+    assert [part.name for part in found] == ["found-by-check", "in-test", "is-flag"]
     assert all(part.says for part in found)
 
 

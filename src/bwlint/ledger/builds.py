@@ -23,7 +23,8 @@ def of_builds(context: Context, module: Module) -> Iterator[Question]:
 def _list(context: Context, module: Module, carries: list[Carry]) -> Question:
     first, asked = carries[0], context.targets
     covered = runs_on(carries)
-    table: Table = tuple((chip, "yes" if chip in covered else "no") for chip in columns(asked))
+    is_known = any(carry.sass or carry.ptx for carry in carries)
+    table: Table = tuple((chip, "yes" if chip in covered else "no") for chip in columns(asked) if is_known)
     marks = {f"is-{first.kind}", *shape(table, asked.names)}
     named = sorted({name for carry in carries for name in (*carry.sass, *carry.ptx)}, key=lambda n: (len(n), n))
     if named and not asked & covered:

@@ -13,7 +13,7 @@ from bwlint.ledger.question import NEIGHBOURS, Question
 from bwlint.ledger.ranking import parts
 from bwlint.ledger.verdicts import KnownKind, verdict
 from bwlint.model.findings import Finding, Suppressed
-from bwlint.model.ledger import ROW_GROUPS, ROW_KINDS, Row, RowGroup, RowPlace
+from bwlint.model.ledger import ROW_KINDS, Row, RowGroup, RowPlace
 
 KEY = "bwlint-audit/v1"
 _MANY = 8
@@ -130,10 +130,18 @@ def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: 
         why=known.why,
         score=sum(part.points for part in score),
         parts=score,
-        places=tuple(replace(place, path=reported(place.path)) for place in dict.fromkeys(question.places)),
+        places=tuple(replace(place, path=reported(place.path)) for place in _places(one, told)),
         fingerprint=fingerprint(question),
         findings=tuple(finding.fingerprint for finding in told),
     )
+
+
+def _places(one: _Answered, told: Sequence[Finding]) -> list[RowPlace]:
+    """The places of a question, that of the finding which says why first."""
+    places = list(dict.fromkeys(one.question.places))
+    loudest = next((f for f in told if f.severity != "note"), told[0] if told else None)
+    lines = [(at.first, at.last) for at in one.told if at.finding is loudest]
+    return sorted(places, key=lambda place: not any(place.line <= b and place.end_line >= a for a, b in lines))
 
 
 def _known(one: _Answered, told: Sequence[Finding]) -> KnownKind:
@@ -201,10 +209,15 @@ def _linked(found: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _place_in_list(row: Row) -> tuple[bool, int, int, int, str, int, str]:
-    first = row.places[0]
-    kind = ROW_KINDS.index(row.kind)
-    return kind == 3, ROW_GROUPS.index(row.group) > 0, -row.score, kind, first.path, first.line, row.fingerprint
+_WORDS = frozenset({"unit", "product", "text", "word"})
+"""Forms that only name something: what is asked comes first."""
+
+
+def _place_in_list(row: Row) -> tuple[bool, bool, bool, int, int, str, int, str]:
+    first, kind = row.places[0], ROW_KINDS.index(row.kind)
+    names_only = row.kind == "open" and row.form in _WORDS
+    is_others = row.group != "own"
+    return row.kind == "pass", is_others, names_only, -row.score, kind, first.path, first.line, row.fingerprint
 
 
 def told_of(

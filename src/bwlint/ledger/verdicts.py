@@ -18,6 +18,14 @@ _UNLIKE = {
     "with-8-and-9-unlike-10": "12.x goes with 8.9 and 9.0, and 10.0 goes elsewhere",
     "with-9-and-10-unlike-8": "12.x goes with 9.0 and 10.0, and 8.9 goes elsewhere",
 }
+_BUILDS = {
+    "with-9-and-10-unlike-8": "12.x is built for as 9.0 and 10.0 are, and 8.9 is not",
+    "with-10-unlike-9": "12.x is built for as 10.0 is, and 9.0 is not",
+    "with-8-and-9-unlike-10": "10.0 is built for, and 12.x, 9.0 and 8.9 are not",
+    "with-10-and-8-unlike-9": "9.0 is built for, and 12.x, 10.0 and 8.9 are not",
+    "with-8-unlike-9-and-10": "9.0 and 10.0 are built for, and 12.x and 8.9 are not",
+    "splits-family": "what is built loads on one of 12.0 and 12.1",
+}
 _UNKNOWN = {
     "asked": "recognised by its spelling alone",
     "name": "names a generation: the tests in front of it decide who gets here",
@@ -44,7 +52,7 @@ def verdict(question: Question) -> KnownKind:
     why = _passes(question)
     if why:
         return KnownKind("pass", why)
-    for mark, why in _UNLIKE.items():
+    for mark, why in (_UNLIKE | _BUILDS if question.form == "build" else _UNLIKE).items():
         if mark in question.marks:
             return KnownKind("review", why)
     if question.form in _EVALUATED and "not-evaluated" in question.marks:
