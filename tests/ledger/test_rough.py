@@ -23,6 +23,9 @@ LINES = {
     "#if __CUDA_ARCH__ == 1200": "12.0",
     "#if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1000": "9.0",
     "cc == 0x78": "12.0",
+    "90 <= cc && cc < 120": "9.0 10.0",
+    "cap in [(12, 0)]": "12.0",
+    "cuda_version >= 12.8 and cc >= 90": "9.0 10.0 12.0 12.1",
     'arch == "sm_120a"': "12.0",
     'arch == "12.0"': "12.0",
     "if(ARCH VERSION_GREATER_EQUAL 9.0)": "9.0 10.0 12.0 12.1",
@@ -38,7 +41,18 @@ def test_a_line_with_numbers_of_chips(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["", "return x", "n == 4096", "elem(kind, {1, 2})", "minor == 0", "launch<90>", "block >= 256", "x == 1"]
+    "line",
+    [
+        "",
+        "return x",
+        "n == 4096",
+        "elem(kind, {1, 2})",
+        "minor == 0",
+        "launch<90>",
+        "block >= 256",
+        "x == 1",
+        "scale >= 1.0",
+    ],
 )
 def test_a_line_without(line: str) -> None:
     assert admitted(line) is None

@@ -33,6 +33,7 @@ OTHERS: list[tuple[RowForm, set[str], str, str]] = [
         "names an asked chip: nothing compares the text with the code",
     ),
     ("name", set(), "open", "names a generation: the tests in front of it decide who gets here"),
+    ("word", {"has-a-number"}, "open", "a number stands beside it that may be a chip's"),
     ("amount", set(), "open", "asks for what chips differ in: nothing proves that it fits"),
 ]
 

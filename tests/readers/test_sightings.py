@@ -136,6 +136,15 @@ def test_letters_that_are_no_ascii(text: str) -> None:
     assert [one.tokens for one in sightings("python", text)] == [("sm_90",)]
 
 
+def test_a_letter_that_becomes_two_hides_no_word_in_capitals() -> None:
+    assert [one.what for one in sightings("python", "x = 'İ'\nif __CUDA_ARCH__ >= 900 and Hopper: pass")] == ["asked"]
+
+
+def test_tabs_indent() -> None:
+    (found,) = sightings("python", "class A:\n\tdef f(self):\n\t\tsm90\n")
+    assert found.within == "A.f"
+
+
 def test_names_are_told_whole() -> None:
     (found,) = sightings("cuda", "launch_sm100_gemm<Sm90Tag>(a, is_sm120a_supported);")
     assert found.tokens == ("launch_sm100_gemm", "Sm90Tag", "is_sm120a_supported")
@@ -152,6 +161,8 @@ HOSTILE = {
     "blanks and brackets": "f ( " * 250_000,
     "no end of an identifier": "A" * 500_000 + " " * 500_000,
     "anchors": "sm_arch cc " * 90_000,
+    "words in one identifier": "x_sm90_" * 142_857,
+    "words in many": ("sm90_" * 399 + "\n") * 500,
     "quotes": '"""' * 300_000,
     "comparisons": "arch >= " * 100_000,
 }

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from functools import reduce
 
-from bwlint.chips import Chip, ChipSet
+from bwlint.chips import EVERY, Chip, ChipSet
 
 _VALUE = (
     r"(?:\(\s*(?P<major>\d{1,2})\s*,\s*(?P<minor>\d)\s*\)|0x(?P<hex>[0-9a-f]{2})\b"
@@ -47,6 +47,7 @@ _OPS: dict[str, Callable[[int, int], bool]] = {
     "<": int.__lt__,
     ">": int.__gt__,
 }
+_KNOWN = frozenset(chip.joined for chip in EVERY)
 _MAJORS, _JOINED, _ARCHS = range(3, 16), range(30, 131), range(300, 1301)
 
 
@@ -61,9 +62,8 @@ def admitted(text: str) -> ChipSet | None:
 
 def _comparisons(text: str) -> list[ChipSet]:
     found = [_compared(match["op"], match) for match in _COMPARED.finditer(text)]
-    if not any(one is not None for one in found):
-        found += [_compared(_FLIPPED.get(match["op"], match["op"]), match) for match in _TURNED.finditer(text)]
-        found += [_numbers("==", int(match["whole"])) for match in _CASE.finditer(text)]
+    found += [_compared(_FLIPPED.get(match["op"], match["op"]), match) for match in _TURNED.finditer(text)]
+    found += [_numbers("==", int(match["whole"])) for match in _CASE.finditer(text)]
     return [one for one in found if one is not None]
 
 
@@ -101,7 +101,9 @@ def _value(op: str, match: re.Match[str]) -> ChipSet | None:
     if groups.get("hex"):
         return _numbers(op, int(groups["hex"], 16))
     whole, tenth = int(groups["whole"]), groups.get("tenth")
-    return _numbers(op, whole * 10 + int(tenth) if tenth else whole)
+    if not tenth:
+        return _numbers(op, whole)
+    return _pairs(op, whole, int(tenth)) if whole * 10 + int(tenth) in _KNOWN else None
 
 
 def _pairs(op: str, major: int, minor: int) -> ChipSet | None:

@@ -9,14 +9,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet
-from bwlint.ledger.question import NEIGHBOURS, Question
+from bwlint.ledger.question import MOST_TEXT, NEIGHBOURS, Question
 from bwlint.ledger.ranking import parts
 from bwlint.ledger.verdicts import KnownKind, verdict
 from bwlint.model.findings import Finding, Suppressed
 from bwlint.model.ledger import ROW_KINDS, Row, RowGroup, RowPlace
 
 KEY = "bwlint-audit/v1"
-_MANY = 8
+_MANY, _FEW = 8, 8
+_LONGEST = 2_000
+"""Lines of a place in which findings are looked for."""
+_WORDS = frozenset({"unit", "product", "text", "word"})
+_NAMING = _WORDS | {"name"}
+"""Forms that only name something: what is asked comes first, and no finding is about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,66 +54,65 @@ def rows(
     """The rows of a run, most suspicious first. `reported` is the path that reports tell for a real one, `group` whose
     code a file is.
     """
-    merged = _merged(questions)
-    found = [*_with_findings(merged, told), *_alone(merged, told)]
-    made = [_row(one, asked, reported, group) for one in found]
+    made = [_row(one, asked, reported, group) for one in _answered(_merged(questions), told)]
     return tuple(sorted(_linked(_once(made)), key=_place_in_list))
 
 
 def _merged(questions: Iterable[Question]) -> list[Question]:
     """Questions with those of one key as one: the uses of a helper, the marks of tests."""
-    found: list[Question] = []
-    first: dict[tuple[str, ...], int] = {}
-    for question in questions:
-        at = first.setdefault((question.form, *question.key), len(found)) if question.key else len(found)
-        if at == len(found):
-            found.append(question)
-        else:
-            found[at] = _joined(found[at], question)
-    return found
+    groups: dict[tuple[object, ...], list[Question]] = {}
+    for number, question in enumerate(questions):
+        groups.setdefault((question.form, *(question.key or (number,))), []).append(question)
+    return [_joined(group) if len(group) > 1 else group[0] for group in groups.values()]
 
 
-def _joined(one: Question, other: Question) -> Question:
-    places = tuple(dict.fromkeys((*one.places, *other.places)))
-    behind, marks = one.behind or other.behind, one.marks | other.marks
-    return replace(one, places=places, marks=marks, behind=behind)
+def _joined(group: Sequence[Question]) -> Question:
+    places = tuple(dict.fromkeys(place for one in group for place in one.places))
+    behind = next((one.behind for one in group if one.behind), "")
+    return replace(group[0], places=places, marks=frozenset().union(*(one.marks for one in group)), behind=behind)
 
 
-def _with_findings(questions: Sequence[Question], told: Sequence[FoundAt]) -> Iterator[_Answered]:
-    by_path: dict[str, list[FoundAt]] = defaultdict(list)
+_Lines = dict[tuple[str, int], list[FoundAt]]
+"""What is found on a line of a file."""
+
+
+def _answered(questions: Sequence[Question], told: Sequence[FoundAt]) -> Iterator[_Answered]:
+    """Questions with what is told of them, and findings about which nobody asks."""
+    lines: _Lines = defaultdict(list)
     for one in told:
-        by_path[one.path].append(one)
+        for line in range(one.first, min(one.last, one.first + _LONGEST) + 1):
+            lines[one.path, line].append(one)
+    known: set[int] = set()
     for question in questions:
-        yield _Answered(question, tuple(one for one in by_path.get(question.path, ()) if _is_about(one, question)))
+        about = _about(question, lines)
+        known |= {id(one) for one in about}
+        yield _Answered(question, about)
+    for one in told:
+        if one.silenced is None and id(one) not in known:
+            yield _Answered(_alone(one), (one,))
 
 
-def _is_about(one: FoundAt, question: Question) -> bool:
-    if question.form in ("word", "text", "name", "unit", "product"):
-        return False
-    return any(
-        place.path == one.path and place.line <= one.last and place.end_line >= one.first
+def _about(question: Question, lines: _Lines) -> tuple[FoundAt, ...]:
+    if question.form in _NAMING:
+        return ()
+    found = {
+        id(one): one
         for place in question.places
         if place.says != "its message"
+        for line in range(place.line, min(place.end_line, place.line + _LONGEST) + 1)
+        for one in lines.get((place.path, line), ())
+    }
+    return tuple(found.values())
+
+
+def _alone(one: FoundAt) -> Question:
+    return Question(
+        form="finding",
+        subject=one.path.rpartition("/")[2],
+        text=one.finding.message[:MOST_TEXT],
+        places=(RowPlace(one.path, one.first, one.last, "found here"),),
+        marks=frozenset({"is-finding"}),
     )
-
-
-def _alone(questions: Sequence[Question], told: Sequence[FoundAt]) -> Iterator[_Answered]:
-    """Findings about which nobody asks."""
-    by_path: dict[str, list[Question]] = defaultdict(list)
-    for question in questions:
-        by_path[question.path].append(question)
-    for one in told:
-        if one.silenced is not None or any(_is_about(one, question) for question in by_path.get(one.path, ())):
-            continue
-        finding = one.finding
-        question = Question(
-            form="finding",
-            subject=one.path.rpartition("/")[2],
-            text=finding.message[:200],
-            places=(RowPlace(one.path, one.first, one.last, "found here"),),
-            marks=frozenset({"is-finding"}),
-        )
-        yield _Answered(question, (one,))
 
 
 def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Row:
@@ -182,35 +186,29 @@ def fingerprint(question: Question) -> str:
 
 def _once(found: Sequence[Row]) -> list[Row]:
     """Rows with equal ones as one: copies of a file ask the same."""
-    by_print: dict[str, Row] = {}
+    groups: dict[str, list[Row]] = defaultdict(list)
     for row in found:
-        known = by_print.get(row.fingerprint)
-        by_print[row.fingerprint] = row if known is None else _both(known, row)
-    return list(by_print.values())
+        groups[row.fingerprint].append(row)
+    return [_one_of(group) if len(group) > 1 else group[0] for group in groups.values()]
 
 
-def _both(one: Row, other: Row) -> Row:
-    """One of two equal rows, the more suspicious, with the places of both."""
-    first, second = sorted((one, other), key=_place_in_list)
-    places = tuple(dict.fromkeys((*first.places, *second.places)))
-    return replace(first, places=places, findings=tuple(dict.fromkeys((*first.findings, *second.findings))))
+def _one_of(group: Sequence[Row]) -> Row:
+    """The project's own of equal rows, of these the worst, with the places of all."""
+    first, *others = sorted(group, key=lambda row: (row.group != "own", ROW_KINDS.index(row.kind), row.places[0].path))
+    alike = (first, *(row for row in others if row.kind == first.kind))
+    places = tuple(dict.fromkeys(place for row in (first, *others) for place in row.places))
+    return replace(first, places=places, findings=tuple(dict.fromkeys(one for row in alike for one in row.findings)))
 
 
 def _linked(found: Sequence[Row]) -> list[Row]:
     by_subject: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in found:
         by_subject[row.places[0].path, row.subject].append(row.fingerprint)
-    return [
-        replace(
-            row,
-            same_subject=tuple(p for p in by_subject[row.places[0].path, row.subject] if p != row.fingerprint)[:8],
-        )
-        for row in found
-    ]
+    return [replace(row, same_subject=_others(by_subject[row.places[0].path, row.subject], row)) for row in found]
 
 
-_WORDS = frozenset({"unit", "product", "text", "word"})
-"""Forms that only name something: what is asked comes first."""
+def _others(prints: Sequence[str], row: Row) -> tuple[str, ...]:
+    return tuple(one for one in prints[: _FEW + 1] if one != row.fingerprint)[:_FEW]
 
 
 def _place_in_list(row: Row) -> tuple[bool, bool, bool, int, int, str, int, str]:

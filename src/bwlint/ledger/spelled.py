@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from bwlint.chips import ChipSet
@@ -19,6 +20,9 @@ _OWN_FORM: dict[str, RowForm] = {
     "toolkit": "unit",
     "word": "word",
 }
+
+_NUMBER = re.compile(r"(?<![\w.])(?:5[023]|6[012]|7[025]|8[0679]|90|10[0137]|110|12[01])0?[af]?(?![\w.])")
+"""What may be a chip's: who calls a helper with it asks for the chip."""
 
 
 def of_sightings(
@@ -57,6 +61,8 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         marks |= own
     else:
         marks |= _named(members, tokens, asked)
+    if any(_NUMBER.search(one.text) for one in members):
+        marks.add("has-a-number")
     return Question(
         form=form,  # type: ignore[arg-type]
         subject=within or place.rpartition("/")[2],

@@ -31,6 +31,7 @@ _UNKNOWN = {
     "name": "names a generation: the tests in front of it decide who gets here",
     "product": "names a product: the code does not say which capability that stands for",
     "unit": "names what not all chips have: whether an asked chip gets here is not known",
+    "word": "a number stands beside it that may be a chip's",
     "text": "names an asked chip: nothing compares the text with the code",
     "amount": "asks for what chips differ in: nothing proves that it fits",
     "build": "what is built is known, what needs it is not",
@@ -69,7 +70,7 @@ def _passes(question: Question) -> str:
         return "12.x, 10.0, 9.0 and 8.9 get the same answer"
     if shape == {"nobody-gets-here"}:
         return "no asked chip gets here"
-    if question.form == "word":
+    if question.form == "word" and "has-a-number" not in question.marks:
         return "no number and no chip is compared here: where that is done, it is a row of its own"
     if question.form == "text" and not question.marks & {"names-asked", "names-one-twin"}:
         return "a comment or a text that names no asked chip decides nothing"

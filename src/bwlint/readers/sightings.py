@@ -20,6 +20,7 @@ from bwlint.model.ledger import WHATS, Sighting, What
 
 MOST_TEXT = 200
 """Characters of a line that are kept."""
+MOST_TOKEN = 80
 MOST_LINE = 2_000
 """Characters of a line that anybody wrote by hand."""
 
@@ -37,6 +38,7 @@ _CPP = re.compile(
 )
 _BUILD = re.compile(r"(?mi)^[ \t]*(?:function|macro)[ \t]*\([ \t]*(\w+)|^(\w+)[ \t]*\(\)[ \t]*\{|^([\w-]+)[ \t]*:")
 _BLANK = re.compile(r"\s+")
+_WORD_BEFORE, _WORD_BEHIND = re.compile(r"\w+\Z"), re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def sightings(kind: str, source: str) -> tuple[Sighting, ...]:
 def _by_line(source: str) -> dict[int, list[tuple[What, str]]]:
     lower = source.lower()
     if len(lower) != len(source):  # some letters become two
-        lower = source
+        lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in source)
     if not lower.isascii():  # lone surrogates are no text for others
         lower = lower.encode("utf-8", "replace").decode("utf-8")
     words = _words()
@@ -98,7 +100,7 @@ def _by_line(source: str) -> dict[int, list[tuple[What, str]]]:
             for match in pattern.finditer(lower, start, stop):
                 if not _is_inside_a_word(source, match.start()):
                     token = match[0] if what == "asked" else _whole(source, *match.span())
-                    found.setdefault(line, []).append((what, token[:80]))
+                    found.setdefault(line, []).append((what, token[:MOST_TOKEN]))
     return found
 
 
@@ -111,12 +113,10 @@ def _is_inside_a_word(source: str, start: int) -> bool:
 
 
 def _whole(source: str, start: int, end: int) -> str:
-    """The identifier around a word."""
-    while start > 0 and (source[start - 1].isalnum() or source[start - 1] == "_"):
-        start -= 1
-    while end < len(source) and (source[end].isalnum() or source[end] == "_"):
-        end += 1
-    return source[start:end]
+    """The identifier around a word, as far as it is kept."""
+    first, last = max(0, start - MOST_TOKEN), end + MOST_TOKEN
+    before, behind = _WORD_BEFORE.search(source[first:start]), _WORD_BEHIND.match(source[end:last])
+    return f"{before[0] if before else ''}{source[start:end]}{behind[0] if behind else ''}"[:MOST_TOKEN]
 
 
 class _Around:
@@ -135,7 +135,7 @@ class _Around:
 
     def _python(self, line: int, at: int) -> str:
         assert self._lines is not None
-        text = self._lines[line - 1]
+        text = self._lines[line - 1].expandtabs()
         indent = len(text) - len(text.lstrip())
         own = self._starts[at] == line
         names: list[str] = []
