@@ -53,7 +53,7 @@ def judge(gathered: Gathered) -> Outcome:
 
 def findings_of_text(gathered: Gathered, world: Linked | None = None) -> tuple[Finding, ...]:
     """What there is to say of the text of what was gathered, in its world where that is known already."""
-    return _told(gathered, gathered.names, world).findings
+    return _told(gathered, gathered.names, world, with_rows=False).findings
 
 
 _COUNTED = ("modules", "gates", "gates_evaluated", "unreached")
@@ -71,7 +71,7 @@ class _Told:
     rows: tuple[Row, ...] = ()
 
 
-def _told(gathered: Gathered, names: Names, world: Linked | None = None) -> _Told:
+def _told(gathered: Gathered, names: Names, world: Linked | None = None, *, with_rows: bool = True) -> _Told:
     unread = {skip.path for skip in gathered.collected.skipped}
     marked = [file for file in gathered.collected.marked if file.path not in unread]
     rules = gathered.settings.all_rules(gathered.found.files)  # whatever there is to judge: an unknown one is an error
@@ -95,7 +95,7 @@ def _told(gathered: Gathered, names: Names, world: Linked | None = None) -> _Tol
     stats |= {"untried": proofs.untried} if proofs.untried else {}
     judged = analysis.context.judged
     sets = {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
-    rows = rows_of(gathered, names, analysis, finished.findings, finished.suppressed)
+    rows = rows_of(gathered, names, analysis, finished.findings, finished.suppressed) if with_rows else ()
     stats |= _left(gathered, rows)
     return _Told(
         findings=finished.findings,
