@@ -8,7 +8,7 @@ import pytest
 
 from bwlint.data import table
 from bwlint.model.ledger import Sighting
-from bwlint.readers.sightings import named_in_path, sightings
+from bwlint.readers.sightings import sightings
 
 SEEN = [
     ("cuda", "#if __CUDA_ARCH__ >= 1000", "asked"),
@@ -174,8 +174,3 @@ def test_a_hostile_line_is_read_in_time(kind: str, name: str) -> None:
     begin = time.process_time()
     sightings(kind, HOSTILE[name])
     assert time.process_time() - begin < 20
-
-
-def test_names_in_a_path() -> None:
-    assert named_in_path("csrc/sm100/gemm_sm90.cu") == ("sm100", "gemm_sm90")
-    assert named_in_path("csrc/search/archive.cu") == ()

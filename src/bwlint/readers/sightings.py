@@ -196,9 +196,3 @@ def _quoted(source: str) -> tuple[tuple[int, int], ...]:
             found.append((opened, line))
             mark = ""
     return tuple(found)
-
-
-def named_in_path(path: str) -> tuple[str, ...]:
-    """The words of a path that name a chip or a generation."""
-    found = _by_line(path).get(1, [])
-    return tuple(dict.fromkeys(token for what, token in found if what in ("chip", "generation")))
