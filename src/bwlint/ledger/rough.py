@@ -18,9 +18,9 @@ _VALUE = (
 )
 """(12, 0), 0x78, 120, "12.0", sm_120a."""
 _LEFT = r"(?P<left>[\w.]*(?:\[[^\]]{0,12}\]|\(\w{0,12}\))*)\)*"
-_OP = r"(?P<op>==|!=|>=|<=|<|>|version_(?:less|greater)(?:_equal)?|version_equal|greater_equal|less|strequal)"
+_OP = r"(?P<op>==|!=|>=|<=|<|>|version_(?:less|greater)(?:_equal)?|version_equal|(?:greater|less)_equal|greater|less|equal|strequal)"
 _COMPARED = re.compile(rf"{_LEFT}\s*{_OP}\s*{_VALUE}", re.I)
-_TURNED = re.compile(r"(?<![\w.])(?P<whole>\d{2,4})\s*(?P<op>==|!=|>=|<=|<|>)\s*(?P<left>[\w.]*[a-z_][\w.]*)", re.I)
+_TURNED = re.compile(rf"(?<![\w.]){_VALUE}\s*(?P<op>==|!=|>=|<=|<|>)\s*(?P<left>[\w.]*[a-z_][\w.]*)", re.I)
 _MEMBER = re.compile(
     r"(?P<no>not\s+)?\bin\b\s*(?:\w+\()?\s*[\[({](?P<list>[^\n]{1,120})"
     r"|(?:elem|one_of|contains|any_of)\s*\(\s*[\w.]+\s*,\s*\{?(?P<set>[^\n}]{1,120})",
@@ -36,7 +36,10 @@ _WORDS = {
     "version_greater": ">",
     "version_equal": "==",
     "greater_equal": ">=",
+    "less_equal": "<=",
+    "greater": ">",
     "less": "<",
+    "equal": "==",
     "strequal": "==",
 }
 _OPS: dict[str, Callable[[int, int], bool]] = {
@@ -62,7 +65,11 @@ def admitted(text: str) -> ChipSet | None:
 
 def _comparisons(text: str) -> list[ChipSet]:
     found = [_compared(match["op"], match) for match in _COMPARED.finditer(text)]
-    found += [_compared(_FLIPPED.get(match["op"], match["op"]), match) for match in _TURNED.finditer(text)]
+    found += [
+        _compared(_FLIPPED.get(match["op"], match["op"]), match)
+        for match in _TURNED.finditer(text)
+        if match["major"] or len(match["whole"] or "") > 1
+    ]
     found += [_numbers("==", int(match["whole"])) for match in _CASE.finditer(text)]
     return [one for one in found if one is not None]
 
@@ -89,9 +96,15 @@ def _within(text: str) -> str:
 
 
 def _compared(op: str, match: re.Match[str]) -> ChipSet | None:
+    op = _WORDS.get(op.lower(), op)
     if match["left"].lower().endswith("minor"):
-        return None
-    return _value(_WORDS.get(op.lower(), op), match)
+        return _minors(op, match)
+    return _value(op, match)
+
+
+def _minors(op: str, match: re.Match[str]) -> ChipSet | None:
+    number = match["whole"]
+    return _where(op, int(number), lambda chip: chip.minor) if number and len(number) == 1 else None
 
 
 def _value(op: str, match: re.Match[str]) -> ChipSet | None:

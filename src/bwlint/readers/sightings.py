@@ -109,7 +109,7 @@ def _is_inside_a_word(source: str, start: int) -> bool:
     if start == 0:
         return False
     before, first = source[start - 1], source[start]
-    return before.isalpha() and first.isalpha() and (before.islower() == first.islower()) and before.islower()
+    return before.isalpha() and first.isalpha() and before.islower() == first.islower()
 
 
 def _whole(source: str, start: int, end: int) -> str:
