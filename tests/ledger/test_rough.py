@@ -17,7 +17,7 @@ LINES = {
     "capability in ((9, 0), (12, 0))": "9.0 12.0",
     "capability not in [(9, 0)]": "8.9 10.0 12.0 12.1",
     "major >= 10": "10.0 12.0 12.1",
-    "props.major == 12 and props.minor == 0": "12.0 12.1",
+    "props.major == 12 and props.minor == 0": "12.0",
     "capability() >= (12, 1)": "12.1",
     "case 90:": "9.0",
     "#if __CUDA_ARCH__ == 1200": "12.0",

@@ -1,13 +1,23 @@
-"""Questions of operations that some chips lack: bytes, clusters, multiprocessors, peers, pinned packages."""
+"""Questions of operations that some chips lack: bytes, clusters, multiprocessors, peers, pinned packages.
+
+What a table of `chips/` decides is decided here: instructions and atoms that ptxas takes, releases of CUDA.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
+from bwlint.chips import ChipSet
+from bwlint.chips.atoms import atom
+from bwlint.chips.instructions import verdict
+from bwlint.chips.targetset import TargetSet
+from bwlint.chips.toolkits import version
+from bwlint.chips.wording import plain
 from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
 from bwlint.ledger import naming
-from bwlint.ledger.question import Question
+from bwlint.ledger.question import MOST_TEXT, Question
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module, Operation
 from bwlint.model.ledger import RowPlace
@@ -15,28 +25,9 @@ from bwlint.model.ledger import RowPlace
 _ASKED = frozenset(
     {
         *("instruction", "atom", "cluster", "dynamic-shared", "static-shared", "default-shared", "capacity", "stated"),
-        *(
-            "launch",
-            "launch-bounds",
-            "dependent-launch",
-            "switched-on",
-            "link-speed",
-            "link-use",
-            "peer",
-            "plan-branch",
-        ),
-        *(
-            "size-table",
-            "lookup",
-            "tuned-shared",
-            "launched-shared",
-            "glued",
-            "as-text",
-            "floor",
-            "soname",
-            "environment",
-        ),
-        *("cuda-matrix", "wheel-index", "package-floor", "package-pin", "cuda-image", "picked-target"),
+        *("launch-bounds", "dependent-launch", "switched-on", "link-speed", "link-use", "peer", "plan-branch"),
+        *("size-table", "lookup", "tuned-shared", "launched-shared", "glued", "as-text", "floor", "soname"),
+        *("environment", "cuda-matrix", "wheel-index", "package-floor", "package-pin", "cuda-image", "picked-target"),
         *("multiprocessors", "memory-tier", "memory-query"),
     }
 )
@@ -44,43 +35,103 @@ _ASKED = frozenset(
 _SHARED = frozenset({"dynamic-shared", "static-shared", "default-shared", "stated", "capacity", "shared-size"})
 _COUNTED = frozenset({*_SHARED, "cluster", "launch-bounds", "multiprocessors"})
 """Kinds whose amounts are numbers."""
+_RELEASES = frozenset({"cuda-matrix", "wheel-index", "cuda-image"})
+"""Kinds that are called after a release of CUDA."""
+_PLAIN = TargetSet.where(lambda target: not target.suffix)
 MOST_SHARED, WITHOUT_OPT_IN = 99 * 1024, 48 * 1024
 """Bytes of shared memory that a block of 12.x can have at most, and that a block of any chip has without asking for
 more (chips/devices.toml)."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """What a table says of an operation: why it cannot matter, or why somebody should look at it."""
+
+    passes: str = ""
+    doubt: str = ""
+    unknown: str = ""
+
+
 def of_operations(context: Context, module: Module, told: Collection[int]) -> Iterator[Question]:
     """The operations of a file by kind, less those on lines that are `told` of a gate already."""
-    found: dict[str, list[Operation]] = {}
+    found: dict[tuple[str, _Settled], list[Operation]] = {}
     for operation in module.operations:
         if operation.kind in _ASKED and operation.at.line not in told:
-            found.setdefault(operation.kind, []).append(operation)
-    for kind, operations in found.items():
-        functions, names = (
-            list(dict.fromkeys(values)) for values in zip(*((o.qualname, o.name) for o in operations), strict=True)
-        )
-        qualname = functions[0] if len(functions) == 1 else ""
-        name = ", ".join(names[:4])
-        marks = {"is-amount", f"is-op-{kind}"}
-        amounts = [amount for one in operations for amount in one.amounts if kind in _COUNTED]
-        numbers = [number for amount in amounts for number in _numbers(context, module, amount)]
-        if kind in _SHARED and any(number > MOST_SHARED for number in numbers):
-            marks.add("more-than-99-kib")
-        if not all(one.checked for one in operations):
-            marks.add("is-not-checked")
-        marks |= naming.around(naming.generations(qualname) | naming.of_file(module.path), context.targets)
-        if aside(context, module):
-            marks.add("in-test" if context.in_test(module) else "aside")
-        fits = kind in _SHARED and len(numbers) >= len(operations) and max(numbers) <= WITHOUT_OPT_IN
-        said = ", ".join(str(number) for number in dict.fromkeys(numbers))
-        yield Question(
-            form="amount",
-            subject=qualname or module.path.rpartition("/")[2],
-            text=f"{kind.replace('-', ' ')} {name}{f' ({said})' if said else ''}"[:200],
-            places=tuple(RowPlace(module.path, o.at.line, max(o.at.line, o.at.end_line), "here") for o in operations),
-            marks=frozenset(marks),
-            passes=f"asks for at most {WITHOUT_OPT_IN // 1024} KiB, which every chip grants" if fits else "",
-        )
+            found.setdefault((operation.kind, _settled(operation, context.targets)), []).append(operation)
+    for (kind, settled), operations in found.items():
+        yield _question(context, module, kind, settled, operations)
+
+
+def _question(
+    context: Context, module: Module, kind: str, settled: _Settled, operations: Sequence[Operation]
+) -> Question:
+    functions, names = (
+        list(dict.fromkeys(values)) for values in zip(*((o.qualname, o.name) for o in operations), strict=True)
+    )
+    qualname = functions[0] if len(functions) == 1 else ""
+    name = ", ".join(names[:4])
+    marks = {"is-amount", f"is-op-{kind}"}
+    amounts = [amount for one in operations for amount in one.amounts if kind in _COUNTED]
+    numbers = [number for amount in amounts for number in _numbers(context, module, amount)]
+    if not all(one.checked for one in operations):
+        marks.add("is-not-checked")
+    marks |= naming.around(naming.generations(qualname) | naming.of_file(module.path), context.targets)
+    if kind in _SHARED:
+        settled = _granted(numbers, len(operations), is_others="stands-among-names-of-others" in marks)
+    if aside(context, module):
+        marks.add("in-test" if context.in_test(module) else "aside")
+    said = ", ".join(str(number) for number in dict.fromkeys(numbers))
+    return Question(
+        form="amount",
+        subject=qualname or module.path.rpartition("/")[2],
+        text=f"{kind.replace('-', ' ')} {name}{f' ({said})' if said else ''}"[:MOST_TEXT],
+        places=tuple(RowPlace(module.path, o.at.line, max(o.at.line, o.at.end_line), "here") for o in operations),
+        marks=frozenset(marks),
+        passes=settled.passes,
+        doubt=settled.doubt,
+        unknown=settled.unknown,
+    )
+
+
+def _settled(operation: Operation, asked: ChipSet) -> _Settled:
+    if operation.kind in ("instruction", "atom"):
+        return _assembled(operation, TargetSet.native(asked) & _PLAIN)
+    if operation.kind in _RELEASES:
+        return _released(operation.name, asked)
+    return _Settled()
+
+
+def _assembled(operation: Operation, targets: TargetSet) -> _Settled:
+    known = verdict(operation.name) if operation.kind == "instruction" else atom(operation.name)
+    if known is None or not targets <= known.legal - known.slow:
+        return _Settled()
+    return _Settled(passes=f"ptxas takes it for {', '.join(f'sm_{name}' for name in targets.names)}")
+
+
+def _released(release: str, asked: ChipSet) -> _Settled:
+    """Whether a release of CUDA knows the asked chips: where it knows one of a family, its code runs on the others."""
+    try:
+        own = version(release)
+    except ValueError:
+        return _Settled()
+    needs = {chip: chip.min_cuda for chip in asked if chip.min_cuda}
+    late = [chip for chip, first in needs.items() if own < version(first)[: len(own)]]
+    if not late:
+        return _Settled(passes=f"CUDA {release} knows the chips asked about")
+    if len(late) < len(asked):
+        return _Settled()
+    first = min(needs.values(), key=version)
+    return _Settled(doubt=f"CUDA {release} cannot compile for {plain(asked)}: {first} is the first that can")
+
+
+def _granted(numbers: Sequence[int], operations: int, *, is_others: bool) -> _Settled:
+    """`is_others`: among names for other chips, more than 12.x have is what one expects."""
+    if any(number > MOST_SHARED for number in numbers):
+        why = f"asks for {max(numbers):,} bytes of shared memory, and a block of 12.x has at most {MOST_SHARED:,}"
+        return _Settled(unknown=why) if is_others else _Settled(doubt=why)
+    if len(numbers) >= operations and max(numbers) <= WITHOUT_OPT_IN:
+        return _Settled(passes=f"asks for at most {WITHOUT_OPT_IN // 1024} KiB, which every chip grants")
+    return _Settled()
 
 
 def _numbers(context: Context, module: Module, amount: Expr) -> list[int]:

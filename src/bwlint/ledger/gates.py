@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from bwlint.chips import ChipSet
@@ -13,7 +14,7 @@ from bwlint.ledger import naming, ways
 from bwlint.ledger.question import MOST_TEXT, Question, Table, columns, shape
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Side
-from bwlint.model.kinds import LISTED
+from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.model.ledger import Answer, RowForm, RowPlace, RowWay
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import Need
@@ -22,6 +23,9 @@ from bwlint.world.tree import Sets
 _MOST_USES = 24
 """Names of a side that are looked at for what they are called after."""
 _MOST_TEXTS = 6
+_WRAPPED = re.compile(r"^(?:not\b|!|const_expr\b|bool\b|\(|\s)+")
+_HELPER = re.compile(r"(?:[\w:]+(?:\.|->|::))*(\w+)(?:\([^()]*\))?\)*$")
+"""A test that is the answer of a function or of a variable and nothing else."""
 
 
 def of_gates(context: Context, module: Module) -> Iterator[Question]:
@@ -83,10 +87,20 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
         places=tuple(_places(arms)),
         table=table,
         marks=frozenset(marks),
-        ways=_told(sides),
+        ways=_told(sides, first.gate.name if first.gate.kind in ANSWERS else ""),
         behind=behind,
         key=key,
+        asks=_asks(arms),
     )
+
+
+def _asks(arms: Sequence[Judged]) -> str:
+    """The function or the variable whose answer a test is or asks for, by its last name; "" = it compares by itself."""
+    first = arms[0].gate
+    if first.kind in ANSWERS:
+        return first.name.rpartition(".")[2]
+    found = _HELPER.match(_WRAPPED.sub("", _line(first.text))) if len(arms) == 1 else None
+    return found[1] if found else ""
 
 
 def _decided(table: Table) -> Table:
@@ -172,10 +186,12 @@ def _need(need: Need) -> str:
     return f"`{need.use.name}`: {need.what}, works on {plain(need.legal)}{seen}"
 
 
-def _told(sides: dict[str, Side]) -> tuple[RowWay, ...]:
+def _told(sides: dict[str, Side], kept_in: str = "") -> tuple[RowWay, ...]:
+    """What the asked chips get; `kept_in` is what an answer is called that others ask for."""
     by_words: dict[str, list[str]] = {}
     for chip, side in sides.items():
-        by_words.setdefault(ways.does(side), []).append(chip)
+        does = ways.does(side)
+        by_words.setdefault(f"the answer of `{kept_in}`" if kept_in and does in ways.VAGUE else does, []).append(chip)
     return tuple(RowWay(tuple(chips), words) for words, chips in by_words.items())
 
 

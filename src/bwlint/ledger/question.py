@@ -18,8 +18,11 @@ Table = tuple[tuple[str, Answer], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """`marks` are names of weights (`chips/suspicion.toml`) and of what verdicts rest on. `passes` is the reason for
-    which it cannot matter, "" where there is none. Questions with an equal `key` are one; () equals none.
+    """`marks` are names of weights (`chips/suspicion.toml`) and of what verdicts rest on.
+
+    `passes` is the reason for which it cannot matter, `doubt` the one for which somebody should look at it, `unknown`
+    what is not known where there is neither. Questions with an equal `key` are one; () equals none. `asks` is the
+    function or the variable whose answer this is or asks for.
     """
 
     form: RowForm
@@ -31,8 +34,11 @@ class Question:
     ways: tuple[RowWay, ...] = ()
     behind: str = ""
     passes: str = ""
+    doubt: str = ""
+    unknown: str = ""
     rough: bool = False
     key: tuple[str, ...] = ()
+    asks: str = ""
 
     @property
     def path(self) -> str:

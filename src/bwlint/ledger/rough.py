@@ -18,7 +18,7 @@ _VALUE = (
 )
 """(12, 0), 0x78, 120, "12.0", sm_120a."""
 _LEFT = r"(?P<left>[\w.]*(?:\[[^\]]{0,12}\]|\(\w{0,12}\))*)\)*"
-_OP = r"(?P<op>==|!=|>=|<=|<|>|version_(?:less|greater)(?:_equal)?|version_equal|(?:greater|less)_equal|greater|less|equal|strequal)"
+_OP = r"(?P<op>==|!=|>=|<=|<|>|(?:version_)?(?:less|greater)(?:_equal)?|(?:version_|str)?equal)"
 _COMPARED = re.compile(rf"{_LEFT}\s*{_OP}\s*{_VALUE}", re.I)
 _TURNED = re.compile(rf"(?<![\w.]){_VALUE}\s*(?P<op>==|!=|>=|<=|<|>)\s*(?P<left>[\w.]*[a-z_][\w.]*)", re.I)
 _MEMBER = re.compile(
@@ -29,17 +29,9 @@ _MEMBER = re.compile(
 _CASE = re.compile(r"\bcase\s+(?:sm_?)?(?P<whole>\d{2,4})\s*:", re.I)
 _ITEM = re.compile(rf"(?<![\w.]){_VALUE}", re.I)
 _FLIPPED = {">=": "<=", "<=": ">=", "<": ">", ">": "<"}
+_NAMED = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "=="}
 _WORDS = {
-    "version_less_equal": "<=",
-    "version_greater_equal": ">=",
-    "version_less": "<",
-    "version_greater": ">",
-    "version_equal": "==",
-    "greater_equal": ">=",
-    "less_equal": "<=",
-    "greater": ">",
-    "less": "<",
-    "equal": "==",
+    **{f"{kind}{word}": op for kind in ("", "version_") for word, op in _NAMED.items()},
     "strequal": "==",
 }
 _OPS: dict[str, Callable[[int, int], bool]] = {
@@ -64,14 +56,18 @@ def admitted(text: str) -> ChipSet | None:
 
 
 def _comparisons(text: str) -> list[ChipSet]:
-    found = [_compared(match["op"], match) for match in _COMPARED.finditer(text)]
+    """What the comparisons of a line admit; a minor number says nothing without another one."""
+    matches = list(_COMPARED.finditer(text))
+    minors = [_minor(match) for match in matches if _asks_minor(match)]
+    found = [_value(_op(match["op"]), match) for match in matches if not _asks_minor(match)]
     found += [
-        _compared(_FLIPPED.get(match["op"], match["op"]), match)
+        _value(_FLIPPED.get(match["op"], match["op"]), match)
         for match in _TURNED.finditer(text)
         if match["major"] or len(match["whole"] or "") > 1
     ]
     found += [_numbers("==", int(match["whole"])) for match in _CASE.finditer(text)]
-    return [one for one in found if one is not None]
+    known = [one for one in found if one is not None]
+    return known and [*known, *(one for one in minors if one is not None)]
 
 
 def _members(text: str) -> list[ChipSet]:
@@ -95,16 +91,17 @@ def _within(text: str) -> str:
     return text
 
 
-def _compared(op: str, match: re.Match[str]) -> ChipSet | None:
-    op = _WORDS.get(op.lower(), op)
-    if match["left"].lower().endswith("minor"):
-        return _minors(op, match)
-    return _value(op, match)
+def _asks_minor(match: re.Match[str]) -> bool:
+    return bool(match["left"].lower().endswith("minor"))
 
 
-def _minors(op: str, match: re.Match[str]) -> ChipSet | None:
+def _minor(match: re.Match[str]) -> ChipSet | None:
     number = match["whole"]
-    return _where(op, int(number), lambda chip: chip.minor) if number and len(number) == 1 else None
+    return _where(_op(match["op"]), int(number), lambda chip: chip.minor) if number and len(number) == 1 else None
+
+
+def _op(written: str) -> str:
+    return _WORDS.get(written.lower(), written)
 
 
 def _value(op: str, match: re.Match[str]) -> ChipSet | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet
+from bwlint.ledger.alike import Made, joined
 from bwlint.ledger.question import MOST_TEXT, NEIGHBOURS, Question
 from bwlint.ledger.ranking import parts
 from bwlint.ledger.verdicts import KnownKind, verdict
@@ -54,8 +55,8 @@ def rows(
     """The rows of a run, most suspicious first. `reported` is the path that reports tell for a real one, `group` whose
     code a file is.
     """
-    made = [_row(one, asked, reported, group) for one in _answered(_merged(questions), told)]
-    return tuple(sorted(_linked(_once(made)), key=_place_in_list))
+    made = [_made(one, asked, reported, group) for one in _answered(_merged(questions), told)]
+    return tuple(sorted(_linked(joined(made)), key=_place_in_list))
 
 
 def _merged(questions: Iterable[Question]) -> list[Question]:
@@ -83,13 +84,17 @@ def _answered(questions: Sequence[Question], told: Sequence[FoundAt]) -> Iterato
         for line in range(one.first, min(one.last, one.first + _LONGEST) + 1):
             lines[one.path, line].append(one)
     known: set[int] = set()
+    places: dict[int, list[FoundAt]] = defaultdict(list)
+    for one in told:
+        if one.silenced is None:
+            places[id(one.finding)].append(one)
     for question in questions:
         about = _about(question, lines)
-        known |= {id(one) for one in about}
-        yield _Answered(question, about)
-    for one in told:
-        if one.silenced is None and id(one) not in known:
-            yield _Answered(_alone(one), (one,))
+        fresh = {id(one.finding): one.finding for one in about} if about else {}
+        others = [place for key in fresh if key not in known for place in places.get(key, ())]
+        known |= fresh.keys()
+        yield _Answered(_with_places(question, others), about)
+    yield from (_Answered(_alone(found), tuple(found)) for key, found in places.items() if key not in known)
 
 
 def _about(question: Question, lines: _Lines) -> tuple[FoundAt, ...]:
@@ -105,14 +110,30 @@ def _about(question: Question, lines: _Lines) -> tuple[FoundAt, ...]:
     return tuple(found.values())
 
 
-def _alone(one: FoundAt) -> Question:
+def _with_places(question: Question, found: Sequence[FoundAt]) -> Question:
+    """A question with where what is told of it stands as well."""
+    own = {(place.path, line) for place in question.places for line in (place.line, place.end_line)}
+    more = [RowPlace(one.path, one.first, one.last, "found here") for one in found if (one.path, one.first) not in own]
+    return replace(question, places=(*question.places, *more)) if more else question
+
+
+def _alone(found: Sequence[FoundAt]) -> Question:
+    """The question of a finding about which nobody asks."""
+    first = found[0]
     return Question(
         form="finding",
-        subject=one.path.rpartition("/")[2],
-        text=one.finding.message[:MOST_TEXT],
-        places=(RowPlace(one.path, one.first, one.last, "found here"),),
+        subject=first.path.rpartition("/")[2],
+        text=first.finding.message[:MOST_TEXT],
+        places=tuple(RowPlace(one.path, one.first, one.last, "found here") for one in found),
         marks=frozenset({"is-finding"}),
     )
+
+
+def _made(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Made:
+    """A row, with what tells whether others are the same."""
+    row = _row(one, asked, reported, group)
+    is_aside = bool(one.question.marks & {"in-test", "aside"})
+    return Made(row, one.question.asks, is_aside=is_aside, is_told=bool(row.findings))
 
 
 def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Row:
@@ -141,7 +162,7 @@ def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: 
 
 
 def _places(one: _Answered, told: Sequence[Finding]) -> list[RowPlace]:
-    """The places of a question, that of the finding which says why first."""
+    """The places of a question, that of the finding which says why first, and where its findings stand otherwise."""
     places = list(dict.fromkeys(one.question.places))
     loudest = next((f for f in told if f.severity != "note"), told[0] if told else None)
     lines = [(at.first, at.last) for at in one.told if at.finding is loudest]
@@ -184,22 +205,6 @@ def fingerprint(question: Question) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _once(found: Sequence[Row]) -> list[Row]:
-    """Rows with equal ones as one: copies of a file ask the same."""
-    groups: dict[str, list[Row]] = defaultdict(list)
-    for row in found:
-        groups[row.fingerprint].append(row)
-    return [_one_of(group) if len(group) > 1 else group[0] for group in groups.values()]
-
-
-def _one_of(group: Sequence[Row]) -> Row:
-    """The project's own of equal rows, of these the worst, with the places of all."""
-    first, *others = sorted(group, key=lambda row: (row.group != "own", ROW_KINDS.index(row.kind), row.places[0].path))
-    alike = (first, *(row for row in others if row.kind == first.kind))
-    places = tuple(dict.fromkeys(place for row in (first, *others) for place in row.places))
-    return replace(first, places=places, findings=tuple(dict.fromkeys(one for row in alike for one in row.findings)))
-
-
 def _linked(found: Sequence[Row]) -> list[Row]:
     by_subject: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in found:
@@ -211,11 +216,12 @@ def _others(prints: Sequence[str], row: Row) -> tuple[str, ...]:
     return tuple(one for one in prints[: _FEW + 1] if one != row.fingerprint)[:_FEW]
 
 
-def _place_in_list(row: Row) -> tuple[bool, bool, bool, int, int, str, int, str]:
+def _place_in_list(row: Row) -> tuple[bool, bool, int, bool, int, str, int, str]:
+    """The project's own before others', what `check` reports before what nobody has judged, what only names last."""
     first, kind = row.places[0], ROW_KINDS.index(row.kind)
     names_only = row.kind == "open" and row.form in _WORDS
     is_others = row.group != "own"
-    return row.kind == "pass", is_others, names_only, -row.score, kind, first.path, first.line, row.fingerprint
+    return row.kind == "pass", is_others, kind, names_only, -row.score, first.path, first.line, row.fingerprint
 
 
 def told_of(

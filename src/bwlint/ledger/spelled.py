@@ -23,6 +23,9 @@ _OWN_FORM: dict[str, RowForm] = {
 
 _NUMBER = re.compile(r"(?<![\w.])(?:5[023]|6[012]|7[025]|8[0679]|90|10[0137]|110|12[01])0?[af]?(?![\w.])")
 """What may be a chip's: who calls a helper with it asks for the chip."""
+_CAPABILITY = r"(?:(?:compute_|device_)?capabilit(?:y|ies)|cc|sm|arch|sm_version|major)"
+_HANDED_ON = re.compile(rf"^(?!\s*(?:async )?def\b).*\w\s*\([^()]*\b{_CAPABILITY}\s*[,)]", re.I)
+"""An argument that is a capability: what it is handed to decides."""
 
 
 def of_sightings(
@@ -53,6 +56,7 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
     within = first.within if len({one.within for one in members}) == 1 else ""
     tokens = list(dict.fromkeys(token for one in members for token in one.tokens))
     marks = {f"is-{form}", *({aside} if aside else ())}
+    found = frozenset[str]()
     table: Table = ()
     text = first.text if form in ("asked", "text") or len(members) == 1 else ", ".join(tokens)
     marks |= naming.around(naming.generations(first.within) | naming.of_file(place), asked)
@@ -60,9 +64,12 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         table, own = _rough(first.text, asked)
         marks |= own
     else:
-        marks |= _named(members, tokens, asked)
+        found = _generations(members, tokens)
+        marks |= _named(members, found, asked)
     if any(_NUMBER.search(one.text) for one in members):
         marks.add("has-a-number")
+    if any(_HANDED_ON.search(one.text) for one in members):
+        marks.add("is-handed-on")
     return Question(
         form=form,  # type: ignore[arg-type]
         subject=within or place.rpartition("/")[2],
@@ -70,6 +77,7 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         places=tuple(RowPlace(path, one.line, one.line, "here") for one in members),
         table=table,
         marks=frozenset(marks),
+        unknown=_unknown(form, tokens, found),
         rough=bool(table),
         key=(path, form, first.within, text) if form == "asked" else (),
     )
@@ -83,22 +91,39 @@ def _rough(text: str, asked: ChipSet) -> tuple[Table, set[str]]:
     return table, {"is-rough", *shape(table, asked.names), *({"test-names-asked"} if "12" in text else ())}
 
 
-def _named(members: Sequence[Sighting], tokens: Sequence[str], asked: ChipSet) -> set[str]:
-    """For whom words are: by their numbers, and by the whole text of a comment."""
-    marks = {f"speaks-of-{one.what}" for one in members}
+def _generations(members: Sequence[Sighting], tokens: Sequence[str]) -> frozenset[str]:
+    """The major numbers of the chips that words name, by their numbers and by the whole text of a comment."""
     found = frozenset().union(*(naming.generations(token) for token in tokens))
-    texts = [one.text for one in members if one.prose or one.what in ("chip", "product")]
-    for text in texts[:20]:
-        found |= frozenset(str(chip.major) for chip in mentioned(text).named)
+    return found.union(*(frozenset(str(chip.major) for chip in mentioned(text).named) for text in _texts(members)))
+
+
+def _texts(members: Sequence[Sighting]) -> list[str]:
+    return [one.text for one in members if one.prose or one.what in ("chip", "product")][:20]
+
+
+def _named(members: Sequence[Sighting], found: frozenset[str], asked: ChipSet) -> set[str]:
+    """For whom words are."""
+    marks = {f"speaks-of-{one.what}" for one in members}
     if naming.of_others(found, asked):
         marks.add("names-others")
     if found & naming.family_of(asked):
         marks.add("names-asked")
     if not found:
         marks.add("names-nobody")
-    if any(_splits(text) for text in texts[:20]):
+    if any(_splits(text) for text in _texts(members)):
         marks.add("names-one-twin")
     return marks
+
+
+def _unknown(form: str, tokens: Sequence[str], found: frozenset[str]) -> str:
+    """What is not known of words, with the words themselves."""
+    few = ", ".join(f"`{token}`" for token in tokens[:3])
+    if form == "unit":
+        return f"not all chips have {few}: whether an asked chip gets here is not known"
+    if form == "name" and found:
+        chips = ", ".join(f"{major}.x" for major in sorted(found, key=int))
+        return f"names {chips} and compares nothing: the tests in front of it decide who gets here"
+    return ""
 
 
 def _splits(text: str) -> bool:

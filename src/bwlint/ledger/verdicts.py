@@ -53,12 +53,14 @@ def verdict(question: Question) -> KnownKind:
     why = _passes(question)
     if why:
         return KnownKind("pass", why)
+    if question.doubt:
+        return KnownKind("review", question.doubt)
     for mark, why in (_UNLIKE | _BUILDS if question.form == "build" else _UNLIKE).items():
         if mark in question.marks:
             return KnownKind("review", why)
     if question.form in _EVALUATED and "not-evaluated" in question.marks:
         return KnownKind("open", "the test could not be evaluated")
-    return KnownKind("open", _UNKNOWN.get(question.form, "what stands behind it is not known"))
+    return KnownKind("open", question.unknown or _UNKNOWN.get(question.form, "what stands behind it is not known"))
 
 
 def _passes(question: Question) -> str:
@@ -70,7 +72,7 @@ def _passes(question: Question) -> str:
         return "12.x, 10.0, 9.0 and 8.9 get the same answer"
     if shape == {"nobody-gets-here"}:
         return "no asked chip gets here"
-    if question.form == "word" and "has-a-number" not in question.marks:
+    if question.form == "word" and not question.marks & {"has-a-number", "is-handed-on"}:
         return "no number and no chip is compared here: where that is done, it is a row of its own"
     if question.form == "text" and not question.marks & {"names-asked", "names-one-twin"}:
         return "a comment or a text that names no asked chip decides nothing"

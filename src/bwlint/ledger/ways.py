@@ -9,6 +9,9 @@ from bwlint.model.facts import Side
 from bwlint.model.kinds import REFUSING
 from bwlint.world.gates import answers_no, refuses
 
+NOTHING, SOMETHING, ON = "does nothing of its own", "returns something else", "goes on"
+VAGUE = frozenset({NOTHING, SOMETHING, ON})
+"""Phrases that say nothing of what is done."""
 _FEW = 2
 _MOST = 80
 """Characters of a message that are told."""
@@ -23,7 +26,7 @@ def does(side: Side) -> str:
     calls = ", ".join(f"`{name}`" for name in _called(side))
     value = _value(side.value)
     if side.ends == "return":
-        return f"returns {value}" if value else f"returns what {calls} gives" if calls else "returns something else"
+        return f"returns {value}" if value else f"returns what {calls} gives" if calls else SOMETHING
     if calls:
         return f"calls {calls}"
     if value:
@@ -32,7 +35,7 @@ def does(side: Side) -> str:
         return "sets other numbers"
     if side.ends == "continue":
         return "leaves this one out"
-    return "does nothing of its own" if side.empty or side.rest else "goes on"
+    return NOTHING if side.empty or side.rest else ON
 
 
 def marks(side: Side) -> Iterator[str]:

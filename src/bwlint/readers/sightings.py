@@ -38,7 +38,7 @@ _CPP = re.compile(
 )
 _BUILD = re.compile(r"(?mi)^[ \t]*(?:function|macro)[ \t]*\([ \t]*(\w+)|^(\w+)[ \t]*\(\)[ \t]*\{|^([\w-]+)[ \t]*:")
 _BLANK = re.compile(r"\s+")
-_WORD_BEFORE, _WORD_BEHIND = re.compile(r"\w+\Z"), re.compile(r"\w+")
+_WORD_BEFORE, _WORD_BEHIND, _PATH_BEFORE = re.compile(r"\w+\Z"), re.compile(r"\w+"), re.compile(r"[\w.]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,7 @@ class _Words:
     anchors: AhoCorasick
     rows: tuple[int, ...]
     patterns: tuple[tuple[What, re.Pattern[str]], ...]
+    unless: tuple[re.Pattern[str] | None, ...]
 
 
 @cache
@@ -55,7 +56,8 @@ def _words() -> _Words:
     rows = table("sightings")["sighting"]
     anchors = [(anchor, i) for i, row in enumerate(rows) for anchor in row["anchors"]]
     patterns = tuple((cast(What, row["what"]), re.compile("|".join(row["words"]))) for row in rows)
-    return _Words(AhoCorasick([anchor for anchor, _ in anchors]), tuple(i for _, i in anchors), patterns)
+    unless = tuple(re.compile(row["unless"]) if "unless" in row else None for row in rows)
+    return _Words(AhoCorasick([anchor for anchor, _ in anchors]), tuple(i for _, i in anchors), patterns, unless)
 
 
 def sightings(kind: str, source: str) -> tuple[Sighting, ...]:
@@ -96,8 +98,10 @@ def _by_line(source: str) -> dict[int, list[tuple[What, str]]]:
         start = ends[line - 1] + 1
         stop = min(ends[line], start + MOST_LINE)
         for row in sorted(rows):
-            what, pattern = words.patterns[row]
+            (what, pattern), unless = words.patterns[row], words.unless[row]
             for match in pattern.finditer(lower, start, stop):
+                if unless and unless.search(_path(lower, match.start())):
+                    continue
                 if not _is_inside_a_word(source, match.start()):
                     token = match[0] if what == "asked" else _whole(source, *match.span())
                     found.setdefault(line, []).append((what, token[:MOST_TOKEN]))
@@ -110,6 +114,15 @@ def _is_inside_a_word(source: str, start: int) -> bool:
         return False
     before, first = source[start - 1], source[start]
     return before.isalpha() and first.isalpha() and before.islower() == first.islower()
+
+
+def _path(lower: str, start: int) -> str:
+    """The names with dots around a place, as far as they are kept."""
+    before, behind = (
+        _PATH_BEFORE.search(lower[max(0, start - 40) : start]),
+        _WORD_BEHIND.match(lower[start : start + 40]),
+    )
+    return f"{before[0] if before else ''}{behind[0] if behind else ''}"
 
 
 def _whole(source: str, start: int, end: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache
 from typing import TYPE_CHECKING
@@ -39,13 +39,20 @@ def rows_of(
     analysis: Analysis | None = None,
     findings: tuple[Finding, ...] = (),
     suppressed: tuple[Suppressed, ...] = (),
+    carried: Sequence[Finding] = (),
 ) -> tuple[Row, ...]:
-    """The rows of what was gathered, with what rules have found there and what comments silence of it."""
+    """The rows of what was gathered, with what rules have found there and what comments silence of it.
+
+    `carried` are findings in binaries, whose paths are told as they are.
+    """
     files = {file.real: file for file in gathered.found.files}
-    told = told_of(findings, suppressed, names.real)
+    told = (*told_of(findings, suppressed, names.real), *told_of(carried, (), str))
+    binaries = {finding.path for finding in carried}
     native = analysis.context.native if analysis else None
 
     def reported(real: str) -> str:
+        if real in binaries:
+            return real
         file = files.get(real)
         return file.path if file is not None else names.reported(real, gathered.found.files[0])
 

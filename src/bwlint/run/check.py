@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -35,8 +35,8 @@ def check(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> 
 def judge(gathered: Gathered) -> Outcome:
     """What there is to say of what was gathered."""
     found, collected, settings, names = gathered.found, gathered.collected, gathered.settings, gathered.names
-    told = _told(gathered, names)
     carried, unread_binaries = _carried(gathered, names)
+    told = _told(gathered, names, carried=carried)
     skipped = (*found.skipped, *collected.skipped, *told.skipped, *unread_binaries)
     scanned = len(found.files) - len(collected.skipped)
     report = Report(
@@ -71,13 +71,20 @@ class _Told:
     rows: tuple[Row, ...] = ()
 
 
-def _told(gathered: Gathered, names: Names, world: Linked | None = None, *, with_rows: bool = True) -> _Told:
+def _told(
+    gathered: Gathered,
+    names: Names,
+    world: Linked | None = None,
+    *,
+    with_rows: bool = True,
+    carried: Sequence[Finding] = (),
+) -> _Told:
     unread = {skip.path for skip in gathered.collected.skipped}
     marked = [file for file in gathered.collected.marked if file.path not in unread]
     rules = gathered.settings.all_rules(gathered.found.files)  # whatever there is to judge: an unknown one is an error
     collected = gathered.collected
     if not (collected.modules or marked):
-        return _unjudged(gathered, names)
+        return _unjudged(gathered, names, carried)
     from bwlint.run.audit import rows_of
     from bwlint.run.engine import analyse  # half of what a hook loads, and most files have nothing to judge
     from bwlint.run.findings_of_drafts import FEW, Proofs, finish
@@ -95,7 +102,7 @@ def _told(gathered: Gathered, names: Names, world: Linked | None = None, *, with
     stats |= {"untried": proofs.untried} if proofs.untried else {}
     judged = analysis.context.judged
     sets = {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
-    rows = rows_of(gathered, names, analysis, finished.findings, finished.suppressed) if with_rows else ()
+    rows = rows_of(gathered, names, analysis, finished.findings, finished.suppressed, carried) if with_rows else ()
     stats |= _left(gathered, rows)
     return _Told(
         findings=finished.findings,
@@ -107,14 +114,14 @@ def _told(gathered: Gathered, names: Names, world: Linked | None = None, *, with
     )
 
 
-def _unjudged(gathered: Gathered, names: Names) -> _Told:
-    """What is said of text without facts: its words are questions all the same."""
+def _unjudged(gathered: Gathered, names: Names, carried: Sequence[Finding]) -> _Told:
+    """What is said of text without facts: its words and what binaries carry are questions all the same."""
     stats = dict.fromkeys(_COUNTED, 0)
-    if not gathered.collected.seen:
+    if not (gathered.collected.seen or carried):
         return _Told(stats=stats)
     from bwlint.run.audit import rows_of
 
-    rows = rows_of(gathered, names)
+    rows = rows_of(gathered, names, carried=carried)
     return _Told(stats={**stats, **_left(gathered, rows)}, rows=rows)
 
 

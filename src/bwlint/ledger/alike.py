@@ -1,0 +1,140 @@
+"""Rows that are one question: asked of one helper, in the same words, of one subject, in copies of a file.
+
+What is told twice of one line is told once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from bwlint.model.ledger import ROW_KINDS, Row, RowForm, RowPlace
+
+_ASKING: frozenset[RowForm] = frozenset({"gate", "guard", "asked", "list", "table"})
+_COVERED: frozenset[RowForm] = frozenset({"amount", "build", "list", "finding"})
+"""Forms that give way to a stronger row on the same lines."""
+_COVERING = _ASKING | _COVERED
+_LONGEST = 400
+"""Lines of a place that cover others."""
+
+_Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A row with what tells whether others are the same: the helper whose answer it `asks` for or is ("" = none),
+    whether it stands in tests or beside what is shipped, whether `check` tells something of it.
+    """
+
+    row: Row
+    asks: str
+    is_aside: bool
+    is_told: bool
+
+
+def joined(made: Sequence[Made]) -> list[Row]:
+    """Rows with those that are one question as one, less what stronger rows on the same lines tell already."""
+    return _uncovered([_one_of(group) if len(group) > 1 else group[0] for group in _groups(made)])
+
+
+def _groups(made: Sequence[Made]) -> Iterator[list[Row]]:
+    """Rows that share a key, over any number of others."""
+    leader = list(range(len(made)))
+    first: dict[_Key, int] = {}
+    for at, one in enumerate(made):
+        for key in _keys(one):
+            leader[_root(leader, at)] = _root(leader, first.setdefault(key, at))
+    groups: dict[int, list[Row]] = defaultdict(list)
+    for at, one in enumerate(made):
+        groups[_root(leader, at)].append(one.row)
+    yield from groups.values()
+
+
+def _root(leader: list[int], at: int) -> int:
+    while leader[at] != at:
+        leader[at] = at = leader[leader[at]]
+    return at
+
+
+def _keys(one: Made) -> Iterator[_Key]:
+    row = one.row
+    yield "copy", row.fingerprint
+    beside = (row.kind, row.group, one.is_aside, row.table)
+    if one.is_told:
+        yield "told", row.places[0].path, row.why, *beside
+    if row.form not in _ASKING or not row.table or row.kind in ("fail", "pass"):
+        return  # what `check` reports of one use is not what it reports of another
+    yield "text", row.form, row.question, *beside
+    yield "subject", row.places[0].path, row.subject, *beside
+    if one.asks:
+        yield "helper", one.asks, row.kind, row.group, one.is_aside, _partition(row)
+
+
+def _partition(row: Row) -> tuple[bool, ...]:
+    """Which chips get the same answer as the first: so a test and its negation are alike."""
+    answers = ["yes" if answer == "may" else answer for _, answer in row.table]
+    return tuple(answer == answers[0] for answer in answers)
+
+
+def _one_of(group: Sequence[Row]) -> Row:
+    """The project's own of equal rows, of these the worst, with the places of all.
+
+    Its fingerprint is made of all of them: a decision about them falls when somebody asks the same elsewhere.
+    """
+    in_order = sorted(
+        group, key=lambda row: (row.group != "own", ROW_KINDS.index(row.kind), -row.score, row.places[0].path)
+    )
+    first = in_order[0]
+    places = tuple(dict.fromkeys(place for row in in_order for place in _said(row, first)))
+    alike = [row for row in in_order if row.kind == first.kind]
+    prints = sorted({row.fingerprint for row in in_order})
+    return replace(
+        first,
+        places=places,
+        behind=first.behind or next((row.behind for row in alike if row.behind), ""),
+        findings=tuple(dict.fromkeys(one for row in alike for one in row.findings)),
+        fingerprint=prints[0] if len(prints) == 1 else _hashed(prints),
+    )
+
+
+def _hashed(prints: Sequence[str]) -> str:
+    return hashlib.sha256("".join(prints).encode()).hexdigest()[:32]
+
+
+def _said(row: Row, first: Row) -> tuple[RowPlace, ...]:
+    """The places of a row beside those of another, with whom they belong to."""
+    if row.subject == first.subject:
+        return row.places
+    return tuple(replace(place, says=f"{place.says}, in {row.subject}") for place in row.places)
+
+
+def _uncovered(rows: Sequence[Row]) -> list[Row]:
+    """Rows less those of which a row that is as bad has every line."""
+    in_order = sorted(range(len(rows)), key=lambda at: (ROW_KINDS.index(rows[at].kind), rows[at].form in _COVERED, at))
+    lines: dict[tuple[str, int], int] = {}
+    kept: dict[int, Row] = {}
+    for at in in_order:
+        row = rows[at]
+        by = _covering(row, lines) if row.form in _COVERED else None
+        if by is not None and (row.kind != "fail" or row.why == kept[by].why):
+            kept[by] = replace(kept[by], findings=tuple(dict.fromkeys((*kept[by].findings, *row.findings))))
+            continue
+        kept[at] = row
+        if row.form in _COVERING:
+            for key in _lines(row):
+                lines.setdefault(key, at)
+    return [kept[at] for at in sorted(kept)]
+
+
+def _lines(row: Row) -> Iterator[tuple[str, int]]:
+    for place in row.places:
+        for line in range(place.line, min(place.end_line, place.line + _LONGEST) + 1):
+            yield place.path, line
+
+
+def _covering(row: Row, lines: dict[tuple[str, int], int]) -> int | None:
+    """The one row that has every line of a row, or None."""
+    found = {lines.get(key) for key in _lines(row)}
+    return found.pop() if len(found) == 1 else None
