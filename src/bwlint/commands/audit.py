@@ -168,7 +168,7 @@ def _asked_for(ledger: Ledger, known: frozenset[str], options: dict[str, Any]) -
     rows = tuple(
         row
         for row in ledger.rows
-        if row.fingerprint not in known
+        if not known.issuperset(row.questions)
         and (not forms or row.form in forms)
         and _is_about(row.subject, options["subject"])
     )
@@ -182,7 +182,7 @@ def _is_about(subject: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _known(request: CheckRequest, revision: str, stack: ExitStack) -> frozenset[str]:
-    """The fingerprints of the rows that were there at a revision."""
+    """The fingerprints of the questions that were there at a revision."""
     from bwlint.commands.since import tree_at
     from bwlint.settings.config import UsageError
 
@@ -191,7 +191,7 @@ def _known(request: CheckRequest, revision: str, stack: ExitStack) -> frozenset[
     except UsageError as error:
         raise failure(error) from None
     rows = _ledger(old.request, stack).rows if old.request.paths else ()
-    return frozenset(row.fingerprint for row in rows)
+    return frozenset(question for row in rows for question in row.questions)
 
 
 def _write(ledger: Ledger, options: dict[str, Any]) -> None:

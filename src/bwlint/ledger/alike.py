@@ -67,7 +67,8 @@ def _keys(one: Made) -> Iterator[_Key]:
     if row.form not in _ASKING or not row.table or row.kind in ("fail", "pass"):
         return  # what `check` reports of one use is not what it reports of another
     yield "text", row.form, row.question, *beside
-    yield "subject", row.places[0].path, row.subject, *beside
+    # A file of tests asks one thing over and over; elsewhere each function has a reason of its own.
+    yield "subject", row.places[0].path, "" if one.is_aside else row.subject, *beside
     if one.asks:
         yield "helper", one.asks, row.kind, row.group, one.is_aside, _partition(row)
 
@@ -96,6 +97,7 @@ def _one_of(group: Sequence[Row]) -> Row:
         behind=first.behind or next((row.behind for row in alike if row.behind), ""),
         findings=tuple(dict.fromkeys(one for row in alike for one in row.findings)),
         fingerprint=prints[0] if len(prints) == 1 else _hashed(prints),
+        questions=tuple(prints),
     )
 
 

@@ -140,7 +140,7 @@ def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: 
     question, told = one.question, [told.finding for told in one.told if told.silenced is None]
     known = _known(one, told)
     score = parts({*question.marks, *_marks(question, told)})
-    whose = group(question.path)
+    whose, own = group(question.path), fingerprint(question)
     return Row(
         kind=known.kind,
         form=question.form,
@@ -156,7 +156,8 @@ def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: 
         score=sum(part.points for part in score),
         parts=score,
         places=tuple(replace(place, path=reported(place.path)) for place in _places(one, told)),
-        fingerprint=fingerprint(question),
+        fingerprint=own,
+        questions=(own,),
         findings=tuple(finding.fingerprint for finding in told),
     )
 

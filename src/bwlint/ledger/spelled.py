@@ -58,7 +58,8 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
     marks = {f"is-{form}", *({aside} if aside else ())}
     found = frozenset[str]()
     table: Table = ()
-    text = first.text if form in ("asked", "text") or len(members) == 1 else ", ".join(tokens)
+    told = next((one for one in members if _names(one.text, asked)), first) if form == "text" else first
+    text = told.text if form in ("asked", "text") or len(members) == 1 else ", ".join(tokens)
     marks |= naming.around(naming.generations(first.within) | naming.of_file(place), asked)
     if form == "asked":
         table, own = _rough(first.text, asked)
@@ -124,6 +125,10 @@ def _unknown(form: str, tokens: Sequence[str], found: frozenset[str]) -> str:
         chips = ", ".join(f"{major}.x" for major in sorted(found, key=int))
         return f"names {chips} and compares nothing: the tests in front of it decide who gets here"
     return ""
+
+
+def _names(text: str, asked: ChipSet) -> bool:
+    return bool(mentioned(text).named & asked)
 
 
 def _splits(text: str) -> bool:

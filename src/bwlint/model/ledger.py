@@ -99,7 +99,7 @@ class Row:
     comes from its spelling. `behind` is what it leads to, with where that is seen; `why` one sentence for the kind.
     `score` is the sum of `parts`. `places` begin with the question's own. `findings` are fingerprints of findings told
     in it, `same_subject` those of other rows. `fingerprint` is made of form, subject, text and table: neither path nor
-    line.
+    line. `questions` are the fingerprints of what was joined in it, its own where that is nothing.
     """
 
     kind: RowKind
@@ -119,6 +119,7 @@ class Row:
     fingerprint: str
     findings: tuple[str, ...] = ()
     same_subject: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
     decision: Decision | None = None
 
 
