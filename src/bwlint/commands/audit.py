@@ -201,13 +201,23 @@ def _write(ledger: Ledger, options: dict[str, Any]) -> None:
     rows = tuple(row for row in ledger.rows if row.kind in kinds or "all" in kinds)
     if form != "text" and top:
         rows = rows[:top]
-    write(
-        rendered(replace(ledger, rows=rows), form, setting(options, _lines()), _FIRST if top is None else top), options
-    )
+    chosen = top is not None or any(options[key] for key in ("kind", "row_forms", "subject", "since"))
+    shown = rows if form != "text" or chosen else tuple(row for row in rows if not _only_names(row)) or rows
+    how, first = setting(options, _lines()), _FIRST if top is None else top
+    write(rendered(replace(ledger, rows=shown), form, how, first, len(rows) - len(shown)), options)
 
 
-def rendered(ledger: Ledger, form: str, how: Setting, top: int) -> str | Iterable[str]:
-    """A ledger in a form; the text shows its first `top` rows, or all where that is 0, and tells of the rest."""
+def _only_names(row: Row) -> bool:
+    """Whether nothing is known of a row but what it names or how much it asks for: inventory, shown when wanted."""
+    from bwlint.model.ledger import NAMING
+
+    return row.kind == "open" and (row.form in NAMING or row.form == "amount")
+
+
+def rendered(ledger: Ledger, form: str, how: Setting, top: int, hidden: int = 0) -> str | Iterable[str]:
+    """A ledger in a form; the text shows its first `top` rows, or all where that is 0, and tells of the rest and of
+    those that are `hidden`.
+    """
     from importlib import import_module
 
     if form == "html":
@@ -215,7 +225,7 @@ def rendered(ledger: Ledger, form: str, how: Setting, top: int) -> str | Iterabl
         page: Iterable[str] = html.page("audit", (rendered(ledger, "json", how, 0),), html.of_audit(ledger, how))
         return page
     report = import_module(f"bwlint.report.audit_{form}")
-    return str(report.render(ledger, how, top) if form == "text" else report.render(ledger, how))
+    return str(report.render(ledger, how, top, hidden) if form == "text" else report.render(ledger, how))
 
 
 def _lines() -> Lines:

@@ -16,6 +16,9 @@ _ASKING: frozenset[RowForm] = frozenset({"gate", "guard", "asked", "list", "tabl
 _COVERED: frozenset[RowForm] = frozenset({"amount", "build", "list", "finding"})
 """Forms that give way to a stronger row on the same lines."""
 _COVERING = _ASKING | _COVERED
+_ASIDE = frozenset({"in-test", "aside"})
+TRAITS = _ASIDE | {"is-refused", "is-told-no"}
+"""Marks in which rows of one question agree."""
 _LONGEST = 400
 """Lines of a place that cover others."""
 
@@ -24,13 +27,15 @@ _Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A row with what tells whether others are the same: the helper whose answer it `asks` for or is ("" = none),
-    whether it stands in tests or beside what is shipped, whether `check` tells something of it.
+    """A row with what tells whether others are the same: the helper whose answer it `asks` for or is ("" = none), the
+    chips that get the same answer as the first, `traits` in which rows of one question agree (whether they stand in
+    tests, whether they refuse), whether `check` tells something of it.
     """
 
     row: Row
     asks: str
-    is_aside: bool
+    alike: tuple[bool, ...]
+    traits: frozenset[str]
     is_told: bool
 
 
@@ -61,22 +66,16 @@ def _root(leader: list[int], at: int) -> int:
 def _keys(one: Made) -> Iterator[_Key]:
     row = one.row
     yield "copy", row.fingerprint
-    beside = (row.kind, row.group, one.is_aside, row.table)
+    beside = (row.kind, row.group, one.traits, row.table)
     if one.is_told:
         yield "told", row.places[0].path, row.why, *beside
     if row.form not in _ASKING or not row.table or row.kind in ("fail", "pass"):
         return  # what `check` reports of one use is not what it reports of another
     yield "text", row.form, row.question, *beside
     # A file of tests asks one thing over and over; elsewhere each function has a reason of its own.
-    yield "subject", row.places[0].path, "" if one.is_aside else row.subject, *beside
+    yield "subject", row.places[0].path, "" if one.traits & _ASIDE else row.subject, *beside
     if one.asks:
-        yield "helper", one.asks, row.kind, row.group, one.is_aside, _partition(row)
-
-
-def _partition(row: Row) -> tuple[bool, ...]:
-    """Which chips get the same answer as the first: so a test and its negation are alike."""
-    answers = ["yes" if answer == "may" else answer for _, answer in row.table]
-    return tuple(answer == answers[0] for answer in answers)
+        yield "helper", one.asks, row.kind, row.group, one.traits, one.alike
 
 
 def _one_of(group: Sequence[Row]) -> Row:
@@ -94,7 +93,6 @@ def _one_of(group: Sequence[Row]) -> Row:
     return replace(
         first,
         places=places,
-        behind=first.behind or next((row.behind for row in alike if row.behind), ""),
         findings=tuple(dict.fromkeys(one for row in alike for one in row.findings)),
         fingerprint=prints[0] if len(prints) == 1 else _hashed(prints),
         questions=tuple(prints),

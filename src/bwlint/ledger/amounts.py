@@ -119,7 +119,8 @@ def _released(release: str, asked: ChipSet) -> _Settled:
     if not late:
         return _Settled(passes=f"CUDA {release} knows the chips asked about")
     if len(late) < len(asked):
-        return _Settled()
+        known = ", ".join(chip.name for chip in asked if chip not in late)
+        return _Settled(passes=f"CUDA {release} knows {known}, and what is compiled for it runs on the whole family")
     first = min(needs.values(), key=version)
     return _Settled(doubt=f"CUDA {release} cannot compile for {plain(asked)}: {first} is the first that can")
 

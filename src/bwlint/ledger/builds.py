@@ -46,4 +46,5 @@ def _list(context: Context, module: Module, carries: list[Carry]) -> Question:
         table=table,
         marks=frozenset(marks),
         behind=f"targets: {', '.join(named)}" if named else "",
+        unknown="" if named else "for which targets this builds is not known",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
@@ -52,17 +52,26 @@ def answer(sets: Sets, chip: str) -> Answer:
         return "-"
     if chip in sets.must:
         return "yes"
-    if chip not in sets.may:
-        return "no"
-    return "may" if chip in sets.core or not sets.core else "no"
+    return "may" if chip in sets.may else "no"
+
+
+def _decided(sets: Sets, chip: str) -> Answer:
+    """What the part of a test that reads the device says on a chip: what else is asked is left out."""
+    told = answer(sets, chip)
+    if told != "may":
+        return told
+    return "yes" if chip in sets.core or not sets.core else "no"
 
 
 def _chain(context: Context, arms: Sequence[Judged]) -> Question:
     first, asked = arms[0], context.targets
     names = columns(asked)
-    table: Table = tuple((chip, _arm(arms, chip)) for chip in names)
+    table: Table = tuple((chip, _arm(arms, chip, answer)) for chip in names)
+    decided: Table = tuple((chip, _arm(arms, chip, _decided)) for chip in names)
+    if first.gate.is_a("helper-call") and {told for _, told in table} == {"may"}:
+        decided = tuple((chip, "?") for chip in names)  # a call with an argument that depends on the chip
     sides = {chip: _side(arms, chip) for chip in asked.names}
-    marks = {f"is-{first.gate.kind}", *shape(_decided(table), asked.names)}
+    marks = {f"is-{first.gate.kind}", *shape(decided, asked.names)}
     marks |= {mark for side in sides.values() for mark in ways.marks(side)}
     marks |= _names(arms, sides.values(), asked)
     if any(arm.sets.guessed for arm in arms):
@@ -86,6 +95,7 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
         text=text[:MOST_TEXT],
         places=tuple(_places(arms)),
         table=table,
+        decided=decided,
         marks=frozenset(marks),
         ways=_told(sides, first.gate.name if first.gate.kind in ANSWERS else ""),
         behind=behind,
@@ -103,23 +113,18 @@ def _asks(arms: Sequence[Judged]) -> str:
     return found[1] if found else ""
 
 
-def _decided(table: Table) -> Table:
-    """The answers of the part that reads the device: what else is asked is left out."""
-    return tuple((chip, "yes" if answer == "may" else answer) for chip, answer in table)
-
-
-def _arm(arms: Sequence[Judged], chip: str) -> Answer:
+def _arm(arms: Sequence[Judged], chip: str, asked: Callable[[Sets, str], Answer]) -> Answer:
     if len(arms) == 1:
-        return answer(arms[0].sets, chip)
-    answers = [answer(arm.sets, chip) for arm in arms]
+        return asked(arms[0].sets, chip)
+    answers = [_decided(arm.sets, chip) for arm in arms]
     if all(one == "-" for one in answers):
         return "-"
-    taken = next((i for i, one in enumerate(answers, 1) if one in ("yes", "may", "error")), None)
+    taken = next((i for i, one in enumerate(answers, 1) if one in ("yes", "error")), None)
     return f"arm {taken}" if taken else "else"
 
 
 def _side(arms: Sequence[Judged], chip: str) -> Side:
-    taken = next((arm for arm in arms if answer(arm.sets, chip) in ("yes", "may", "error")), None)
+    taken = next((arm for arm in arms if _decided(arm.sets, chip) in ("yes", "error")), None)
     return taken.gate.yes if taken is not None else arms[-1].gate.no
 
 
@@ -216,7 +221,7 @@ def _guard(context: Context, guarded: Guarded) -> Question:
     names = columns(asked)
     table: Table = tuple((chip, _compiled(guarded, chip)) for chip in names)
     sides = {chip: guard.no if answer == "no" else guard.yes for chip, answer in table if chip in asked.names}
-    marks = {"is-guard", *shape(_decided(table), asked.names)}
+    marks = {"is-guard", *shape(_either(table), asked.names)}
     marks |= {mark for side in sides.values() for mark in ways.marks(side)}
     marks |= naming.around(naming.generations(guard.qualname) | naming.of_file(guarded.module.path), asked)
     if "12" in guard.text:
@@ -233,6 +238,11 @@ def _guard(context: Context, guarded: Guarded) -> Question:
         ways=_told(sides),
         key=(guarded.module.path, _line(guard.text), repr(table)),
     )
+
+
+def _either(table: Table) -> Table:
+    """A table in which what depends on more than the target counts as compiled."""
+    return tuple((chip, "yes" if answer == "may" else answer) for chip, answer in table)
 
 
 def _compiled(guarded: Guarded, chip: str) -> Answer:

@@ -22,7 +22,8 @@ class Question:
 
     `passes` is the reason for which it cannot matter, `doubt` the one for which somebody should look at it, `unknown`
     what is not known where there is neither. Questions with an equal `key` are one; () equals none. `asks` is the
-    function or the variable whose answer this is or asks for.
+    function or the variable whose answer this is or asks for. `decided` is the table of the part that reads the device,
+    () where that is all of it.
     """
 
     form: RowForm
@@ -39,6 +40,7 @@ class Question:
     rough: bool = False
     key: tuple[str, ...] = ()
     asks: str = ""
+    decided: Table = ()
 
     @property
     def path(self) -> str:

@@ -9,20 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet
-from bwlint.ledger.alike import Made, joined
+from bwlint.ledger.alike import TRAITS, Made, joined
 from bwlint.ledger.question import MOST_TEXT, NEIGHBOURS, Question
 from bwlint.ledger.ranking import parts
 from bwlint.ledger.verdicts import KnownKind, verdict
 from bwlint.model.findings import Finding, Suppressed
-from bwlint.model.ledger import ROW_KINDS, Row, RowGroup, RowPlace
+from bwlint.model.ledger import NAMING, ROW_KINDS, Row, RowGroup, RowPlace
 
 KEY = "bwlint-audit/v1"
 _MANY, _FEW = 8, 8
 _LONGEST = 2_000
 """Lines of a place in which findings are looked for."""
 _WORDS = frozenset({"unit", "product", "text", "word"})
-_NAMING = _WORDS | {"name"}
-"""Forms that only name something: what is asked comes first, and no finding is about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ def _answered(questions: Sequence[Question], told: Sequence[FoundAt]) -> Iterato
 
 
 def _about(question: Question, lines: _Lines) -> tuple[FoundAt, ...]:
-    if question.form in _NAMING:
+    if question.form in NAMING:  # no finding is about them
         return ()
     found = {
         id(one): one
@@ -132,8 +130,10 @@ def _alone(found: Sequence[FoundAt]) -> Question:
 def _made(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Made:
     """A row, with what tells whether others are the same."""
     row = _row(one, asked, reported, group)
-    is_aside = bool(one.question.marks & {"in-test", "aside"})
-    return Made(row, one.question.asks, is_aside=is_aside, is_told=bool(row.findings))
+    question = one.question
+    answers = [answer for _, answer in question.decided or question.table]
+    alike = tuple(answer == answers[0] for answer in answers)
+    return Made(row, question.asks, alike, question.marks & TRAITS, is_told=bool(row.findings))
 
 
 def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Row:

@@ -78,7 +78,7 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         places=tuple(RowPlace(path, one.line, one.line, "here") for one in members),
         table=table,
         marks=frozenset(marks),
-        unknown=_unknown(form, tokens, found),
+        unknown=_unknown(form, tokens, found, {one.what for one in members}),
         rough=bool(table),
         key=(path, form, first.within, text) if form == "asked" else (),
     )
@@ -116,9 +116,11 @@ def _named(members: Sequence[Sighting], found: frozenset[str], asked: ChipSet) -
     return marks
 
 
-def _unknown(form: str, tokens: Sequence[str], found: frozenset[str]) -> str:
+def _unknown(form: str, tokens: Sequence[str], found: frozenset[str], sorts: set[str]) -> str:
     """What is not known of words, with the words themselves."""
     few = ", ".join(f"`{token}`" for token in tokens[:3])
+    if form == "unit" and sorts == {"toolkit"}:
+        return f"speaks of a toolkit ({few}), which knows some targets and not others"
     if form == "unit":
         return f"not all chips have {few}: whether an asked chip gets here is not known"
     if form == "name" and found:

@@ -19,12 +19,12 @@ _UNLIKE = {
     "with-9-and-10-unlike-8": "12.x goes with 9.0 and 10.0, and 8.9 goes elsewhere",
 }
 _BUILDS = {
-    "with-9-and-10-unlike-8": "12.x is built for as 9.0 and 10.0 are, and 8.9 is not",
-    "with-10-unlike-9": "12.x is built for as 10.0 is, and 9.0 is not",
-    "with-8-and-9-unlike-10": "10.0 is built for, and 12.x, 9.0 and 8.9 are not",
-    "with-10-and-8-unlike-9": "9.0 is built for, and 12.x, 10.0 and 8.9 are not",
-    "with-8-unlike-9-and-10": "9.0 and 10.0 are built for, and 12.x and 8.9 are not",
-    "splits-family": "what is built loads on one of 12.0 and 12.1",
+    "with-9-and-10-unlike-8": "this builds for 12.x, 9.0 and 10.0, and not for 8.9",
+    "with-10-unlike-9": "this builds for 12.x as it does for 10.0, and otherwise for 9.0",
+    "with-8-and-9-unlike-10": "this builds for 10.0, and not for 12.x, 9.0 and 8.9",
+    "with-10-and-8-unlike-9": "this builds for 9.0, and not for 12.x, 10.0 and 8.9",
+    "with-8-unlike-9-and-10": "this builds for 9.0 and 10.0, and not for 12.x and 8.9",
+    "splits-family": "what this builds loads on one of 12.0 and 12.1",
 }
 _UNKNOWN = {
     "asked": "recognised by its spelling alone",
@@ -69,6 +69,8 @@ def _passes(question: Question) -> str:
     if question.passes:
         return question.passes
     if question.form in ("gate", "guard") and shape == {"all-alike"}:
+        if "is-helper-call" in question.marks:
+            return "this call lets 12.x, 10.0, 9.0 and 8.9 through; what it asks inside is a row of its own"
         return "12.x, 10.0, 9.0 and 8.9 get the same answer"
     if shape == {"nobody-gets-here"}:
         return "no asked chip gets here"

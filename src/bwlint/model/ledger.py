@@ -35,6 +35,8 @@ text             a comment or a text for people that names chips
 word             an architecture or a capability that is named or handed on, and compared with nothing
 """
 ROW_FORMS: tuple[RowForm, ...] = get_args(RowForm)
+NAMING: frozenset[RowForm] = frozenset({"name", "product", "unit", "text", "word"})
+"""Forms that only name something."""
 RowGroup = Literal["own", "unbuilt", "generated", "vendored"]
 """Whose code it is: rows of all but "own" come last. unbuilt: no build of the project compiles the file."""
 ROW_GROUPS: tuple[RowGroup, ...] = ("own", "unbuilt", "generated", "vendored")

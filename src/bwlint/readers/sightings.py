@@ -49,6 +49,7 @@ class _Words:
     rows: tuple[int, ...]
     patterns: tuple[tuple[What, re.Pattern[str]], ...]
     unless: tuple[re.Pattern[str] | None, ...]
+    beside: tuple[re.Pattern[str] | None, ...]
 
 
 @cache
@@ -56,8 +57,12 @@ def _words() -> _Words:
     rows = table("sightings")["sighting"]
     anchors = [(anchor, i) for i, row in enumerate(rows) for anchor in row["anchors"]]
     patterns = tuple((cast(What, row["what"]), re.compile("|".join(row["words"]))) for row in rows)
-    unless = tuple(re.compile(row["unless"]) if "unless" in row else None for row in rows)
-    return _Words(AhoCorasick([anchor for anchor, _ in anchors]), tuple(i for _, i in anchors), patterns, unless)
+    unless, beside = (
+        tuple(re.compile(row[key]) if key in row else None for row in rows) for key in ("unless", "beside")
+    )
+    return _Words(
+        AhoCorasick([anchor for anchor, _ in anchors]), tuple(i for _, i in anchors), patterns, unless, beside
+    )
 
 
 def sightings(kind: str, source: str) -> tuple[Sighting, ...]:
@@ -98,7 +103,9 @@ def _by_line(source: str) -> dict[int, list[tuple[What, str]]]:
         start = ends[line - 1] + 1
         stop = min(ends[line], start + MOST_LINE)
         for row in sorted(rows):
-            (what, pattern), unless = words.patterns[row], words.unless[row]
+            (what, pattern), unless, beside = words.patterns[row], words.unless[row], words.beside[row]
+            if beside and not beside.search(lower, start, stop):
+                continue
             for match in pattern.finditer(lower, start, stop):
                 if unless and unless.search(_path(lower, match.start())):
                     continue

@@ -38,8 +38,8 @@ _MEANINGS = {
 }
 
 
-def render(ledger: Ledger, setting: Setting, top: int = FEW) -> str:
-    """The first `top` rows, or all where that is 0; what the signs mean, and how the rest is seen."""
+def render(ledger: Ledger, setting: Setting, top: int = FEW, hidden: int = 0) -> str:
+    """The first `top` rows, or all where that is 0; what the signs mean, and how to see the rest and the `hidden`."""
     if not ledger.rows:
         return ""
     shown = ledger.rows[:top] if top else ledger.rows
@@ -53,6 +53,8 @@ def render(ledger: Ledger, setting: Setting, top: int = FEW) -> str:
         lines += textwrap.wrap(_legend(shown, setting), width)
     if left := len(ledger.rows) - len(shown):
         lines.append(f"and {left:,} more: --top 0 shows all, --kind and --subject fewer")
+    if hidden:
+        lines.append(f"and {hidden:,} that only name a chip or an amount: --kind open shows them")
     lines.append(
         f"decide: bwlint audit --decide {shown[0].fingerprint[:SHORT_FINGERPRINT]} fine|broken|later --reason WHY"
     )
