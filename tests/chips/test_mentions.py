@@ -125,3 +125,19 @@ def test_a_long_text_takes_no_longer_than_its_length(piece: str) -> None:
 )
 def test_from_a_generation_on(text: str, chips: str) -> None:
     assert str(from_generation(text)) == chips
+
+
+@pytest.mark.parametrize(
+    ("text", "is_bound"),
+    [
+        ("needs SM90+", True),
+        ("SM90+ (Hopper) alone", True),
+        ("runs on sm_90 +", True),
+        ("needs SM90 + bf16", False),
+        ("SM90+bf16 kernels", False),
+        ("sm_90 + sm_100", False),
+        ("SM90 +\n    (V % 128 == 0)", False),
+    ],
+)
+def test_a_plus_that_joins_is_no_bound(text: str, is_bound: bool) -> None:
+    assert mentioned(text).open_ended == is_bound

@@ -30,14 +30,16 @@ _FLOOR_BEFORE = re.compile(rf"{_LEAST}\s{{0,3}}(?:(?:required|supported)\s)?(?:(
 _TOO_OLD = re.compile(rf"{said('older')}\s{{0,3}}$", re.I)
 _STRICT = re.compile(r"<\s{0,3}$")
 _CEILING_BEFORE = re.compile(rf"{_MOST}\s{{0,3}}$", re.I)
-_FLOOR_BEHIND = re.compile(rf"{_ASIDE}{_NOUN}(?:\s{{0,3}}(?:\+|<=?|≤)|,?\s{{0,3}}{_NEWER})", re.I)
+_PLUS = r"(?:(?<!\s)\+(?!\w)|(?<=\s)\+(?!\s{0,9}[\w\[(]))"
+"""What joins two things is no bound: "SM90 + bf16"."""
+_FLOOR_BEHIND = re.compile(rf"{_ASIDE}{_NOUN}(?:\s{{0,3}}(?:{_PLUS}|<=?|≤)|,?\s{{0,3}}{_NEWER})", re.I)
 _CEILING_BEHIND = re.compile(rf"{_ASIDE}{_NOUN}(?:\s{{0,3}}(?:>=?|≥)|,?\s{{0,3}}{said('or-older')})", re.I)
 _RANGE = re.compile(rf"{_ASIDE}\s{{0,3}}{said('range')}\s{{0,3}}(?:(?:compute )?capability\s)?", re.I)
 _BETWEEN = re.compile(r"\bbetween\s{1,3}(?:(?:compute )?capability\s)?$", re.I)
 _ALIKE = re.compile(rf"{_ASIDE}{said('alike')}", re.I)
 _APART = re.compile(r"[.;](?!\d)|\bor\b", re.I)
 _SINCE = re.compile(
-    rf"\b({'|'.join(dict.fromkeys(chip.generation for chip in EVERY))})\b(?:\s+\w+){{0,2}}?\s*(?:\+|{_NEWER})", re.I
+    rf"\b({'|'.join(dict.fromkeys(chip.generation for chip in EVERY))})\b(?:\s+\w+){{0,2}}?\s*(?:{_PLUS}|{_NEWER})", re.I
 )
 SIZE = re.compile(r"(?P<kib>\d\d\d)(?<![\d.]\d\d\d)(?: |-)?Ki?B\b", re.I)
 _SHARED = re.compile(r"shared mem|smem", re.I)
