@@ -31,6 +31,7 @@ def make_row(digit: str = "a", kind: RowKind = "review", **changes: Any) -> Row:
         "parts": (),
         "places": (RowPlace(f"pkg/{digit}.py", 4, 4, "asked here"),),
         "fingerprint": fingerprint(digit),
+        "questions": (fingerprint(digit),),
     }
     return Row(**{**values, **changes})
 

@@ -44,10 +44,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def rendered(ledger: Ledger, form: str, how: Setting, top: int) -> str:
-    """The form, and a letter for each row."""
+def rendered(ledger: Ledger, form: str, how: Setting, top: int, hidden: int = 0) -> str:
+    """The form, a letter for each row, and how many are hidden."""
     rows = ledger.rows[: top or None] if form == "text" else ledger.rows
-    return f"{form} {''.join(row.fingerprint[0] for row in rows)}\n"
+    return f"{form} {''.join(row.fingerprint[0] for row in rows)}{f' +{hidden}' if hidden else ''}\n"
 
 
 @pytest.fixture
@@ -66,6 +66,28 @@ def decide(*made: Decision) -> None:
     for one in made:
         decisions = decisions.with_one(one, make_row(one.fingerprint[0]))
     Path(NAME).write_text(decisions.text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ((), "text ab +3"),
+        (("--kind", "open"), "text cef"),
+        (("--kind", "review,open"), "text bcef"),
+        (("--top", "0"), "text abcef"),
+        (("--subject", "*_gemm"), "text abcef"),
+        (("--format", "json"), "json abcef"),
+    ],
+)
+def test_what_only_names_something_is_shown_when_wanted(answer: Answer, arguments: tuple[str, ...], shown: str) -> None:
+    names = [make_row(digit, "open", form=form) for digit, form in (("c", "name"), ("e", "text"), ("f", "amount"))]
+    answer(make_ledger(FAIL, REVIEW, *names))
+    assert invoke(*arguments).stdout == f"{shown}\n"
+
+
+def test_names_are_shown_where_there_is_nothing_else(answer: Answer) -> None:
+    answer(make_ledger(make_row("c", "open", form="unit"), PASS))
+    assert invoke().stdout == "text c\n"
 
 
 def test_a_list_exits_with_zero(answer: Answer) -> None:
@@ -314,7 +336,7 @@ def test_a_format_is_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
     page = SimpleNamespace(page=lambda *pieces: iter(pieces), of_audit=lambda ledger, how: "beside")
     monkeypatch.setitem(sys.modules, "bwlint.report.html", page)
     asked = [audit.rendered(EACH, form, Setting(), 30) for form in ("text", "json", "csv")]
-    assert asked == ["text (30,)", "json ()", "csv ()"]
+    assert asked == ["text (30, 0)", "json ()", "csv ()"]
     assert [*audit.rendered(EACH, "html", Setting(), 30)] == ["audit", ("json ()",), "beside"]
 
 

@@ -16,6 +16,8 @@ from bwlint.model.ledger import Row, RowGroup, RowPlace
 BOTH = ChipSet.of("12.0", "12.1")
 SPLIT = (("12.0", "yes"), ("12.1", "no"), ("8.9", "no"), ("9.0", "no"), ("10.0", "no"))
 ALIKE = tuple((chip, "yes") for chip, _ in SPLIT)
+NEGATED = tuple((chip, "no" if answer == "yes" else "yes") for chip, answer in SPLIT)
+DEPENDING = tuple((chip, "may") for chip, _ in SPLIT)
 
 
 def ask(at: str = "a.py:3", marks: str = "splits-family", **changes: Any) -> Question:
@@ -99,15 +101,28 @@ def test_nothing_asked_is_no_row() -> None:
     ("one", "other", "count"),
     [
         ({"key": ("k",)}, {"key": ("k",), "subject": "g", "text": "other"}, 1),
-        ({"key": ("k",)}, {"key": ("l",), "subject": "g"}, 2),
+        ({"key": ("k",)}, {"key": ("l",), "subject": "g"}, 1),
+        ({"key": ("k",)}, {"key": ("l",), "subject": "g", "text": "other"}, 2),
         ({"key": ("k",)}, {"key": ("k",), "form": "guard"}, 2),
-        ({"key": ()}, {"key": (), "subject": "g"}, 2),
+        ({"key": ()}, {"key": (), "subject": "g", "text": "other"}, 2),
         ({}, {}, 1),
         ({}, {"marks": "names-asked"}, 1),
         ({}, {"text": "cap  ==\n(12,0)"}, 1),
         ({}, {"text": "cap == (12, 1)"}, 2),
         ({}, {"table": ALIKE}, 2),
-        ({}, {"subject": "g"}, 2),
+        ({}, {"subject": "g"}, 1),
+        ({}, {"subject": "g", "marks": "splits-family in-test"}, 2),
+        ({}, {"subject": "g", "marks": "splits-family is-refused"}, 2),
+        ({}, {"subject": "g", "marks": "all-alike"}, 2),
+        ({"asks": "is_new"}, {"asks": "is_new", "subject": "g", "text": "other"}, 1),
+        ({"asks": "is_new"}, {"asks": "is_new", "subject": "g", "text": "other", "table": NEGATED}, 1),
+        ({"asks": "is_new"}, {"asks": "is_new", "subject": "g", "text": "other", "table": DEPENDING}, 2),
+        (
+            {"asks": "is_new"},
+            {"asks": "is_new", "subject": "g", "text": "other", "table": DEPENDING, "decided": SPLIT},
+            1,
+        ),
+        ({"asks": "is_new"}, {"asks": "is_old", "subject": "g", "text": "other"}, 2),
         ({}, {"form": "list"}, 2),
     ],
 )
@@ -224,22 +239,33 @@ def test_a_finding_counts_where_another_was_told_in_it() -> None:
     told = finding("a.py:3", related=(Related("/b.py", there, "too", "BW102"), Related("/c.py", there, "seen here")))
     found = made(ask("b.py:9", subject="b"), ask("c.py:9", subject="c"), told=(told,))
     assert {row.subject: row.kind for row in found} == {"b": "fail", "c": "review"}
-    assert [f"{place.path}:{place.line} {place.says}" for place in found[0].places] == ["b.py:9 ", "a.py:3 found here"]
+    assert [f"{place.path}:{place.line} {place.says}" for place in found[0].places] == [
+        "b.py:9 asked here",
+        "a.py:3 found here",
+    ]
 
 
 def test_the_order_of_rows() -> None:
     found = made(
-        ask("a.py:1", "all-alike found-by-check", text="passes"),
-        ask("third_party/a.py:1", "splits-family found-by-check", text="of others"),
-        ask("b.py:9", "splits-family", text="later"),
-        ask("b.py:1", "splits-family", text="line"),
-        ask("a.py:9", "splits-family", text="path"),
-        ask("z.py:9", "splits-family names-asked", text="heavy"),
-        ask("a.py:2", "in-test", text="light"),
-        ask("third_party/a.py:9", "all-alike", text="passes elsewhere"),
+        ask("a.py:1", "all-alike found-by-check", text="passes", subject="a"),
+        ask("third_party/a.py:1", text="found at others", subject="b"),
+        ask("third_party/a.py:9", "all-alike", text="passes elsewhere", subject="c"),
+        ask("third_party/a.py:5", "splits-family found-by-check", text="of others", subject="d"),
+        ask("a.py:40", "names-asked is-flag found-by-check", text="names only", form="text", subject="e"),
+        ask("a.py:2", "names-asked is-flag", text="open", subject="f"),
+        ask("a.py:3", "is-not-checked in-test", text="open and light", form="name", subject="g"),
+        ask("b.py:9", text="later", subject="h"),
+        ask("b.py:1", text="line", subject="i"),
+        ask("a.py:9", text="path", subject="j"),
+        ask("z.py:9", "splits-family names-asked", text="heavy", subject="k"),
+        ask("y.py:9", "splits-family in-test", text="found", subject="l"),
+        told=(finding("third_party/a.py:1", "error"), finding("y.py:9")),
     )
-    order = ["heavy", "path", "line", "later", "light", "of others", "passes", "passes elsewhere"]
-    assert [row.question for row in found] == order
+    assert [row.question for row in found] == [
+        *("found", "heavy", "path", "line", "later", "open", "open and light", "names only"),
+        *("found at others", "of others"),
+        *("passes", "passes elsewhere"),
+    ]
 
 
 def test_findings_come_first() -> None:
@@ -250,10 +276,12 @@ def test_findings_come_first() -> None:
 
 
 def test_rows_of_one_subject_know_each_other() -> None:
-    found = made(ask(text="one"), ask(text="two"), ask(text="three", subject="g"), ask("b.py:3", text="four"))
+    found = made(
+        ask(text="one"), ask(text="two", table=NEGATED), ask(text="three", subject="g"), ask("b.py:3", text="four")
+    )
     by_text = {row.question: row for row in found}
     assert by_text["one"].same_subject == (by_text["two"].fingerprint,)
     assert by_text["two"].same_subject == (by_text["one"].fingerprint,)
     assert by_text["three"].same_subject == by_text["four"].same_subject == ()
-    many = made(*(ask(text=str(number)) for number in range(20)))
+    many = made(*(ask(f"a.py:{number}", text=str(number), form="name") for number in range(20)))
     assert {len(row.same_subject) for row in many} == {8}

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from libraries import arm
+from small_binaries import zipped
 
 from bwlint.index import kept
 from bwlint.model.ledger import Ledger, Row
@@ -149,8 +151,13 @@ TWIN = f"import torch\n\nif {DEVICE} == (12, 1):\n    raise RuntimeError('no')\n
 @pytest.mark.parametrize(
     ("name", "text", "question", "expected", "table"),
     [
-        ("p/flag.py", FLAG, f"{DEVICE}[0] == 10", "review gate p/flag.py:3", "no, no, yes, no, no"),
-        ("p/flag.py", FLAG, "IS_SM100", "review gate p/flag.py:7 p/flag.py:13", "no, no, yes, no, no"),
+        (
+            "p/flag.py",
+            FLAG,
+            f"{DEVICE}[0] == 10",
+            "review gate p/flag.py:3 p/flag.py:7 p/flag.py:13",
+            "no, no, yes, no, no",
+        ),
         ("p/old.py", OLD, f"{DEVICE} >= (7, 0)", "pass gate p/old.py:5", "yes, yes, yes, yes, yes"),
         ("p/ten.py", TEN, f"{DEVICE} == (10, 0)", "review gate p/ten.py:3", "no, no, yes, no, no"),
         ("p/twin.py", TWIN, f"{DEVICE} == (12, 1)", "fail gate p/twin.py:3 p/twin.py:4", "no, no, no, no, yes"),
@@ -190,6 +197,12 @@ TWIN = f"import torch\n\nif {DEVICE} == (12, 1):\n    raise RuntimeError('no')\n
         ("p/a.py", "use('H100')\n", "use('H100')", "open product p/a.py:1", ""),
         ("p/a.py", "x = nvlink\ny = ptxas\n", "nvlink, ptxas", "open unit p/a.py:1 p/a.py:2", ""),
         ("p/a.py", "x = capability\n", "x = capability", "pass word p/a.py:1", ""),
+        ("p/a.py", "f(x, capability)\n", "f(x, capability)", "open word p/a.py:1", ""),
+        ("p/a.py", "y = f(capability, x)\n", "y = f(capability, x)", "open word p/a.py:1", ""),
+        ("p/a.py", "def f(capability):\n    pass\n", "def f(capability):", "pass word p/a.py:1", ""),
+        ("p/a.py", "async def f(x, arch):\n    pass\n", "async def f(x, arch):", "pass word p/a.py:1", ""),
+        ("p/a.py", "f(capability.x)\n", "f(capability.x)", "pass word p/a.py:1", ""),
+        ("p/a.py", "x = (arch, 1)\n", "x = (arch, 1)", "pass word p/a.py:1", ""),
         ("p/a.py", "x = search(90) * 12.0\n", "", "", ""),
         ("notes.md", "sm_90 Hopper\n", "", "", ""),
     ],
@@ -280,8 +293,10 @@ EVERYTHING = {
 
 
 def test_fingerprints_outlive_moved_lines_and_renamed_files(tmp_path: Path) -> None:
-    before = audited(put(tmp_path / "a", {"p/chain.py": CHAIN, "k.cu": GUARDED, "p/w.py": "def f():\n  hopper()\n"}))
+    names = "def f():\n  hopper()\n"
+    before = audited(put(tmp_path / "a", {"p/chain.py": CHAIN, "p/f.py": FLAG, "k.cu": GUARDED, "p/w.py": names}))
     moved = {
+        "q/flag.py": f"\n# a comment\n{FLAG}".replace("def g", "# another\n\n\ndef g"),
         "q/other.py": f"# a comment\n\n\n{CHAIN}",
         "src/l.cu": f"\n\n{GUARDED}",
         "r/w.py": "\n\ndef f():\n  hopper()\n",
@@ -289,7 +304,12 @@ def test_fingerprints_outlive_moved_lines_and_renamed_files(tmp_path: Path) -> N
     after = audited(put(tmp_path / "b", moved))
     assert before.rows
     assert {row.fingerprint for row in before.rows} == {row.fingerprint for row in after.rows}
-    changed = {"p/chain.py": CHAIN.replace("(12, 0)", "(12, 1)"), "k.cu": GUARDED.replace("1200", "1210")}
+    changed = {
+        "p/chain.py": CHAIN.replace("(12, 0)", "(12, 1)"),
+        "p/f.py": FLAG,
+        "p/h.py": "from p.f import IS_SM100\n\n\ndef h(x):\n    return 3 if IS_SM100 else 4\n",
+        "k.cu": GUARDED.replace("1200", "1210"),
+    }
     other = audited(put(tmp_path / "c", changed))
     asked = {row.fingerprint for row in before.rows if row.table}
     assert asked and not asked & {row.fingerprint for row in other.rows}
@@ -303,6 +323,38 @@ def test_fingerprints_do_not_depend_on_who_is_asked_about(tmp_path: Path, target
     assert one == two
     assert all([chip for chip, _ in row.verdicts] == list(other.targets) for row in other.rows)
     assert other.targets != usual.targets
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"a.so": arm("sm_120f")}, []),
+        ({"a.so": arm("sm_120f"), "p/a.py": "x = 1\n"}, []),
+        ({"dist/x.zip": zipped({"x/a.so": arm("sm_120a")})}, []),
+        ({"a.so": arm("sm_120a")}, ["fail finding a.so:1"]),
+        ({"a.so": arm("sm_120a"), "p/a.py": "use(hopper)\n"}, ["fail finding a.so:1", "open name p/a.py:1"]),
+        ({"lib/a.so": arm("sm_120a"), "p/ten.py": TEN}, ["fail finding lib/a.so:1", "review gate p/ten.py:3"]),
+        ({"tests/data/a.so": arm("sm_120a")}, ["review finding tests/data/a.so:1"]),
+        (
+            {"third_party/a.so": arm("sm_120a"), "p/ten.py": TEN},
+            ["review gate p/ten.py:3", "fail finding third_party/a.so:1"],
+        ),
+        ({"a/a.so": arm("sm_120a"), "b/a.so": arm("sm_120a")}, ["fail finding a/a.so:1 b/a.so:1"]),
+        (
+            {"a/a.so": arm("sm_120a"), "b/b.so": arm("sm_120a")},
+            ["fail finding a/a.so:1", "fail finding b/b.so:1"],
+        ),
+    ],
+)
+def test_a_finding_in_a_binary_is_a_row(tmp_path: Path, files: dict[str, str | bytes], expected: list[str]) -> None:
+    put(tmp_path, files)
+    with ExitStack() as stack:
+        report = check(CheckRequest((str(tmp_path),), jobs=1), stack).report
+    ledger = audited(tmp_path)
+    assert [told(row, tmp_path) for row in ledger.rows] == expected
+    found = {finding.fingerprint for finding in report.findings if finding.path.endswith(".so")}
+    assert {one for row in ledger.rows for one in row.findings} == found
+    assert ledger.stats.get("questions", 0) == len(expected)
 
 
 needs_fork = pytest.mark.skipif(not parts.can_copy(), reason="this system has no fork")
@@ -416,8 +468,12 @@ def modules(draw: st.DrawFn) -> str:
     pieces = ["import torch", f"IS_NEW = {DEVICE} >= (10, 0)"]
     for number in range(draw(st.integers(0, 4))):
         pieces += ["", f"def {draw(st.sampled_from(['f', 'sm90', 'hopper_gemm']))}_{number}(x, cc, sm, major, archs):"]
-        for arm in range(draw(st.integers(0, 3))):
-            pieces += [f"    {'elif' if arm else 'if'} {draw(CONDITIONS)}:", f"        {draw(LINES)}", "        pass"]
+        for branch in range(draw(st.integers(0, 3))):
+            pieces += [
+                f"    {'elif' if branch else 'if'} {draw(CONDITIONS)}:",
+                f"        {draw(LINES)}",
+                "        pass",
+            ]
         pieces.append(f"    {draw(LINES)}")
         pieces.append("    return x")
     return "\n".join([*pieces, draw(LINES).replace("return ", ""), ""])

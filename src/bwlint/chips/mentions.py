@@ -39,7 +39,8 @@ _BETWEEN = re.compile(r"\bbetween\s{1,3}(?:(?:compute )?capability\s)?$", re.I)
 _ALIKE = re.compile(rf"{_ASIDE}{said('alike')}", re.I)
 _APART = re.compile(r"[.;](?!\d)|\bor\b", re.I)
 _SINCE = re.compile(
-    rf"\b({'|'.join(dict.fromkeys(chip.generation for chip in EVERY))})\b(?:\s+\w+){{0,2}}?\s*(?:{_PLUS}|{_NEWER})", re.I
+    rf"\b({'|'.join(dict.fromkeys(chip.generation for chip in EVERY))})\b(?:\s+\w+){{0,2}}?\s*(?:{_PLUS}|{_NEWER})",
+    re.I,
 )
 SIZE = re.compile(r"(?P<kib>\d\d\d)(?<![\d.]\d\d\d)(?: |-)?Ki?B\b", re.I)
 _SHARED = re.compile(r"shared mem|smem", re.I)

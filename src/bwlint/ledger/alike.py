@@ -26,7 +26,7 @@ _Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class UnjoinedRow:
     """A row with what tells whether others are the same: the helper whose answer it `asks` for or is ("" = none), the
     chips that get the same answer as the first, `traits` in which rows of one question agree (whether they stand in
     tests, whether they refuse), whether `check` tells something of it.
@@ -39,12 +39,12 @@ class Made:
     is_told: bool
 
 
-def joined(made: Sequence[Made]) -> list[Row]:
+def joined(made: Sequence[UnjoinedRow]) -> list[Row]:
     """Rows with those that are one question as one, less what stronger rows on the same lines tell already."""
     return _uncovered([_one_of(group) if len(group) > 1 else group[0] for group in _groups(made)])
 
 
-def _groups(made: Sequence[Made]) -> Iterator[list[Row]]:
+def _groups(made: Sequence[UnjoinedRow]) -> Iterator[list[Row]]:
     """Rows that share a key, over any number of others."""
     leader = list(range(len(made)))
     first: dict[_Key, int] = {}
@@ -63,7 +63,7 @@ def _root(leader: list[int], at: int) -> int:
     return at
 
 
-def _keys(one: Made) -> Iterator[_Key]:
+def _keys(one: UnjoinedRow) -> Iterator[_Key]:
     row = one.row
     yield "copy", row.fingerprint
     beside = (row.kind, row.group, one.traits, row.table)
@@ -79,24 +79,30 @@ def _keys(one: Made) -> Iterator[_Key]:
 
 
 def _one_of(group: Sequence[Row]) -> Row:
-    """The project's own of equal rows, of these the worst, with the places of all.
+    """The project's own of equal rows where it does not pass, with the worst kind and the places of all.
 
     Its fingerprint is made of all of them: a decision about them falls when somebody asks the same elsewhere.
     """
     in_order = sorted(
-        group, key=lambda row: (row.group != "own", ROW_KINDS.index(row.kind), -row.score, row.places[0].path)
+        group,
+        key=lambda row: (row.kind == "pass", row.group != "own", _rank(row), -row.score, row.places[0].path),
     )
-    first = in_order[0]
-    places = tuple(dict.fromkeys(place for row in in_order for place in _said(row, first)))
-    alike = [row for row in in_order if row.kind == first.kind]
+    first, worst = in_order[0], min(in_order, key=_rank)
     prints = sorted({row.fingerprint for row in in_order})
     return replace(
         first,
-        places=places,
-        findings=tuple(dict.fromkeys(one for row in alike for one in row.findings)),
+        kind=worst.kind,
+        why=worst.why if worst.kind != first.kind else first.why,
+        verdicts=worst.verdicts,
+        places=tuple(dict.fromkeys(place for row in in_order for place in _said(row, first))),
+        findings=tuple(dict.fromkeys(one for row in in_order if row.kind != "pass" for one in row.findings)),
         fingerprint=prints[0] if len(prints) == 1 else _hashed(prints),
         questions=tuple(prints),
     )
+
+
+def _rank(row: Row) -> int:
+    return ROW_KINDS.index(row.kind)
 
 
 def _hashed(prints: Sequence[str]) -> str:
@@ -112,7 +118,7 @@ def _said(row: Row, first: Row) -> tuple[RowPlace, ...]:
 
 def _uncovered(rows: Sequence[Row]) -> list[Row]:
     """Rows less those of which a row that is as bad has every line."""
-    in_order = sorted(range(len(rows)), key=lambda at: (ROW_KINDS.index(rows[at].kind), rows[at].form in _COVERED, at))
+    in_order = sorted(range(len(rows)), key=lambda at: _strength(rows[at]))
     lines: dict[tuple[str, int], int] = {}
     kept: dict[int, Row] = {}
     for at in in_order:
@@ -126,6 +132,11 @@ def _uncovered(rows: Sequence[Row]) -> list[Row]:
             for key in _lines(row):
                 lines.setdefault(key, at)
     return [kept[at] for at in sorted(kept)]
+
+
+def _strength(row: Row) -> tuple[int, bool, int, str]:
+    """What covers comes before what it covers: the worse, what asks, the longer."""
+    return _rank(row), row.form in _COVERED, -sum(1 for _ in _lines(row)), row.fingerprint
 
 
 def _lines(row: Row) -> Iterator[tuple[str, int]]:

@@ -18,7 +18,6 @@ from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
 from bwlint.ledger import naming
 from bwlint.ledger.question import MOST_TEXT, Question
-from bwlint.model.expr import Expr
 from bwlint.model.facts import Module, Operation
 from bwlint.model.ledger import RowPlace
 
@@ -71,16 +70,16 @@ def _question(
     qualname = functions[0] if len(functions) == 1 else ""
     name = ", ".join(names[:4])
     marks = {"is-amount", f"is-op-{kind}"}
-    amounts = [amount for one in operations for amount in one.amounts if kind in _COUNTED]
-    numbers = [number for amount in amounts for number in _numbers(context, module, amount)]
+    amounts = [_amounts(context, module, one) for one in operations]
+    numbers = [number for some in amounts for number in some if number is not None]
     if not all(one.checked for one in operations):
         marks.add("is-not-checked")
     marks |= naming.around(naming.generations(qualname) | naming.of_file(module.path), context.targets)
     if kind in _SHARED:
-        settled = _granted(numbers, len(operations), is_others="stands-among-names-of-others" in marks)
+        settled = _granted(amounts, is_others="stands-among-names-of-others" in marks)
     if aside(context, module):
         marks.add("in-test" if context.in_test(module) else "aside")
-    said = ", ".join(str(number) for number in dict.fromkeys(numbers))
+    said = ", ".join(str(number) for number in list(dict.fromkeys(numbers))[:8])
     return Question(
         form="amount",
         subject=qualname or module.path.rpartition("/")[2],
@@ -105,7 +104,7 @@ def _assembled(operation: Operation, targets: TargetSet) -> _Settled:
     known = verdict(operation.name) if operation.kind == "instruction" else atom(operation.name)
     if known is None or not targets <= known.legal - known.slow:
         return _Settled()
-    return _Settled(passes=f"ptxas takes it for {', '.join(f'sm_{name}' for name in targets.names)}")
+    return _Settled(passes=f"ptxas takes it for {', '.join(targets.names)}")
 
 
 def _released(release: str, asked: ChipSet) -> _Settled:
@@ -125,16 +124,23 @@ def _released(release: str, asked: ChipSet) -> _Settled:
     return _Settled(doubt=f"CUDA {release} cannot compile for {plain(asked)}: {first} is the first that can")
 
 
-def _granted(numbers: Sequence[int], operations: int, *, is_others: bool) -> _Settled:
+def _granted(amounts: Sequence[Sequence[int | None]], *, is_others: bool) -> _Settled:
     """`is_others`: among names for other chips, more than 12.x have is what one expects."""
+    numbers = [number for some in amounts for number in some if number is not None]
     if any(number > MOST_SHARED for number in numbers):
         why = f"asks for {max(numbers):,} bytes of shared memory, and a block of 12.x has at most {MOST_SHARED:,}"
         return _Settled(unknown=why) if is_others else _Settled(doubt=why)
-    if len(numbers) >= operations and max(numbers) <= WITHOUT_OPT_IN:
+    if all(some and None not in some for some in amounts) and max(numbers) <= WITHOUT_OPT_IN:
         return _Settled(passes=f"asks for at most {WITHOUT_OPT_IN // 1024} KiB, which every chip grants")
     return _Settled()
 
 
-def _numbers(context: Context, module: Module, amount: Expr) -> list[int]:
-    lanes = context.tree.numbers(module, amount)
-    return list(dict.fromkeys(lane for lane in lanes if isinstance(lane, int) and not isinstance(lane, bool)))[:4]
+def _amounts(context: Context, module: Module, operation: Operation) -> list[int | None]:
+    """The different amounts of an operation; None stands for what is not known."""
+    if operation.kind not in _COUNTED:
+        return []
+    # Behind the number of a capacity stand its uses; it is 0 where its target alone is known.
+    asked = operation.amounts[:1] if operation.kind == "capacity" else operation.amounts
+    lanes = [lane for amount in asked for lane in context.tree.numbers(module, amount)]
+    known = [lane if isinstance(lane, int) and not isinstance(lane, bool) else None for lane in lanes]
+    return list(dict.fromkeys(None if operation.kind == "capacity" and lane == 0 else lane for lane in known))

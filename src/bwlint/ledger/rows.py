@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet
-from bwlint.ledger.alike import TRAITS, Made, joined
+from bwlint.ledger.alike import TRAITS, UnjoinedRow, joined
 from bwlint.ledger.question import MOST_TEXT, NEIGHBOURS, Question
 from bwlint.ledger.ranking import parts
 from bwlint.ledger.verdicts import KnownKind, verdict
@@ -127,13 +127,15 @@ def _alone(found: Sequence[FoundAt]) -> Question:
     )
 
 
-def _made(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Made:
+def _made(
+    one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]
+) -> UnjoinedRow:
     """A row, with what tells whether others are the same."""
     row = _row(one, asked, reported, group)
     question = one.question
     answers = [answer for _, answer in question.decided or question.table]
     alike = tuple(answer == answers[0] for answer in answers)
-    return Made(row, question.asks, alike, question.marks & TRAITS, is_told=bool(row.findings))
+    return UnjoinedRow(row, question.asks, alike, question.marks & TRAITS, is_told=bool(row.findings))
 
 
 def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Row:

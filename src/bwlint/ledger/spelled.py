@@ -24,7 +24,8 @@ _OWN_FORM: dict[str, RowForm] = {
 _NUMBER = re.compile(r"(?<![\w.])(?:5[023]|6[012]|7[025]|8[0679]|90|10[0137]|110|12[01])0?[af]?(?![\w.])")
 """What may be a chip's: who calls a helper with it asks for the chip."""
 _CAPABILITY = r"(?:(?:compute_|device_)?capabilit(?:y|ies)|cc|sm|arch|sm_version|major)"
-_HANDED_ON = re.compile(rf"^(?!\s*(?:async )?def\b).*\w\s*\([^()]*\b{_CAPABILITY}\s*[,)]", re.I)
+_DECLARED = r"\s*(?:async )?(?:def|class|struct|void|int|bool|static|inline|virtual|template|explicit|constexpr)\b"
+_HANDED_ON = re.compile(rf"^(?!{_DECLARED}).*\w\s*\([^()]*\b{_CAPABILITY}\s*[,)]", re.I)
 """An argument that is a capability: what it is handed to decides."""
 
 
@@ -78,7 +79,7 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         places=tuple(RowPlace(path, one.line, one.line, "here") for one in members),
         table=table,
         marks=frozenset(marks),
-        unknown=_unknown(form, tokens, found, {one.what for one in members}),
+        unknown=_unknown(form, tokens, found, {one.what for one in members}, is_handed_on="is-handed-on" in marks),
         rough=bool(table),
         key=(path, form, first.within, text) if form == "asked" else (),
     )
@@ -116,9 +117,11 @@ def _named(members: Sequence[Sighting], found: frozenset[str], asked: ChipSet) -
     return marks
 
 
-def _unknown(form: str, tokens: Sequence[str], found: frozenset[str], sorts: set[str]) -> str:
+def _unknown(form: str, tokens: Sequence[str], found: frozenset[str], sorts: set[str], *, is_handed_on: bool) -> str:
     """What is not known of words, with the words themselves."""
     few = ", ".join(f"`{token}`" for token in tokens[:3])
+    if form == "word" and is_handed_on:
+        return "a capability is handed on: what takes it decides"
     if form == "unit" and sorts == {"toolkit"}:
         return f"speaks of a toolkit ({few}), which knows some targets and not others"
     if form == "unit":

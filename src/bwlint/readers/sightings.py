@@ -120,7 +120,7 @@ def _is_inside_a_word(source: str, start: int) -> bool:
     if start == 0:
         return False
     before, first = source[start - 1], source[start]
-    return before.isalpha() and first.isalpha() and before.islower() == first.islower()
+    return before.isalpha() and first.isalpha() and (before.islower() == first.islower()) and before.islower()
 
 
 def _path(lower: str, start: int) -> str:
