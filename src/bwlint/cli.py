@@ -773,11 +773,17 @@ def schema(name: str | None) -> None:
 @click.argument("rule", required=False, shell_complete=rule_ids)
 @click.option("--gate", metavar="EXPR", help="Evaluate a Python condition on every chip instead.")
 def explain(rule: str | None, gate: str | None) -> None:
-    """Explain a RULE (by code or name), or what a gate admits: --gate 'cap in [89, 120]'."""
+    """Explain a RULE (by code or name), a place (FILE:LINE), or what a gate admits: --gate 'cap in [89, 120]'."""
     from bwlint.commands import explain as explaining
 
     if (rule is None) == (gate is None):
-        raise click.UsageError("name a rule, or give a condition with --gate")
+        raise click.UsageError("name a rule or a place, or give a condition with --gate")
+    if rule is not None and ":" in rule:
+        from bwlint.commands import place
+
+        if place.is_place(rule):
+            click.echo(place.explained(rule), nl=False)
+            return
     try:
         text = explaining.gate(gate) if gate is not None else explaining.rule(rule or "")
     except ValueError as error:

@@ -50,7 +50,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
 
         stack.enter_context(kept.using())
     known = _known(request, options["since"], stack) if options["since"] else frozenset()
-    ledger = _ledger(request, stack)
+    ledger = read(request, stack)
     if (options["decide"] or options["prune"]) and not _scanned(ledger):
         return nothing()
     if options["decide"]:
@@ -137,7 +137,8 @@ def _is_whole(request: CheckRequest, root: str) -> bool:
     return any(is_in(root, os.path.realpath(path)) for path in request.paths if not is_package(path))
 
 
-def _ledger(request: CheckRequest, stack: ExitStack) -> Ledger:
+def read(request: CheckRequest, stack: ExitStack) -> Ledger:
+    """The ledger of a request, with its progress told; a wrong request ends the command."""
     from bwlint.commands.progress import progress
     from bwlint.run import audit
     from bwlint.settings.config import ConfigError, UsageError
@@ -190,7 +191,7 @@ def _known(request: CheckRequest, revision: str, stack: ExitStack) -> frozenset[
         old = tree_at(revision, request, stack)
     except UsageError as error:
         raise failure(error) from None
-    rows = _ledger(old.request, stack).rows if old.request.paths else ()
+    rows = read(old.request, stack).rows if old.request.paths else ()
     return frozenset(question for row in rows for question in row.questions)
 
 

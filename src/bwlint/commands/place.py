@@ -1,0 +1,59 @@
+"""What `explain FILE:LINE` prints: the rows of the audit that have the line, or why there is none."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bwlint.commands.audit import read, rendered
+from bwlint.commands.terminal import setting
+
+if TYPE_CHECKING:
+    from bwlint.model.ledger import Ledger
+
+_PLACE = re.compile(r"(.+):([1-9]\d{0,8})")
+
+
+def is_place(text: str) -> bool:
+    """Whether a word on the command line is a line of a file and no rule."""
+    found = _PLACE.fullmatch(text)
+    return found is not None and Path(found[1]).is_file()
+
+
+def explained(text: str) -> str:
+    """What is known of "FILE:LINE", judged with the folder that we are in where that holds the file."""
+    from bwlint.index import kept
+    from bwlint.run.gather import Settings
+    from bwlint.run.request import CheckRequest
+    from bwlint.settings.decisions import apply, load
+
+    found = _PLACE.fullmatch(text)
+    assert found is not None
+    path, line = found[1], int(found[2])
+    real = os.path.realpath(path)
+    is_below = Path(real).is_relative_to(os.path.realpath("."))
+    request = CheckRequest((".",) if is_below else (path,))
+    with ExitStack() as stack:
+        stack.enter_context(kept.using())
+        ledger = read(request, stack)
+    ledger = apply(ledger, load(Settings(request).decisions_file).made)
+    rows = tuple(
+        row
+        for row in ledger.rows
+        if any(p.line <= line <= p.end_line and os.path.realpath(p.path) == real for p in row.places)
+    )
+    if not rows:
+        return f"{text}: {_why_none(ledger, real)}\n"
+    return str(rendered(replace(ledger, rows=rows), "text", setting({"output": None}), 0))
+
+
+def _why_none(ledger: Ledger, real: str) -> str:
+    """Why no row has a line: its file was not read, or nothing in it speaks of a chip."""
+    unread = next((skip for skip in ledger.skipped if os.path.realpath(skip.path) == real), None)
+    if unread is not None:
+        return f"not read: {unread.reason}"
+    return "nothing in this line names a chip, asks for one or depends on one: there is nothing to say of it"
