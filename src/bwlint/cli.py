@@ -781,8 +781,8 @@ def explain(rule: str | None, gate: str | None) -> None:
     if rule is not None and ":" in rule:
         from bwlint.commands import place
 
-        if place.is_place(rule):
-            click.echo(place.explained(rule), nl=False)
+        if there := place.parsed(rule):
+            click.echo(place.explained(*there), nl=False)
             return
     try:
         text = explaining.gate(gate) if gate is not None else explaining.rule(rule or "")

@@ -123,6 +123,9 @@ def made(folder: Path, kind: OperationKind, name: str, targets: ChipSet = BOTH) 
         ("12.8", "12.0 12.1", "pass", "CUDA 12.8 knows 12.0, and what is compiled for it runs on the whole family"),
         ("12.8", "12.0", "pass", "knows the chips asked about"),
         ("12.8", "12.1", "review", "12.9 is the first"),
+        # That it knows one family says nothing of another.
+        ("12.0", "9.0 12.0", "review", "CUDA 12.0 cannot compile for 12.0: 12.8 is the first"),
+        ("12.8", "10.0 10.3 12.0 12.1", "pass", "CUDA 12.8 knows 10.0, 12.0"),
         ("12.9", "12.0 12.1", "pass", "CUDA 12.9 knows the chips asked about"),
         ("12.9.1", "12.0 12.1", "pass", "knows the chips asked about"),
         ("13", "12.0 12.1", "pass", "knows the chips asked about"),
@@ -193,6 +196,17 @@ def test_shared_memory(tmp_path: Path, name: str, function: str, amount: str, ki
         assert "asks for 200,000 bytes of shared memory, and a block of 12.x has at most 101,376" in {
             verdict(question).why for question in found
         }
+
+
+@pytest.mark.parametrize(
+    ("targets", "kind"), [("9.0", "open"), ("12.0 12.1", "review"), ("8.9", "review"), ("9.0 12.0", "review")]
+)
+def test_the_limit_is_that_of_the_chips_asked_about(tmp_path: Path, targets: str, kind: str) -> None:
+    chips = ChipSet.of(*targets.split())
+    found = [
+        q for q in asked(tmp_path, "k.cu", launched("200000"), targets=chips) if q.text.startswith("dynamic shared")
+    ]
+    assert {verdict(question).kind for question in found} == {kind}
 
 
 def test_one_amount_that_is_not_known_is_enough(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+from bwlint.chips.chipset import ChipSet
 from bwlint.chips.targets import Target
 from bwlint.data import table
 
@@ -65,6 +66,11 @@ def within(limits: Bounds) -> Toolkits:
     return toolkits_where(
         lambda release: (not low or release >= version(low)) and (not high or release < version(high))
     )
+
+
+def first_release(chips: ChipSet) -> str:
+    """The first release that knows one of the chips, "" where that is not known of any."""
+    return min((chip.min_cuda for chip in chips if chip.min_cuda), key=version, default="")
 
 
 def first_toolkit(target: Target) -> str | None:

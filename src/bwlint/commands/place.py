@@ -18,22 +18,19 @@ if TYPE_CHECKING:
 _PLACE = re.compile(r"(.+):([1-9]\d{0,8})")
 
 
-def is_place(text: str) -> bool:
-    """Whether a word on the command line is a line of a file and no rule."""
+def parsed(text: str) -> tuple[str, int] | None:
+    """The file and the line that a word on the command line names; None where it names no file that is there."""
     found = _PLACE.fullmatch(text)
-    return found is not None and Path(found[1]).is_file()
+    return (found[1], int(found[2])) if found is not None and Path(found[1]).is_file() else None
 
 
-def explained(text: str) -> str:
-    """What is known of "FILE:LINE", judged with the folder that we are in where that holds the file."""
+def explained(path: str, line: int) -> str:
+    """What is known of a line, judged with the folder that we are in where that holds the file."""
     from bwlint.index import kept
     from bwlint.run.gather import Settings
     from bwlint.run.request import CheckRequest
     from bwlint.settings.decisions import apply, load
 
-    found = _PLACE.fullmatch(text)
-    assert found is not None
-    path, line = found[1], int(found[2])
     real = os.path.realpath(path)
     is_below = Path(real).is_relative_to(os.path.realpath("."))
     request = CheckRequest((".",) if is_below else (path,))
@@ -47,7 +44,7 @@ def explained(text: str) -> str:
         if any(p.line <= line <= p.end_line and os.path.realpath(p.path) == real for p in row.places)
     )
     if not rows:
-        return f"{text}: {_why_none(ledger, real)}\n"
+        return f"{path}:{line}: {_why_none(ledger, real)}\n"
     return str(rendered(replace(ledger, rows=rows), "text", setting({"output": None}), 0))
 
 

@@ -29,14 +29,13 @@ _Key = tuple[object, ...]
 class UnjoinedRow:
     """A row with what tells whether others are the same: the helper whose answer it `asks` for or is ("" = none), the
     chips that get the same answer as the first, `traits` in which rows of one question agree (whether they stand in
-    tests, whether they refuse), whether `check` tells something of it.
+    tests, whether they refuse).
     """
 
     row: Row
     asks: str
     alike: tuple[bool, ...]
     traits: frozenset[str]
-    is_told: bool
 
 
 def joined(made: Sequence[UnjoinedRow]) -> list[Row]:
@@ -67,7 +66,7 @@ def _keys(one: UnjoinedRow) -> Iterator[_Key]:
     row = one.row
     yield "copy", row.fingerprint
     beside = (row.kind, row.group, one.traits, row.table)
-    if one.is_told:
+    if row.findings:  # `check` tells something of it
         yield "told", row.places[0].path, row.why, *beside
     if row.form not in _ASKING or not row.table or row.kind in ("fail", "pass"):
         return  # what `check` reports of one use is not what it reports of another

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from bwlint.chips import ChipSet
 from bwlint.chips.atoms import atom
+from bwlint.chips.chipset import siblings
 from bwlint.chips.instructions import verdict
 from bwlint.chips.targetset import TargetSet
-from bwlint.chips.toolkits import version
+from bwlint.chips.toolkits import first_release, version
 from bwlint.chips.wording import plain
+from bwlint.judging.amounts import fitting
 from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
 from bwlint.ledger import naming
@@ -37,9 +40,6 @@ _COUNTED = frozenset({*_SHARED, "cluster", "launch-bounds", "multiprocessors"})
 _RELEASES = frozenset({"cuda-matrix", "wheel-index", "cuda-image"})
 """Kinds that are called after a release of CUDA."""
 _PLAIN = TargetSet.where(lambda target: not target.suffix)
-MOST_SHARED, WITHOUT_OPT_IN = 99 * 1024, 48 * 1024
-"""Bytes of shared memory that a block of 12.x can have at most, and that a block of any chip has without asking for
-more (chips/devices.toml)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _question(
         marks.add("is-not-checked")
     marks |= naming.around(naming.generations(qualname) | naming.of_file(module.path), context.targets)
     if kind in _SHARED:
-        settled = _granted(amounts, is_others="stands-among-names-of-others" in marks)
+        settled = _granted(amounts, context.targets, is_others="stands-among-names-of-others" in marks)
     if aside(context, module):
         marks.add("in-test" if context.in_test(module) else "aside")
     said = ", ".join(str(number) for number in list(dict.fromkeys(numbers))[:8])
@@ -113,25 +113,30 @@ def _released(release: str, asked: ChipSet) -> _Settled:
         own = version(release)
     except ValueError:
         return _Settled()
-    needs = {chip: chip.min_cuda for chip in asked if chip.min_cuda}
-    late = [chip for chip, first in needs.items() if own < version(first)[: len(own)]]
+    late = [chip for chip in asked if chip.min_cuda and own < version(chip.min_cuda)[: len(own)]]
     if not late:
         return _Settled(passes=f"CUDA {release} knows the chips asked about")
-    if len(late) < len(asked):
-        known = ", ".join(chip.name for chip in asked if chip not in late)
-        return _Settled(passes=f"CUDA {release} knows {known}, and what is compiled for it runs on the whole family")
-    first = min(needs.values(), key=version)
-    return _Settled(doubt=f"CUDA {release} cannot compile for {plain(asked)}: {first} is the first that can")
+    families = dict.fromkeys(siblings(chip) & asked for chip in late)
+    unknown = [family for family in families if not any(chip not in late for chip in family)]
+    if unknown:
+        chips = reduce(ChipSet.__or__, unknown)
+        first = max(map(first_release, unknown), key=version)
+        return _Settled(doubt=f"CUDA {release} cannot compile for {plain(chips)}: {first} is the first that can")
+    known = ", ".join(chip.name for family in families for chip in family if chip not in late)
+    return _Settled(passes=f"CUDA {release} knows {known}, and what is compiled for it runs on the whole family")
 
 
-def _granted(amounts: Sequence[Sequence[int | None]], *, is_others: bool) -> _Settled:
-    """`is_others`: among names for other chips, more than 12.x have is what one expects."""
+def _granted(amounts: Sequence[Sequence[int | None]], asked: ChipSet, *, is_others: bool) -> _Settled:
+    """`is_others`: among names for other chips, more than the asked ones have is what one expects."""
     numbers = [number for some in amounts for number in some if number is not None]
-    if any(number > MOST_SHARED for number in numbers):
-        why = f"asks for {max(numbers):,} bytes of shared memory, and a block of 12.x has at most {MOST_SHARED:,}"
+    most = max(numbers, default=0)
+    if short := asked - fitting(most):
+        limit = min(chip.smem_per_block_optin or 0 for chip in short)
+        why = f"asks for {most:,} bytes of shared memory, and a block of {plain(short)} has at most {limit:,}"
         return _Settled(unknown=why) if is_others else _Settled(doubt=why)
-    if all(some and None not in some for some in amounts) and max(numbers) <= WITHOUT_OPT_IN:
-        return _Settled(passes=f"asks for at most {WITHOUT_OPT_IN // 1024} KiB, which every chip grants")
+    default = min(chip.smem_per_block_default or 0 for chip in asked)
+    if all(some and None not in some for some in amounts) and most <= default:
+        return _Settled(passes=f"asks for at most {default // 1024} KiB, which every chip grants")
     return _Settled()
 
 

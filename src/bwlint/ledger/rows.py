@@ -20,7 +20,7 @@ KEY = "bwlint-audit/v1"
 _MANY, _FEW = 8, 8
 _LONGEST = 2_000
 """Lines of a place in which findings are looked for."""
-_WORDS = frozenset({"unit", "product", "text", "word"})
+_WORDS = NAMING - {"name"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _made(
     question = one.question
     answers = [answer for _, answer in question.decided or question.table]
     alike = tuple(answer == answers[0] for answer in answers)
-    return UnjoinedRow(row, question.asks, alike, question.marks & TRAITS, is_told=bool(row.findings))
+    return UnjoinedRow(row, question.asks, alike, question.marks & TRAITS)
 
 
 def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Row:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
-from typing import cast
+from typing import Any, cast
 
 from ahocorasick_rs import AhoCorasick
 
@@ -42,27 +42,42 @@ _WORD_BEFORE, _WORD_BEHIND, _PATH_BEFORE = re.compile(r"\w+\Z"), re.compile(r"\w
 
 
 @dataclass(frozen=True, slots=True)
+class _Sort:
+    """A row of the table: its words, the names around one that make it another, and what stands in its line as well."""
+
+    what: What
+    words: re.Pattern[str]
+    unless: re.Pattern[str] | None
+    beside: re.Pattern[str] | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Words:
     """`anchors` finds what stands in every line with a word, and by `rows` whose words to look for there."""
 
     anchors: AhoCorasick
     rows: tuple[int, ...]
-    patterns: tuple[tuple[What, re.Pattern[str]], ...]
-    unless: tuple[re.Pattern[str] | None, ...]
-    beside: tuple[re.Pattern[str] | None, ...]
+    sorts: tuple[_Sort, ...]
 
 
 @cache
 def _words() -> _Words:
     rows = table("sightings")["sighting"]
     anchors = [(anchor, i) for i, row in enumerate(rows) for anchor in row["anchors"]]
-    patterns = tuple((cast(What, row["what"]), re.compile("|".join(row["words"]))) for row in rows)
-    unless, beside = (
-        tuple(re.compile(row[key]) if key in row else None for row in rows) for key in ("unless", "beside")
+    sorts = tuple(
+        _Sort(
+            cast(What, row["what"]),
+            re.compile("|".join(row["words"])),
+            _compiled(row, "unless"),
+            _compiled(row, "beside"),
+        )
+        for row in rows
     )
-    return _Words(
-        AhoCorasick([anchor for anchor, _ in anchors]), tuple(i for _, i in anchors), patterns, unless, beside
-    )
+    return _Words(AhoCorasick([anchor for anchor, _ in anchors]), tuple(i for _, i in anchors), sorts)
+
+
+def _compiled(row: dict[str, Any], key: str) -> re.Pattern[str] | None:
+    return re.compile(row[key]) if key in row else None
 
 
 def sightings(kind: str, source: str) -> tuple[Sighting, ...]:
@@ -103,15 +118,16 @@ def _by_line(source: str) -> dict[int, list[tuple[What, str]]]:
         start = ends[line - 1] + 1
         stop = min(ends[line], start + MOST_LINE)
         for row in sorted(rows):
-            (what, pattern), unless, beside = words.patterns[row], words.unless[row], words.beside[row]
-            if beside and not beside.search(lower, start, stop):
+            sort = words.sorts[row]
+            if sort.beside and not sort.beside.search(lower, start, stop):
                 continue
-            for match in pattern.finditer(lower, start, stop):
-                if unless and unless.search(_path(lower, match.start())):
+            for match in sort.words.finditer(lower, start, stop):
+                at, end = match.span()
+                if sort.unless and sort.unless.search(_whole(lower, at, at, _PATH_BEFORE)):
                     continue
-                if not _is_inside_a_word(source, match.start()):
-                    token = match[0] if what == "asked" else _whole(source, *match.span())
-                    found.setdefault(line, []).append((what, token[:MOST_TOKEN]))
+                if not _is_inside_a_word(source, at):
+                    token = match[0] if sort.what == "asked" else _whole(source, at, end)
+                    found.setdefault(line, []).append((sort.what, token[:MOST_TOKEN]))
     return found
 
 
@@ -123,19 +139,10 @@ def _is_inside_a_word(source: str, start: int) -> bool:
     return before.isalpha() and first.isalpha() and (before.islower() == first.islower()) and before.islower()
 
 
-def _path(lower: str, start: int) -> str:
-    """The names with dots around a place, as far as they are kept."""
-    before, behind = (
-        _PATH_BEFORE.search(lower[max(0, start - 40) : start]),
-        _WORD_BEHIND.match(lower[start : start + 40]),
-    )
-    return f"{before[0] if before else ''}{behind[0] if behind else ''}"
-
-
-def _whole(source: str, start: int, end: int) -> str:
-    """The identifier around a word, as far as it is kept."""
+def _whole(source: str, start: int, end: int, names: re.Pattern[str] = _WORD_BEFORE) -> str:
+    """The identifier around a word, as far as it is kept; `names` is what may stand in front of it."""
     first, last = max(0, start - MOST_TOKEN), end + MOST_TOKEN
-    before, behind = _WORD_BEFORE.search(source[first:start]), _WORD_BEHIND.match(source[end:last])
+    before, behind = names.search(source[first:start]), _WORD_BEHIND.match(source[end:last])
     return f"{before[0] if before else ''}{source[start:end]}{behind[0] if behind else ''}"[:MOST_TOKEN]
 
 

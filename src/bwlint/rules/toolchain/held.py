@@ -10,14 +10,14 @@ from packaging.version import InvalidVersion
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.chips.surroundings import ShippedCode, shipped
-from bwlint.chips.toolkits import version
+from bwlint.chips.toolkits import first_release, version
 from bwlint.chips.wording import listed, plain
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Severity
 from bwlint.rules.toolchain import RULE
-from bwlint.rules.toolchain.pins import draft, first_release, is_served, is_shipped, newest
+from bwlint.rules.toolchain.pins import draft, is_served, is_shipped, newest
 from bwlint.world.requirements import meet
 
 __all__ = ["RULE", "check_file"]

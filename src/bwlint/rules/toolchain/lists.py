@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from bwlint.chips import NONE, ChipSet, siblings
-from bwlint.chips.toolkits import releases, version, within
+from bwlint.chips.toolkits import first_release, releases, version, within
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -37,7 +37,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 def _late(context: Context, module: Module, carries: Sequence[Carry]) -> Iterator[Draft]:
     for family in dict.fromkeys(siblings(chip) for chip in context.targets):
         asked = family & context.targets
-        need = min((chip.min_cuda for chip in asked if chip.min_cuda), key=version, default="")
+        need = first_release(asked)
         serving = [carry for carry in carries if asked & runs_on([carry])]
         first = min(serving, key=_begins, default=None)
         if first is None or first.kind == "list" or not need or _begins(first) <= version(need):

@@ -9,7 +9,7 @@ from bwlint.chips import NONE, ChipSet, group, siblings
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.surroundings import packages
 from bwlint.chips.targets import known_targets
-from bwlint.chips.toolkits import first_toolkit, version
+from bwlint.chips.toolkits import first_release, first_toolkit, version
 from bwlint.chips.wording import listed, plain
 from bwlint.chips.words import nicknames
 from bwlint.judging import claims
@@ -40,10 +40,6 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _floor(context, module, one)
         elif one.kind == "picked-target":
             yield from _picked(context, module, one)
-
-
-def first_release(chips: ChipSet) -> str:
-    return min((chip.min_cuda for chip in chips if chip.min_cuda), key=version, default="")
 
 
 def _matrix(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
