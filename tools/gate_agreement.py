@@ -55,7 +55,7 @@ class Compared:
 
 def claims(path: str, stack: ExitStack) -> Iterator[tuple[str, Claim, bool]]:
     """The gates of a tree that the interpreter decides, with the real path of their file, and whether it guessed."""
-    gathered = gather(CheckRequest((path,)), stack, kinds=frozenset({"python"}))
+    gathered = gather(CheckRequest((path,)), stack)
     tree = linked(gathered.collected, gathered.sources, Budget()).tree
     texts = Texts()
     for file, module in gathered.collected.modules:

@@ -142,7 +142,7 @@ def compare(
 ) -> Iterator[tuple[str, Claimed, dict[str, bool]]]:
     """Guards of a tree with what the preprocessor keeps of each, by target; nothing for a file that it cannot read."""
     with ExitStack() as stack, tempfile.TemporaryDirectory() as folder:
-        gathered = gather(CheckRequest((path,)), stack, kinds=frozenset({"cuda"}))
+        gathered = gather(CheckRequest((path,)), stack)
         tree = linked(gathered.collected, gathered.sources, Budget()).tree
         modules = [(module, _claims(tree, module)) for _, module in gathered.collected.modules]
         asking = [(module, claims) for module, claims in modules if module.language == "cuda" and claims]

@@ -27,7 +27,7 @@ def asked(folder: Path, name: str, text: str, targets: ChipSet = BOTH) -> list[Q
 
 def shown(questions: Collection[Question]) -> list[str]:
     """ "kind: text: lines"."""
-    return [f"{verdict(q).kind}: {q.text}: {' '.join(str(p.line) for p in q.places)}" for q in questions]
+    return [f"{verdict(q, BOTH).kind}: {q.text}: {' '.join(str(p.line) for p in q.places)}" for q in questions]
 
 
 def assembly(*statements: str) -> str:
@@ -73,7 +73,7 @@ def test_an_instruction_that_ptxas_takes_passes(tmp_path: Path, statement: str, 
 )
 def test_each_chip_that_is_asked_about_must_take_it(tmp_path: Path, statement: str, targets: str, kind: str) -> None:
     (question,) = asked(tmp_path, "k.cu", assembly(statement), ChipSet.of(*targets.split()))
-    assert verdict(question).kind == kind
+    assert verdict(question, BOTH).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_what_passes_is_one_question_and_what_does_not_another(tmp_path: Path) -
         "open: instruction wgmma.fence.sync.aligned, wgmma.wait_group 0: 2 5",
         "pass: instruction griddepcontrol.wait, griddepcontrol.launch_dependents: 3 4",
     ]
-    why = verdict(found[1]).why
+    why = verdict(found[1], BOTH).why
     assert why.startswith("ptxas takes it for ") and why.count("120") == why.count("121") == 1
-    assert verdict(found[0]).why == OPEN
+    assert verdict(found[0], BOTH).why == OPEN
 
 
 def made(folder: Path, kind: OperationKind, name: str, targets: ChipSet = BOTH) -> Question:
@@ -139,7 +139,8 @@ def made(folder: Path, kind: OperationKind, name: str, targets: ChipSet = BOTH) 
 def test_a_release_of_cuda(
     tmp_path: Path, kind: OperationKind, release: str, targets: str, expected: str, words: str
 ) -> None:
-    known = verdict(made(tmp_path, kind, release, ChipSet.of(*targets.split())))
+    chips = ChipSet.of(*targets.split())
+    known = verdict(made(tmp_path, kind, release, chips), chips)
     assert known.kind == expected
     assert words in known.why
 
@@ -191,10 +192,10 @@ def launched(amount: str, function: str = "f") -> str:
 )
 def test_shared_memory(tmp_path: Path, name: str, function: str, amount: str, kind: str) -> None:
     found = [q for q in asked(tmp_path, name, launched(amount, function)) if q.text.startswith("dynamic shared")]
-    assert {verdict(question).kind for question in found} == {kind}
+    assert {verdict(question, BOTH).kind for question in found} == {kind}
     if "200000" in amount:
         assert "asks for 200,000 bytes of shared memory, and a block of 12.x has at most 101,376" in {
-            verdict(question).why for question in found
+            verdict(question, BOTH).why for question in found
         }
 
 
@@ -206,7 +207,7 @@ def test_the_limit_is_that_of_the_chips_asked_about(tmp_path: Path, targets: str
     found = [
         q for q in asked(tmp_path, "k.cu", launched("200000"), targets=chips) if q.text.startswith("dynamic shared")
     ]
-    assert {verdict(question).kind for question in found} == {kind}
+    assert {verdict(question, chips).kind for question in found} == {kind}
 
 
 def test_one_amount_that_is_not_known_is_enough(tmp_path: Path) -> None:

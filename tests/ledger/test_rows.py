@@ -27,7 +27,7 @@ def ask(at: str = "a.py:3", marks: str = "splits-family", **changes: Any) -> Que
         "subject": "f",
         "text": "cap == (12, 0)",
         "places": tuple(map(place, at.split())),
-        "table": SPLIT,
+        "table": ALIKE if "all-alike" in marks else SPLIT,
         "marks": frozenset(marks.split()),
     }
     return Question(**{**values, **changes})
@@ -188,7 +188,7 @@ def test_a_text_with_half_letters_has_a_fingerprint() -> None:
 @pytest.mark.parametrize(
     ("told", "kind", "why", "findings"),
     [
-        ((), "review", "12.0 and 12.1 get different answers", ""),
+        ((), "review", "different answers for 12.0 and 12.1", ""),
         ((finding(),), "fail", "warning at a.py:3", "w:a.py:3"),
         ((finding(severity="error"),), "fail", "error at a.py:3", "e:a.py:3"),
         ((finding(severity="note"),), "review", "note at a.py:3", "n:a.py:3"),
@@ -198,7 +198,7 @@ def test_a_text_with_half_letters_has_a_fingerprint() -> None:
         ((silenced(), finding(severity="note")), "review", "note at a.py:3", "n:a.py:3"),
         ((finding("a.py:1-3"),), "fail", "warning at a.py:1-3", "w:a.py:1-3"),
         ((finding("a.py:1-9"),), "fail", "warning at a.py:1-9", "w:a.py:1-9"),
-        ((silenced("a.py:9"),), "review", "12.0 and 12.1 get different answers", ""),
+        ((silenced("a.py:9"),), "review", "different answers for 12.0 and 12.1", ""),
     ],
 )
 def test_what_is_told_of_a_question(told: tuple[Finding | FoundAt, ...], kind: str, why: str, findings: str) -> None:
@@ -251,9 +251,9 @@ def test_the_order_of_rows() -> None:
         ask("third_party/a.py:1", text="found at others", subject="b"),
         ask("third_party/a.py:9", "all-alike", text="passes elsewhere", subject="c"),
         ask("third_party/a.py:5", "splits-family found-by-check", text="of others", subject="d"),
-        ask("a.py:40", "names-asked is-flag found-by-check", text="names only", form="text", subject="e"),
-        ask("a.py:2", "names-asked is-flag", text="open", subject="f"),
-        ask("a.py:3", "is-not-checked in-test", text="open and light", form="name", subject="g"),
+        ask("a.py:40", "names-asked is-flag found-by-check", text="names only", form="text", subject="e", table=()),
+        ask("a.py:2", "names-asked is-flag", text="open", subject="f", table=()),
+        ask("a.py:3", "is-not-checked in-test", text="open and light", form="name", subject="g", table=()),
         ask("b.py:9", text="later", subject="h"),
         ask("b.py:1", text="line", subject="i"),
         ask("a.py:9", text="path", subject="j"),

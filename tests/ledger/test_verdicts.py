@@ -4,56 +4,129 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.ledger.question import Question
+from bwlint.chips import ChipSet
+from bwlint.ledger.question import Question, Table, columns, shape
 from bwlint.ledger.verdicts import verdict
 from bwlint.model.ledger import RowForm, RowPlace
 
-PASSES: list[tuple[RowForm, set[str], str]] = [
-    ("gate", {"all-alike"}, "12.x, 10.0, 9.0 and 8.9 get the same answer"),
-    ("guard", {"all-alike", "is-guard"}, "12.x, 10.0, 9.0 and 8.9 get the same answer"),
-    ("gate", {"nobody-gets-here"}, "no asked chip gets here"),
-    ("word", {"names-nobody"}, "no number and no chip is compared here: where that is done, it is a row of its own"),
-    ("text", {"names-others"}, "a comment or a text that names no asked chip decides nothing"),
-]
-OTHERS: list[tuple[RowForm, set[str], str, str]] = [
-    # Half of the family alike, the other not: nothing passes.
-    ("gate", {"all-alike", "splits-family"}, "review", "12.0 and 12.1 get different answers"),
-    ("gate", {"all-alike", "nobody-gets-here"}, "open", "what stands behind it is not known"),
-    ("build", {"all-alike"}, "open", "what is built is known, what needs it is not"),
-    ("asked", {"all-alike", "is-rough"}, "open", "recognised by its spelling alone"),
-    ("list", {"all-alike"}, "open", "what stands behind it is not known"),
-    ("gate", {"with-10-unlike-9"}, "review", "12.x goes with 10.0 and not with 9.0"),
-    ("asked", {"with-9-and-10-unlike-8"}, "review", "12.x goes with 9.0 and 10.0, and 8.9 goes elsewhere"),
-    ("gate", {"not-evaluated"}, "open", "the test could not be evaluated"),
-    ("text", {"names-asked"}, "open", "names an asked chip: nothing compares the text with the code"),
-    (
-        "text",
-        {"names-others", "names-one-twin"},
-        "open",
-        "names an asked chip: nothing compares the text with the code",
-    ),
-    ("name", set(), "open", "names a generation: the tests in front of it decide who gets here"),
-    ("word", {"has-a-number"}, "open", "a number stands beside it that may be a chip's"),
-    ("amount", set(), "open", "asks for what chips differ in: nothing proves that it fits"),
-]
+BOTH = ChipSet.of("12.0", "12.1")
+YES = "8.9 9.0 10.0 10.3 11.0 12.0 12.1"
 
 
-def question(form: RowForm, marks: set[str], passes: str = "") -> Question:
+def table(yes: str, asked: ChipSet = BOTH, other: str = "no", **told: str) -> Table:
+    """A table that says yes for some chips and `other` for the rest; `told` by "c9_0"."""
+    said = {chip[1:].replace("_", "."): answer for chip, answer in told.items()}
+    return tuple((chip, said.get(chip, "yes" if chip in yes.split() else other)) for chip in columns(asked))
+
+
+def question(
+    form: RowForm, answers: Table = (), marks: str = "", passes: str = "", asked: ChipSet = BOTH, decided: Table = ()
+) -> Question:
     place = (RowPlace("/a.py", 1, 1),)
-    return Question(form=form, subject="f", text="x", places=place, marks=frozenset(marks), passes=passes)
+    found = frozenset({*marks.split(), *shape(decided or answers, asked.names)})
+    return Question(
+        form=form, subject="f", text="x", places=place, table=answers, decided=decided, marks=found, passes=passes
+    )
 
 
-@pytest.mark.parametrize(("form", "marks", "why"), PASSES)
-def test_what_passes(form: RowForm, marks: set[str], why: str) -> None:
-    found = verdict(question(form, marks))
+@pytest.mark.parametrize(
+    ("form", "answers", "marks", "why"),
+    [
+        ("gate", table(YES), "", "12.x, 10.0, 9.0 and 8.9 get the same answer"),
+        ("gate", table(""), "", "12.x, 10.0, 9.0 and 8.9 get the same answer"),
+        ("guard", table(YES), "is-guard", "12.x, 10.0, 9.0 and 8.9 get the same answer"),
+        (
+            "gate",
+            table(YES),
+            "is-helper-call",
+            "this call lets 12.x, 10.0, 9.0 and 8.9 through; what it asks inside is a row of its own",
+        ),
+        ("gate", table("9.0", c12_0="-", c12_1="-"), "", "no asked chip gets here"),
+        ("word", (), "", "no number and no chip is compared here: where that is done, it is a row of its own"),
+        ("text", (), "names-others", "a comment or a text that names no asked chip decides nothing"),
+    ],
+)
+def test_what_passes(form: RowForm, answers: Table, marks: str, why: str) -> None:
+    found = verdict(question(form, answers, marks), BOTH)
     assert (found.kind, found.why) == ("pass", why)
 
 
-@pytest.mark.parametrize(("form", "marks", "kind", "why"), OTHERS)
-def test_what_does_not(form: RowForm, marks: set[str], kind: str, why: str) -> None:
-    found = verdict(question(form, marks))
+@pytest.mark.parametrize(
+    ("form", "answers", "marks", "kind", "why"),
+    [
+        ("gate", table("8.9 9.0 10.0 12.0"), "", "review", "different answers for 12.0 and 12.1"),
+        ("gate", table(YES, c12_1="-"), "", "review", "different answers for 12.0 and 12.1"),
+        ("build", table("12.0"), "", "review", "what this builds loads on one of 12.0 and 12.1"),
+        ("build", table(YES), "", "open", "what is built is known, what needs it is not"),
+        ("asked", table(YES), "", "open", "recognised by its spelling alone"),
+        ("list", table(YES), "", "open", "what stands behind it is not known"),
+        # A neighbour of which nothing is known lets nothing pass, and is not compared.
+        ("gate", table(YES, c9_0="?"), "", "open", "what stands behind it is not known"),
+        (
+            "gate",
+            table("12.0 12.1 10.0", c9_0="?"),
+            "",
+            "review",
+            "12.x goes with 10.0, and 8.9 goes elsewhere",
+        ),
+        ("gate", table("10.0 12.0 12.1"), "", "review", "12.x goes with 10.0, and 8.9 and 9.0 go elsewhere"),
+        ("gate", table("9.0"), "", "review", "12.x goes with 8.9 and 10.0, and 9.0 goes elsewhere"),
+        ("asked", table("9.0 10.0 12.0 12.1"), "", "review", "12.x goes with 9.0 and 10.0, and 8.9 goes elsewhere"),
+        (
+            "gate",
+            table("12.0 12.1"),
+            "",
+            "review",
+            "12.x is treated unlike 8.9, 9.0 and 10.0, which are treated alike",
+        ),
+        (
+            "gate",
+            table("", other="else", c8_9="arm 1", c9_0="arm 1", c10_0="arm 2"),
+            "",
+            "review",
+            "12.x goes a way of its own, and nothing shows that it is right",
+        ),
+        # Who is built for is told first, whichever way the asked chips go.
+        ("build", table("8.9"), "", "review", "this builds for 8.9, and not for 12.x, 9.0 and 10.0"),
+        ("build", table("8.9 9.0"), "", "review", "this builds for 8.9 and 9.0, and not for 12.x and 10.0"),
+        ("build", table("9.0 12.0 12.1"), "", "review", "this builds for 12.x and 9.0, and not for 8.9 and 10.0"),
+        ("build", table("12.0 12.1"), "", "review", "this builds for 12.x, and not for 8.9, 9.0 and 10.0"),
+        ("gate", table(YES, c12_0="?", c12_1="?"), "", "open", "the test could not be evaluated"),
+        ("gate", (), "", "open", "the test could not be evaluated"),
+        ("text", (), "names-asked", "open", "names an asked chip: nothing compares the text with the code"),
+        ("name", (), "", "open", "names a generation: the tests in front of it decide who gets here"),
+        ("word", (), "has-a-number", "open", "a number stands beside it that may be a chip's"),
+        ("amount", (), "", "open", "asks for what chips differ in: nothing proves that it fits"),
+    ],
+)
+def test_what_does_not(form: RowForm, answers: Table, marks: str, kind: str, why: str) -> None:
+    found = verdict(question(form, answers, marks), BOTH)
     assert (found.kind, found.why) == (kind, why)
 
 
+@pytest.mark.parametrize(
+    ("asked", "answers", "why"),
+    [
+        ("9.0", "9.0", "9.0 is treated unlike 8.9 and 10.0, which are treated alike"),
+        ("9.0", "8.9 9.0", "9.0 goes with 8.9, and 10.0 goes elsewhere"),
+        # That the twins differ is no matter of Hopper's.
+        ("9.0", "8.9 9.0 10.0 12.0", "8.9"),
+        ("10.0", "10.0 12.0 12.1", "10.0 is treated unlike 8.9 and 9.0, which are treated alike"),
+        ("9.0 12.0", "9.0", "different answers for 9.0 and 12.0"),
+        ("12.0", "12.0", "different answers for 12.0 and 12.1"),
+    ],
+)
+def test_other_chips_are_asked_about(asked: str, answers: str, why: str) -> None:
+    chips = ChipSet.of(*asked.split())
+    found = verdict(question("gate", table(answers, chips), asked=chips), chips)
+    assert why in found.why
+
+
+def test_what_depends_on_more_than_the_chip_says_so() -> None:
+    told, decided = table("", other="may"), table("10.0 12.0 12.1")
+    found = verdict(question("gate", told, decided=decided), BOTH)
+    assert found.why == "as far as the chip decides, 12.x goes with 10.0, and 8.9 and 9.0 go elsewhere"
+
+
 def test_a_reason_of_its_own() -> None:
-    assert verdict(question("amount", {"with-10-unlike-9"}, "asks for 1 KiB")).kind == "pass"
+    assert verdict(question("amount", table("10.0 12.0 12.1"), passes="asks for 1 KiB"), BOTH).kind == "pass"

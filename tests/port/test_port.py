@@ -1675,8 +1675,8 @@ def test_of_what_works_a_test_for_another_chip_stays(name: str, steps: list[str]
 
 
 def test_the_patches_apply_one_after_the_other(tmp_path: Path) -> None:
-    plan = made(tmp_path, TREES["two errors in a row are two gates"][0])
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    plan = made(tmp_path, TREES["two errors in a row are two gates"][0])
     found = series(plan.steps, plan.files)
     save(found, tmp_path / "patches")
     for name in sorted(found.patches):

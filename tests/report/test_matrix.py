@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,16 @@ from referencing import Registry, Resource
 import bwlint.report
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
 from bwlint.model.findings import Skipped
+from bwlint.model.ledger import Row, RowPlace
 from bwlint.report import Setting, matrix_json, matrix_text
 
 FOLDER = Path(bwlint.report.__file__).parent
-SCHEMA, FINDINGS = (json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8")) for name in ("matrix", "findings"))
-REGISTRY: Registry[Any] = Registry().with_resource(FINDINGS["$id"], Resource.from_contents(FINDINGS))
+SCHEMA, FINDINGS, AUDIT = (
+    json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8")) for name in ("matrix", "findings", "audit")
+)
+REGISTRY: Registry[Any] = Registry().with_resources(
+    (schema["$id"], Resource.from_contents(schema)) for schema in (FINDINGS, AUDIT)
+)
 VALIDATOR = Draft202012Validator(SCHEMA, registry=REGISTRY)
 
 CHIPS = ("9.0", "10.0", "12.0")
@@ -43,10 +49,29 @@ RICH = Matrix(
     7,
     (Skipped("b.py", "not UTF-8"),),
 )
+LEFT = Row(
+    kind="review",
+    form="gate",
+    group="own",
+    subject="op",
+    question="arch == 9",
+    verdicts=(("12.0", "review"),),
+    table=(("12.0", "no"), ("9.0", "yes")),
+    rough=False,
+    ways=(),
+    behind="",
+    why="12.x is treated unlike 9.0",
+    score=9,
+    parts=(),
+    places=(RowPlace("a/api.hpp", 7, 7, "asked here"),),
+    fingerprint="0" * 32,
+    questions=("0" * 32,),
+)
+ASKED = Matrix(CHIPS, (replace(RICH.rows[0], left=2), *RICH.rows[1:]), 3, 7, (), ("12.0", "12.1"), (LEFT,))
 EMPTY = Matrix(CHIPS, ())
 
 
-@pytest.mark.parametrize("matrix", [RICH, EMPTY])
+@pytest.mark.parametrize("matrix", [RICH, ASKED, EMPTY])
 def test_it_follows_the_schema(matrix: Matrix) -> None:
     Draft202012Validator.check_schema(SCHEMA)
     log = json.loads(matrix_json.render(matrix, Setting(version="1")))
@@ -55,7 +80,7 @@ def test_it_follows_the_schema(matrix: Matrix) -> None:
 
 def test_the_contract() -> None:
     log = json.loads(matrix_json.render(RICH, Setting(version="1")))
-    assert list(log) == ["rows", "skipped", "targets", "tool", "ungated", "version"]
+    assert list(log) == ["asked", "left", "rows", "skipped", "targets", "tool", "ungated", "version"]
     assert (log["version"], log["targets"], log["ungated"]) == (1, ["9.0", "10.0", "12.0"], 3)
     first, second, _ = log["rows"]
     assert (first["module"], first["name"], first["backend"], first["path"], first["line"]) == (
@@ -69,6 +94,18 @@ def test_the_contract() -> None:
     assert first["chips"]["9.0"] == {"support": "no", "fallback": None, "gate": gate}
     assert first["chips"]["12.0"]["fallback"] == "slow"
     assert second["chips"]["9.0"] == {"support": "unknown", "fallback": None, "gate": None}
+
+
+def test_what_is_left_to_decide() -> None:
+    """A table without a no is no all-clear."""
+    words = "left to decide for 12.0 and 12.1: 1 question, in 1 of these rows and elsewhere; bwlint audit shows them"
+    assert matrix_text.render(ASKED, Setting()).splitlines()[-1] == words
+    assert matrix_text.summary(ASKED).endswith("1 question left to decide (bwlint audit)")
+    outside = replace(ASKED, rows=RICH.rows, left=(replace(LEFT, kind="fail"), LEFT))
+    assert "2 questions (1 of them findings of check), outside of these rows" in matrix_text.render(outside, Setting())
+    assert matrix_text.summary(replace(EMPTY, left=(LEFT,))) == "0 rows, 1 question left to decide (bwlint audit)"
+    log = json.loads(matrix_json.render(ASKED, Setting()))
+    assert (log["rows"][0]["left"], log["left"][0]["why"]) == (2, LEFT.why)
 
 
 def test_text() -> None:

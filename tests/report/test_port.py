@@ -11,12 +11,17 @@ from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint.model.findings import Edit, Fix, Proof, Region, Related, Skipped
+from bwlint.model.ledger import Row, RowPlace
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
 from bwlint.report import Setting, port_json, port_markdown, port_text
 
 FOLDER = Path(bwlint.report.__file__).parent
-SCHEMA, FINDINGS = (json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8")) for name in ("port", "findings"))
-REGISTRY: Registry[Any] = Registry().with_resource(FINDINGS["$id"], Resource.from_contents(FINDINGS))
+SCHEMA, FINDINGS, AUDIT = (
+    json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8")) for name in ("port", "findings", "audit")
+)
+REGISTRY: Registry[Any] = Registry().with_resources(
+    (schema["$id"], Resource.from_contents(schema)) for schema in (FINDINGS, AUDIT)
+)
 VALIDATOR = Draft202012Validator(SCHEMA, registry=REGISTRY)
 
 LIST = CodeSpot("a/ops.py", 5, 4, "[100, 103]")
@@ -73,10 +78,29 @@ FOUND = PortStep(
     "BW101: this guard leaves out <12.1>",
     (Related("a/k.cu", Region(4, 1, 6, 1), "12.1 gets this"),),
 )
+LEFT = Row(
+    kind="review",
+    form="gate",
+    group="own",
+    subject="op",
+    question="arch == 9",
+    verdicts=(("12.0", "review"),),
+    table=(("12.0", "no"), ("9.0", "yes")),
+    rough=False,
+    ways=(),
+    behind="",
+    why="12.x is treated unlike 9.0",
+    score=9,
+    parts=(),
+    places=(RowPlace("a/api.hpp", 7, 7, "asked here"),),
+    fingerprint="0" * 32,
+    questions=("0" * 32,),
+)
+ASKED = replace(RICH, left=(LEFT,) * 12)
 BESIDE = Port("12.1", (), (FOUND, replace(FOUND, number=2, fix=None, words="write it by hand", related=())), 1)
 
 
-@pytest.mark.parametrize("plan", [RICH, EMPTY, BESIDE])
+@pytest.mark.parametrize("plan", [RICH, EMPTY, ASKED, BESIDE])
 def test_it_follows_the_schema(plan: Port) -> None:
     Draft202012Validator.check_schema(SCHEMA)
     log = json.loads(port_json.render(plan, Setting(version="1")))
@@ -85,7 +109,7 @@ def test_it_follows_the_schema(plan: Port) -> None:
 
 def test_the_contract() -> None:
     log = json.loads(port_json.render(RICH, Setting(version="1")))
-    assert sorted(log) == ["chip", "operations", "skipped", "steps", "tool", "version"]
+    assert sorted(log) == ["chip", "left", "operations", "skipped", "steps", "tool", "version"]
     first, second = log["steps"]
     assert (first["fix"], first["by_hand"]) == (None, "no known rewrite")
     assert second["fix"]["edits"][0] == {
@@ -97,6 +121,18 @@ def test_the_contract() -> None:
         "text": ", 120, 121",
     }
     assert log["operations"][2]["ways"][0]["lacks"][0]["legal"] == ["10.0", "10.3"]
+
+
+def test_what_is_left_to_decide() -> None:
+    """That no operation is refused is no all-clear."""
+    lines = port_text.render(ASKED, Setting()).splitlines()
+    begin = lines.index("Left to decide, which no step answers:")
+    assert lines[begin + 1] == "  a/api.hpp:7  12.x is treated unlike 9.0"
+    assert lines[begin + 11 :] == ["  and 2 more: bwlint audit --target 12.1", ""]
+    only = replace(EMPTY, left=(LEFT,))
+    assert port_text.render(only, Setting())
+    words = "no operation was found that does not work on 12.1; 0 steps; 1 question left to decide (bwlint audit)"
+    assert port_text.summary(only) == words
 
 
 def test_the_text() -> None:

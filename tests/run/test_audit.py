@@ -168,7 +168,13 @@ TWIN = f"import torch\n\nif {DEVICE} == (12, 1):\n    raise RuntimeError('no')\n
             "review guard csrc/k.cu:3",
             "no, no, yes, no, no",
         ),
-        ("CMakeLists.txt", LISTS, "CMAKE_CUDA_ARCHITECTURES", "fail build CMakeLists.txt:3", "no, yes, no, yes, no"),
+        (
+            "CMakeLists.txt",
+            LISTS,
+            "CMAKE_CUDA_ARCHITECTURES 90a, 120a",
+            "fail build CMakeLists.txt:3",
+            "no, yes, no, yes, no",
+        ),
         ("setup.py", SETUP, "90a", "review build setup.py:4", "no, yes, no, no, no"),
         (
             "tests/test_x.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
 from bwlint.ledger.question import MOST_TEXT, Question, Table, columns, shape
 from bwlint.model.facts import Carry, Module
@@ -37,7 +38,9 @@ def _list(context: Context, module: Module, carries: list[Carry]) -> Question:
         marks.add("no-target-is-known")
     if first.sources:
         marks.add("names-its-sources")
-    text = f"{first.name} {first.text}".strip() or ", ".join(named)
+    if aside(context, module):
+        marks.add("in-test" if context.in_test(module) else "aside")
+    text = f"{first.name} {first.text or ', '.join(named)}".strip()
     return Question(
         form="build",
         subject=first.name or module.path.rpartition("/")[2],

@@ -13,7 +13,7 @@ from bwlint.judging.guards import Guarded
 from bwlint.ledger import naming, ways
 from bwlint.ledger.question import MOST_TEXT, Question, Table, columns, shape
 from bwlint.model.expr import Span
-from bwlint.model.facts import Module, Side
+from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.model.ledger import Answer, RowForm, RowPlace, RowWay
 from bwlint.world.gates import Judged
@@ -97,7 +97,7 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
         table=table,
         decided=decided,
         marks=frozenset(marks),
-        ways=_told(sides, first.gate.name if first.gate.kind in ANSWERS else ""),
+        ways=_told(sides, first.gate),
         behind=behind,
         key=key,
         asks=_asks(arms),
@@ -191,12 +191,16 @@ def _need(need: Need) -> str:
     return f"`{need.use.name}`: {need.what}, works on {plain(need.legal)}{seen}"
 
 
-def _told(sides: dict[str, Side], kept_in: str = "") -> tuple[RowWay, ...]:
-    """What the asked chips get; `kept_in` is what an answer is called that others ask for."""
+def _told(sides: dict[str, Side], gate: Gate | None = None) -> tuple[RowWay, ...]:
+    """What the asked chips get."""
     by_words: dict[str, list[str]] = {}
     for chip, side in sides.items():
         does = ways.does(side)
-        by_words.setdefault(f"the answer of `{kept_in}`" if kept_in and does in ways.VAGUE else does, []).append(chip)
+        if gate is not None and gate.kind in ANSWERS and does in ways.VAGUE:
+            does = f"the answer of `{gate.name}`"
+        elif gate is not None and gate.kind == "helper-call" and not side.texts and ways.stops(side):
+            does = f"stopped by `{gate.name}`"
+        by_words.setdefault(does, []).append(chip)
     return tuple(RowWay(tuple(chips), words) for words, chips in by_words.items())
 
 
@@ -221,7 +225,8 @@ def _guard(context: Context, guarded: Guarded) -> Question:
     names = columns(asked)
     table: Table = tuple((chip, _compiled(guarded, chip)) for chip in names)
     sides = {chip: guard.no if answer == "no" else guard.yes for chip, answer in table if chip in asked.names}
-    marks = {"is-guard", *shape(_either(table), asked.names)}
+    decided = _either(table)
+    marks = {"is-guard", *shape(decided, asked.names)}
     marks |= {mark for side in sides.values() for mark in ways.marks(side)}
     marks |= naming.around(naming.generations(guard.qualname) | naming.of_file(guarded.module.path), asked)
     if "12" in guard.text:
@@ -234,6 +239,7 @@ def _guard(context: Context, guarded: Guarded) -> Question:
         text=_line(guard.text)[:MOST_TEXT],
         places=(_place(guarded.module.path, guard.at, "asked here"),),
         table=table,
+        decided=decided,
         marks=frozenset(marks),
         ways=_told(sides),
         key=(guarded.module.path, _line(guard.text), repr(table)),

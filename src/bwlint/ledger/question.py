@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from bwlint.chips import ChipSet
@@ -52,14 +52,14 @@ def columns(asked: ChipSet) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*asked.names, *NEIGHBOURS)))
 
 
-def shape(table: Table, asked: Iterable[str]) -> frozenset[str]:
+def shape(table: Table, asked: Collection[str]) -> frozenset[str]:
     """What the answers of the asked chips are like beside those of their neighbours."""
     of = dict(table)
     own = [of.get(chip, "?") for chip in asked]
     if not own or "?" in own:
         return frozenset({"not-evaluated"})
     marks: set[str] = set()
-    if of.get("12.0") != of.get("12.1"):
+    if of.get("12.0") != of.get("12.1") and {*asked} & {"12.0", "12.1"}:
         marks.add("splits-family")
     for chip in own:
         marks |= _beside(chip, of)

@@ -140,7 +140,7 @@ def _made(
 
 def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Row:
     question, told = one.question, [told.finding for told in one.told if told.silenced is None]
-    known = _known(one, told)
+    known = _known(one, told, asked)
     score = parts({*question.marks, *_marks(question, told)})
     whose, own = group(question.path), fingerprint(question)
     return Row(
@@ -172,7 +172,7 @@ def _places(one: _Answered, told: Sequence[Finding]) -> list[RowPlace]:
     return sorted(places, key=lambda place: not any(place.line <= b and place.end_line >= a for a, b in lines))
 
 
-def _known(one: _Answered, told: Sequence[Finding]) -> KnownKind:
+def _known(one: _Answered, told: Sequence[Finding], asked: ChipSet) -> KnownKind:
     """What the findings say of a question, else what it says itself."""
     loud = [finding for finding in told if finding.severity != "note"]
     if loud:
@@ -180,7 +180,7 @@ def _known(one: _Answered, told: Sequence[Finding]) -> KnownKind:
     if told:
         return KnownKind("review", told[0].message)
     silenced = [told.silenced for told in one.told if told.silenced is not None]
-    return KnownKind("pass", f"a comment silences it: {silenced[0]}") if any(silenced) else verdict(one.question)
+    return KnownKind("pass", f"a comment silences it: {silenced[0]}") if any(silenced) else verdict(one.question, asked)
 
 
 _AT = re.compile(r"seen at (.+):(\d+)$")

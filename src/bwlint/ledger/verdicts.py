@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bwlint.chips import ChipSet
+from bwlint.chips.wording import plain
 from bwlint.ledger.question import Question
-from bwlint.model.ledger import RowKind
+from bwlint.model.ledger import Answer, RowKind
 
-_UNLIKE = {
-    "splits-family": "12.0 and 12.1 get different answers",
-    "unlike-8-and-9-and-10": "12.x is treated unlike 8.9, 9.0 and 10.0, which are treated alike",
-    "unlike-all": "12.x goes a way of its own, and nothing shows that it is right",
-    "with-10-unlike-9": "12.x goes with 10.0 and not with 9.0",
-    "with-10-and-8-unlike-9": "12.x goes with 10.0 and 8.9, and 9.0 does not",
-    "with-9-unlike-10": "12.x goes with 9.0 and not with 10.0",
-    "with-8-unlike-9-and-10": "12.x goes with 8.9, and 9.0 and 10.0 go elsewhere",
-    "with-8-and-9-unlike-10": "12.x goes with 8.9 and 9.0, and 10.0 goes elsewhere",
-    "with-9-and-10-unlike-8": "12.x goes with 9.0 and 10.0, and 8.9 goes elsewhere",
-}
-_BUILDS = {
-    "with-9-and-10-unlike-8": "this builds for 12.x, 9.0 and 10.0, and not for 8.9",
-    "with-10-unlike-9": "this builds for 12.x as it does for 10.0, and otherwise for 9.0",
-    "with-8-and-9-unlike-10": "this builds for 10.0, and not for 12.x, 9.0 and 8.9",
-    "with-10-and-8-unlike-9": "this builds for 9.0, and not for 12.x, 10.0 and 8.9",
-    "with-8-unlike-9-and-10": "this builds for 9.0 and 10.0, and not for 12.x and 8.9",
-    "splits-family": "what this builds loads on one of 12.0 and 12.1",
-}
+_COMPARED = ("8.9", "9.0", "10.0")
+"""To which neighbours the asked chips are compared."""
+_TWINS = "12.0 and 12.1"
 _UNKNOWN = {
     "asked": "recognised by its spelling alone",
     "name": "names a generation: the tests in front of it decide who gets here",
@@ -37,7 +23,6 @@ _UNKNOWN = {
     "build": "what is built is known, what needs it is not",
 }
 _EVALUATED = frozenset({"gate", "guard", "list", "table"})
-_SHAPES = frozenset({*_UNLIKE, "all-alike", "nobody-gets-here", "not-evaluated"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,34 +33,82 @@ class KnownKind:
     why: str
 
 
-def verdict(question: Question) -> KnownKind:
-    """What is known of a question that `check` has no finding about."""
-    why = _passes(question)
+def verdict(question: Question, asked: ChipSet) -> KnownKind:
+    """What is known for the asked chips of a question that `check` has no finding about."""
+    why = _passes(question, asked)
     if why:
         return KnownKind("pass", why)
-    if question.doubt:
-        return KnownKind("review", question.doubt)
-    for mark, why in (_UNLIKE | _BUILDS if question.form == "build" else _UNLIKE).items():
-        if mark in question.marks:
-            return KnownKind("review", why)
-    if question.form in _EVALUATED and "not-evaluated" in question.marks:
+    why = question.doubt or _unlike(question, asked)
+    if why:
+        return KnownKind("review", why)
+    if question.form in _EVALUATED and "?" in _answers(question, asked).values():
         return KnownKind("open", "the test could not be evaluated")
     return KnownKind("open", question.unknown or _UNKNOWN.get(question.form, "what stands behind it is not known"))
 
 
-def _passes(question: Question) -> str:
+def _passes(question: Question, asked: ChipSet) -> str:
     """Why a question cannot matter; "" where it may."""
-    shape = question.marks & _SHAPES
     if question.passes:
         return question.passes
-    if question.form in ("gate", "guard") and shape == {"all-alike"}:
-        if "is-helper-call" in question.marks:
-            return "this call lets 12.x, 10.0, 9.0 and 8.9 through; what it asks inside is a row of its own"
-        return "12.x, 10.0, 9.0 and 8.9 get the same answer"
-    if shape == {"nobody-gets-here"}:
+    answers = {*_answers(question, asked).values()}
+    if answers == {"-"}:
         return "no asked chip gets here"
+    if (
+        question.form in ("gate", "guard")
+        and len(answers | {*_others(question, asked).values()}) == 1
+        and not answers & {"?"}
+    ):
+        alike = _and(plain(asked), *reversed(_others(question, asked)))
+        if "is-helper-call" in question.marks:
+            return f"this call lets {alike} through; what it asks inside is a row of its own"
+        return f"{alike} get the same answer"
     if question.form == "word" and not question.marks & {"has-a-number", "is-handed-on"}:
         return "no number and no chip is compared here: where that is done, it is a row of its own"
     if question.form == "text" and not question.marks & {"names-asked", "names-one-twin"}:
         return "a comment or a text that names no asked chip decides nothing"
     return ""
+
+
+def _unlike(question: Question, asked: ChipSet) -> str:
+    """How the asked chips are treated unlike each other or unlike their neighbours; "" where that is not known."""
+    own = set(_answers(question, asked).values())
+    if "?" in own or own == {"-"}:
+        return ""
+    if "splits-family" in question.marks:
+        what = "what this builds loads on one of" if question.form == "build" else "different answers for"
+        return f"{what} {_TWINS}"
+    if len(own) > 1:
+        return f"different answers for {_and(*asked.names)}"
+    others = {chip: answer for chip, answer in _others(question, asked).items() if answer != "?"}
+    like = [chip for chip, answer in others.items() if answer in own]
+    unlike = [chip for chip in others if chip not in like]
+    if not unlike:
+        return ""
+    if question.form == "build":
+        same, rest = _and(plain(asked), *like), _and(*unlike)
+        built, left = (rest, same) if own == {"no"} else (same, rest)
+        return f"this builds for {built}, and not for {left}"
+    part = "as far as the chip decides, " if len({answer for _, answer in question.table}) == 1 else ""
+    if like:
+        go = "goes" if len(unlike) == 1 else "go"
+        return f"{part}{plain(asked)} goes with {_and(*like)}, and {_and(*unlike)} {go} elsewhere"
+    if len({others[chip] for chip in unlike}) > 1:
+        return f"{part}{plain(asked)} goes a way of its own, and nothing shows that it is right"
+    return f"{part}{plain(asked)} is treated unlike {_and(*unlike)}{', which are treated alike' if unlike[1:] else ''}"
+
+
+def _answers(question: Question, asked: ChipSet) -> dict[str, Answer]:
+    """What the chip decides for those asked about."""
+    of = dict(question.decided or question.table)
+    return {chip: of.get(chip, "?") for chip in asked.names}
+
+
+def _others(question: Question, asked: ChipSet) -> dict[str, Answer]:
+    """The same for the neighbours that they are compared to."""
+    of = dict(question.decided or question.table)
+    return {chip: of.get(chip, "?") for chip in _COMPARED if chip not in asked.names}
+
+
+def _and(*names: str) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -38,9 +38,14 @@ def does(side: Side) -> str:
     return NOTHING if side.empty or side.rest else ON
 
 
+def stops(side: Side) -> bool:
+    """Whether nothing behind it runs."""
+    return side.ends in REFUSING
+
+
 def marks(side: Side) -> Iterator[str]:
     """What the scores of rows rest on."""
-    if side.ends in REFUSING:
+    if stops(side):
         yield "is-refused"
     elif answers_no(side):
         yield "is-told-no"

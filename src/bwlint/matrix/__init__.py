@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from bwlint.chips import EVERY, parse_targets, sold_chips
 from bwlint.matrix.cells import Cells, GatePlace, Ruling
 from bwlint.matrix.rows import ANSWERS, Interfaces, RowEntry, entries, span_of
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
+from bwlint.model.expr import Span
 from bwlint.model.facts import Module
+from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
+from bwlint.run.check import left_to_decide, told_of_text
 from bwlint.run.engine import Linked, linked
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
@@ -44,7 +47,7 @@ def matrix(
     Raises UsageError and ConfigError.
     """
     with ExitStack() as own:
-        gathered = gather(CheckRequest(tuple(paths), jobs=jobs), stack or own, advance, frozenset({"python"}))
+        gathered = gather(CheckRequest(tuple(paths), jobs=jobs, target=tuple(targets)), stack or own, advance)
         return _matrix(gathered, _chips(targets), select)
 
 
@@ -110,10 +113,21 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
 def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> Matrix:
     rows = judged_rows(gathered, chips, select)
     above = {(entry.module, entry.name) for entry, _ in rows.kept if entry.backend is None}
-    made = tuple(rows.row(entry, ruling, (entry.module, entry.name) in above) for entry, ruling in rows.kept)
+    left = left_to_decide(gathered, told_of_text(gathered, rows.world).rows)
+    made = [
+        _with_left(rows.row(entry, ruling, (entry.module, entry.name) in above), span_of(entry), left)
+        for entry, ruling in rows.kept
+    ]
     skipped = tuple(sorted({*gathered.found.skipped, *gathered.collected.skipped}, key=lambda skip: skip.path))
-    scanned = sum(1 for file in gathered.found.files if file.kind == "python") - len(gathered.collected.skipped)
-    return Matrix(chips, made, rows.unasked, scanned, skipped)
+    scanned = len(gathered.found.files) - len(gathered.collected.skipped)
+    return Matrix(chips, tuple(made), rows.unasked, scanned, skipped, gathered.targets.names, left)
+
+
+def _with_left(row: MatrixRow, at: Span | None, left: Iterable[Row]) -> MatrixRow:
+    """A row with how many questions that are left to decide stand within its definition."""
+    last = row.line if at is None else max(row.line, at.end_line)
+    inside = (any(place.path == row.path and row.line <= place.line <= last for place in one.places) for one in left)
+    return replace(row, left=sum(inside))
 
 
 def _of_modules(gathered: Gathered, find: Callable[[Module], Iterable[str]]) -> frozenset[str]:

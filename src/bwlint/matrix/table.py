@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bwlint.model.findings import Skipped
+from bwlint.model.ledger import Row
 
 YES, NO, FALLBACK, UNKNOWN = "yes", "no", "fallback", "unknown"
 CONFIRMED, REFUTED = "confirmed", "refuted"
@@ -56,7 +57,8 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
     """An operation of `module`, or with `backend` one of its backends. `cells` are by chip, `path` and `line` where
-    it is declared. `nested` says that a row of the operation itself stands above.
+    it is declared. `nested` says that a row of the operation itself stands above, `left` how many questions of the
+    ledger about the chips of the run stand in it and are left to decide.
     """
 
     module: str
@@ -66,14 +68,20 @@ class MatrixRow:
     line: int
     cells: Mapping[str, Cell]
     nested: bool = False
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """`unasked` counts the public operations without a gate, `scanned` the files that were read."""
+    """`unasked` counts the public operations without a gate, `scanned` the files that were read.
+
+    `left` are rows of the ledger of the whole tree that are left to decide for the chips `asked`.
+    """
 
     chips: tuple[str, ...]
     rows: tuple[MatrixRow, ...]
     unasked: int = 0
     scanned: int = 0
     skipped: tuple[Skipped, ...] = ()
+    asked: tuple[str, ...] = ()
+    left: tuple[Row, ...] = ()

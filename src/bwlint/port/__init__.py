@@ -14,6 +14,7 @@ from bwlint.matrix import JudgedRows, judged_rows, selected
 from bwlint.matrix.cells import GatePlace, Ruling
 from bwlint.matrix.rows import RowEntry
 from bwlint.model.findings import NoFix, Skipped
+from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
 from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
@@ -27,6 +28,7 @@ from bwlint.port.sources import Lacking
 from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
 from bwlint.port.ways import Ways
+from bwlint.run.check import ToldOfText, left_to_decide, told_of_text
 from bwlint.run.engine import context_of
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
@@ -84,6 +86,7 @@ class _Planner:
     ways: Ways
     chip: str
     select: Sequence[str]
+    told: ToldOfText
     _numbers: dict[GatePlace, int] = field(default_factory=dict)
     _found: dict[GatePlace, FoundPlace] = field(default_factory=dict)
     _arms: dict[GatePlace, str] = field(default_factory=dict)
@@ -96,7 +99,7 @@ class _Planner:
         family = FamilyNames(rows.judge.interfaces, name)
         gates = PortGates(rows.world, context, name, gathered.texts)
         ways = Ways(gates, Reasons(gates, family))
-        return cls(gathered, rows, context, ways, name, select)
+        return cls(gathered, rows, context, ways, name, select, told_of_text(gathered, rows.world))
 
     def plan(self) -> Port:
         """The plan."""
@@ -138,7 +141,19 @@ class _Planner:
         skipped: set[Skipped] = {*self.gathered.found.skipped, *self.gathered.collected.skipped}
         scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
         files = self.gathered.found.files
-        return Port(self.chip, rows, steps, scanned, tuple(sorted(skipped, key=lambda skip: skip.path)), files)
+        by_path = tuple(sorted(skipped, key=lambda skip: skip.path))
+        return Port(self.chip, rows, steps, scanned, by_path, files, tuple(self._left(steps, rows)))
+
+    def _left(self, steps: Iterable[PortStep], rows: Iterable[PortRow]) -> Iterator[Row]:
+        """What the tree asks the chip beside the gates of the plan, and nobody has decided."""
+        if self.select:
+            return
+        gates = {(gate.path, gate.line) for row in rows for way in row.ways for gate in way.gates}
+        planned = gates | {(step.at.path, step.at.line) for step in steps}
+        for row in left_to_decide(self.gathered, self.told.rows):
+            lines = ((place.path, line) for place in row.places for line in range(place.line, place.end_line + 1))
+            if row.group == "own" and planned.isdisjoint(lines):
+                yield row
 
     @property
     def family(self) -> tuple[str, ...]:
@@ -284,7 +299,9 @@ class _Planner:
     def _told(self, known: set[GatePlace], planned: Sequence[GatePlace]) -> dict[FoundKind, list[GatePlace]]:
         """What else is found to keep the chip out or to lead it astray."""
         told: dict[FoundKind, list[GatePlace]] = {"kernel": [], "code": [], "build": [], "test": []}
-        for found in FoundSteps(self.gathered, self.rows, self.ways, self.select).beside(known, planned):
+        for found in FoundSteps(self.gathered, self.told.findings, self.rows, self.ways, self.select).beside(
+            known, planned
+        ):
             self._found[found.place] = found
             told[found.kind].append(found.place)
         return told

@@ -15,7 +15,6 @@ from bwlint.model.findings import Finding
 from bwlint.port.table import CodeSpot, PortStep
 from bwlint.port.ways import Ways
 from bwlint.rules import checks, file_checks, guard_checks
-from bwlint.run.check import findings_of_text
 from bwlint.run.gather import Gathered
 from bwlint.sources.texts import Texts
 from bwlint.sources.walk import SourceFile
@@ -116,6 +115,7 @@ class FoundSteps:
     """Finds them for one chip, beside the steps of operations."""
 
     gathered: Gathered
+    findings: Iterable[Finding]
     rows: JudgedRows
     ways: Ways
     select: Sequence[str]
@@ -126,8 +126,7 @@ class FoundSteps:
         `known`, nor what keeps the chip out of functions that are `planned`.
         """
         left = [left for place in known for left in self._left(place)]
-        findings = findings_of_text(self.gathered, self.rows.world)
-        for found in concerning(findings, self.gathered.found.files, self.ways.gates.chip):
+        for found in concerning(self.findings, self.gathered.found.files, self.ways.gates.chip):
             is_known = any(map(found.touches, known)) or any(map(found.is_within, left))
             against = found.narrows and any(map(found.is_within, planned))
             if not is_known and not against and self._is_asked(found):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bwlint.model.findings import Fix, Related, Skipped
+from bwlint.model.ledger import Row
 from bwlint.sources.walk import SourceFile
 
 Verdict = Literal["opens", "unproved", "partly", "switch", "impossible", "unseen"]
@@ -97,7 +98,7 @@ class PortRow:
 @dataclass(frozen=True, slots=True)
 class Port:
     """`steps` stand in the order in which they are to be made: what is behind comes before what leads there. `scanned`
-    counts the files that were read, which are among `files`.
+    counts the files that were read, which are among `files`. `left` are rows of the ledger that no step answers.
     """
 
     chip: str
@@ -106,3 +107,4 @@ class Port:
     scanned: int = 0
     skipped: tuple[Skipped, ...] = ()
     files: tuple[SourceFile, ...] = ()
+    left: tuple[Row, ...] = ()

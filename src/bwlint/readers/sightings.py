@@ -26,7 +26,7 @@ MOST_LINE = 2_000
 
 _COMMENT = {
     "python": re.compile(r"\s*#"),
-    "cuda": re.compile(r"\s*(?://|/?\*)"),
+    "cuda": re.compile(r"\s*(?://|/?\*|#\s*(?:endif|else)\b)"),
     "build": re.compile(r"\s*(?:#|//)"),
     "ptx": re.compile(r"\s*//"),
 }

@@ -17,7 +17,7 @@ def render(ledger: Ledger, setting: Setting) -> str:
             "version": 1,
             "tool": {"name": "bwlint", "version": setting.version},
             "targets": list(ledger.targets),
-            "rows": [_row(row) for row in ledger.rows],
+            "rows": [row_json(row) for row in ledger.rows],
             "skipped": [asdict(file) for file in ledger.skipped],
             "stats": dict(ledger.stats),
             "stale_decisions": [asdict(decision) for decision in ledger.stale],
@@ -26,5 +26,6 @@ def render(ledger: Ledger, setting: Setting) -> str:
     )
 
 
-def _row(row: Row) -> dict[str, Any]:
+def row_json(row: Row) -> dict[str, Any]:
+    """A row of a ledger as other reports show it, too."""
     return {**asdict(row), "verdicts": dict(row.verdicts), "table": dict(row.table)}

@@ -7,6 +7,7 @@ from typing import Any
 
 from bwlint.matrix.table import Cell, Matrix, MatrixRow
 from bwlint.report import Setting
+from bwlint.report.audit_json import row_json
 from bwlint.report.encode import dumps
 
 
@@ -19,6 +20,8 @@ def render(matrix: Matrix, setting: Setting) -> str:
             "targets": list(matrix.chips),
             "rows": [_row(row) for row in matrix.rows],
             "ungated": matrix.unasked,
+            "asked": list(matrix.asked),
+            "left": [row_json(row) for row in matrix.left],
             "skipped": [{"path": file.path, "reason": file.reason} for file in matrix.skipped],
         }
     )
@@ -31,6 +34,7 @@ def _row(row: MatrixRow) -> dict[str, Any]:
         "backend": row.backend or None,
         "path": row.path,
         "line": row.line,
+        "left": row.left,
         "chips": {chip: _cell(cell) for chip, cell in row.cells.items()},
     }
 

@@ -57,6 +57,8 @@ def summary(matrix: Matrix) -> str:
     confirmed, refuted = counts(matrix)
     if confirmed or refuted:
         parts.append(f"receipts confirm {counted(confirmed, 'cell')} and refute {refuted}")
+    if matrix.left:
+        parts.append(f"{counted(len(matrix.left), 'question')} left to decide (bwlint audit)")
     if matrix.skipped:
         parts.append(f"{counted(len({file.path for file in matrix.skipped}), 'file')} skipped")
     return ", ".join(parts)
@@ -89,6 +91,18 @@ def _lines(matrix: Matrix, setting: Setting, verbose: bool) -> Iterator[str]:
     meanings = [f"{_WORDS[word]}: {meaning}" for word, meaning in _MEANINGS.items() if word in words]
     meanings += [f"{_MARKS[mark]}: {meaning}" for mark, meaning in _MEANINGS_OF_MARKS.items() if mark in words]
     yield "; ".join(meanings)
+    if matrix.left:
+        yield _left(matrix)
+
+
+def _left(matrix: Matrix) -> str:
+    """How much of what the tree asks is left to decide: a table of yes and no is no all-clear."""
+    fails = sum(row.kind == "fail" for row in matrix.left)
+    inside = sum(row.left > 0 for row in matrix.rows)
+    found = f" ({fails} of them findings of check)" if fails else ""
+    where = f", in {inside} of these rows and elsewhere" if inside else ", outside of these rows"
+    asked = " and ".join(matrix.asked)
+    return f"left to decide for {asked}: {counted(len(matrix.left), 'question')}{found}{where}; bwlint audit shows them"
 
 
 def _name(row: MatrixRow) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from bwlint.model.findings import Fix
 from bwlint.port.table import Port, PortRow, PortStep, Way
 from bwlint.report import Setting
+from bwlint.report.audit_json import row_json
 from bwlint.report.encode import dumps
 
 
@@ -20,6 +21,7 @@ def render(plan: Port, setting: Setting) -> str:
             "chip": plan.chip,
             "operations": [_row(row) for row in plan.rows],
             "steps": [_step(step) for step in plan.steps],
+            "left": [row_json(row) for row in plan.left],
             "skipped": [{"path": file.path, "reason": file.reason} for file in plan.skipped],
         }
     )

@@ -18,17 +18,18 @@ WORDS = {
     "impossible": "impossible",
     "unseen": "no gate found",
 }
-MOST_NAMES = 3
+MOST_NAMES, MOST_LEFT = 3, 10
 
 
 def render(plan: Port, setting: Setting) -> str:
     """Operations by verdict, then the steps; "" where there is nothing to port."""
-    return "".join(f"{visible(line)}\n" for line in _lines(plan)) if plan.rows or plan.steps else ""
+    return "".join(f"{visible(line)}\n" for line in _lines(plan)) if plan.rows or plan.steps or plan.left else ""
 
 
 def summary(plan: Port) -> str:
     """``12 operations do not work on 12.1: 3 open, 4 to find out first, 5 impossible; 6 steps``."""
-    if not plan.rows and not plan.steps:
+    left = f"; {counted(len(plan.left), 'question')} left to decide (bwlint audit)" if plan.left else ""
+    if not (plan.rows or plan.steps or plan.left):
         return f"nothing was found that does not work on {plan.chip}"
     counts = {verdict: sum(row.verdict == verdict for row in plan.rows) for verdict in WORDS}
     partly, switches = counts.pop("partly"), counts.pop("switch")
@@ -36,9 +37,11 @@ def summary(plan: Port) -> str:
     said = ", ".join(f"{count} {'open' if key == 'opens' else WORDS[key]}" for key, count in counts.items() if count)
     verb = "does" if closed == 1 else "do"
     whole = f"{counted(closed, 'operation')} {verb} not work on {plan.chip}" + (f": {said}" if said else "")
+    if plan.left and not closed:  # they may be what stops an operation
+        whole = f"no operation was found that does not work on {plan.chip}"
     some = f"; {partly} more not in all uses" if partly else ""
     some += f"; {switches} answer no" if switches else ""
-    return f"{whole}{some}; {counted(len(plan.steps), 'step')}"
+    return f"{whole}{some}; {counted(len(plan.steps), 'step')}{left}"
 
 
 def _lines(plan: Port) -> Iterator[str]:
@@ -59,6 +62,13 @@ def _lines(plan: Port) -> Iterator[str]:
             for step in steps:
                 yield from _step(step)
             yield ""
+
+    if plan.left:
+        yield "Left to decide, which no step answers:"
+        yield from (f"  {row.places[0].path}:{row.places[0].line}  {row.why}" for row in plan.left[:MOST_LEFT])
+        if len(plan.left) > MOST_LEFT:
+            yield f"  and {len(plan.left) - MOST_LEFT} more: bwlint audit --target {plan.chip}"
+        yield ""
 
 
 def _row(row: PortRow) -> Iterator[str]:

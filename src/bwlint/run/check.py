@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -51,16 +51,16 @@ def judge(gathered: Gathered) -> Outcome:
     return Outcome(report, scanned, severity, fail_on, gathered.texts, names, told.sets, found.wheels, known, told.rows)
 
 
-def findings_of_text(gathered: Gathered, world: Linked | None = None) -> tuple[Finding, ...]:
-    """What there is to say of the text of what was gathered, in its world where that is known already."""
-    return _told(gathered, gathered.names, world, with_rows=False).findings
+def told_of_text(gathered: Gathered, world: Linked) -> ToldOfText:
+    """What there is to say of the text of what was gathered, in its world."""
+    return _told(gathered, gathered.names, world)
 
 
 _COUNTED = ("modules", "gates", "gates_evaluated", "unreached")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
+class ToldOfText:
     """What is said of the text of a run; without facts and comments of bwlint it has no findings."""
 
     findings: tuple[Finding, ...] = ()
@@ -75,10 +75,8 @@ def _told(
     gathered: Gathered,
     names: Names,
     world: Linked | None = None,
-    *,
-    with_rows: bool = True,
     carried: Sequence[Finding] = (),
-) -> _Told:
+) -> ToldOfText:
     unread = {skip.path for skip in gathered.collected.skipped}
     marked = [file for file in gathered.collected.marked if file.path not in unread]
     rules = gathered.settings.all_rules(gathered.found.files)  # whatever there is to judge: an unknown one is an error
@@ -102,9 +100,9 @@ def _told(
     stats |= {"untried": proofs.untried} if proofs.untried else {}
     judged = analysis.context.judged
     sets = {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
-    rows = rows_of(gathered, names, analysis, finished.findings, finished.suppressed, carried) if with_rows else ()
+    rows = rows_of(gathered, names, analysis, finished.findings, finished.suppressed, carried)
     stats |= _left(gathered, rows)
-    return _Told(
+    return ToldOfText(
         findings=finished.findings,
         suppressed=finished.suppressed,
         skipped=finished.skipped,
@@ -114,24 +112,27 @@ def _told(
     )
 
 
-def _unjudged(gathered: Gathered, names: Names, carried: Sequence[Finding]) -> _Told:
+def _unjudged(gathered: Gathered, names: Names, carried: Sequence[Finding]) -> ToldOfText:
     """What is said of text without facts: its words and what binaries carry are questions all the same."""
     stats = dict.fromkeys(_COUNTED, 0)
     if not (gathered.collected.seen or carried):
-        return _Told(stats=stats)
+        return ToldOfText(stats=stats)
     from bwlint.run.audit import rows_of
 
     rows = rows_of(gathered, names, carried=carried)
-    return _Told(stats={**stats, **_left(gathered, rows)}, rows=rows)
+    return ToldOfText(stats={**stats, **_left(gathered, rows)}, rows=rows)
 
 
 def _left(gathered: Gathered, rows: tuple[Row, ...]) -> dict[str, int]:
     """How many questions there are, and how many of them `bwlint audit` shows for somebody to decide."""
-    if not rows:
-        return {}
-    decided = {decision.fingerprint for decision in load(gathered.settings.decisions_file).made}
-    left = sum(row.kind in ("fail", "review") and row.fingerprint not in decided for row in rows)
-    return {"questions": len(rows), "questions_left": left}
+    return {"questions": len(rows), "questions_left": len(left_to_decide(gathered, rows))} if rows else {}
+
+
+def left_to_decide(gathered: Gathered, rows: Iterable[Row]) -> tuple[Row, ...]:
+    """The rows that `bwlint audit` shows for somebody to decide, less those that somebody has decided."""
+    asking = [row for row in rows if row.kind in ("fail", "review")]
+    decided = {decision.fingerprint for decision in load(gathered.settings.decisions_file).made} if asking else set()
+    return tuple(row for row in asking if row.fingerprint not in decided)
 
 
 def _carried(gathered: Gathered, names: Names) -> tuple[list[Finding], list[Skipped]]:

@@ -46,10 +46,8 @@ class Found:
     """Paths for reports and real ones."""
 
 
-def gather(
-    request: CheckRequest, stack: ExitStack, advance: Advance = quiet, kinds: frozenset[str] | None = None
-) -> Gathered:
-    """The facts of what a request names, of files of some kinds where that is all it takes.
+def gather(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> Gathered:
+    """The facts of what a request names.
 
     What it unpacks lives as long as `stack`. Raises UsageError and ConfigError.
     """
@@ -62,7 +60,7 @@ def gather(
     else:
         found = _discovered(request, settings, stack, advance)
         own = settings.own_words()
-        texts_of = tuple(file for file in found.files if file.kind != BINARY and (not kinds or file.kind in kinds))
+        texts_of = tuple(file for file in found.files if file.kind != BINARY)
         collected = collect(texts_of, jobs_of(request.jobs), _counted(advance, len(texts_of)), own)
     settings.mounts = found.mounts
     return Gathered(found, collected, Texts(), settings, targets, advance)
