@@ -11,6 +11,18 @@ from bwlint.model.ledger import Sighting
 from bwlint.readers.sightings import sightings
 
 SEEN = [
+    ("python", "free, total = torch.cuda.mem_get_info(device)", "unit"),
+    ("cuda", "cudaMemGetInfo(&free, &total);", "unit"),
+    ("python", "budget = props.total_memory * 0.9", "unit"),
+    ("cuda", 'std::string command = "nvidia-smi --id=0";', "unit"),
+    ("python", "flush_l2_size = int(8e9 // 4)", "unit"),
+    ("build", 'if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64") message(FATAL_ERROR "no GPU")', "unit"),
+    ("python", "acc = tl.dot_scaled(a, sa, 'e4m3', b, sb, 'e4m3', acc)", "unit"),
+    ("python", "out = torch._scaled_mm(a, b)", "unit"),
+    ("cuda", "cudaLaunchCooperativeKernel(kernel, grid, block, args);", "unit"),
+    ("python", "key = torch.cuda.get_device_properties(0).name.lower()", "unit"),
+    ("build", "onnxruntime-gpu==1.20.1", "toolkit"),
+    ("python", '"BLOCK_SIZE_M": 128,', "unit"),
     ("cuda", "#if __CUDA_ARCH__ >= 1000", "asked"),
     ("cuda", "if (1200 == __CUDA_ARCH__) {", "asked"),
     ("cuda", "return elem(sm, {80, 90, 100});", "asked"),
@@ -127,6 +139,12 @@ SEEN = [
     ("python", "major, minor = torch.cuda.get_device_capability()", "word"),
 ]
 UNSEEN = [
+    ("build", "set(ARM_SOURCES dot_aarch64.S)"),
+    ("python", "total = memory_total(pages)"),
+    ("python", "self.name = name"),
+    ("cuda", "cooperative_fetch(a, b);"),
+    ("python", "BLOCK_SIZE_M: tl.constexpr,"),
+    ("build", "onnxruntime==1.20.1"),
     ("python", "search = archive.research(marching)"),
     ("python", "self.architectures = model.architectures"),
     ("cuda", "int prism90 = 0;"),

@@ -24,6 +24,7 @@ _MOST_USES = 24
 """Names of a side that are looked at for what they are called after."""
 _MOST_TEXTS = 6
 _WRAPPED = re.compile(r"^(?:not\b|!|const_expr\b|bool\b|\(|\s)+")
+_TENTH = re.compile(r"__CUDA_ARCH__\s*(?:==|!=|>=|<=|<|>)\s*([3-9]\d|1[0-2]\d)\b(?!\s*\*)")
 _HELPER = re.compile(r"(?:[\w:]+(?:\.|->|::))*(\w+)(?:\([^()]*\))?\)*$")
 """A test that is the answer of a function or of a variable and nothing else."""
 
@@ -212,7 +213,7 @@ def _places(arms: Sequence[Judged]) -> Iterator[RowPlace]:
             yield _place(path, arm.gate.leaf, "compared here")
     for arm in arms:
         for side in (arm.gate.yes, arm.gate.no):
-            for text in side.texts[:_MOST_TEXTS] if not side.rest else ():
+            for text in side.texts[:_MOST_TEXTS] if not side.rest or ways.stops(side) else ():
                 yield _place(path, text.at, "its message")
 
 
@@ -242,12 +243,21 @@ def _guard(context: Context, guarded: Guarded) -> Question:
         decided=decided,
         marks=frozenset(marks),
         ways=_told(sides),
+        doubt=_too_small(guard.text),
         key=(guarded.module.path, _line(guard.text), repr(table)),
     )
 
 
+def _too_small(text: str) -> str:
+    """What is odd about a test that takes the target's number for a tenth of what it is."""
+    found = _TENTH.search(text)
+    return f"`__CUDA_ARCH__` is 890 for 8.9: every target is above {found[1]}" if found else ""
+
+
 def _either(table: Table) -> Table:
-    """A table in which what depends on more than the target counts as compiled."""
+    """A table in which what depends on more than the target counts as compiled where no target compiles it for sure."""
+    if any(answer == "yes" for _, answer in table):
+        return table
     return tuple((chip, "yes" if answer == "may" else answer) for chip, answer in table)
 
 

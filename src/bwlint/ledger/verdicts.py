@@ -36,7 +36,7 @@ class KnownKind:
 def verdict(question: Question, asked: ChipSet) -> KnownKind:
     """What is known for the asked chips of a question that `check` has no finding about."""
     why = _passes(question, asked)
-    if why:
+    if why and not question.doubt:
         return KnownKind("pass", why)
     why = question.doubt or _unlike(question, asked)
     if why:
