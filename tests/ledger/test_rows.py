@@ -11,7 +11,7 @@ from bwlint.chips import ChipSet
 from bwlint.ledger.question import Question
 from bwlint.ledger.rows import FoundAt, fingerprint, rows, told_of
 from bwlint.model.findings import Finding, Region, Related, Severity, Suppressed
-from bwlint.model.ledger import Row, RowGroup, RowPlace
+from bwlint.model.ledger import Row, RowForm, RowGroup, RowPlace
 
 BOTH = ChipSet.of("12.0", "12.1")
 SPLIT = (("12.0", "yes"), ("12.1", "no"), ("8.9", "no"), ("9.0", "no"), ("10.0", "no"))
@@ -87,7 +87,7 @@ def test_a_row_tells_its_question() -> None:
     assert row.verdicts == (("12.0", "review"), ("12.1", "review"))
     assert (row.table, row.rough, row.ways, row.findings, row.same_subject) == (SPLIT, False, (), (), ())
     assert row.behind == "`f`: wgmma, works on 9.0, seen at b.cu:7"
-    assert {part.name for part in row.parts} == {"names-asked", "form-gate", "splits-family"}
+    assert {part.name for part in row.parts} == {"names-asked", "form-gate", "is-to-review", "splits-family"}
     assert row.score == sum(part.points for part in row.parts)
     assert at(row) == ["a.py:3", "a.py:9"]
     assert re.fullmatch(r"[0-9a-f]{32}", row.fingerprint) and row.fingerprint == fingerprint(question)
@@ -136,7 +136,7 @@ def test_questions_of_one_key_have_the_marks_and_places_of_all() -> None:
     first = ask("a.py:3", "is-flag", key=("k",), subject="first")
     (row,) = made(first, ask("a.py:3 b.py:9", "names-asked", key=("k",), behind="`x`"), ask("c.py:1", "", key=("k",)))
     assert (row.subject, row.behind, at(row)) == ("first", "`x`", ["a.py:3", "b.py:9", "c.py:1"])
-    assert {part.name for part in row.parts} == {"is-flag", "names-asked", "form-gate"}
+    assert {part.name for part in row.parts} == {"is-flag", "names-asked", "form-gate", "is-to-review"}
 
 
 def test_of_equal_rows_the_more_suspicious_is_told() -> None:
@@ -251,7 +251,7 @@ def test_the_order_of_rows() -> None:
         ask("third_party/a.py:1", text="found at others", subject="b"),
         ask("third_party/a.py:9", "all-alike", text="passes elsewhere", subject="c"),
         ask("third_party/a.py:5", "splits-family found-by-check", text="of others", subject="d"),
-        ask("a.py:40", "names-asked is-flag found-by-check", text="names only", form="text", subject="e", table=()),
+        ask("a.py:40", "names-asked", text="names only", form="text", subject="e", table=()),
         ask("a.py:2", "names-asked is-flag", text="open", subject="f", table=()),
         ask("a.py:3", "is-not-checked in-test", text="open and light", form="name", subject="g", table=()),
         ask("b.py:9", text="later", subject="h"),
@@ -261,11 +261,33 @@ def test_the_order_of_rows() -> None:
         ask("y.py:9", "splits-family in-test", text="found", subject="l"),
         told=(finding("third_party/a.py:1", "error"), finding("y.py:9")),
     )
+    # What is found leads whatever it weighs; then a heavy open row comes before a light one to review.
     assert [row.question for row in found] == [
-        *("found", "heavy", "path", "line", "later", "open", "open and light", "names only"),
+        *("found", "open", "heavy", "path", "line", "later", "names only", "open and light"),
         *("found at others", "of others"),
         *("passes", "passes elsewhere"),
     ]
+
+
+def named(at: str, form: RowForm = "name", **changes: Any) -> Question:
+    """Words that only name something."""
+    return ask(at, **{"form": form, "marks": "names-others", "table": (), "text": at, "subject": at, **changes})
+
+
+def test_what_only_names_is_one_row_in_a_folder() -> None:
+    found = made(
+        *(named("moe/a.cu:3"), named("moe/b.cu:9"), named("moe/b.cu:20", "unit")),
+        *(named("moe/deep/c.cu:1"), named("moe/d.cu:2", marks="names-nobody", form="word", passes="no number")),
+    )
+    told = {(row.form, row.subject, *at(row)) for row in found}
+    assert told == {
+        ("name", "moe/", "moe/a.cu:3", "moe/b.cu:9"),
+        ("name", "moe/deep/c.cu:1", "moe/deep/c.cu:1"),
+        ("unit", "moe/b.cu:20", "moe/b.cu:20"),
+        ("word", "moe/d.cu:2", "moe/d.cu:2"),
+    }
+    (joined,) = [row for row in found if row.subject == "moe/"]
+    assert len(joined.questions) == 2
 
 
 def test_findings_come_first() -> None:

@@ -1,4 +1,5 @@
-"""Rows that are one question: asked of one helper, in the same words, of one subject, in copies of a file.
+"""Rows that are one question: asked of one helper, in the same words, of one subject, in copies of a file, by names
+that only name something in one folder.
 
 What is told twice of one line is told once.
 """
@@ -10,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bwlint.model.ledger import ROW_KINDS, Row, RowForm, RowPlace
+from bwlint.model.ledger import NAMING, ROW_KINDS, Row, RowForm, RowPlace
 
 _ASKING: frozenset[RowForm] = frozenset({"gate", "guard", "asked", "list", "table"})
 _COVERED: frozenset[RowForm] = frozenset({"amount", "build", "list", "finding"})
@@ -65,6 +66,8 @@ def _root(leader: list[int], at: int) -> int:
 def _keys(one: UnjoinedRow) -> Iterator[_Key]:
     row = one.row
     yield "copy", row.fingerprint
+    if row.kind == "open" and row.form in NAMING:
+        yield "named", _folder(row), row.form, row.group
     beside = (row.kind, row.group, one.traits, row.table)
     if row.findings:  # `check` tells something of it
         yield "told", row.places[0].path, row.why, *beside
@@ -88,8 +91,11 @@ def _one_of(group: Sequence[Row]) -> Row:
     )
     first, worst = in_order[0], min(in_order, key=_rank)
     prints = sorted({row.fingerprint for row in in_order})
+    files = {place.path for row in in_order for place in row.places}
+    names_folder = first.kind == "open" and first.form in NAMING and len(files) > 1
     return replace(
         first,
+        subject=_folder(first) if names_folder else first.subject,
         kind=worst.kind,
         why=worst.why if worst.kind != first.kind else first.why,
         verdicts=worst.verdicts,
@@ -98,6 +104,11 @@ def _one_of(group: Sequence[Row]) -> Row:
         fingerprint=prints[0] if len(prints) == 1 else _hashed(prints),
         questions=tuple(prints),
     )
+
+
+def _folder(row: Row) -> str:
+    """The folder of a row, with its slash."""
+    return f"{row.places[0].path.rpartition('/')[0] or '.'}/"
 
 
 def _rank(row: Row) -> int:

@@ -141,7 +141,7 @@ def _made(
 def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: Callable[[str], RowGroup]) -> Row:
     question, told = one.question, [told.finding for told in one.told if told.silenced is None]
     known = _known(one, told, asked)
-    score = parts({*question.marks, *_marks(question, told)})
+    score = parts({*question.marks, *_marks(question, told, known)})
     whose, own = group(question.path), fingerprint(question)
     return Row(
         kind=known.kind,
@@ -191,10 +191,14 @@ def _plain(behind: str, reported: Callable[[str], str]) -> str:
     return f"{behind[: found.start()]}seen at {reported(found[1])}:{found[2]}" if found else behind
 
 
-def _marks(question: Question, told: Sequence[Finding]) -> Iterator[str]:
+def _marks(question: Question, told: Sequence[Finding], known: KnownKind) -> Iterator[str]:
     yield f"form-{question.form}"
     if len(question.places) >= _MANY:
         yield "many-places"
+    if known.kind == "review":
+        yield "is-to-review"
+    if known.kind == "open" and question.form in _WORDS:
+        yield "only-names"
     for finding in told:
         yield "found-by-check" if finding.severity != "note" else "noted-by-check"
 
@@ -219,12 +223,11 @@ def _others(prints: Sequence[str], row: Row) -> tuple[str, ...]:
     return tuple(one for one in prints[: _FEW + 1] if one != row.fingerprint)[:_FEW]
 
 
-def _place_in_list(row: Row) -> tuple[bool, bool, int, bool, int, str, int, str]:
-    """The project's own before others', what `check` reports before what nobody has judged, what only names last."""
-    first, kind = row.places[0], ROW_KINDS.index(row.kind)
-    names_only = row.kind == "open" and row.form in _WORDS
-    is_others = row.group != "own"
-    return row.kind == "pass", is_others, kind, names_only, -row.score, first.path, first.line, row.fingerprint
+def _place_in_list(row: Row) -> tuple[bool, bool, bool, int, int, str, int, str]:
+    """The project's own before others', what `check` reports before what nobody has judged, then by score."""
+    first, is_others = row.places[0], row.group != "own"
+    kind = ROW_KINDS.index(row.kind)
+    return row.kind == "pass", is_others, row.kind != "fail", -row.score, kind, first.path, first.line, row.fingerprint
 
 
 def told_of(
