@@ -29,7 +29,7 @@ def place(at: str) -> RowPlace:
 
 def one(digit: str = "a", at: str = "", **changes: Any) -> UnjoinedRow:
     """A row whose fingerprint is that digit; subject, text, path and helper are its own."""
-    asks = changes.pop("asks", "")
+    asks = changes.pop("asks", "").split()
     if changes.pop("told", False):
         changes.setdefault("findings", ("t",))
     traits = changes.pop("traits", frozenset())
@@ -42,7 +42,7 @@ def one(digit: str = "a", at: str = "", **changes: Any) -> UnjoinedRow:
     }
     row = make_row(digit, **{**values, **changes})
     alike = tuple(answer == row.table[0][1] for _, answer in row.table)
-    return UnjoinedRow(row, asks, alike, traits)
+    return UnjoinedRow(row, tuple(asks), alike, traits)
 
 
 def at(row: Row) -> str:
@@ -118,6 +118,7 @@ TOLD: dict[str, Any] = {"kind": "fail", "told": True, "why": "it refuses 12.1", 
         (HELPER, {"table": NEGATED}, True),
         (HELPER, {"form": "guard"}, True),
         (HELPER, {"asks": "is_old"}, False),
+        (HELPER, {"asks": "can_run is_new"}, True),
         (HELPER, {"asks": ""}, False),
         (HELPER, {"table": (*SPLIT[:2], ("9.0", "yes"))}, False),
         (HELPER, {"kind": "open"}, False),

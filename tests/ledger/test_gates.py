@@ -54,3 +54,32 @@ def test_the_refusal_behind_a_chain_is_a_place_of_it(tmp_path: Path) -> None:
 """
     places = {place.line for question in asked(tmp_path, "k.cpp", text, "gate") for place in question.places}
     assert {3, 5, 8} <= places
+
+
+PYTHON = "import torch\n\ncap = torch.cuda.get_device_capability()\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "why"),
+    [
+        # Whether a value is true is not what it is.
+        ("def pick(args):\n    return args.hardware or str(cap)\n", "open", "what its value is may not be"),
+        ("def ok(args):\n    return args.force or cap >= (8, 0)\n", "pass", "get the same answer"),
+        # A card is one of several of its chip.
+        (
+            "name = torch.cuda.get_device_name()\nif 'L40S' in name:\n    fast()\n",
+            "review",
+            "12.x goes with 9.0 and 10.0, and 8.9 goes elsewhere",
+        ),
+    ],
+)
+def test_gates(tmp_path: Path, text: str, kind: str, why: str) -> None:
+    found = [verdict(question, BOTH) for question in asked(tmp_path, "a.py", PYTHON + text, "gate")]
+    assert (kind, True) in [(known.kind, why in known.why) for known in found]
+
+
+def test_cards_of_one_chip(tmp_path: Path) -> None:
+    text = "name = torch.cuda.get_device_name()\nif 'L4' in name:\n    a()\nelif 'L40S' in name:\n    b()\n"
+    (found,) = asked(tmp_path, "a.py", PYTHON + text, "gate")
+    assert dict(found.table)["8.9"] == "may"
+    assert dict(found.table)["12.0"] == "else"

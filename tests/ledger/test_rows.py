@@ -114,15 +114,15 @@ def test_nothing_asked_is_no_row() -> None:
         ({}, {"subject": "g", "marks": "splits-family in-test"}, 2),
         ({}, {"subject": "g", "marks": "splits-family is-refused"}, 2),
         ({}, {"subject": "g", "marks": "all-alike"}, 2),
-        ({"asks": "is_new"}, {"asks": "is_new", "subject": "g", "text": "other"}, 1),
-        ({"asks": "is_new"}, {"asks": "is_new", "subject": "g", "text": "other", "table": NEGATED}, 1),
-        ({"asks": "is_new"}, {"asks": "is_new", "subject": "g", "text": "other", "table": DEPENDING}, 2),
+        ({"asks": ("is_new",)}, {"asks": ("is_new",), "subject": "g", "text": "other"}, 1),
+        ({"asks": ("is_new",)}, {"asks": ("is_new",), "subject": "g", "text": "other", "table": NEGATED}, 1),
+        ({"asks": ("is_new",)}, {"asks": ("is_new",), "subject": "g", "text": "other", "table": DEPENDING}, 2),
         (
-            {"asks": "is_new"},
-            {"asks": "is_new", "subject": "g", "text": "other", "table": DEPENDING, "decided": SPLIT},
+            {"asks": ("is_new",)},
+            {"asks": ("is_new",), "subject": "g", "text": "other", "table": DEPENDING, "decided": SPLIT},
             1,
         ),
-        ({"asks": "is_new"}, {"asks": "is_old", "subject": "g", "text": "other"}, 2),
+        ({"asks": ("is_new",)}, {"asks": ("is_old",), "subject": "g", "text": "other"}, 2),
         ({}, {"form": "list"}, 2),
     ],
 )
@@ -288,6 +288,18 @@ def test_what_only_names_is_one_row_in_a_folder() -> None:
     }
     (joined,) = [row for row in found if row.subject == "moe/"]
     assert len(joined.questions) == 2
+
+
+def test_one_note_in_many_tests_is_one_row() -> None:
+    notes = [finding(at, "note", message="peer access") for at in ("tests/a.py:3", "tests/b.py:9", "src/c.py:1")]
+    told = told_of(notes, [], str)
+    found = rows(
+        [], told, BOTH, lambda real: real.lstrip("/"), whose, lambda real: "in-test" if "tests" in real else ""
+    )
+    assert {(*at(row), row.score > 15) for row in found} == {
+        ("tests/a.py:3", "tests/b.py:9", False),
+        ("src/c.py:1", True),
+    }
 
 
 def test_findings_come_first() -> None:

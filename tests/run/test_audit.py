@@ -90,7 +90,7 @@ def test_a_chain_is_one_row_with_its_arms(tmp_path: Path) -> None:
     assert (row.subject, row.group, row.rough) == ("pick", "own", False)
     assert answers(row) == "else, arm 3, arm 2, arm 1, else"
     assert [chip for chip, _ in row.table[:2]] == ["12.0", "12.1"]
-    assert ways(row) == {"12.0": "returns what `cutlass_moe` gives", "12.1": 'raises "needs SM90"'}
+    assert ways(row) == {"12.0": "calls `cutlass_moe` and returns", "12.1": 'raises "needs SM90"'}
     assert len(row.findings) == 1
     assert {"found-by-check", "splits-family", "form-gate"} <= {part.name for part in row.parts}
     assert row.score == sum(part.points for part in row.parts)

@@ -28,13 +28,13 @@ _Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class UnjoinedRow:
-    """A row with what tells whether others are the same: the helper whose answer it `asks` for or is ("" = none), the
+    """A row with what tells whether others are the same: the helpers whose answer it `asks` for or is, the
     chips that get the same answer as the first, `traits` in which rows of one question agree (whether they stand in
     tests, whether they refuse).
     """
 
     row: Row
-    asks: str
+    asks: tuple[str, ...]
     alike: tuple[bool, ...]
     traits: frozenset[str]
 
@@ -70,14 +70,14 @@ def _keys(one: UnjoinedRow) -> Iterator[_Key]:
         yield "named", _folder(row), row.form, row.group
     beside = (row.kind, row.group, one.traits, row.table)
     if row.findings:  # `check` tells something of it
-        yield "told", row.places[0].path, row.why, *beside
+        yield "told", "" if one.traits & _ASIDE else row.places[0].path, row.why, *beside
     if row.form not in _ASKING or not row.table or row.kind in ("fail", "pass"):
         return  # what `check` reports of one use is not what it reports of another
     yield "text", row.form, row.question, *beside
     # A file of tests asks one thing over and over; elsewhere each function has a reason of its own.
     yield "subject", row.places[0].path, "" if one.traits & _ASIDE else row.subject, *beside
-    if one.asks:
-        yield "helper", one.asks, row.kind, row.group, one.traits, one.alike
+    for helper in one.asks:
+        yield "helper", helper, row.kind, row.group, one.traits, one.alike
 
 
 def _one_of(group: Sequence[Row]) -> Row:

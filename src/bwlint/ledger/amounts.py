@@ -77,6 +77,8 @@ def _question(
     marks |= naming.around(naming.generations(qualname) | naming.of_file(module.path), context.targets)
     if kind in _SHARED:
         settled = _granted(amounts, context.targets, is_others="stands-among-names-of-others" in marks)
+        if settled.doubt:
+            marks.add("asks-for-too-much")
     if aside(context, module):
         marks.add("in-test" if context.in_test(module) else "aside")
     said = ", ".join(str(number) for number in list(dict.fromkeys(numbers))[:8])
@@ -104,7 +106,10 @@ def _assembled(operation: Operation, targets: TargetSet) -> _Settled:
     known = verdict(operation.name) if operation.kind == "instruction" else atom(operation.name)
     if known is None or not targets <= known.legal - known.slow:
         return _Settled()
-    return _Settled(passes=f"ptxas takes it for {', '.join(targets.names)}")
+    told = f"ptxas takes it for {', '.join(targets.names)}"
+    if "multimem" in operation.name:
+        return _Settled(unknown=f"{told}, and it faults without memory that is multicast over NVLink")
+    return _Settled(passes=told)
 
 
 def _released(release: str, asked: ChipSet) -> _Settled:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from bwlint.chips import ChipSet
+from bwlint.chips.queries import names_model
 from bwlint.chips.wording import plain
 from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
@@ -23,9 +24,12 @@ from bwlint.world.tree import Sets
 _MOST_USES = 24
 """Names of a side that are looked at for what they are called after."""
 _MOST_TEXTS = 6
+_QUOTED = re.compile(r"""["']([^"']{1,60})["']""")
+_BOOLEAN = frozenset({"cmp", "and", "or", "not"})
+"""Operators of expressions whose value is whether they are true."""
 _WRAPPED = re.compile(r"^(?:not\b|!|const_expr\b|bool\b|\(|\s)+")
 _TENTH = re.compile(r"__CUDA_ARCH__\s*(?:==|!=|>=|<=|<|>)\s*([3-9]\d|1[0-2]\d)\b(?!\s*\*)")
-_HELPER = re.compile(r"(?:[\w:]+(?:\.|->|::))*(\w+)(?:\([^()]*\))?\)*$")
+_HELPER = re.compile(r"(?:[\w:]+(?:\.|->|::))*(?P<name>\w+)(?P<call>\([^()]*\))?\)*$")
 """A test that is the answer of a function or of a variable and nothing else."""
 
 
@@ -67,10 +71,12 @@ def _decided(sets: Sets, chip: str) -> Answer:
 def _chain(context: Context, arms: Sequence[Judged]) -> Question:
     first, asked = arms[0], context.targets
     names = columns(asked)
-    table: Table = tuple((chip, _arm(arms, chip, answer)) for chip in names)
-    decided: Table = tuple((chip, _arm(arms, chip, _decided)) for chip in names)
-    if first.gate.is_a("helper-call") and {told for _, told in table} == {"may"}:
-        decided = tuple((chip, "?") for chip in names)  # a call with an argument that depends on the chip
+    by_name = any(map(_asks_product, arms))
+    table: Table = tuple((chip, _arm(arms, chip, answer, by_name=by_name)) for chip in names)
+    decided: Table = tuple((chip, _arm(arms, chip, _decided, by_name=by_name)) for chip in names)
+    unknown = _not_decided(arms, table)
+    if unknown:
+        decided = tuple((chip, "?") for chip in names)
     sides = {chip: _side(arms, chip) for chip in asked.names}
     marks = {f"is-{first.gate.kind}", *shape(decided, asked.names)}
     marks |= {mark for side in sides.values() for mark in ways.marks(side)}
@@ -98,30 +104,52 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
         table=table,
         decided=decided,
         marks=frozenset(marks),
-        ways=_told(sides, first.gate),
+        ways=_told(sides, dict(table), first.gate),
+        unknown=unknown,
         behind=behind,
         key=key,
-        asks=_asks(arms),
+        asks=tuple(_asks(arms)),
     )
 
 
-def _asks(arms: Sequence[Judged]) -> str:
-    """The function or the variable whose answer a test is or asks for, by its last name; "" = it compares by itself."""
-    first = arms[0].gate
-    if first.kind in ANSWERS:
-        return first.name.rpartition(".")[2]
+def _asks(arms: Sequence[Judged]) -> Iterator[str]:
+    """The functions, and the variables of the file, whose answer a test is or asks for and nothing else."""
+    first, path = arms[0].gate, arms[0].module.path
+    if first.kind in ANSWERS and first.name:
+        name = first.name.rpartition(".")[2]
+        yield name if first.kind == "predicate" else f"{path} {name}"
     found = _HELPER.match(_WRAPPED.sub("", _line(first.text))) if len(arms) == 1 else None
-    return found[1] if found else ""
+    if found:
+        yield found["name"] if found["call"] else f"{path} {found['name']}"
 
 
-def _arm(arms: Sequence[Judged], chip: str, asked: Callable[[Sets, str], Answer]) -> Answer:
+def _arm(arms: Sequence[Judged], chip: str, asked: Callable[[Sets, str], Answer], *, by_name: bool) -> Answer:
+    """What a chip gets; `by_name` says that cards are asked for, of which a chip has several."""
     if len(arms) == 1:
-        return asked(arms[0].sets, chip)
+        told = asked(arms[0].sets, chip)
+        return "may" if by_name and told in ("yes", "-") else told
     answers = [_decided(arm.sets, chip) for arm in arms]
     if all(one == "-" for one in answers):
-        return "-"
+        return "may" if by_name else "-"
     taken = next((i for i, one in enumerate(answers, 1) if one in ("yes", "error")), None)
-    return f"arm {taken}" if taken else "else"
+    return "else" if not taken else "may" if by_name else f"arm {taken}"
+
+
+def _asks_product(arm: Judged) -> bool:
+    """Whether a test asks for a card by what it calls itself."""
+    return any(any(map(str.isalpha, word)) and names_model(word) for word in _QUOTED.findall(arm.gate.text))
+
+
+def _not_decided(arms: Sequence[Judged], table: Table) -> str:
+    """Why a table says nothing of a test; "" where it does."""
+    test = arms[0].gate.test
+    if len(arms) > 1:
+        return ""
+    if {told for _, told in table} == {"may"} and (arms[0].gate.is_a("helper-call") or not arms[0].sets.core):
+        return "more than the chip decides, and what the chip decides of it is not known"
+    if arms[0].gate.kind in ANSWERS and test.op == "or" and test.args[0][-1].op not in _BOOLEAN:
+        return "whether it is true is the same for every chip; what its value is may not be"
+    return ""
 
 
 def _side(arms: Sequence[Judged], chip: str) -> Side:
@@ -192,12 +220,16 @@ def _need(need: Need) -> str:
     return f"`{need.use.name}`: {need.what}, works on {plain(need.legal)}{seen}"
 
 
-def _told(sides: dict[str, Side], gate: Gate | None = None) -> tuple[RowWay, ...]:
+def _told(sides: dict[str, Side], answers: Mapping[str, Answer], gate: Gate | None = None) -> tuple[RowWay, ...]:
     """What the asked chips get."""
     by_words: dict[str, list[str]] = {}
     for chip, side in sides.items():
         does = ways.does(side)
-        if gate is not None and gate.kind in ANSWERS and does in ways.VAGUE:
+        if answers[chip] == "-":
+            continue
+        if answers[chip] == "error":
+            does = "ends in an error where it is asked"
+        elif gate is not None and gate.kind in ANSWERS and does in ways.VAGUE:
             does = f"the answer of `{gate.name}`"
         elif gate is not None and gate.kind == "helper-call" and not side.texts and ways.stops(side):
             does = f"stopped by `{gate.name}`"
@@ -242,7 +274,7 @@ def _guard(context: Context, guarded: Guarded) -> Question:
         table=table,
         decided=decided,
         marks=frozenset(marks),
-        ways=_told(sides),
+        ways=_told(sides, dict(table)),
         doubt=_too_small(guard.text),
         key=(guarded.module.path, _line(guard.text), repr(table)),
     )

@@ -21,8 +21,8 @@ class Question:
     """`marks` are names of weights (`chips/suspicion.toml`) and of what verdicts rest on.
 
     `passes` is the reason for which it cannot matter, `doubt` the one for which somebody should look at it, `unknown`
-    what is not known where there is neither. Questions with an equal `key` are one; () equals none. `asks` is the
-    function or the variable whose answer this is or asks for. `decided` is the table of the part that reads the device,
+    what is not known where there is neither. Questions with an equal `key` are one; () equals none. `asks` are the
+    functions and variables whose answer this is or asks for. `decided` is the table of the part that reads the device,
     () where that is all of it.
     """
 
@@ -39,12 +39,22 @@ class Question:
     unknown: str = ""
     rough: bool = False
     key: tuple[str, ...] = ()
-    asks: str = ""
+    asks: tuple[str, ...] = ()
     decided: Table = ()
 
     @property
     def path(self) -> str:
         return self.places[0].path
+
+
+SHAPES = frozenset(
+    {
+        *("splits-family", "all-alike", "nobody-gets-here", "not-evaluated", "unlike-8-and-9-and-10", "unlike-all"),
+        *("with-10-unlike-9", "with-10-and-8-unlike-9", "with-9-and-10-unlike-8", "with-9-unlike-10"),
+        *("with-8-and-9-unlike-10", "with-8-unlike-9-and-10"),
+    }
+)
+"""The marks that `shape` gives."""
 
 
 def columns(asked: ChipSet) -> tuple[str, ...]:

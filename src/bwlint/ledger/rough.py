@@ -14,7 +14,7 @@ from bwlint.chips import EVERY, Chip, ChipSet
 
 _VALUE = (
     r"(?:\(\s*(?P<major>\d{1,2})\s*,\s*(?P<minor>\d)\s*\)|0x(?P<hex>[0-9a-f]{2})\b"
-    r"|[\"']?(?:k?sm_?|compute_?)?(?P<whole>\d{1,4})(?:\.(?P<tenth>\d))?[af]?(?![\w.]|\s*>))"
+    r"|[\"']?(?:_?k?sm_?|compute_?)?(?P<whole>\d{1,4})(?:\.(?P<tenth>\d))?[af]?(?![\w.]|\s*[>*]))"
 )
 """(12, 0), 0x78, 120, "12.0", sm_120a."""
 _LEFT = r"(?P<left>[\w.]*(?:\[[^\]]{0,12}\]|\(\w{0,12}\))*)\)*"

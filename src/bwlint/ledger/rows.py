@@ -49,11 +49,12 @@ def rows(
     asked: ChipSet,
     reported: Callable[[str], str],
     group: Callable[[str], RowGroup],
+    aside: Callable[[str], str] = lambda path: "",
 ) -> tuple[Row, ...]:
     """The rows of a run, most suspicious first. `reported` is the path that reports tell for a real one, `group` whose
-    code a file is.
+    code a file is, `aside` the mark of one that stands beside what a project ships, or "".
     """
-    made = [_made(one, asked, reported, group) for one in _answered(_merged(questions), told)]
+    made = [_made(one, asked, reported, group) for one in _answered(_merged(questions), told, aside)]
     return tuple(sorted(_linked(joined(made)), key=_place_in_list))
 
 
@@ -75,7 +76,9 @@ _Lines = dict[tuple[str, int], list[FoundAt]]
 """What is found on a line of a file."""
 
 
-def _answered(questions: Sequence[Question], told: Sequence[FoundAt]) -> Iterator[_Answered]:
+def _answered(
+    questions: Sequence[Question], told: Sequence[FoundAt], aside: Callable[[str], str]
+) -> Iterator[_Answered]:
     """Questions with what is told of them, and findings about which nobody asks."""
     lines: _Lines = defaultdict(list)
     for one in told:
@@ -92,7 +95,7 @@ def _answered(questions: Sequence[Question], told: Sequence[FoundAt]) -> Iterato
         others = [place for key in fresh if key not in known for place in places.get(key, ())]
         known |= fresh.keys()
         yield _Answered(_with_places(question, others), about)
-    yield from (_Answered(_alone(found), tuple(found)) for key, found in places.items() if key not in known)
+    yield from (_Answered(_alone(found, aside), tuple(found)) for key, found in places.items() if key not in known)
 
 
 def _about(question: Question, lines: _Lines) -> tuple[FoundAt, ...]:
@@ -115,15 +118,16 @@ def _with_places(question: Question, found: Sequence[FoundAt]) -> Question:
     return replace(question, places=(*question.places, *more)) if more else question
 
 
-def _alone(found: Sequence[FoundAt]) -> Question:
+def _alone(found: Sequence[FoundAt], aside: Callable[[str], str]) -> Question:
     """The question of a finding about which nobody asks."""
     first = found[0]
+    mark = aside(first.path)
     return Question(
         form="finding",
         subject=first.path.rpartition("/")[2],
         text=first.finding.message[:MOST_TEXT],
         places=tuple(RowPlace(one.path, one.first, one.last, "found here") for one in found),
-        marks=frozenset({"is-finding"}),
+        marks=frozenset({"is-finding", mark} if mark else {"is-finding"}),
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from bwlint.chips import ChipSet
 from bwlint.chips.mentions import mentioned
 from bwlint.ledger import naming, rough
-from bwlint.ledger.question import Question, Table, columns, shape
+from bwlint.ledger.question import SHAPES, Question, Table, columns, shape
 from bwlint.model.ledger import RowForm, RowPlace, Sighting
 
 _OWN_FORM: dict[str, RowForm] = {
@@ -23,6 +24,9 @@ _OWN_FORM: dict[str, RowForm] = {
 
 _NUMBER = re.compile(r"(?<![\w.])(?:5[023]|6[012]|7[025]|8[0679]|90|10[0137]|110|12[01])0?[af]?(?![\w.])")
 """What may be a chip's: who calls a helper with it asks for the chip."""
+_TAKEN_APART = re.compile(r"\bmajor\b.*=.*version|version.*\bmajor\b|=.*version.*split", re.I)
+_BARE = re.compile(r"(?<![\w.])(?:major|minor)\b", re.I)
+_RELEASE = "the release of a toolkit is taken apart in the same function: this may be a part of it"
 _CAPABILITY = r"(?:(?:compute_|device_)?capabilit(?:y|ies)|cc|sm|arch|sm_version|major)"
 _DECLARED = r"\s*(?:async )?(?:def|class|struct|void|int|bool|static|inline|virtual|template|explicit|constexpr)\b"
 _HANDED_ON = re.compile(rf"^(?!{_DECLARED}).*\w\s*\([^()]*\b{_CAPABILITY}\s*[,)]", re.I)
@@ -37,11 +41,16 @@ def of_sightings(
     """
     lines = {line for first, last in told for line in range(first, min(last, first + 400) + 1)}
     left = [one for one in seen if one.line not in lines]
+    releases = {one.within for one in seen if one.what == "toolkit" and _TAKEN_APART.search(one.text)}
     groups: dict[tuple[str, ...], list[Sighting]] = {}
     for one in left:
         groups.setdefault(_key(one), []).append(one)
     for key, members in groups.items():
-        yield _question(path, place, key[0], members, asked, aside)
+        found = _question(path, place, key[0], members, asked, aside)
+        is_release = found.form == "asked" and members[0].within in releases and _BARE.search(members[0].text)
+        yield (
+            replace(found, table=(), rough=False, marks=found.marks - SHAPES, unknown=_RELEASE) if is_release else found
+        )
 
 
 def _key(one: Sighting) -> tuple[str, ...]:

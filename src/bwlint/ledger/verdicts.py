@@ -42,7 +42,7 @@ def verdict(question: Question, asked: ChipSet) -> KnownKind:
     if why:
         return KnownKind("review", why)
     if question.form in _EVALUATED and "?" in _answers(question, asked).values():
-        return KnownKind("open", "the test could not be evaluated")
+        return KnownKind("open", question.unknown or "the test could not be evaluated")
     return KnownKind("open", question.unknown or _UNKNOWN.get(question.form, "what stands behind it is not known"))
 
 
@@ -58,10 +58,9 @@ def _passes(question: Question, asked: ChipSet) -> str:
         and len(answers | {*_others(question, asked).values()}) == 1
         and not answers & {"?"}
     ):
-        alike = _and(plain(asked), *reversed(_others(question, asked)))
         if "is-helper-call" in question.marks:
-            return f"this call lets {alike} through; what it asks inside is a row of its own"
-        return f"{alike} get the same answer"
+            return "a call that asks nothing itself: what it asks inside is a row of its own"
+        return f"{_and(plain(asked), *reversed(_others(question, asked)))} get the same answer"
     if question.form == "word" and not question.marks & {"has-a-number", "is-handed-on"}:
         return "no number and no chip is compared here: where that is done, it is a row of its own"
     if question.form == "text" and not question.marks & {"names-asked", "names-one-twin"}:
@@ -87,7 +86,7 @@ def _unlike(question: Question, asked: ChipSet) -> str:
     if question.form == "build":
         same, rest = _and(plain(asked), *like), _and(*unlike)
         built, left = (rest, same) if own == {"no"} else (same, rest)
-        return f"this builds for {built}, and not for {left}"
+        return f"what this builds loads on {built}, and not on {left}"
     part = "as far as the chip decides, " if len({answer for _, answer in question.table}) == 1 else ""
     if like:
         go = "goes" if len(unlike) == 1 else "go"

@@ -26,7 +26,7 @@ def does(side: Side) -> str:
     calls = ", ".join(f"`{name}`" for name in _called(side))
     value = _value(side.value)
     if side.ends == "return":
-        return f"returns {value}" if value else f"returns what {calls} gives" if calls else SOMETHING
+        return f"returns {value}" if value else f"calls {calls} and returns" if calls else SOMETHING
     if calls:
         return f"calls {calls}"
     if value:

@@ -60,7 +60,10 @@ def rows_of(
         place = place_mark(files[real])[0] if real in files else real
         return group_of(place, real, native.unbuilt.holds if native else lambda real: False)
 
-    return rows(_questions(gathered, analysis), told, gathered.targets, reported, cache(group))
+    def aside(real: str) -> str:
+        return place_mark(files[real])[1] if real in files else ""
+
+    return rows(_questions(gathered, analysis), told, gathered.targets, reported, cache(group), cache(aside))
 
 
 def _questions(gathered: Gathered, analysis: Analysis | None) -> Iterator[Question]:
