@@ -131,7 +131,7 @@ def test_what_is_left_to_decide() -> None:
     assert lines[begin + 11 :] == ["  and 2 more: bwlint audit --target 12.1", ""]
     only = replace(EMPTY, left=(LEFT,))
     assert port_text.render(only, Setting())
-    words = "no operation was found that does not work on 12.1; 0 steps; 1 question left to decide (bwlint audit)"
+    words = "no operation was found that does not work on 12.1; 1 question left to decide (bwlint audit)"
     assert port_text.summary(only) == words
 
 

@@ -29,8 +29,9 @@ def render(plan: Port, setting: Setting) -> str:
 def summary(plan: Port) -> str:
     """``12 operations do not work on 12.1: 3 open, 4 to find out first, 5 impossible; 6 steps``."""
     left = f"; {counted(len(plan.left), 'question')} left to decide (bwlint audit)" if plan.left else ""
-    if not (plan.rows or plan.steps or plan.left):
-        return f"nothing was found that does not work on {plan.chip}"
+    if not plan.rows and not plan.steps:
+        what = "no operation" if plan.left else "nothing"
+        return f"{what} was found that does not work on {plan.chip}{left}"
     counts = {verdict: sum(row.verdict == verdict for row in plan.rows) for verdict in WORDS}
     partly, switches = counts.pop("partly"), counts.pop("switch")
     closed = len(plan.rows) - partly - switches
