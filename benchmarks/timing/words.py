@@ -4,31 +4,15 @@ from __future__ import annotations
 
 import re
 
-from bwlint.chips.interfaces import optional_modules
-from bwlint.readers import buildfiles, cuda, launches, python, variables
+from bwlint.readers import buildfiles, cuda, launches, python
 from bwlint.readers.buildfiles import pins
-from bwlint.readers.python import budgets, embedded, memory_queries, multiprocessors, peers, sonames, tiles, vocabulary
 from bwlint.sources.kinds import BINARY, KINDS
 
-_OF_CODE = (
-    *vocabulary._LITERALS,
-    *cuda._PLAIN_WORDS,
-    *python._BUILD_WORDS,
-    *python._OPERATION_BYTES,
-    *embedded._WORDS,
-    *peers._HINTS,
-    *optional_modules(),
-    *variables._NAMES,
-    *multiprocessors._STEMS,
-    *memory_queries._CALL_BYTES,
-    *memory_queries._COLUMN_BYTES,
-    sonames._STEM,
-    tiles._ALLOCATES,
-    b".target",
-)
+_OF_CODE = (*cuda._PLAIN_WORDS, b".target")
 _MEANT = re.compile(r"[.^$*+?{}()|\[\]\\]")
 _OF_LAUNCHES = tuple(spelled for word in launches._literals() for spelled in (word, word.replace(b"-", b"_")))
-_IN_ANY_CASE = (*buildfiles._WORDS, *budgets._STEMS, *peers._STEMS, *_OF_LAUNCHES)
+_OF_PYTHON = tuple(word for reader in python.scan().readers.values() for word in reader.ANCHORS)
+_IN_ANY_CASE = (*buildfiles._WORDS, *_OF_PYTHON, *_OF_LAUNCHES)
 
 
 def expressions() -> list[str]:

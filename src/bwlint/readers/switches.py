@@ -13,14 +13,14 @@ from bwlint.chips.switches import macros
 from bwlint.model.expr import Span
 from bwlint.model.facts import Operation
 
-_NAMES = tuple(name.encode() for name in macros())
+ANCHORS = tuple(name.encode() for name in macros())
 _SET = re.compile(rf"\b(?:-?D)?(?P<name>{'|'.join(macros())})\b(?![ \t]*=[ \t]*0\b)")
 _LONGEST_LINE = 400
 _MOST = 40
 
 
 def may_hold(data: bytes) -> bool:
-    return any(name in data for name in _NAMES)
+    return any(name in data for name in ANCHORS)
 
 
 def operations(source: str) -> tuple[Operation, ...]:

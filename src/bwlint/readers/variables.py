@@ -16,7 +16,7 @@ from bwlint.model.facts import Operation
 from bwlint.readers.nodes import whole
 from bwlint.readers.spans import span
 
-_NAMES = tuple(name.encode() for name in variables())
+ANCHORS = tuple(name.encode() for name in variables())
 _SET = re.compile(
     rf"(?P<before>^|[ \t\"'-])(?P<name>{'|'.join(variables())})[\"']?[ \t]{{0,20}}(?:=|:(?=[ \t]))[ \t]{{0,20}}"
     r"[\"']?(?P<value>[^\s\"'#,]{1,200})"
@@ -29,7 +29,7 @@ _MOST = 40
 
 
 def may_hold(data: bytes) -> bool:
-    return any(name in data for name in _NAMES)
+    return any(name in data for name in ANCHORS)
 
 
 def of_text(source: str) -> tuple[Operation, ...]:

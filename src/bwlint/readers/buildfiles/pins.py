@@ -53,6 +53,10 @@ _IMAGES = re.compile(r"(?i)(?:^|/)(?:docker|container)file|\.dockerfile$")
 _MOST = 40
 
 
+ANCHORS = (b"install_requires",)
+"""In Python; other files are asked whatever they hold."""
+
+
 def may_hold(data: bytes) -> bool:
     """Most build files speak of the packages; few name a range of them, or an image."""
     return _HELD.search(data) is not None

@@ -7,8 +7,8 @@ import bisect
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 
 from bwlint.chips.operations import operation
 from bwlint.chips.spelling import OF_TOOLS
@@ -37,9 +37,11 @@ from bwlint.readers.python import (
     sonames,
     tiles,
     triton,
+    vocabulary,
 )
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
+from bwlint.readers.python.scan import Anchored, Literally, Scan
 from bwlint.readers.python.sides import statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
 from bwlint.readers.spans import span
@@ -47,16 +49,34 @@ from bwlint.sources.errors import ReadError
 
 __all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read"]
 
-_BUILD_WORDS = tuple(word.encode() for word in WORDS)
-
-# Each is asked only where its prefilter finds a word of it; a file that only they want is read for them.
-_READERS = (
-    *(peers, links, budgets, tiles, triton, plans, floors, sonames, variables),
-    *(multiprocessors, memory_tiers, memory_queries, pinned),
-)
+# Each is asked only where the scan finds a word of it; a file that only they want is read for them.
+_READERS = {
+    "peers": peers,
+    "links": links,
+    "budgets": budgets,
+    "tiles": tiles,
+    "triton": triton,
+    "plans": plans,
+    "floors": floors,
+    "sonames": sonames,
+    "variables": variables,
+    "multiprocessors": multiprocessors,
+    "memory-tiers": memory_tiers,
+    "memory-queries": memory_queries,
+    "pinned": pinned,
+}
 _ALWAYS_ASKED = (glued, fixed_digits, clusters, said)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
-_OPERATION_BYTES = tuple(word.encode() for word in _OPERATION_WORDS)
+_OTHERS: dict[str, Anchored] = {
+    "device": vocabulary,
+    "builds": Literally(tuple(word.encode() for word in WORDS)),
+    "operations": Literally(tuple(word.encode() for word in _OPERATION_WORDS)),
+    "pins": pins,
+    "switches": switches,
+    "embedded": embedded,
+    "installed": installed,
+    "said": said,
+}
 MOST_TOKENS = 1_000_000
 """Of a file: Python's own tree takes half a kilobyte for each."""
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -76,11 +96,13 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a file: it may read the device, say what is compiled for it, enter another GPU's memory, hold
     code of another language, or launch a server.
     """
-    if may_read_device(data, own) or any(word in data for word in (*_BUILD_WORDS, *_OPERATION_BYTES)):
-        return True
-    if b"install_requires" in data and pins.may_hold(data):
-        return True
-    return any(reader.may_hold(data) for reader in (*_READERS, switches, embedded, installed, said))
+    return any(name.encode() in data for name in own) or next(scan().asking(data), None) is not None
+
+
+@cache
+def scan() -> Scan:
+    """The words of all readers."""
+    return Scan.of({**_OTHERS, **_READERS})
 
 
 def read(
@@ -99,7 +121,10 @@ def read(
     """
     tree = parse(source)
     lines = re.split("\r\n|\r|\n", source)
-    flow = _flow(tree, source, lines, name if is_package else name.rpartition(".")[0], own, carried, handed)
+    asked = frozenset(scan().asking(source.encode("utf-8", "surrogatepass")))
+    importable = installed.flags(tree) if "installed" in asked else {}
+    package = name if is_package else name.rpartition(".")[0]
+    flow = _flow(tree, source, lines, package, importable, own, carried, handed)
     functions = prune.functions(flow.functions, flow.gates.reads)
     in_registers = triton.multiplies_nothing(tree, source)
     sizes = [one for one in flow.sizes.found if one.kind != "tile" or not in_registers]
@@ -127,7 +152,7 @@ def read(
         targets=_targets(source, tree),
         carries=carries_of_python(tree, source),
         operations=(
-            *_operations(tree, source),
+            *_operations(tree, source, asked),
             *pins.of_setup(path, source),
             *switches.operations(source),
             *instructions,
@@ -144,14 +169,9 @@ def read(
     return module
 
 
-def _operations(tree: ast.Module, source: str) -> Iterator[Operation]:
-    data = _in_bytes(source)
-    for reader in (*_ALWAYS_ASKED, *(reader for reader in _READERS if reader.may_hold(data))):
+def _operations(tree: ast.Module, source: str, asked: frozenset[str]) -> Iterator[Operation]:
+    for reader in (*_ALWAYS_ASKED, *(reader for name, reader in _READERS.items() if name in asked)):
         yield from reader.operations(tree, source)
-
-
-def _in_bytes(source: str) -> bytes:
-    return source.encode("utf-8", "surrogatepass")
 
 
 def _flow(
@@ -159,11 +179,11 @@ def _flow(
     source: str,
     lines: Sequence[str],
     package: str,
+    importable: Mapping[str, installed.ImportFlag],
     own: frozenset[str],
     carried: frozenset[str],
     handed: frozenset[tuple[str, str]],
 ) -> Flow:
-    importable = installed.flags(tree) if installed.may_hold(_in_bytes(source)) else {}
     hits = device_lines(source) | lines_with(own, source)
     try:
         found = trace(tree, partial(lines_with, source=source), hits, own | carried, handed)

@@ -22,7 +22,7 @@ from bwlint.readers.python.vocabulary import arch_text
 from bwlint.readers.spans import span
 
 MAX_FOUND = 200
-_STEMS = (b"smem", b"shmem", b"sh_mem", b"shared_mem", b"sharedmem")
+ANCHORS = (b"smem", b"shmem", b"sh_mem", b"shared_mem", b"sharedmem")
 _WORDS = re.compile(
     rb"(?:smem|sh(?:ared)?_?mem)\w{0,60}"
     rb"(?:(?:budget|limit|capa|max|avail)\w{0,60}\s{0,4}(?:=|\()|\s{0,4}[<>]=?\s{0,4}\(?\d|\[)"
@@ -42,8 +42,7 @@ _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file may have a limit of shared memory."""
-    lowered = data.lower()
-    return any(stem in lowered for stem in _STEMS) and _WORDS.search(lowered) is not None
+    return _WORDS.search(data.lower()) is not None
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:

@@ -72,6 +72,9 @@ class _LiteralPiece:
     text: str
 
 
+ANCHORS = (*_WORDS, b"asm")
+
+
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file has a word of such code."""
     if any(word in data for word in _WORDS):

@@ -15,7 +15,7 @@ from bwlint.model.facts import Operation
 from bwlint.readers.nodes import whole
 from bwlint.readers.spans import span
 
-_STEMS = (b"_12", b"sm12", b"SM12", b'"12.', b"'12.", b"(12,")
+ANCHORS = (b"_12", b"sm12", b"SM12", b'"12.', b"'12.", b"(12,")
 _ROW = re.compile(
     rb"[\"'](?:[Ss][Mm]_?|compute_)?1[0-9]\.?[0-9][af]?[\"']\s{0,40}[,:]\s{0,40}(?:\w{1,30}\()?[\"'(]{0,2}1[0-9][.,]"
     rb"|\(1[0-9],\s{0,4}[0-9]\)\s{0,4}:\s{0,4}(?:\w{1,30}\()?[\"'(]{0,2}1[0-9][.,]"
@@ -27,7 +27,7 @@ _MOST = 100
 
 def may_hold(data: bytes) -> bool:
     """The prefilter: literals first, since few files have a target beside a release."""
-    return any(stem in data for stem in _STEMS) and _ROW.search(data) is not None
+    return _ROW.search(data) is not None
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:

@@ -20,11 +20,12 @@ from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted, literal_text, target_names
 from bwlint.readers.spans import span
 
+ANCHORS = optional_modules()
+
 
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file imports what only some chips can use, where it is there."""
-    asks = b"except" in data or b"find_spec" in data or b"package_available" in data
-    return asks and any(module in data for module in optional_modules())
+    return b"except" in data or b"find_spec" in data or b"package_available" in data
 
 
 @dataclass(frozen=True, slots=True)

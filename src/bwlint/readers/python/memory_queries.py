@@ -39,6 +39,9 @@ _ROUNDS = 3
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+ANCHORS = (*_CALL_BYTES, b"nvidia-smi")
+
+
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file may ask for the memory of a device."""
     if any(name in data for name in _CALL_BYTES):

@@ -17,7 +17,7 @@ from bwlint.readers.python.sides import dotted
 from bwlint.readers.python.sizes import number_of
 from bwlint.readers.spans import span
 
-_STEMS = (b"total_mem", b"device_mem", b"gpu_mem", b"vram", b"VRAM")
+ANCHORS = (b"total_mem", b"device_mem", b"gpu_mem", b"vram", b"VRAM")
 _COMPARED = re.compile(rb"(?:mem|vram|VRAM)\w{0,40}(?:\s{0,4}/[^<>\n]{1,40})?\s{0,4}[<>]=?\s{0,4}\(?[\w.]")
 _MEMORY = re.compile(
     r"(?:^|_)(?:(?:device|gpu|total|cuda|dev)_?(?:total_?)?mem(?:ory)?|vram)(?:_(?:size|gi?b|mi?b|total|bytes))?$", re.I
@@ -32,7 +32,7 @@ _GIB = 1 << 30
 
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file may tell products by their memory."""
-    if not any(stem in data for stem in _STEMS) or not any(name in data for name in _SERVERS):
+    if not any(stem in data for stem in ANCHORS) or not any(name in data for name in _SERVERS):
         return False
     return _COMPARED.search(data) is not None
 

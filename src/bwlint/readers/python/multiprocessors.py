@@ -42,6 +42,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+ANCHORS = (*_STEMS, *_SPLITTERS)
+
+
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file may say a number of multiprocessors."""
     if any(name in data for name in _SPLITTERS):

@@ -59,6 +59,9 @@ _ON = frozenset({"1", "true", "yes", "on"})
 _OFF = frozenset({"0", "false", "no", "off", ""})
 
 
+ANCHORS = (*_HINTS, *_STEMS)
+
+
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file has a word of this. Plain words first, since most files have none."""
     lowered = data.lower()

@@ -22,13 +22,13 @@ from bwlint.readers.spans import span
 _NAMES = r"(?:sm_?|target_?|gpu_?|cuda_?|device_?)?(?:arch|capability|compute_capability|sm_version)"
 _ATTRIBUTE = re.compile(_NAMES)
 _SET = re.compile(rf"(?:^[ \t]+|\bself\.){_NAMES}[ \t]*(?::[^=\n]{{1,40}})?=(?!=)".encode(), re.M)
-_WORDS = (b"arch", b"capability", b"sm_version")
+ANCHORS = (b"arch", b"capability", b"sm_version")
 _MAKING = "__init__"
 
 
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a class may set such an attribute."""
-    return any(word in data for word in _WORDS) and b"class " in data and _SET.search(data) is not None
+    return b"class " in data and _SET.search(data) is not None
 
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:

@@ -48,6 +48,9 @@ def _options() -> tuple[bytes, ...]:
     return tuple(one for at, one in enumerate(found) if not any(other in one for other in found[:at]))
 
 
+ANCHORS = (b"backend", b"deepep")
+
+
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether one of the options and one of its values are named."""
     if b"backend" not in data and b"BACKEND" not in data and b"deepep" not in data:

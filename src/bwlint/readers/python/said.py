@@ -30,6 +30,9 @@ _SIZED = re.compile(rb"\d{3}[ -]?K[iI]?B")
 _SHARED = re.compile(rb"shared mem|smem", re.I)
 
 
+ANCHORS = (*_GENERATION, *_UNITS)
+
+
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file may say how much shared memory there is, or what a generation is to use."""
     if any(word in data for word in _GENERATION):

@@ -18,7 +18,7 @@ from bwlint.model.facts import Operation
 from bwlint.readers.nodes import below, whole
 from bwlint.readers.spans import span
 
-_STEM = b".so.1"
+ANCHORS = (b".so.1",)
 _FILE = re.compile(rf"lib({'|'.join(sorted(sonames(), key=len, reverse=True))})\.so(?:\.(\d{{1,3}}))?")
 _LOADS = re.compile(r"(?i)CDLL|PyDLL|load_?library|dlopen")
 _ASKS_VERSION = re.compile(r"(?i)version|cuda_?major|cu1[0-9]")
@@ -35,7 +35,7 @@ class _Named:
 
 
 def may_hold(data: bytes) -> bool:
-    return _STEM in data and _FILE.search(data.decode("latin-1")) is not None
+    return _FILE.search(data.decode("latin-1")) is not None
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:

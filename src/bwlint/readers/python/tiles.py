@@ -18,7 +18,7 @@ from bwlint.readers.python.least import Function, Values, called, default_of, pa
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
-_ALLOCATES = b"alloc_shared"
+ANCHORS = (b"alloc_shared",)
 _BYTES = {
     **dict.fromkeys(("float64", "int64", "uint64", "double"), 8),
     **dict.fromkeys(("float32", "float", "int32", "uint32", "int"), 4),
@@ -29,7 +29,7 @@ _BYTES = {
 
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file makes buffers in shared memory."""
-    return _ALLOCATES in data
+    return ANCHORS[0] in data
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:

@@ -36,6 +36,9 @@ _Allowed = Mapping[str, tuple[int, ...]]
 _BYTE_TYPES = re.compile(r"(?i)fp8|float8|e4m3|e5m2|int8|[iw]8|fp4|int4|mxfp|uint8|awq|gptq|quant")
 
 
+ANCHORS = (b"triton.jit",)
+
+
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file has a kernel of Triton that multiplies blocks."""
     return b"triton.jit" in data and b".dot(" in data

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from bwlint.chips import EVERY
 from bwlint.chips.spelling import spelled
 
-_LITERALS = (
+ANCHORS = (
     b"apabilit",
     b"CAPABILIT",
     b"ompute_cap",
@@ -55,10 +55,13 @@ _BORDER = re.compile(rb"\b")
 
 
 def may_read_device(data: bytes, own: frozenset[str] = frozenset()) -> bool:
-    """The prefilter of a file: literals first, since a clean file should cost no more than they do."""
-    if own and any(name.encode() in data for name in own):
-        return True
-    return any(literal in data for literal in _LITERALS) and _LINE.search(data) is not None
+    """Whether a file has a word of a device, or one of `own`."""
+    return any(name.encode() in data for name in own) or may_hold(data)
+
+
+def may_hold(data: bytes) -> bool:
+    """Whether a file has a word of a device."""
+    return any(word in data for word in ANCHORS) and _LINE.search(data) is not None
 
 
 def device_lines(source: str) -> set[int]:
