@@ -41,6 +41,18 @@ def test_guards(tmp_path: Path, test: str, kind: str, why: str) -> None:
     assert why in known.why
 
 
+def test_what_a_macro_of_another_file_stands_for_is_not_known(tmp_path: Path) -> None:
+    """It passed once, with "the same answer" for all."""
+    files = {
+        "common.h": "#if __CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1200\n#define ENABLE_SM100A\n#endif\n",
+        "k.cuh": GUARDED.format("defined(ENABLE_SM100A)"),
+    }
+    found = analysed(tmp_path, files, targets=BOTH).questions
+    known = [verdict(one, BOTH) for file, every in found for one in every if "ENABLE" in one.text and file.path]
+    assert known
+    assert all(one.kind != "pass" for one in known)
+
+
 def test_the_refusal_behind_a_chain_is_a_place_of_it(tmp_path: Path) -> None:
     text = """int pick() {
   int major = at::cuda::getCurrentDeviceProperties()->major;

@@ -59,6 +59,7 @@ def test_what_passes(form: RowForm, answers: Table, marks: str, why: str) -> Non
         ("build", table("12.0"), "", "review", "what this builds loads on one of 12.0 and 12.1"),
         ("build", table(YES), "", "open", "what is built is known, what needs it is not"),
         ("asked", table(YES), "", "open", "recognised by its spelling alone"),
+        ("gate", table("", other="error"), "", "open", "what stands behind it is not known"),
         ("list", table(YES), "", "open", "what stands behind it is not known"),
         # A neighbour of which nothing is known lets nothing pass, and is not compared.
         ("gate", table(YES, c9_0="?"), "", "open", "what stands behind it is not known"),

@@ -139,6 +139,7 @@ SEEN = [
     ("python", "major, minor = torch.cuda.get_device_capability()", "word"),
 ]
 UNSEEN = [
+    ("python", "quantizer(scale_bits=(8, 0))"),
     ("python", "if torchvision_version_major == 0 and torchvision_version_minor < 12:"),
     ("build", "set(ARM_SOURCES dot_aarch64.S)"),
     ("python", "total = memory_total(pages)"),

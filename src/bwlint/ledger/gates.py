@@ -25,6 +25,9 @@ _MOST_USES = 24
 """Names of a side that are looked at for what they are called after."""
 _MOST_TEXTS = 6
 _QUOTED = re.compile(r"""["']([^"']{1,60})["']""")
+_NOT_KNOWN = "more than the chip decides, and what the chip decides of it is not known"
+_TAKEN = frozenset({"yes", "error", "may"})
+"""Answers with which an arm of a chain is taken, or may be."""
 _BOOLEAN = frozenset({"cmp", "and", "or", "not"})
 """Operators of expressions whose value is whether they are true."""
 _WRAPPED = re.compile(r"^(?:not\b|!|const_expr\b|bool\b|\(|\s)+")
@@ -63,9 +66,9 @@ def answer(sets: Sets, chip: str) -> Answer:
 def _decided(sets: Sets, chip: str) -> Answer:
     """What the part of a test that reads the device says on a chip: what else is asked is left out."""
     told = answer(sets, chip)
-    if told != "may":
+    if told != "may" or not sets.core:
         return told
-    return "yes" if chip in sets.core or not sets.core else "no"
+    return "yes" if chip in sets.core else "no"
 
 
 def _chain(context: Context, arms: Sequence[Judged]) -> Question:
@@ -131,7 +134,7 @@ def _arm(arms: Sequence[Judged], chip: str, asked: Callable[[Sets, str], Answer]
     answers = [_decided(arm.sets, chip) for arm in arms]
     if all(one == "-" for one in answers):
         return "may" if by_name else "-"
-    taken = next((i for i, one in enumerate(answers, 1) if one in ("yes", "error")), None)
+    taken = next((i for i, one in enumerate(answers, 1) if one in _TAKEN), None)
     return "else" if not taken else "may" if by_name else f"arm {taken}"
 
 
@@ -146,14 +149,14 @@ def _not_decided(arms: Sequence[Judged], table: Table) -> str:
     if len(arms) > 1:
         return ""
     if {told for _, told in table} == {"may"} and (arms[0].gate.is_a("helper-call") or not arms[0].sets.core):
-        return "more than the chip decides, and what the chip decides of it is not known"
+        return _NOT_KNOWN
     if arms[0].gate.kind in ANSWERS and test.op == "or" and test.args[0][-1].op not in _BOOLEAN:
         return "whether it is true is the same for every chip; what its value is may not be"
     return ""
 
 
 def _side(arms: Sequence[Judged], chip: str) -> Side:
-    taken = next((arm for arm in arms if _decided(arm.sets, chip) in ("yes", "error")), None)
+    taken = next((arm for arm in arms if _decided(arm.sets, chip) in _TAKEN), None)
     return taken.gate.yes if taken is not None else arms[-1].gate.no
 
 
@@ -258,7 +261,8 @@ def _guard(context: Context, guarded: Guarded) -> Question:
     names = columns(asked)
     table: Table = tuple((chip, _compiled(guarded, chip)) for chip in names)
     sides = {chip: guard.no if answer == "no" else guard.yes for chip, answer in table if chip in asked.names}
-    decided = _either(table)
+    unknown = _NOT_KNOWN if {told for _, told in table} == {"may"} else ""
+    decided = tuple((chip, "?") for chip in names) if unknown else _either(table)
     marks = {"is-guard", *shape(decided, asked.names)}
     marks |= {mark for side in sides.values() for mark in ways.marks(side)}
     marks |= naming.around(naming.generations(guard.qualname) | naming.of_file(guarded.module.path), asked)
@@ -276,6 +280,7 @@ def _guard(context: Context, guarded: Guarded) -> Question:
         marks=frozenset(marks),
         ways=_told(sides, dict(table)),
         doubt=_too_small(guard.text),
+        unknown=unknown,
         key=(guarded.module.path, _line(guard.text), repr(table)),
     )
 

@@ -134,7 +134,7 @@ def _unknown(form: str, tokens: Sequence[str], found: frozenset[str], sorts: set
     if form == "unit" and sorts == {"toolkit"}:
         return f"speaks of a toolkit ({few}), which knows some targets and not others"
     if form == "unit":
-        return f"not all chips have {few}: whether an asked chip gets here is not known"
+        return f"speaks of {few}, in which chips differ: whether it matters here is not known"
     if form == "name" and found:
         chips = ", ".join(f"{major}.x" for major in sorted(found, key=int))
         return f"names {chips} and compares nothing: the tests in front of it decide who gets here"

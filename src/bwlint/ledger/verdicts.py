@@ -16,7 +16,7 @@ _UNKNOWN = {
     "asked": "recognised by its spelling alone",
     "name": "names a generation: the tests in front of it decide who gets here",
     "product": "names a product: the code does not say which capability that stands for",
-    "unit": "names what not all chips have: whether an asked chip gets here is not known",
+    "unit": "speaks of that in which chips differ: whether it matters here is not known",
     "word": "a number stands beside it that may be a chip's",
     "text": "names an asked chip: nothing compares the text with the code",
     "amount": "asks for what chips differ in: nothing proves that it fits",
@@ -56,7 +56,7 @@ def _passes(question: Question, asked: ChipSet) -> str:
     if (
         question.form in ("gate", "guard")
         and len(answers | {*_others(question, asked).values()}) == 1
-        and not answers & {"?"}
+        and not answers & {"?", "error"}
     ):
         if "is-helper-call" in question.marks:
             return "a call that asks nothing itself: what it asks inside is a row of its own"
