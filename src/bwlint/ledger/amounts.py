@@ -37,6 +37,8 @@ _ASKED = frozenset(
 _SHARED = frozenset({"dynamic-shared", "static-shared", "default-shared", "stated", "capacity", "shared-size"})
 _COUNTED = frozenset({*_SHARED, "cluster", "launch-bounds", "multiprocessors"})
 """Kinds whose amounts are numbers."""
+_CALLED = {"as-text": "parts of"}
+"""What people call kinds whose names say too much."""
 _RELEASES = frozenset({"cuda-matrix", "wheel-index", "cuda-image"})
 """Kinds that are called after a release of CUDA."""
 _PLAIN = TargetSet.where(lambda target: not target.suffix)
@@ -85,7 +87,7 @@ def _question(
     return Question(
         form="amount",
         subject=qualname or module.path.rpartition("/")[2],
-        text=f"{kind.replace('-', ' ')} {name}{f' ({said})' if said else ''}"[:MOST_TEXT],
+        text=f"{_CALLED.get(kind, kind.replace('-', ' '))} {name}{f' ({said})' if said else ''}"[:MOST_TEXT],
         places=tuple(RowPlace(module.path, o.at.line, max(o.at.line, o.at.end_line), "here") for o in operations),
         marks=frozenset(marks),
         passes=settled.passes,

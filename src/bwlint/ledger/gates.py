@@ -220,7 +220,8 @@ def _behind(context: Context, arms: Sequence[Judged], sides: dict[str, Side], as
 
 def _need(need: Need) -> str:
     seen = f", seen at {need.hops[-1].path}:{need.hops[-1].at.line}" if need.hops else ""
-    return f"`{need.use.name}`: {need.what}, works on {plain(need.legal)}{seen}"
+    works = "works on" if need.strength == "proof" else "called after"
+    return f"`{need.use.name}`: {need.what}, {works} {plain(need.legal)}{seen}"
 
 
 def _told(sides: dict[str, Side], answers: Mapping[str, Answer], gate: Gate | None = None) -> tuple[RowWay, ...]:
@@ -234,6 +235,8 @@ def _told(sides: dict[str, Side], answers: Mapping[str, Answer], gate: Gate | No
             does = "ends in an error where it is asked"
         elif gate is not None and gate.kind in ANSWERS and does in ways.VAGUE:
             does = f"the answer of `{gate.name}`"
+        elif does in ways.VAGUE:
+            continue
         elif gate is not None and gate.kind == "helper-call" and not side.texts and ways.stops(side):
             does = f"stopped by `{gate.name}`"
         by_words.setdefault(does, []).append(chip)

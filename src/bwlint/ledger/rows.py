@@ -67,9 +67,15 @@ def _merged(questions: Iterable[Question]) -> list[Question]:
 
 
 def _joined(group: Sequence[Question]) -> Question:
-    places = tuple(dict.fromkeys(place for one in group for place in one.places))
+    first, places = group[0].subject, dict[tuple[str, int, int], RowPlace]()
+    for one in group:
+        for place in one.places:
+            said = place if one.subject == first else replace(place, says=f"{place.says}, in {one.subject}")
+            places.setdefault((place.path, place.line, place.end_line), said)
     behind = next((one.behind for one in group if one.behind), "")
-    return replace(group[0], places=places, marks=frozenset().union(*(one.marks for one in group)), behind=behind)
+    return replace(
+        group[0], places=tuple(places.values()), marks=frozenset().union(*(one.marks for one in group)), behind=behind
+    )
 
 
 _Lines = dict[tuple[str, int], list[FoundAt]]
@@ -147,11 +153,12 @@ def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: 
     known = _known(one, told, asked)
     score = parts({*question.marks, *_marks(question, told, known)})
     whose, own = group(question.path), fingerprint(question)
+    places = _places(one, told)
     return Row(
         kind=known.kind,
         form=question.form,
         group=whose,
-        subject=question.subject,
+        subject=places[0].says.partition(", in ")[2] or question.subject,
         question=question.text,
         verdicts=tuple((chip, known.kind) for chip in asked.names),
         table=question.table,
@@ -161,7 +168,7 @@ def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: 
         why=known.why,
         score=sum(part.points for part in score),
         parts=score,
-        places=tuple(replace(place, path=reported(place.path)) for place in _places(one, told)),
+        places=tuple(replace(place, path=reported(place.path)) for place in places),
         fingerprint=own,
         questions=(own,),
         findings=tuple(finding.fingerprint for finding in told),

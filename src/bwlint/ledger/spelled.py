@@ -25,8 +25,9 @@ _OWN_FORM: dict[str, RowForm] = {
 _NUMBER = re.compile(r"(?<![\w.])(?:5[023]|6[012]|7[025]|8[0679]|90|10[0137]|110|12[01])0?[af]?(?![\w.])")
 """What may be a chip's: who calls a helper with it asks for the chip."""
 _TAKEN_APART = re.compile(r"\bmajor\b.*=.*version|version.*\bmajor\b|=.*version.*split", re.I)
-_BARE = re.compile(r"(?<![\w.])(?:major|minor)\b", re.I)
-_RELEASE = "the release of a toolkit is taken apart in the same function: this may be a part of it"
+_PART = re.compile(r"(?<![\w.])(?:\w{1,20}_(?:major|minor)\w{0,10}|(?:major|minor)_\w{1,10})\b")
+_COMPARED_PART = re.compile(r"(?<![\w.])(?:\w{1,20}_)?(?:major|minor)(?:_\w{1,10})?\b")
+_RELEASE = "the release of a toolkit is taken apart in the same file: this may be a part of it"
 _CAPABILITY = r"(?:(?:compute_|device_)?capabilit(?:y|ies)|cc|sm|arch|sm_version|major)"
 _DECLARED = r"\s*(?:async )?(?:def|class|struct|void|int|bool|static|inline|virtual|template|explicit|constexpr)\b"
 _HANDED_ON = re.compile(rf"^(?!{_DECLARED}).*\w\s*\([^()]*\b{_CAPABILITY}\s*[,)]", re.I)
@@ -41,16 +42,17 @@ def of_sightings(
     """
     lines = {line for first, last in told for line in range(first, min(last, first + 400) + 1)}
     left = [one for one in seen if one.line not in lines]
-    releases = {one.within for one in seen if one.what == "toolkit" and _TAKEN_APART.search(one.text)}
+    apart = [one for one in seen if one.what == "toolkit" and _TAKEN_APART.search(one.text)]
+    releases, parts = {one.within for one in apart}, {name for one in apart for name in _PART.findall(one.text)}
     groups: dict[tuple[str, ...], list[Sighting]] = {}
     for one in left:
         groups.setdefault(_key(one), []).append(one)
     for key, members in groups.items():
         found = _question(path, place, key[0], members, asked, aside)
-        is_release = found.form == "asked" and members[0].within in releases and _BARE.search(members[0].text)
-        yield (
-            replace(found, table=(), rough=False, marks=found.marks - SHAPES, unknown=_RELEASE) if is_release else found
-        )
+        compared = set(_COMPARED_PART.findall(members[0].text)) if found.form == "asked" else set()
+        if compared & parts or (compared and members[0].within in releases):
+            found = replace(found, table=(), rough=False, marks=found.marks - SHAPES, unknown=_RELEASE)
+        yield found
 
 
 def _key(one: Sighting) -> tuple[str, ...]:
@@ -66,7 +68,6 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
     within = first.within if len({one.within for one in members}) == 1 else ""
     tokens = list(dict.fromkeys(token for one in members for token in one.tokens))
     marks = {f"is-{form}", *({aside} if aside else ())}
-    found = frozenset[str]()
     table: Table = ()
     told = next((one for one in members if _names(one.text, asked)), first) if form == "text" else first
     text = told.text if form in ("asked", "text") or len(members) == 1 else ", ".join(tokens)
@@ -75,8 +76,7 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         table, own = _rough(first.text, asked)
         marks |= own
     else:
-        found = _generations(members, tokens)
-        marks |= _named(members, found, asked)
+        marks |= _named(members, _generations(members, tokens), asked)
     if any(_NUMBER.search(one.text) for one in members):
         marks.add("has-a-number")
     if any(_HANDED_ON.search(one.text) for one in members):
@@ -88,7 +88,7 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         places=tuple(RowPlace(path, one.line, one.line, "here") for one in members),
         table=table,
         marks=frozenset(marks),
-        unknown=_unknown(form, tokens, found, {one.what for one in members}, is_handed_on="is-handed-on" in marks),
+        unknown=_unknown(form, tokens, members, is_handed_on="is-handed-on" in marks),
         rough=bool(table),
         key=(path, form, first.within, text) if form == "asked" else (),
     )
@@ -106,6 +106,13 @@ def _generations(members: Sequence[Sighting], tokens: Sequence[str]) -> frozense
     """The major numbers of the chips that words name, by their numbers and by the whole text of a comment."""
     found = frozenset().union(*(naming.generations(token) for token in tokens))
     return found.union(*(frozenset(str(chip.major) for chip in mentioned(text).named) for text in _texts(members)))
+
+
+def _spelled_out(members: Sequence[Sighting], tokens: Sequence[str]) -> frozenset[str]:
+    """The major numbers that stand there: in code `X<` is no "older than X"."""
+    found = frozenset().union(*(naming.generations(token) for token in tokens))
+    said = (mentioned(text).exact for text in _texts(members))
+    return found.union(*(frozenset(str(chip.major) for chip in exact) for exact in said))
 
 
 def _texts(members: Sequence[Sighting]) -> list[str]:
@@ -126,18 +133,19 @@ def _named(members: Sequence[Sighting], found: frozenset[str], asked: ChipSet) -
     return marks
 
 
-def _unknown(form: str, tokens: Sequence[str], found: frozenset[str], sorts: set[str], *, is_handed_on: bool) -> str:
+def _unknown(form: str, tokens: Sequence[str], members: Sequence[Sighting], *, is_handed_on: bool) -> str:
     """What is not known of words, with the words themselves."""
+    found, sorts = _spelled_out(members, tokens), {one.what for one in members}
     few = ", ".join(f"`{token}`" for token in tokens[:3])
     if form == "word" and is_handed_on:
         return "a capability is handed on: what takes it decides"
     if form == "unit" and sorts == {"toolkit"}:
         return f"speaks of a toolkit ({few}), which knows some targets and not others"
     if form == "unit":
-        return f"speaks of {few}, in which chips differ: whether it matters here is not known"
+        return f"speaks of {few}: whether that depends on the chip is not known"
     if form == "name" and found:
         chips = ", ".join(f"{major}.x" for major in sorted(found, key=int))
-        return f"names {chips} and compares nothing: the tests in front of it decide who gets here"
+        return f"names {chips}: what that decides is not known"
     return ""
 
 

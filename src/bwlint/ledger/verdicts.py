@@ -14,9 +14,9 @@ _COMPARED = ("8.9", "9.0", "10.0")
 _TWINS = "12.0 and 12.1"
 _UNKNOWN = {
     "asked": "recognised by its spelling alone",
-    "name": "names a generation: the tests in front of it decide who gets here",
+    "name": "names a generation: what that decides is not known",
     "product": "names a product: the code does not say which capability that stands for",
-    "unit": "speaks of that in which chips differ: whether it matters here is not known",
+    "unit": "speaks of an instruction, a library or a link: whether that depends on the chip is not known",
     "word": "a number stands beside it that may be a chip's",
     "text": "names an asked chip: nothing compares the text with the code",
     "amount": "asks for what chips differ in: nothing proves that it fits",
@@ -74,7 +74,9 @@ def _unlike(question: Question, asked: ChipSet) -> str:
     if "?" in own or own == {"-"}:
         return ""
     if "splits-family" in question.marks:
-        what = "what this builds loads on one of" if question.form == "build" else "different answers for"
+        what = (
+            "what is built for these targets loads on one of" if question.form == "build" else "different answers for"
+        )
         return f"{what} {_TWINS}"
     if len(own) > 1:
         return f"different answers for {_and(*asked.names)}"
@@ -86,7 +88,7 @@ def _unlike(question: Question, asked: ChipSet) -> str:
     if question.form == "build":
         same, rest = _and(plain(asked), *like), _and(*unlike)
         built, left = (rest, same) if own == {"no"} else (same, rest)
-        return f"what this builds loads on {built}, and not on {left}"
+        return f"what is built for these targets loads on {built}, and not on {left}"
     part = "as far as the chip decides, " if len({answer for _, answer in question.table}) == 1 else ""
     if like:
         go = "goes" if len(unlike) == 1 else "go"
