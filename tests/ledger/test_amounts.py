@@ -103,6 +103,19 @@ def test_what_passes_is_one_question_and_what_does_not_another(tmp_path: Path) -
     assert verdict(found[0], BOTH).why == OPEN
 
 
+@pytest.mark.parametrize(
+    ("instruction", "kind"),
+    [
+        ("red.global.add.noftz.bf16x2 [%0], %1", "pass"),
+        ("red.global.sys.add.noftz.bf16x2 [%0], %1", "open"),
+        ("multimem.st.relaxed.sys.global.u32 [%0], %1", "open"),
+    ],
+)
+def test_what_the_link_decides_does_not_pass(tmp_path: Path, instruction: str, kind: str) -> None:
+    found = asked(tmp_path, "k.cu", assembly(instruction))
+    assert {verdict(one, BOTH).kind for one in found if one.text.startswith("instruction")} == {kind}
+
+
 def made(folder: Path, kind: OperationKind, name: str, targets: ChipSet = BOTH) -> Question:
     """The question of an operation by itself."""
     context = analysed(folder, {"k.cu": "#if __CUDA_ARCH__ >= 900\n#endif\n"}, targets=targets).context

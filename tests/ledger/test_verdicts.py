@@ -153,5 +153,10 @@ def test_what_depends_on_more_than_the_chip_says_so() -> None:
     assert found.why == "as far as the chip decides, 12.x goes with 10.0, and 8.9 and 9.0 go elsewhere"
 
 
+def test_what_depends_on_more_for_some_chips_is_not_alike() -> None:
+    told, decided = table("8.9 9.0 10.0", other="may"), table(YES)
+    assert verdict(question("gate", told, decided=decided), BOTH).kind == "open"
+
+
 def test_a_reason_of_its_own() -> None:
     assert verdict(question("amount", table("10.0 12.0 12.1"), passes="asks for 1 KiB"), BOTH).kind == "pass"

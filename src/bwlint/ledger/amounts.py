@@ -5,6 +5,7 @@ What a table of `chips/` decides is decided here: instructions and atoms that pt
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -37,6 +38,8 @@ _ASKED = frozenset(
 _SHARED = frozenset({"dynamic-shared", "static-shared", "default-shared", "stated", "capacity", "shared-size"})
 _COUNTED = frozenset({*_SHARED, "cluster", "launch-bounds", "multiprocessors"})
 """Kinds whose amounts are numbers."""
+_BETWEEN_GPUS = re.compile(r"\bmultimem\b|\b(?:red|atom)\b[\w.]*\.sys\b")
+"""Instructions whose answer is the link's, and not the assembler's."""
 _CALLED = {"as-text": "parts of"}
 """What people call kinds whose names say too much."""
 _RELEASES = frozenset({"cuda-matrix", "wheel-index", "cuda-image"})
@@ -109,8 +112,8 @@ def _assembled(operation: Operation, targets: TargetSet) -> _Settled:
     if known is None or not targets <= known.legal - known.slow:
         return _Settled()
     told = f"ptxas takes it for {', '.join(targets.names)}"
-    if "multimem" in operation.name:
-        return _Settled(unknown=f"{told}, and it faults without memory that is multicast over NVLink")
+    if _BETWEEN_GPUS.search(operation.name):
+        return _Settled(unknown=f"{told}; between GPUs it takes a link that has it, and 12.x have PCIe at best")
     return _Settled(passes=told)
 
 

@@ -53,9 +53,12 @@ def _passes(question: Question, asked: ChipSet) -> str:
     answers = {*_answers(question, asked).values()}
     if answers == {"-"}:
         return "no asked chip gets here"
+    shown = dict(question.table)
+    told = {shown.get(chip, "?") for chip in (*asked.names, *_others(question, asked))}
     if (
         question.form in ("gate", "guard")
         and len(answers | {*_others(question, asked).values()}) == 1
+        and len(told) == 1  # what depends on more for some of them is not alike
         and not answers & {"?", "error"}
     ):
         if "is-helper-call" in question.marks:
