@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bwlint.model.facts import Gate
-from bwlint.readers.python import ReadError, may_read_device, read
+from bwlint.readers.python import ReadError, read
+from bwlint.readers.python.vocabulary import may_hold
 
 CAP = "torch.cuda.get_device_capability()"
 IMPORTS = "import pytest, sys, torch\n"
@@ -126,4 +127,4 @@ PREFILTER = [
 
 @pytest.mark.parametrize(("source", "passes"), PREFILTER, ids=[row[0] for row in PREFILTER])
 def test_prefilter(source: str, passes: bool) -> None:
-    assert may_read_device(source.encode()) is passes
+    assert may_hold(source.encode()) is passes

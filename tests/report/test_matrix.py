@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from ledgers import make_row
 from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
 from bwlint.model.findings import Skipped
-from bwlint.model.ledger import Row, RowPlace
+from bwlint.model.ledger import RowPlace
 from bwlint.report import Setting, matrix_json, matrix_text
 
 FOLDER = Path(bwlint.report.__file__).parent
@@ -49,24 +50,7 @@ RICH = Matrix(
     7,
     (Skipped("b.py", "not UTF-8"),),
 )
-LEFT = Row(
-    kind="review",
-    form="gate",
-    group="own",
-    subject="op",
-    question="arch == 9",
-    verdicts=(("12.0", "review"),),
-    table=(("12.0", "no"), ("9.0", "yes")),
-    rough=False,
-    ways=(),
-    behind="",
-    why="12.x is treated unlike 9.0",
-    score=9,
-    parts=(),
-    places=(RowPlace("a/api.hpp", 7, 7, "asked here"),),
-    fingerprint="0" * 32,
-    questions=("0" * 32,),
-)
+LEFT = make_row(why="12.x is treated unlike 9.0", places=(RowPlace("a/api.hpp", 7, 7, "asked here"),))
 ASKED = Matrix(CHIPS, (replace(RICH.rows[0], left=2), *RICH.rows[1:]), 3, 7, (), ("12.0", "12.1"), (LEFT,))
 EMPTY = Matrix(CHIPS, ())
 

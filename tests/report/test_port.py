@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from ledgers import make_row
 from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint.model.findings import Edit, Fix, Proof, Region, Related, Skipped
-from bwlint.model.ledger import Row, RowPlace
+from bwlint.model.ledger import RowPlace
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
 from bwlint.report import Setting, port_json, port_markdown, port_text
 
@@ -78,24 +79,7 @@ FOUND = PortStep(
     "BW101: this guard leaves out <12.1>",
     (Related("a/k.cu", Region(4, 1, 6, 1), "12.1 gets this"),),
 )
-LEFT = Row(
-    kind="review",
-    form="gate",
-    group="own",
-    subject="op",
-    question="arch == 9",
-    verdicts=(("12.0", "review"),),
-    table=(("12.0", "no"), ("9.0", "yes")),
-    rough=False,
-    ways=(),
-    behind="",
-    why="12.x is treated unlike 9.0",
-    score=9,
-    parts=(),
-    places=(RowPlace("a/api.hpp", 7, 7, "asked here"),),
-    fingerprint="0" * 32,
-    questions=("0" * 32,),
-)
+LEFT = make_row(why="12.x is treated unlike 9.0", places=(RowPlace("a/api.hpp", 7, 7, "asked here"),))
 ASKED = replace(RICH, left=(LEFT,) * 12)
 BESIDE = Port("12.1", (), (FOUND, replace(FOUND, number=2, fix=None, words="write it by hand", related=())), 1)
 

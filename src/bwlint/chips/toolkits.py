@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -25,6 +26,17 @@ def version(text: str) -> tuple[int, ...]:
 def releases() -> tuple[str, ...]:
     """The known releases, ascending."""
     return tuple(table("toolkits")["releases"])
+
+
+@cache
+def _release() -> re.Pattern[str]:
+    names = "|".join(name for row in table("toolkits")["released"] for name in row["names"])
+    return re.compile(rf"(?:{names})_?(?:ver|version|runtime)?_?(?:major|minor|ver|version)", re.IGNORECASE)
+
+
+def names_release(name: str) -> bool:
+    """Whether a variable or macro is called after a release of a library or toolkit: `NV_TENSORRT_MAJOR`."""
+    return _release().search(name) is not None
 
 
 @cache

@@ -25,6 +25,13 @@ def aside(context: Context, module: Module) -> bool:
     return context.in_test(module) or _ASIDE.search(context.places.get(module.path, "")) is not None
 
 
+def aside_marks(context: Context, module: Module) -> frozenset[str]:
+    """How a file stands aside: "in-test" or "aside"; nothing for what the project ships."""
+    if context.in_test(module):
+        return frozenset({"in-test"})
+    return frozenset({"aside"}) if aside(context, module) else frozenset()
+
+
 def place_mark(file: SourceFile) -> tuple[str, str]:
     """A file's path within its project, and how it stands aside: "in-test", "aside" or ""."""
     place = file.real.removeprefix(project_folder(file.root)).lstrip(os.sep).replace(os.sep, "/")

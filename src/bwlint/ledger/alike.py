@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bwlint.ledger.question import elsewhere
 from bwlint.model.ledger import NAMING, ROW_KINDS, Row, RowForm, RowPlace
 
 _ASKING: frozenset[RowForm] = frozenset({"gate", "guard", "asked", "list", "table"})
@@ -123,7 +124,7 @@ def _said(row: Row, first: Row) -> tuple[RowPlace, ...]:
     """The places of a row beside those of another, with whom they belong to."""
     if row.subject == first.subject:
         return row.places
-    return tuple(replace(place, says=f"{place.says}, in {row.subject}") for place in row.places)
+    return tuple(elsewhere(place, row.subject) for place in row.places)
 
 
 def _uncovered(rows: Sequence[Row]) -> list[Row]:

@@ -18,7 +18,7 @@ from bwlint.chips.targetset import TargetSet
 from bwlint.chips.toolkits import first_release, version
 from bwlint.chips.wording import plain
 from bwlint.judging.amounts import fitting
-from bwlint.judging.aside import aside
+from bwlint.judging.aside import aside_marks
 from bwlint.judging.context import Context
 from bwlint.ledger import naming
 from bwlint.ledger.question import MOST_TEXT, Question
@@ -84,8 +84,7 @@ def _question(
         settled = _granted(amounts, context.targets, is_others="stands-among-names-of-others" in marks)
         if settled.doubt:
             marks.add("asks-for-too-much")
-    if aside(context, module):
-        marks.add("in-test" if context.in_test(module) else "aside")
+    marks |= aside_marks(context, module)
     said = ", ".join(str(number) for number in list(dict.fromkeys(numbers))[:8])
     return Question(
         form="amount",
@@ -113,7 +112,7 @@ def _assembled(operation: Operation, targets: TargetSet) -> _Settled:
         return _Settled()
     told = f"ptxas takes it for {', '.join(targets.names)}"
     if _BETWEEN_GPUS.search(operation.name):
-        return _Settled(unknown=f"{told}; between GPUs it takes a link that has it, and 12.x have PCIe at best")
+        return _Settled(unknown=f"{told}; between GPUs the link decides")
     return _Settled(passes=told)
 
 

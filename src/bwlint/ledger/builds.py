@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.judging.aside import aside
+from bwlint.judging.aside import aside_marks
 from bwlint.judging.context import Context
 from bwlint.ledger.question import MOST_TEXT, Question, Table, columns, shape
 from bwlint.model.facts import Carry, Module
@@ -38,8 +38,7 @@ def _list(context: Context, module: Module, carries: list[Carry]) -> Question:
         marks.add("no-target-is-known")
     if first.sources:
         marks.add("names-its-sources")
-    if aside(context, module):
-        marks.add("in-test" if context.in_test(module) else "aside")
+    marks |= aside_marks(context, module)
     text = f"{first.name} {first.text or ', '.join(named)}".strip()
     return Question(
         form="build",

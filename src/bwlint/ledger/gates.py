@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from bwlint.chips import ChipSet
 from bwlint.chips.queries import names_model
 from bwlint.chips.wording import plain
-from bwlint.judging.aside import aside
+from bwlint.judging.aside import aside_marks
 from bwlint.judging.context import Context
 from bwlint.judging.guards import Guarded
 from bwlint.ledger import naming, ways
@@ -17,7 +17,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.model.ledger import Answer, RowForm, RowPlace, RowWay
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import Need
 from bwlint.world.tree import Sets
 
@@ -92,8 +92,7 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
         marks.add("asks-a-helper")
     if any(arm.gate.comment for arm in arms):
         marks.add("has-a-comment")
-    if aside(context, first.module):
-        marks.add("in-test" if first.in_test else "aside")
+    marks |= aside_marks(context, first.module)
     behind, found = _behind(context, arms, sides, asked)
     marks |= found | _neighbours(arms, sides, names)
     form: RowForm = "table" if first.gate.is_a("table", "lookup") else "list" if first.gate.kind in LISTED else "gate"
@@ -237,7 +236,7 @@ def _told(sides: dict[str, Side], answers: Mapping[str, Answer], gate: Gate | No
             does = f"the answer of `{gate.name}`"
         elif does in ways.VAGUE:
             continue
-        elif gate is not None and gate.kind == "helper-call" and not side.texts and ways.stops(side):
+        elif gate is not None and gate.kind == "helper-call" and not side.texts and refuses(side):
             does = f"stopped by `{gate.name}`"
         by_words.setdefault(does, []).append(chip)
     return tuple(RowWay(tuple(chips), words) for words, chips in by_words.items())
@@ -251,7 +250,7 @@ def _places(arms: Sequence[Judged]) -> Iterator[RowPlace]:
             yield _place(path, arm.gate.leaf, "compared here")
     for arm in arms:
         for side in (arm.gate.yes, arm.gate.no):
-            for text in side.texts[:_MOST_TEXTS] if not side.rest or ways.stops(side) else ():
+            for text in side.texts[:_MOST_TEXTS] if not side.rest or refuses(side) else ():
                 yield _place(path, text.at, "its message")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet
 from bwlint.model.ledger import Answer, RowForm, RowPlace, RowWay
@@ -47,14 +47,14 @@ class Question:
         return self.places[0].path
 
 
-SHAPES = frozenset(
-    {
-        *("splits-family", "all-alike", "nobody-gets-here", "not-evaluated", "unlike-8-and-9-and-10", "unlike-all"),
-        *("with-10-unlike-9", "with-10-and-8-unlike-9", "with-9-and-10-unlike-8", "with-9-unlike-10"),
-        *("with-8-and-9-unlike-10", "with-8-unlike-9-and-10"),
-    }
-)
-"""The marks that `shape` gives."""
+def elsewhere(place: RowPlace, subject: str) -> RowPlace:
+    """A place of a question as one of another question tells it: with whom it belongs to."""
+    return replace(place, says=f"{place.says}, in {subject}")
+
+
+def subject_of(place: RowPlace) -> str:
+    """Whom a place belongs to that `elsewhere` has told of; "" = the question's own."""
+    return place.says.partition(", in ")[2]
 
 
 def columns(asked: ChipSet) -> tuple[str, ...]:

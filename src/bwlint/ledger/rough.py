@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import reduce
 
 from bwlint.chips import EVERY, Chip, ChipSet
+from bwlint.chips.toolkits import names_release
 
 _VALUE = (
     r"(?:\(\s*(?P<major>\d{1,2})\s*,\s*(?P<minor>\d)\s*\)|0x(?P<hex>[0-9a-f]{2})\b"
@@ -28,12 +29,6 @@ _MEMBER = re.compile(
 )
 _CASE = re.compile(r"\bcase\s+(?:sm_?)?(?P<whole>\d{2,4})\s*:", re.I)
 _ITEM = re.compile(rf"(?<![\w.]){_VALUE}", re.I)
-_OF_A_LIBRARY = re.compile(
-    r"(?:tensorrt|trt|cudnn|cublas|cutlass|nccl|torch|triton|python|jax|onnx|opset|numpy|tensorflow"
-    r"|nvcc|cudacc|cudart|cuda|driver|toolkit|gcc|clang|msvc|rocm|hip|ptx)_?(?:ver|version|runtime)?_?(?:major|minor|ver|version)",
-    re.I,
-)
-"""Releases, which have numbers as chips have."""
 _FLIPPED = {">=": "<=", "<=": ">=", "<": ">", ">": "<"}
 _NAMED = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "=="}
 _WORDS = {
@@ -63,7 +58,7 @@ def admitted(text: str) -> ChipSet | None:
 
 def _comparisons(text: str) -> list[ChipSet]:
     """What the comparisons of a line admit; a minor number says nothing without another one."""
-    matches = [match for match in _COMPARED.finditer(text) if not _OF_A_LIBRARY.search(match["left"])]
+    matches = [match for match in _COMPARED.finditer(text) if not names_release(match["left"])]
     minors = [_minor(match) for match in matches if _asks_minor(match)]
     found = [_value(_op(match["op"]), match) for match in matches if not _asks_minor(match)]
     found += [

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet
 from bwlint.ledger.alike import TRAITS, UnjoinedRow, joined
-from bwlint.ledger.question import MOST_TEXT, NEIGHBOURS, Question
+from bwlint.ledger.question import MOST_TEXT, NEIGHBOURS, Question, elsewhere, subject_of
 from bwlint.ledger.ranking import parts
 from bwlint.ledger.verdicts import KnownKind, verdict
 from bwlint.model.findings import Finding, Suppressed
@@ -70,7 +70,7 @@ def _joined(group: Sequence[Question]) -> Question:
     first, places = group[0].subject, dict[tuple[str, int, int], RowPlace]()
     for one in group:
         for place in one.places:
-            said = place if one.subject == first else replace(place, says=f"{place.says}, in {one.subject}")
+            said = place if one.subject == first else elsewhere(place, one.subject)
             places.setdefault((place.path, place.line, place.end_line), said)
     behind = next((one.behind for one in group if one.behind), "")
     return replace(
@@ -158,7 +158,7 @@ def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: 
         kind=known.kind,
         form=question.form,
         group=whose,
-        subject=places[0].says.partition(", in ")[2] or question.subject,
+        subject=subject_of(places[0]) or question.subject,
         question=question.text,
         verdicts=tuple((chip, known.kind) for chip in asked.names),
         table=question.table,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from bwlint.chips import ChipSet
 from bwlint.chips.mentions import mentioned
 from bwlint.ledger import naming, rough
-from bwlint.ledger.question import SHAPES, Question, Table, columns, shape
+from bwlint.ledger.question import Question, Table, columns, shape
 from bwlint.model.ledger import RowForm, RowPlace, Sighting
 
 _OWN_FORM: dict[str, RowForm] = {
@@ -51,7 +51,8 @@ def of_sightings(
         found = _question(path, place, key[0], members, asked, aside)
         compared = set(_COMPARED_PART.findall(members[0].text)) if found.form == "asked" else set()
         if compared & parts or (compared and members[0].within in releases):
-            found = replace(found, table=(), rough=False, marks=found.marks - SHAPES, unknown=_RELEASE)
+            marks = found.marks - shape(found.table, asked.names)
+            found = replace(found, table=(), rough=False, marks=marks, unknown=_RELEASE)
         yield found
 
 

@@ -12,6 +12,7 @@ from bwlint.model.ledger import Answer, RowKind
 _COMPARED = ("8.9", "9.0", "10.0")
 """To which neighbours the asked chips are compared."""
 _TWINS = "12.0 and 12.1"
+_BUILT = "what is built for these targets loads on"
 _UNKNOWN = {
     "asked": "recognised by its spelling alone",
     "name": "names a generation: what that decides is not known",
@@ -77,10 +78,7 @@ def _unlike(question: Question, asked: ChipSet) -> str:
     if "?" in own or own == {"-"}:
         return ""
     if "splits-family" in question.marks:
-        what = (
-            "what is built for these targets loads on one of" if question.form == "build" else "different answers for"
-        )
-        return f"{what} {_TWINS}"
+        return f"{_BUILT} one of {_TWINS}" if question.form == "build" else f"different answers for {_TWINS}"
     if len(own) > 1:
         return f"different answers for {_and(*asked.names)}"
     others = {chip: answer for chip, answer in _others(question, asked).items() if answer != "?"}
@@ -91,7 +89,7 @@ def _unlike(question: Question, asked: ChipSet) -> str:
     if question.form == "build":
         same, rest = _and(plain(asked), *like), _and(*unlike)
         built, left = (rest, same) if own == {"no"} else (same, rest)
-        return f"what is built for these targets loads on {built}, and not on {left}"
+        return f"{_BUILT} {built}, and not on {left}"
     part = "as far as the chip decides, " if len({answer for _, answer in question.table}) == 1 else ""
     if like:
         go = "goes" if len(unlike) == 1 else "go"

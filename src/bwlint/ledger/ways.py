@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Side
-from bwlint.model.kinds import REFUSING
 from bwlint.world.gates import answers_no, refuses
 
 NOTHING, SOMETHING, ON = "does nothing of its own", "returns something else", "goes on"
@@ -38,14 +37,9 @@ def does(side: Side) -> str:
     return NOTHING if side.empty or side.rest else ON
 
 
-def stops(side: Side) -> bool:
-    """Whether nothing behind it runs."""
-    return side.ends in REFUSING
-
-
 def marks(side: Side) -> Iterator[str]:
     """What the scores of rows rest on."""
-    if stops(side):
+    if refuses(side):
         yield "is-refused"
     elif answers_no(side):
         yield "is-told-no"

@@ -299,9 +299,8 @@ class _Planner:
     def _told(self, known: set[GatePlace], planned: Sequence[GatePlace]) -> dict[FoundKind, list[GatePlace]]:
         """What else is found to keep the chip out or to lead it astray."""
         told: dict[FoundKind, list[GatePlace]] = {"kernel": [], "code": [], "build": [], "test": []}
-        for found in FoundSteps(self.gathered, self.told.findings, self.rows, self.ways, self.select).beside(
-            known, planned
-        ):
+        steps = FoundSteps(self.gathered, self.told.findings, self.rows, self.ways, self.select)
+        for found in steps.beside(known, planned):
             self._found[found.place] = found
             told[found.kind].append(found.place)
         return told

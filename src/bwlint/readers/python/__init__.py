@@ -43,11 +43,11 @@ from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.scan import Anchored, Literally, Scan
 from bwlint.readers.python.sides import statements
-from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
+from bwlint.readers.python.vocabulary import device_lines, lines_with
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
-__all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read"]
+__all__ = ["ReadError", "may_matter", "parse", "read"]
 
 # Each is asked only where the scan finds a word of it; a file that only they want is read for them.
 _READERS = {

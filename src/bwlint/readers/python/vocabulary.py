@@ -54,11 +54,6 @@ _LINE = re.compile(
 _BORDER = re.compile(rb"\b")
 
 
-def may_read_device(data: bytes, own: frozenset[str] = frozenset()) -> bool:
-    """Whether a file has a word of a device, or one of `own`."""
-    return any(name.encode() in data for name in own) or may_hold(data)
-
-
 def may_hold(data: bytes) -> bool:
     """Whether a file has a word of a device."""
     return any(word in data for word in ANCHORS) and _LINE.search(data) is not None
