@@ -43,6 +43,7 @@ from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.scan import Anchored, Literally, Scan
 from bwlint.readers.python.sides import statements
+from bwlint.readers.python.skim import skim
 from bwlint.readers.python.vocabulary import device_lines, lines_with
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
@@ -64,8 +65,9 @@ _READERS = {
     "memory-tiers": memory_tiers,
     "memory-queries": memory_queries,
     "pinned": pinned,
+    "said": said,
 }
-_ALWAYS_ASKED = (glued, fixed_digits, clusters, said)
+_ALWAYS_ASKED = (glued, fixed_digits, clusters)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OTHERS: dict[str, Anchored] = {
     "device": vocabulary,
@@ -75,7 +77,6 @@ _OTHERS: dict[str, Anchored] = {
     "switches": switches,
     "embedded": embedded,
     "installed": installed,
-    "said": said,
 }
 MOST_TOKENS = 1_000_000
 """Of a file: Python's own tree takes half a kilobyte for each."""
@@ -119,15 +120,16 @@ def read(
     `own` are names of architecture lists that the configuration adds, `carried` those that other files give a value
     of the device, `handed` the parameters (with their functions) to which they hand one. Raises `ReadError`.
     """
-    tree = parse(source)
+    asked, wanted = scan().look(source.encode("utf-8", "surrogatepass"))
+    tree = parse(source) if "embedded" in asked else skim(source, wanted, parse)
     lines = re.split("\r\n|\r|\n", source)
-    asked = frozenset(scan().asking(source.encode("utf-8", "surrogatepass")))
     importable = installed.flags(tree) if "installed" in asked else {}
     package = name if is_package else name.rpartition(".")[0]
     flow = _flow(tree, source, lines, package, importable, own, carried, handed)
     functions = prune.functions(flow.functions, flow.gates.reads)
-    in_registers = triton.multiplies_nothing(tree, source)
-    sizes = [one for one in flow.sizes.found if one.kind != "tile" or not in_registers]
+    sizes = list(flow.sizes.found)
+    if any(one.kind == "tile" for one in sizes) and triton.multiplies_nothing(source, parse):
+        sizes = [one for one in sizes if one.kind != "tile"]
     paths = [(one.path, one.amounts) for one in (*sizes, *flow.noted)]
     instructions, modules = embedded.code_in_strings(path, tree, source, lines)
     module = Module(

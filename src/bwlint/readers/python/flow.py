@@ -25,6 +25,7 @@ from bwlint.readers.python.lower import SAID, Lowerer, is_arch
 from bwlint.readers.python.numbers import numbers
 from bwlint.readers.python.sides import SKIPS, dotted, marks_of_all
 from bwlint.readers.python.sizes import Sizes
+from bwlint.readers.python.skim import FUNCTIONS, says
 from bwlint.readers.python.vocabulary import arch_text
 from bwlint.readers.spans import span
 
@@ -770,9 +771,7 @@ class Flow:
     @cached_property
     def _raising(self) -> frozenset[str]:
         """The functions of the file in which an error is raised."""
-        defined = (
-            node for node in sides.statements(self._body) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        )
+        defined = (node for node in sides.statements(self._body) if isinstance(node, FUNCTIONS) and says(node, "raise"))
         return frozenset(
             one.name for one in defined if any(isinstance(each, ast.Raise) for each in sides.statements(one.body))
         )
@@ -1180,7 +1179,6 @@ _STATEMENTS: dict[type, Callable[..., bool]] = {
     ast.Nonlocal: Flow._nonlocal,
     ast.Import: Flow._import,
     ast.ImportFrom: Flow._import_from,
-    ast.FunctionDef: definitions.define,
-    ast.AsyncFunctionDef: definitions.define,
+    **dict.fromkeys(FUNCTIONS, definitions.define),
     ast.ClassDef: definitions.define_class,
 }

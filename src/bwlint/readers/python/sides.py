@@ -14,6 +14,7 @@ from bwlint.model.facts import Prose, Side, Use
 from bwlint.model.kinds import ASSERTED, ATTEMPTED, NUMBER, Ends, How
 from bwlint.readers.nodes import below
 from bwlint.readers.python.given import arguments, deciding
+from bwlint.readers.python.skim import FUNCTIONS, parsed
 from bwlint.readers.spans import span
 
 MAX_USES = 80
@@ -84,13 +85,11 @@ def called(node: ast.Call) -> ast.expr:
 
 
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements of a block, nested blocks included, expressions left alone: far fewer than `ast.walk`."""
+    """All statements of a block that are parsed, nested blocks included, expressions left alone."""
     for node in body:
         yield node
-        for name in ("body", "orelse", "finalbody"):
-            inner = getattr(node, name, None)
-            if inner:
-                yield from statements(inner)
+        for inner in (parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())):
+            yield from statements(inner)
         for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
             yield from statements(part.body)
 
@@ -461,8 +460,7 @@ _STATEMENTS: dict[type, Callable[[Collector, Any, bool], None]] = {
     ast.With: Collector._with,
     ast.AsyncWith: Collector._with,
     ast.Try: Collector._try,
-    ast.FunctionDef: Collector._definition,
-    ast.AsyncFunctionDef: Collector._definition,
+    **dict.fromkeys(FUNCTIONS, Collector._definition),
     ast.ClassDef: Collector._definition,
     ast.Import: Collector._import,
     ast.ImportFrom: Collector._import_from,

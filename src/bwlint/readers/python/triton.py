@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice, product, takewhile
 
 from bwlint.model.expr import Expr, const
@@ -37,6 +38,8 @@ _BYTE_TYPES = re.compile(r"(?i)fp8|float8|e4m3|e5m2|int8|[iw]8|fp4|int4|mxfp|uin
 
 
 ANCHORS = (b"triton.jit",)
+WITHIN = (b"tl.", b"](", b"triton")
+"""What stands in kernels and in functions that launch one."""
 
 
 def may_hold(data: bytes) -> bool:
@@ -49,10 +52,11 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     return tuple(_asked(tree)) if "triton.jit" in source and ".dot(" in source else ()
 
 
-def multiplies_nothing(tree: ast.Module, source: str) -> bool:
+def multiplies_nothing(source: str, parse: Callable[[str], ast.Module]) -> bool:
     """Whether a file launches kernels of its own alone, and none multiplies blocks: their tiles lie in registers."""
     if "triton.jit" not in source or ".dot" in source:
         return False
+    tree = parse(source)
     kernels = jitted(tree)
     asked = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     launched = [one.value for one in asked if isinstance(one, ast.Subscript)]
@@ -176,6 +180,8 @@ class _Reader:
     tree: ast.Module
     kernel: Function
     kernels: Mapping[str, Function]
+    _sizes: dict[tuple[frozenset[tuple[str, int]], int], int] = field(default_factory=dict)
+    """By the constants and stages, which many cases share."""
 
     def launched(self, launch: _Launch) -> Operation | None:
         """What a launch takes whatever it picks, and what it takes in each case of the function around it."""
@@ -259,12 +265,15 @@ class _Reader:
 
     def size(self, constants: Mapping[str, int], stages: int, values: Values) -> int:
         """Bytes that the kernel takes at least."""
-        return self._kernel(constants, values).elements(stages) * self._element
+        given = frozenset(constants.items()), stages
+        if given not in self._sizes:
+            self._sizes[given] = self._kernel(constants, values).elements(stages) * self._element
+        return self._sizes[given]
 
     def _kernel(self, constants: Mapping[str, int], values: Values) -> TritonKernel:
         return TritonKernel(self.kernel, self.kernels, constants, lambda node: _exact(node, None, values))
 
-    @property
+    @cached_property
     def _element(self) -> int:
         return bits_of(self.kernel) // 8
 
