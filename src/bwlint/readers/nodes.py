@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
+from bwlint.readers.skim import Unparsed
+
 
 @lru_cache(maxsize=1)
 def whole(tree: ast.Module) -> tuple[ast.AST, ...]:
@@ -13,8 +15,10 @@ def whole(tree: ast.Module) -> tuple[ast.AST, ...]:
 
 
 def below(node: ast.AST) -> list[ast.AST]:
-    """A node and all below it, level by level, in the order in which they are written."""
-    found = [node]
+    """A node and all below it, level by level, in the order in which they are written. Bodies that are not parsed are
+    passed by, but for that of the node itself.
+    """
+    found = [node, *node.body] if isinstance(node, Unparsed) else [node]
     for one in found:  # which grows on the way
         fields = one.__dict__
         for name in one._fields:

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from typing import NamedTuple
 
-from bwlint.evaluate.sources import asking_names
 from bwlint.index import kept
 from bwlint.readers import ReadError
-from bwlint.readers.python import may_matter, parse
+from bwlint.readers.python import look, may_matter, parse
+from bwlint.readers.python import matters as matters_by_itself
 from bwlint.readers.python.carriers import SHORT, offered, trace
 from bwlint.readers.python.vocabulary import lines_with
 from bwlint.sources.read import Unread, decode, read_bytes
@@ -32,9 +32,9 @@ MAX_BLOCKS = 30
 """Definitions of one file that a helper is followed through."""
 MAX_LINES = 400
 """Lines of a definition that is looked into: what is longer is a program of its own."""
-_IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([\w., \t]+))", re.MULTILINE
-)
+_IMPORT = re.compile(r"import[ \t]+(\([^)]*\)|[^\n#;]*)")
+_ORIGIN = re.compile(r"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+)?")
+"""What stands on a line before `import`: a plain character in front lets the engine skip to the next candidate."""
 _NAME = re.compile(r"([\w.]+|\*)(?:\s+as\s+(\w+))?")
 _BLOCK = re.compile(r"^[^\s)\]}#].*(?:\n(?:[ \t)\]}#].*|(?:elif|else|except|finally)\b.*)?)*", re.MULTILINE)
 _DEFINED = re.compile(r"(?:(?:async\s+)?def|class)\s+(\w+)|(\w+)(?:\s*,\s*(\w+))?[^\n=()]*=(?!=)")
@@ -42,8 +42,8 @@ _DEFINED_WITHIN = re.compile(r"^[ \t]+(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?
 _WITHIN = re.compile(r"(?:if|try|with)\b")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NOTHING = frozenset[str]()
-_Importing = tuple[str | None, str | None, str | None]
-"""The parts of a statement by `_IMPORT`."""
+_Importing = tuple[str, str]
+"""The module of a statement, "" where it names modules alone, and its names as they are written."""
 
 
 class _Import(NamedTuple):
@@ -254,9 +254,15 @@ def _cut(real: str, data: bytes) -> _Source | None:
 
 def _said(data: bytes, text: str) -> tuple[tuple[str, ...], tuple[_Importing, ...], bool]:
     """The names in a file by which code asks for the device, its imports, and whether it may matter by itself."""
-    asking = tuple(name for name in asking_names() if name in text)
-    importing = tuple((match[1], match[2], match[3]) for match in _IMPORT.finditer(text))
-    return asking, importing, may_matter(data)
+    looked = look(data)
+    return looked.named(), tuple(_statements(text)), matters_by_itself(looked)
+
+
+def _statements(text: str) -> Iterator[_Importing]:
+    for match in _IMPORT.finditer(text):
+        before = _ORIGIN.fullmatch(text, text.rfind("\n", 0, match.start()) + 1, match.start())
+        if before:
+            yield before[1] or "", match[1]
 
 
 _known = _Carried()
@@ -314,10 +320,10 @@ def _tops(roots: tuple[str, ...]) -> frozenset[str]:
 
 def _imports(importing: Iterable[_Importing], package: str, tops: frozenset[str]) -> Iterator[_Import]:
     """The imports of a file that may be of the tree, whose modules begin with one of `tops`."""
-    for origin, names, modules in importing:
+    for origin, names in importing:
         if origin and origin[0] != "." and origin.partition(".")[0] not in tops:
             continue
-        listed = re.sub(r"#[^\n]*", "", names or modules or "").strip("()")
+        listed = re.sub(r"#[^\n]*", "", names).strip("()")
         for found in _NAME.finditer(listed):
             name, local = found[1], found[2] or found[1]
             yield _Import(_absolute(origin, package), name, local) if origin else _Import(name, None, local)

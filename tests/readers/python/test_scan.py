@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bwlint.readers.python import may_matter, scan
+from bwlint.readers.python import look, may_matter, scan
 from bwlint.readers.python.scan import Literally, Scan
 
-WORDS = Scan.of({"one": Literally((b"alpha", b"beta")), "two": Literally((b"Beta",)), "three": Literally((b"gamma",))})
+WORDS = Scan.of(
+    {"one": Literally((b"alpha", b"beta")), "two": Literally((b"Beta",)), "three": Literally((b"gamma",))}, ("Delta",)
+)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +28,12 @@ WORDS = Scan.of({"one": Literally((b"alpha", b"beta")), "two": Literally((b"Beta
     ],
 )
 def test_who_is_asked(data: bytes, asked: list[str]) -> None:
-    assert list(WORDS.asking(data)) == asked
+    assert list(WORDS.look(data).asking()) == asked
+
+
+@pytest.mark.parametrize(("data", "named"), [(b"a Delta", ("Delta",)), (b"delta", ()), (b"DELTA Delta.x", ("Delta",))])
+def test_which_names_stand_in_a_file(data: bytes, named: tuple[str, ...]) -> None:
+    assert WORDS.look(data).named() == named
 
 
 @pytest.mark.parametrize(
@@ -41,7 +48,7 @@ def test_who_is_asked(data: bytes, asked: list[str]) -> None:
     ],
 )
 def test_who_is_asked_about_python(text: str, asked: set[str]) -> None:
-    found = set(scan().asking(text.encode()))
+    found = set(look(text.encode()).asking())
     assert asked <= found if asked else not found
 
 
@@ -65,5 +72,5 @@ def test_nobody_is_missed(parts: list[bytes]) -> None:
         for name, reader in scan().readers.items()
         if any(word.lower() in data.lower() for word in reader.ANCHORS) and reader.may_hold(data)
     }
-    assert set(scan().asking(data)) == wanted
+    assert set(look(data).asking()) == wanted
     assert may_matter(data) is bool(wanted)

@@ -12,6 +12,7 @@ from functools import cache, partial
 
 from bwlint.chips.operations import operation
 from bwlint.chips.spelling import OF_TOOLS
+from bwlint.evaluate.sources import asking_names
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation, Prose, Use
 from bwlint.readers import prune, switches, variables
@@ -41,14 +42,13 @@ from bwlint.readers.python import (
 )
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
-from bwlint.readers.python.scan import Anchored, Literally, Scan
+from bwlint.readers.python.scan import Anchored, Literally, Looked, Scan
 from bwlint.readers.python.sides import statements
-from bwlint.readers.python.skim import skim
 from bwlint.readers.python.vocabulary import device_lines, lines_with
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
-__all__ = ["ReadError", "may_matter", "parse", "read"]
+__all__ = ["ReadError", "look", "matters", "may_matter", "parse", "read"]
 
 # Each is asked only where the scan finds a word of it; a file that only they want is read for them.
 _READERS = {
@@ -97,13 +97,23 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a file: it may read the device, say what is compiled for it, enter another GPU's memory, hold
     code of another language, or launch a server.
     """
-    return any(name.encode() in data for name in own) or next(scan().asking(data), None) is not None
+    return any(name.encode() in data for name in own) or matters(look(data))
+
+
+def matters(looked: Looked) -> bool:
+    """The same of a file that was looked at, whatever the configuration names."""
+    return next(looked.asking(), None) is not None
+
+
+def look(data: bytes) -> Looked:
+    """What stands in the bytes of a file of the words of all readers, and of the names that ask for the device."""
+    return scan().look(data)
 
 
 @cache
 def scan() -> Scan:
-    """The words of all readers."""
-    return Scan.of({**_OTHERS, **_READERS})
+    """The words of all readers, and the names by which code asks for the device."""
+    return Scan.of({**_OTHERS, **_READERS}, asking_names())
 
 
 def read(
@@ -120,15 +130,16 @@ def read(
     `own` are names of architecture lists that the configuration adds, `carried` those that other files give a value
     of the device, `handed` the parameters (with their functions) to which they hand one. Raises `ReadError`.
     """
-    asked, wanted = scan().look(source.encode("utf-8", "surrogatepass"))
-    tree = parse(source) if "embedded" in asked else skim(source, wanted, parse)
+    looked = look(source.encode("utf-8", "surrogatepass"))
+    asked = frozenset(looked.asking())
+    tree = parse(source)
     lines = re.split("\r\n|\r|\n", source)
     importable = installed.flags(tree) if "installed" in asked else {}
     package = name if is_package else name.rpartition(".")[0]
     flow = _flow(tree, source, lines, package, importable, own, carried, handed)
     functions = prune.functions(flow.functions, flow.gates.reads)
     sizes = list(flow.sizes.found)
-    if any(one.kind == "tile" for one in sizes) and triton.multiplies_nothing(source, parse):
+    if any(one.kind == "tile" for one in sizes) and triton.multiplies_nothing(tree, source):
         sizes = [one for one in sizes if one.kind != "tile"]
     paths = [(one.path, one.amounts) for one in (*sizes, *flow.noted)]
     instructions, modules = embedded.code_in_strings(path, tree, source, lines)

@@ -15,7 +15,6 @@ from bwlint.evaluate.sources import ATTRIBUTE_CALLS, PRINTING_CALLS, asking_name
 from bwlint.readers.nodes import below
 from bwlint.readers.python.marking import asks_what_it_is_given, is_decorator
 from bwlint.readers.python.sides import dotted, statements
-from bwlint.readers.python.skim import Unparsed, parsed
 from bwlint.readers.reads import CONVERTERS
 
 MAX_ROUNDS = 5
@@ -175,7 +174,7 @@ def _enter(found: _Definitions, body: Sequence[ast.stmt], owner: str, of_class: 
             static = any(dotted(one).endswith("staticmethod") for one in node.decorator_list)
             name = of_class if of_class and node.name == "__init__" else node.name
             found.called.setdefault(name, []).append((qualname, node, bool(of_class) and not static))
-            _enter(found, parsed(node), qualname, "")
+            _enter(found, node.body, qualname, "")
 
 
 def statements_here(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -223,8 +222,6 @@ class _Walk:
         return around is not None and any(isinstance(one, ast.Name) and one.id in around for one in below(node))
 
     def _function(self, qualname: str, node: _Function) -> None:
-        if isinstance(node, Unparsed) and qualname not in self._closure:
-            _enter(self._definitions, node.body, qualname, "")
         self._local = {name for owner, name in self._found.parameters if owner == qualname}
         self._picked = {name for owner, name in self._found.picked_parameters if owner == qualname}
         if around := self._closure.get(qualname.rpartition(".")[0]):

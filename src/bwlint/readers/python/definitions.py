@@ -15,7 +15,6 @@ from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import LoweringScope
 from bwlint.readers.python.marking import is_decorator, marks_made, stops_of
 from bwlint.readers.python.sides import dotted
-from bwlint.readers.python.skim import FUNCTIONS, says
 from bwlint.readers.spans import span
 
 if TYPE_CHECKING:
@@ -312,10 +311,10 @@ def _one_of(attribute: str, known: Sequence[tuple[Path, Expr]], default: Expr | 
 
 
 def _locals(node: ast.ClassDef) -> set[str]:
-    """Parameters and local names of the methods of a class that give it attributes, less `self` and `cls`."""
+    """Parameters and local names of a class's methods, less `self` and `cls`."""
     names: set[str] = set()
     for function in node.body:
-        if isinstance(function, ast.FunctionDef) and _may_assign(function):
+        if isinstance(function, ast.FunctionDef):
             names |= sides.bound_names(function.body)
             names |= {a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
     return names - {"self", "cls"}
@@ -325,20 +324,10 @@ def _uses_any(node: ast.expr, names: set[str]) -> bool:
     return any(isinstance(item, ast.Name) and item.id in names for item in below(node))
 
 
-def _may_assign(node: ast.stmt) -> bool:
-    """Whether a method may give something to an attribute."""
-    return says(node, "self.")
-
-
-def _statements(node: ast.ClassDef) -> Iterator[ast.stmt]:
-    for item in node.body:
-        yield from sides.statements(item.body if isinstance(item, FUNCTIONS) and _may_assign(item) else [item])
-
-
 def _self_assignments(node: ast.ClassDef) -> dict[str, list[ast.expr | None]]:
     """Attributes assigned through `self`, with their values; None stands for a part of a value, or a changed one."""
     found: dict[str, list[ast.expr | None]] = {}
-    for item in _statements(node):
+    for item in sides.statements(node.body):
         if not isinstance(item, ast.Assign | ast.AnnAssign | ast.AugAssign):
             continue
         value = None if isinstance(item, ast.AugAssign) else item.value

@@ -25,7 +25,6 @@ from bwlint.readers.python.lower import SAID, Lowerer, is_arch
 from bwlint.readers.python.numbers import numbers
 from bwlint.readers.python.sides import SKIPS, dotted, marks_of_all
 from bwlint.readers.python.sizes import Sizes
-from bwlint.readers.python.skim import FUNCTIONS, says
 from bwlint.readers.python.vocabulary import arch_text
 from bwlint.readers.spans import span
 
@@ -771,7 +770,9 @@ class Flow:
     @cached_property
     def _raising(self) -> frozenset[str]:
         """The functions of the file in which an error is raised."""
-        defined = (node for node in sides.statements(self._body) if isinstance(node, FUNCTIONS) and says(node, "raise"))
+        defined = (
+            node for node in sides.statements(self._body) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        )
         return frozenset(
             one.name for one in defined if any(isinstance(each, ast.Raise) for each in sides.statements(one.body))
         )
@@ -1179,6 +1180,7 @@ _STATEMENTS: dict[type, Callable[..., bool]] = {
     ast.Nonlocal: Flow._nonlocal,
     ast.Import: Flow._import,
     ast.ImportFrom: Flow._import_from,
-    **dict.fromkeys(FUNCTIONS, definitions.define),
+    ast.FunctionDef: definitions.define,
+    ast.AsyncFunctionDef: definitions.define,
     ast.ClassDef: definitions.define_class,
 }

@@ -18,7 +18,6 @@ from bwlint.chips.interfaces import optional_modules
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted, literal_text, target_names
-from bwlint.readers.python.skim import says
 from bwlint.readers.spans import span
 
 ANCHORS = optional_modules()
@@ -49,7 +48,7 @@ def _flags(node: ast.stmt) -> Iterator[tuple[str, ImportFlag]]:
         first = next(iter(imports.values()), None)
         there = {name: replace(first, at=at) for name, (value, at) in _constants(node.body).items() if value and first}
         yield from ((name, flag) for name, flag in (imports | there).items() if not missing.get(name, True))
-    elif isinstance(node, ast.FunctionDef) and not node.args.args and says(node, "except"):
+    elif isinstance(node, ast.FunctionDef) and not node.args.args:
         yield from ((node.name, ImportFlag(flag.module, _head(node))) for flag in _tried(node))
     elif isinstance(node, ast.Assign):
         for one in below(node):

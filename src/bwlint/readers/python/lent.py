@@ -6,21 +6,16 @@ import ast
 from collections.abc import Iterator
 
 from bwlint.readers.python.sides import Imports, dotted, statements
-from bwlint.readers.python.skim import says
 
 
 def names(tree: ast.Module, imports: Imports) -> Iterator[tuple[str, str]]:
     """Each name with the dotted one that it stands for wherever the module uses it."""
     for function in statements(tree.body):
-        if isinstance(function, ast.FunctionDef) and _writes_globals(function):
+        if isinstance(function, ast.FunctionDef) and any(isinstance(one, ast.Global) for one in function.body):
             nodes = list(statements(function.body))
             shared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
             if shared:
                 yield from _kept(nodes, shared, dict(_imported(nodes, imports)))
-
-
-def _writes_globals(function: ast.FunctionDef) -> bool:
-    return says(function, "global ") and any(isinstance(one, ast.Global) for one in function.body)
 
 
 def _imported(nodes: list[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:

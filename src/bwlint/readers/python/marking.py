@@ -12,7 +12,6 @@ from bwlint.model import facts
 from bwlint.model.expr import Expr, negate, walk_through
 from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import SKIPS, dotted, statements
-from bwlint.readers.python.skim import says
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SKIPPING = (*SKIPPING_MARKS, *SKIPS)
@@ -32,8 +31,7 @@ def is_decorator(node: Function) -> bool:
 def asks_what_it_is_given(node: Function) -> bool:
     """Whether a decorator leaves it to a function that it is given whether what it decorates is called."""
     given = {one.arg for one in node.args.args}
-    tests = _let_call(node) if says(node, "def ") else ()
-    return any(isinstance(test, ast.Call) and dotted(test.func) in given for test in tests)
+    return any(isinstance(test, ast.Call) and dotted(test.func) in given for test in _let_call(node))
 
 
 def _stops(node: ast.AST) -> bool:

@@ -24,32 +24,47 @@ from bwlint.readers.python.sides import (
     marks_of_all,
     statements,
 )
+from bwlint.readers.skim import parsed, skim
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
 MAX_USES = 600
 """How many uses of one definition are kept."""
+_WANTED = re.compile(rb"import[ \t]|def[ \t]|class[ \t]|getattr|self\.\w+[^\n=(]*=(?!=)")
+"""What a function does besides to use names: import, define, look up, give an attribute."""
 _LAZY = re.compile(r"\.?[A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?")
 
 
 def outline(path: str, source: str, name: str, is_package: bool) -> Outline:
     """The definitions, imports and lazy names of one file. Raises `ReadError`."""
     try:
-        return _outlined(parse(source), path, name, is_package)
+        wanted = [match.start() for match in _WANTED.finditer(source.encode("utf-8", "surrogatepass"))]
+        return _outlined(skim(source, wanted, parse), path, name, is_package)
     except RecursionError as error:
         raise ReadError("nested too deep to outline") from error
 
 
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A definition as it is written; `made` are names around it and the calls whose results they are, `marks` the
-    decorators that it stands under.
+    """A definition as it is written; `around` are the results of the module and the functions around it, the
+    outermost first, `marks` the decorators that it stands under.
     """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     imports: Imports
-    made: Mapping[str, tuple[str, ...]]
+    module: Mapping[str, tuple[str, ...]]
+    around: tuple[_Function, ...]
     marks: tuple[ast.expr, ...]
+
+    def made(self) -> dict[str, tuple[str, ...]]:
+        """The names that stand in it, and the calls whose results they are."""
+        found = dict(self.module)
+        for function in self.around:
+            found |= {**_given(function), **_results(function.body)}
+        return found
 
 
 _LOOKS_UP = re.compile(r"(?i)(?:^|[._])(?:get|load|find)_?(?:custom_?)?op(?:erator)?$")
@@ -62,7 +77,7 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
         _bind(imports, stars, node)
     bound = Imports(dict(imports.names), imports.package, texts=imports.texts)
     written: dict[str, _Written] = {}
-    for qualname, one in _written(tree.body, "", bound, _results(tree.body)):
+    for qualname, one in _written(tree.body, "", bound, _results(tree.body), ()):
         if qualname not in written or not _only_raises(one.node):  # which stands in for it where something is missing
             written[qualname] = one
     imports.names.update(_attributes(tree.body, imports))
@@ -118,7 +133,8 @@ def _written(
     body: Sequence[ast.stmt],
     owner: str,
     imports: Imports,
-    made: Mapping[str, tuple[str, ...]],
+    module: Mapping[str, tuple[str, ...]],
+    functions: tuple[_Function, ...],
     around: tuple[ast.expr, ...] = (),
 ) -> Iterator[tuple[str, _Written]]:
     """Functions and classes of a block, and those within them, outer ones first, by qualified name."""
@@ -127,10 +143,11 @@ def _written(
     for node in statements:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             qualname = f"{owner}.{node.name}" if owner else node.name
-            inner = made if isinstance(node, ast.ClassDef) else {**made, **_given(node), **_results(node.body)}
+            inner = functions if isinstance(node, ast.ClassDef) else (*functions, node)
             marks = (*node.decorator_list, *around)
-            yield qualname, _Written(node, imports, inner, marks)
-            yield from _written(node.body, qualname, imports, inner, marks if isinstance(node, ast.ClassDef) else ())
+            yield qualname, _Written(node, imports, module, inner, marks)
+            within = marks if isinstance(node, ast.ClassDef) else ()
+            yield from _written(parsed(node), qualname, imports, module, inner, within)
 
 
 def _results(body: Sequence[ast.stmt]) -> dict[str, tuple[str, ...]]:
@@ -180,7 +197,7 @@ def _at_arguments(qualname: str, written: _Written | None, given: tuple[str, ...
         return
     held = bound(written.node, given)
     decide = deciding(held)
-    if any(matters(one, held, decide) for one in below(written.node)):
+    if any(matters(one, held, decide) for part in written.node.body for one in below(part)):
         yield replace(_definition(qualname, written, held), given=given)
 
 
@@ -199,7 +216,7 @@ def _looked_into(qualname: str, written: _Written, held: Mapping[str, str] | Non
     marks = Collector(imports, most=MAX_USES)
     for mark in written.marks:
         marks.expression(mark, True)
-    body = Collector(imports, most=MAX_USES, past_exits=True, made=written.made, held=held)
+    body = Collector(imports, most=MAX_USES, past_exits=True, made=written.made(), held=held)
     body.statements(node.body, nested=False)
     return Definition(
         qualname,
@@ -224,7 +241,7 @@ def _attributes(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[st
     for node in statements(body):
         if isinstance(node, ast.ClassDef):
             methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-            results = _results([one for method in methods for one in method.body])
+            results = _results([one for method in methods for one in parsed(method)])
             for name, called in instances(results).items():
                 if name.startswith("self.") and name.count(".") == 1:
                     yield f"{node.name}.{name[5:]}", _absolute(called, imports)
@@ -246,7 +263,7 @@ def _picked(body: Sequence[ast.stmt]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _given_to_self(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
-    for node in _outside_definitions(method.body):
+    for node in _outside_definitions(parsed(method)):
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
@@ -301,7 +318,7 @@ def _lookups(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, 
         if not isinstance(function, ast.FunctionDef) or len(function.args.args) != 1:
             continue
         within = Imports(dict(imports.names), imports.package)
-        for node in _outside_definitions(function.body):
+        for node in _outside_definitions(parsed(function)):
             _bind(within, [], node)
             found = node.value if isinstance(node, ast.Return) else None
             if isinstance(found, ast.Call) and dotted(found.func) == "getattr" and len(found.args) > 1:

@@ -22,7 +22,8 @@ from bwlint.readers.spans import span
 _NAMES = r"(?:sm_?|target_?|gpu_?|cuda_?|device_?)?(?:arch|capability|compute_capability|sm_version)"
 _ATTRIBUTE = re.compile(_NAMES)
 _SET = re.compile(rf"(?:^[ \t]+|\bself\.){_NAMES}[ \t]*(?::[^=\n]{{1,40}})?=(?!=)".encode(), re.M)
-ANCHORS = (b"arch", b"capability", b"sm_version")
+_BEHIND = (b"=", b":", b" =", b" :", b"  ", b"\t")
+ANCHORS = tuple(name + behind for name in (b"arch", b"capability", b"sm_version") for behind in _BEHIND)
 _MAKING = "__init__"
 
 

@@ -5,7 +5,7 @@ Each reader has `ANCHORS`, one of which stands in every file that it reads somet
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,46 +32,51 @@ class Literally:
 
 
 @dataclass(frozen=True, slots=True)
+class _Word:
+    """Who is asked where a word stands, and the name that it is itself, "" of others."""
+
+    asked: frozenset[str]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """The words that stand in a file."""
+
+    data: bytes
+    words: tuple[_Word, ...]
+    readers: Mapping[str, Anchored]
+
+    def asking(self) -> Iterator[str]:
+        """The names of the readers that have something to read in the file, in their order."""
+        near = frozenset[str]().union(*(word.asked for word in self.words))
+        return (name for name, reader in self.readers.items() if name in near and reader.may_hold(self.data))
+
+    def named(self) -> tuple[str, ...]:
+        """Those of the names looked for that stand in the file."""
+        return tuple(sorted(word.name for word in self.words if word.name and word.name.encode() in self.data))
+
+
+@dataclass(frozen=True, slots=True)
 class Scan:
-    """The anchors of some readers in one automaton: `asked` are the readers by anchor."""
+    """The anchors of some readers, and some names, in one automaton."""
 
     automaton: BytesAhoCorasick
-    asked: tuple[tuple[str, ...], ...]
-    within: tuple[frozenset[str], ...]
+    words: tuple[_Word, ...]
     readers: Mapping[str, Anchored]
 
     @classmethod
-    def of(cls, readers: Mapping[str, Anchored]) -> Scan:
-        """`readers` by name."""
+    def of(cls, readers: Mapping[str, Anchored], names: Iterable[str]) -> Scan:
+        """`readers` by name, and names that are looked for as they are written."""
         asked: dict[bytes, list[str]] = {}
-        within: dict[bytes, set[str]] = {}
         for name, reader in readers.items():
             for word in reader.ANCHORS:
                 asked.setdefault(word.lower(), []).append(name)
-            for word in getattr(reader, "WITHIN", reader.ANCHORS):
-                within.setdefault(word.lower(), set()).add(name)
-        words = [*asked, *(word for word in within if word not in asked)]
-        return cls(
-            BytesAhoCorasick(words),
-            tuple(tuple(asked.get(word, ())) for word in words),
-            tuple(frozenset(within.get(word, ())) for word in words),
-            readers,
-        )
+        by_name = {name.encode().lower(): name for name in names}
+        words = {word: _Word(frozenset(asked.get(word, ())), by_name.get(word, "")) for word in (*asked, *by_name)}
+        return cls(BytesAhoCorasick(list(words)), tuple(words.values()), readers)
 
-    def asking(self, data: bytes) -> Iterator[str]:
-        """The names of the readers that have something to read in a file, in the order of `readers`."""
-        return self._asking({match[0] for match in self._matches(data)}, data)
-
-    def look(self, data: bytes) -> tuple[frozenset[str], list[int]]:
-        """The same, and the places of their words, in order."""
-        matches = self._matches(data)
-        asking = frozenset(self._asking({match[0] for match in matches}, data))
-        wanted = {hit for hit, names in enumerate(self.within) if not asking.isdisjoint(names)}
-        return asking, sorted(start for hit, start, _ in matches if hit in wanted)
-
-    def _matches(self, data: bytes) -> list[tuple[int, int, int]]:
-        return self.automaton.find_matches_as_indexes(data.lower(), overlapping=True)
-
-    def _asking(self, hits: set[int], data: bytes) -> Iterator[str]:
-        near = {name for hit in hits for name in self.asked[hit]}
-        return (name for name, reader in self.readers.items() if name in near and reader.may_hold(data))
+    def look(self, data: bytes) -> Looked:
+        """The words of a file."""
+        hits = {match[0] for match in self.automaton.find_matches_as_indexes(data.lower(), overlapping=True)}
+        return Looked(data, tuple(self.words[hit] for hit in sorted(hits)), self.readers)

@@ -14,7 +14,7 @@ from bwlint.model.facts import Prose, Side, Use
 from bwlint.model.kinds import ASSERTED, ATTEMPTED, NUMBER, Ends, How
 from bwlint.readers.nodes import below
 from bwlint.readers.python.given import arguments, deciding
-from bwlint.readers.python.skim import FUNCTIONS, parsed
+from bwlint.readers.skim import FUNCTIONS, parsed
 from bwlint.readers.spans import span
 
 MAX_USES = 80

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, product, takewhile
@@ -38,8 +38,6 @@ _BYTE_TYPES = re.compile(r"(?i)fp8|float8|e4m3|e5m2|int8|[iw]8|fp4|int4|mxfp|uin
 
 
 ANCHORS = (b"triton.jit",)
-WITHIN = (b"tl.", b"](", b"triton")
-"""What stands in kernels and in functions that launch one."""
 
 
 def may_hold(data: bytes) -> bool:
@@ -52,11 +50,10 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     return tuple(_asked(tree)) if "triton.jit" in source and ".dot(" in source else ()
 
 
-def multiplies_nothing(source: str, parse: Callable[[str], ast.Module]) -> bool:
+def multiplies_nothing(tree: ast.Module, source: str) -> bool:
     """Whether a file launches kernels of its own alone, and none multiplies blocks: their tiles lie in registers."""
     if "triton.jit" not in source or ".dot" in source:
         return False
-    tree = parse(source)
     kernels = jitted(tree)
     asked = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     launched = [one.value for one in asked if isinstance(one, ast.Subscript)]

@@ -38,7 +38,6 @@ class _Body(NamedTuple):
 class Unparsed:
     """What both kinds of functions have whose bodies are not parsed."""
 
-    __slots__ = ()
     text: str
     _above: int
     _parse: Parse
@@ -59,11 +58,11 @@ class Unparsed:
 _PASSED_BY = tuple(name for name in ast.FunctionDef._fields if name != "body")
 
 
-class UnparsedFunction(ast.FunctionDef, Unparsed):  # type: ignore[misc]
+class UnparsedFunction(ast.FunctionDef, Unparsed):
     _fields = _PASSED_BY
 
 
-class UnparsedAsync(ast.AsyncFunctionDef, Unparsed):  # type: ignore[misc]
+class UnparsedAsync(ast.AsyncFunctionDef, Unparsed):
     _fields = _PASSED_BY
 
 
@@ -75,11 +74,6 @@ def parsed(node: ast.stmt) -> Sequence[ast.stmt]:
     """The statements of a definition, as far as they are parsed."""
     body: Sequence[ast.stmt] = () if isinstance(node, Unparsed) else getattr(node, "body", ())
     return body
-
-
-def says(node: ast.stmt, word: str) -> bool:
-    """Whether a word may stand in the body of a definition: what is parsed may hold any."""
-    return not isinstance(node, Unparsed) or word in node.text
 
 
 def skim(source: str, wanted: Sequence[int], parse: Parse) -> ast.Module:
@@ -201,6 +195,7 @@ def _put_off(block: list[ast.stmt], left: dict[int, tuple[int, bytes]], parse: P
 
 
 def _unparsed(node: ast.FunctionDef | ast.AsyncFunctionDef, above: int, text: bytes, parse: Parse) -> ast.stmt:
+    kind: type[UnparsedFunction | UnparsedAsync]
     kind = UnparsedFunction if isinstance(node, ast.FunctionDef) else UnparsedAsync
     made = kind.__new__(kind)
     vars(made).update(vars(node))
