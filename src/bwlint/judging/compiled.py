@@ -28,6 +28,8 @@ class Behind:
     modules: tuple[Module, ...]
     outside: str = ""
     sources: tuple[Module, ...] = ()
+    sure: frozenset[str] = frozenset()
+    """The files that are read whatever the preprocessor is told."""
 
 
 def behind(context: Context, build: Module, carry: Carry) -> Behind:
@@ -36,7 +38,7 @@ def behind(context: Context, build: Module, carry: Carry) -> Behind:
         return Behind((), "what is compiled for this list")
     found: dict[str, Module] = {}
     read: list[Module] = []
-    outside = ""
+    outside, sure = "", set[str]()
     paths = [(source, path) for source in carry.sources for path in files(_path(build, source))]
     for source, path in paths[:_MOST_SOURCES]:
         module = context.tree.headers.at(path)
@@ -46,9 +48,10 @@ def behind(context: Context, build: Module, carry: Carry) -> Behind:
         read.append(module)
         for one in (module, *context.tree.headers.included(module)):
             found[one.path] = one
+        sure |= context.tree.headers.surely(module)
         outside = outside or context.tree.headers.outside(module) or ""
     missed = (source for source, _ in paths[_MOST_SOURCES:])
-    return Behind(tuple(found.values()), outside or next(missed, ""), tuple(read))
+    return Behind(tuple(found.values()), outside or next(missed, ""), tuple(read), frozenset(sure))
 
 
 def lost(context: Context, code: Behind, kept: Target, given: Target) -> str | None:
@@ -65,7 +68,7 @@ def lost(context: Context, code: Behind, kept: Target, given: Target) -> str | N
 
 def refused(context: Context, code: Behind, given: Target, kept: Target) -> Iterator[tuple[Module, Operation]]:
     """What stands behind a list, is surely compiled for `given` and refused there, and is legal for `kept`."""
-    for module in code.modules:
+    for module in (one for one in code.modules if one.path in code.sure):
         for operation in module.operations:
             if operation.kind not in NAMED or not _is_lost(context, module, operation, kept, given):
                 continue

@@ -205,6 +205,14 @@ class Carry:
 
 
 @dataclass(frozen=True, slots=True)
+class Include:
+    """A header as the source names it, and the tests of the preprocessor under which it is included."""
+
+    text: str
+    tests: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
 class HandedOn:
     """A value of the device that a call hands to a function of another file: by place, counted from 0, or by name."""
 
@@ -240,7 +248,7 @@ class Module:
     guards: tuple[Gate, ...] = ()
     operations: tuple[Operation, ...] = ()
     carries: tuple[Carry, ...] = ()
-    includes: tuple[str, ...] = ()
+    includes: tuple[Include, ...] = ()
     embedded: tuple[Module, ...] = ()
     passed: dict[tuple[str, str], tuple[Expr, ...]] = field(default_factory=dict)
     handed_on: tuple[HandedOn, ...] = ()

@@ -114,9 +114,9 @@ class Headers:
         """A header of device code that a file reaches by its includes and that is not in the tree."""
         for one in (module, *self.included(module)):
             folder = os.path.dirname(one.path)
-            for text in one.includes:
-                if _DEVICE_HEADER.search(text) and resolve(folder, text) is None:
-                    return text
+            for include in one.includes:
+                if _DEVICE_HEADER.search(include.text) and resolve(folder, include.text) is None:
+                    return include.text
         return None
 
     def at(self, path: str) -> Module | None:
@@ -157,9 +157,23 @@ class Headers:
         """The headers of the tree that a file includes itself."""
         if module.path not in self._direct:
             folder = os.path.dirname(module.path)
-            found = (resolve(folder, text) for text in module.includes)
+            found = (resolve(folder, include.text) for include in module.includes)
             self._direct[module.path] = tuple(path for path in found if path is not None)
         return self._direct[module.path]
+
+    def surely(self, module: Module) -> frozenset[str]:
+        """The files that a file is compiled with whatever the preprocessor is told, itself among them."""
+        found, waiting = {module.path}, [module]
+        while waiting:
+            one = waiting.pop()
+            folder = os.path.dirname(one.path)
+            for include in one.includes:
+                path = resolve(folder, include.text) if not include.tests else None
+                header = self._by_path.get(path) if path is not None and path not in found else None
+                if header is not None:
+                    found.add(header.path)
+                    waiting.append(header)
+        return frozenset(found)
 
     def _read(self, path: str) -> None:
         header = self._load(path)

@@ -135,7 +135,25 @@ def test_columns_are_bytes() -> None:
     ],
 )
 def test_includes(source: str, includes: tuple[str, ...]) -> None:
-    assert found(source).includes == includes
+    assert tuple(one.text for one in found(source).includes) == includes
+
+
+@pytest.mark.parametrize(
+    ("source", "tests"),
+    [
+        ('#include "a.h"', 0),
+        ('#ifndef X_H\n#define X_H\n#include "a.h"\n#endif', 0),
+        ('#if 1\n#include "a.h"\n#endif', 0),
+        ('#ifdef X\n#include "a.h"\n#endif\n#include "a.h"', 0),
+        ('#ifdef X\n#include "a.h"\n#endif', 1),
+        ('#if __CUDA_ARCH__ >= 900\n#include "a.h"\n#endif', 1),
+        ('#ifdef X\n#else\n#include "a.h"\n#endif', 0),
+        ('#ifndef X_H\n#define X_H\n#if A\n#if B\n#include "a.h"\n#endif\n#endif\n#endif', 2),
+    ],
+)
+def test_what_an_include_hangs_on(source: str, tests: int) -> None:
+    (include,) = found(source).includes
+    assert len(include.tests) == tests
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,6 @@ _REFUSES = re.compile(
     re.DOTALL,
 )
 """A macro that may end in an error."""
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 
 _TEMPLATE = re.compile(r"\btemplate\s*<\s*(?:int|unsigned|bool|auto|size_t|\w+_t|(?:class|typename)\s*\.\.\.)")
 _TESTED_DEFINE = re.compile(
@@ -116,7 +115,6 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
 
 def read_includes(path: str, source: str) -> Module:
     """What a header without a word of interest leads to, the numbers that it names, and its macros that are tested."""
-    includes = tuple(dict.fromkeys(_INCLUDE.findall(source)))
     code = clean(source)
     found = directives(code)
     macros = found.macros if _TESTED_DEFINE.search(source) else {}
@@ -127,4 +125,4 @@ def read_includes(path: str, source: str) -> Module:
     if containers.has_tables(source):
         text = without_directives(code.text, found)
         names |= containers.outside(code, text, scopes(text, found), given.global_name)
-    return Module(path=path, language="cuda", names=names, includes=includes, functions=macros)
+    return Module(path=path, language="cuda", names=names, includes=found.includes, functions=macros)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Expr, Span, const, negate
-from bwlint.model.facts import Function, Gate, Path, Prose, Side, Use
+from bwlint.model.facts import Function, Gate, Include, Path, Prose, Side, Use
 from bwlint.model.kinds import Ends
 from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.failures import TRAPS
@@ -79,7 +79,7 @@ class Directives:
     paths: tuple[Path, ...]
     guards: tuple[Gate, ...]
     macros: dict[str, Function]
-    includes: tuple[str, ...]
+    includes: tuple[Include, ...]
     lines: tuple[tuple[int, int], ...]
     """Offsets of the directives themselves."""
     words: tuple[str, ...]
@@ -109,7 +109,7 @@ class _DirectiveReader:
         self.returns: dict[str, list[tuple[Path, Expr]]] = {}
         self.params: dict[str, tuple[str, ...]] = {}
         self.places: dict[str, Span] = {}
-        self.includes: dict[str, None] = {}
+        self.includes: dict[str, Path] = {}
         self.defines: list[tuple[int, Use]] = []
         self.filled: list[int] = []
         """Where a stretch of code between two directives ends."""
@@ -139,7 +139,7 @@ class _DirectiveReader:
             tuple(self.paths),
             tuple(sorted(self.guards, key=lambda gate: gate.at)),
             macros,
-            tuple(self.includes),
+            tuple(Include(text, tuple(filter(_may_fail, tests))) for text, tests in self.includes.items()),
             tuple(self.lines),
             tuple(self.words),
         )
@@ -323,7 +323,14 @@ class _DirectiveReader:
         literal = None if found[1] else self.code.literal_at(found.end() - 1)
         name = found[1] or (self.code.content(literal) if literal else "")
         if name:
-            self.includes[name.strip()] = None
+            tests = self.stack[-1].own_path() if self.stack else ()
+            text = name.strip()
+            self.includes[text] = tests if self.includes.get(text, tests) else ()
+
+
+def _may_fail(test: Expr) -> bool:
+    """Whether a test may not hold where nobody has defined anything: that of a file's own guard does."""
+    return test.op != "const" and not (test.op == "not" and test.args[0].op == "defined")
 
 
 def _tests(arms: Sequence[Expr | None]) -> Path:

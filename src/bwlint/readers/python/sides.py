@@ -514,7 +514,8 @@ def literal_text(node: ast.expr) -> str:
     for item in below(node):
         if isinstance(item, ast.Constant) and isinstance(item.value, str):
             pieces.append((item.lineno, item.col_offset, item.value))
-    return "".join(text for _, _, text in sorted(pieces))
+    pieces.sort(key=lambda piece: piece[:2])  # before Python 3.12 the parts of a string share its place
+    return "".join(text for _, _, text in pieces)
 
 
 def of_words(node: ast.expr) -> Span:
