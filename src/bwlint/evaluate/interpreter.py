@@ -624,4 +624,6 @@ _DISPATCH: dict[str, Callable[[Interpreter, Expr, EvaluationFrame], Vec]] = {
     "comp": Interpreter._comp,
     "attr": members.attribute,
     "call": Interpreter._call_node,
+    "kw": lambda run, node, frame: run.evaluate(node.args[1], frame),
+    "star": lambda run, node, frame: vectors.UNKNOWN,
 }
