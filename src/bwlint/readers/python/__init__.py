@@ -24,7 +24,6 @@ from bwlint.readers.python import (
     embedded,
     fixed_digits,
     floors,
-    glued,
     installed,
     links,
     memory_queries,
@@ -65,7 +64,7 @@ _READERS = {
     "memory-queries": memory_queries,
     "pinned": pinned,
 }
-_ALWAYS_ASKED = (glued, fixed_digits, clusters, said)
+_ALWAYS_ASKED = (fixed_digits, clusters, said)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OTHERS: dict[str, Anchored] = {
     "device": vocabulary,
