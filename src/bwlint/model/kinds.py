@@ -97,7 +97,6 @@ OperationKind = Literal[
     "tile",
     "stages",
     "shared-size",
-    "default-size",
     "size-table",
     "stated",
     "generation",
