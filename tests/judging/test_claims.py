@@ -114,7 +114,6 @@ def told(found: Finding) -> list[str]:
             ["gate: ", "build: what nvcc makes of compute_90a,sm_90a;compute_80,sm_80 does not load on 12.x"],
         ),
         ("leak", "native/csrc/queries.cu:5", ["need: `scaled_sparse_mm` ends in an error on 12.x"]),
-        ("leak", "leak/questions/asked.py:9", ["gate: ", "need: `ragged_gemm` does not work on 12.x"]),
         ("leak", "leak/tensor_memory.py:6", ["gate: the table ", "need: there is no tensor memory on 12.0"]),
         (
             "leak",

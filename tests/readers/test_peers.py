@@ -74,31 +74,6 @@ def test_switches_in_python(source: str, names: set[str]) -> None:
     assert {operation.name for operation in peers(read(source, "python"), "peer-switch")} == names
 
 
-@pytest.mark.parametrize(
-    ("source", "guesses"),
-    [
-        ("def f(a, gpu_name):\n    a.has_nvlink = 'PCIe' not in gpu_name\n", [("contains", "PCIe", True)]),
-        (
-            "def f(a, gpu_name):\n    a.has_nvlink = not gpu_name.lower().startswith('rtx')\n",
-            [("startswith", "rtx", True)],
-        ),
-        ("def f(a, gpu_name):\n    a.has_nvlink = not gpu_name.startswith('RTX')\n", [("startswith", "RTX", True)]),
-        ("def f(a, cpu):\n    a.use_mnnvl = cpu != 'x86_64'\n", [("processor", "", False)]),
-        ("def f(a, cpu):\n    a.use_mnnvl = cpu not in ('aarch64', 'arm64')\n", [("processor", "", True)]),
-        ("def f(a, cpu):\n    a.use_mnnvl = cpu == 'riscv64'\n", []),
-        ("def is_mnnvl():\n    return 'aarch64' in machine()\n", [("processor", "", False)]),
-        (
-            "def f(a, gpu_name):\n    if 'RTX' in gpu_name:\n        pass\n    else:\n        a.use_mnnvl = True\n",
-            [("contains", "RTX", True)],
-        ),
-        ("def f(a, name):\n    a.has_nvlink = 'PCIe' not in name\n", []),
-    ],
-)
-def test_guesses_in_python(source: str, guesses: list[tuple[str, str, bool]]) -> None:
-    found = [one for one in peers(read(source, "python"), "peer-switch") if one.name == "guessed"]
-    assert [tuple(amount.args[0] for amount in one.amounts[4:]) for one in found] == guesses
-
-
 SPEED = "def get_nvlink_bw(links):\n{}\n"
 
 

@@ -168,27 +168,6 @@ class Evidence:
         """What a side uses of a library, and not of the tree itself, that is known to work on 12.x."""
         return self.libraries.works(module.path, (self._last_if_ours(module, use) for use in side.uses))
 
-    def around(self, module: Module, qualname: str, at: Span) -> Need | None:
-        """What the definition around a check uses itself below it, unless it returns before."""
-        node = self._definitions.around(module, qualname)
-        own = (one for one in self.of_node(node) if len(one.hops) == 1 and one.hops[0].at > at) if node else ()
-        proof = self._chosen([one for one in own if one.kind in ("operation", "library")])
-        return _need(proof, Use(proof.where or qualname, "call", proof.hops[0].at)) if proof is not None else None
-
-    def at_arguments(self, module: Module, qualname: str, given: tuple[str, ...], at: Span) -> Need | None:
-        """What a function of a file needs below a place where it is given arguments that matter in it."""
-        outline = self._definitions.outline(module)
-        made = outline.instances(qualname, given, lambda test: None) if outline and outline.instances else ()
-        proofs = self._graph.proofs(Node(outline, made[0])) if outline is not None and made else ()
-        found = self._chosen([one for one in proofs if one.kind != "gate" and one.hops[0].at > at])
-        if found is None:
-            return None
-        passing = found.arriving
-        for one in proofs:
-            passing &= one.legal if one.kind == "gate" and len(one.hops) == 1 else passing
-        use = Use(found.where or qualname, "call", found.hops[0].at)
-        return _need(replace(found, arriving=passing), use)
-
     def calls_in(self, file: SourceFile, name: str) -> Iterator[Use]:
         """The calls of a name in the definitions of a Python file."""
         outline = self._definitions.outlines.of(file.real, module_name(file.real, file.root))

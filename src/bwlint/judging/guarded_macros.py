@@ -9,11 +9,10 @@ from bwlint.chips import EVERY_TARGET, TargetSet, words
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.guards import Guarded
-from bwlint.model.facts import Gate, Module, Side
+from bwlint.model.facts import Gate, Module
 
 _ON = ("", 1, True)
 _WAY_ROUND = re.compile(words.said("workaround", "workaround-in-names", "tuning"), re.I)
-_GIVES_UP = re.compile(r"\berror\b|abort|not supported|only supports?\b|requires?\b", re.I)
 
 
 def defined(guarded: Guarded) -> frozenset[str]:
@@ -30,17 +29,6 @@ def tuned(guarded: Guarded) -> str:
         values = [body for _, body in macro.returns if guarded.working.holds(body.at)] if macro else []
         if _WAY_ROUND.search(name) or any(body.op == "const" and body.args[0] not in _ON for body in values):
             return name
-    return ""
-
-
-def only_errors(context: Context, guarded: Guarded) -> str:
-    """In words that whoever is refused only meets an error: beside the guard, or wherever its macro is asked for."""
-    if guarded.other.ends == "raise":
-        return "the sibling only meets an error"
-    for name in sorted(defined(guarded)):
-        sides = [*_without(name, guarded.module)] or [*_elsewhere(context, name, guarded.module)]
-        if sides and all(side is not None and _gives_up(side) for side in sides):
-            return f"without `{name}` the sibling only meets an error"
     return ""
 
 
@@ -73,27 +61,5 @@ def _naming(context: Context, name: str, module: Module) -> Iterator[Module]:
     return (other for other in found if other.path != module.path)
 
 
-def _elsewhere(context: Context, name: str, module: Module) -> Iterator[Side | None]:
-    for other in _naming(context, name, module):
-        yield from _without(name, other)
-
-
-def _without(name: str, module: Module) -> Iterator[Side | None]:
-    """What compiles at each place that asks for a macro where it is not defined; None where more than it decides."""
-    for guard in module.guards:
-        if _asks(name, guard):
-            test = guard.test
-            negated = test.op == "not"
-            asked = test.args[0] if negated else test
-            plain = asked.op in ("defined", "macro") and asked.args[0] == name
-            yield (guard.yes if negated else guard.no) if plain else None
-
-
 def _asks(name: str, guard: Gate) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", guard.text) is not None
-
-
-def _gives_up(side: Side) -> bool:
-    """Whether all that a side does is to say that it cannot."""
-    does = any(use.how == "define" for use in side.uses)
-    return side.ends == "raise" or (not does and any(_GIVES_UP.search(text.text) for text in side.texts[:1]))

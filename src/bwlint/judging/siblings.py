@@ -7,12 +7,10 @@ Where the two disagree, one of them is wrong.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, group, spelling
-from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.model.expr import Span, walk_through
 from bwlint.model.facts import Gate, Hop, Module, Side, Use
@@ -30,7 +28,6 @@ MAX_DEFINITIONS = 40
 _FAMILY = group("consumer-blackwell")
 _BEFORE = group("thor")
 """What a bound takes along that takes 12.x."""
-_FOR_FAMILY = re.compile(rf"{spelling.of_generation(12)}|b12x", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +74,6 @@ def admits(context: Context, judged: Judged, chips: ChipSet) -> Admission | None
             return None
         first = first or found
     return first
-
-
-def elsewhere(context: Context, judged: Judged, chips: ChipSet) -> Admission | None:
-    """Another gate of the file that lets the whole family to the same kernel for it, `chips` among them."""
-    for use in calls(context, judged, judged.working):
-        if not _FOR_FAMILY.search(use.name.rpartition(".")[2]):
-            continue
-        for other in context.beside(judged.module):
-            if not other.sets.flags and chips <= other.must <= _FAMILY and _calls(other.working, use):
-                at = Hop(judged.module.path, other.at, f"this gate lets {plain(other.must)} to it")
-                return Admission(use.name.rpartition(".")[2], other.must, at)
-    return None
 
 
 def peer(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
@@ -202,10 +187,6 @@ def namesake(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
         if same and other.gate.kind == "list" and chips <= other.core and not other.core & judged.core - chips:
             return other
     return None
-
-
-def _calls(side: Side, use: Use) -> bool:
-    return any(other.how == "call" and other.name == use.name and other.at != use.at for other in side.uses)
 
 
 def calls(context: Context, judged: Judged, side: Side) -> Iterator[Use]:

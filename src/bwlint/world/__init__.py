@@ -30,7 +30,7 @@ which chips pass the checks above a place of its body?         `refusals.Refusal
 what does a library of that name need?                         `libraries.Libraries.need`, `.works`, `.by_name`
 **A side of a gate**
 what is behind it, and on which chips does that work?          `judging.evidence.Evidence.of`
-what do other gates of the tree say of the same thing?         `judging.siblings.admits`, `.elsewhere`, `.peer`
+what do other gates of the tree say of the same thing?         `judging.siblings.admits`, `.peer`
 **An instruction, an amount**
 which targets assemble it?                                     `judging.legality.legal`, `.slow`
 which targets get to what asks for bytes or threads?         `judging.amounts.Asked.targets`

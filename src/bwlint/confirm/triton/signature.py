@@ -34,9 +34,7 @@ _DTYPES = {
 _OF_LANGUAGE = {"float8e4nv": "fp8e4nv", "float8e5": "fp8e5", "int1": "i1", **_DTYPES}
 _OF_BITS = {8: "fp8e4nv", 16: "fp16", 32: "fp32"}
 _SCALAR = re.compile(r"\*?(?:i1|[iu](?:8|16|32|64)|fp(?:16|32|64)|bf16|fp8e(?:4nv|5|4b15|4b8|5b16))")
-_MAKES = frozenset({"empty", "zeros", "ones", "full", "arange", "tensor", "new_empty", "new_zeros"})
 _LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "contiguous", "clone"})
-_FLOATS = frozenset({"sqrt", "float", "log", "exp", "log2"})
 
 
 @dataclass(slots=True)

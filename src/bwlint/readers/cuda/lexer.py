@@ -29,7 +29,6 @@ _BLOCK = 256
 _NEAR = 2000
 """Characters within which a comment is about something on its line."""
 _NOT_NEWLINE = re.compile(r"[^\n]+")
-_CONTINUED = re.compile(r"\\[ \t]*\n")
 TOKEN = re.compile(
     r"""
     (?P<id>[A-Za-z_$]\w*)

@@ -21,7 +21,7 @@ from bwlint.readers.python import characters, choices, definitions, installed, l
 from bwlint.readers.python.carriers import Carriers, may_call
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.given import arguments_of, constants
-from bwlint.readers.python.lower import SAID, Lowerer, is_arch
+from bwlint.readers.python.lower import SAID, Lowerer
 from bwlint.readers.python.numbers import numbers
 from bwlint.readers.python.sides import SKIPS, dotted, marks_of_all
 from bwlint.readers.python.sizes import Sizes
@@ -52,44 +52,8 @@ _MAPPINGS = frozenset({"var", "import", "dict", "name", "attr"})
 """What may stand for a mapping that the file or another one writes down."""
 
 
-MIN_CHOICES = 2
-"""One string alone may mean anything."""
 MOST_BEHIND = 400
 """Statements of a block that are looked at from one of them."""
-
-
-def _is_digits(text: ast.expr) -> bool:
-    """Whether a string is a number alone: "sm80" is what a path for many chips is called."""
-    return isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value.isdecimal()
-
-
-def _chosen(node: ast.If) -> tuple[list[ast.expr], list[ast.stmt]]:
-    """The strings with which every test of a chain compares one name, and what follows where none is met."""
-    texts: list[ast.expr] = []
-    names: set[str] = set()
-    while True:
-        left, values = _compared(node.test)
-        if left is None or not any(is_arch(left, value) for value in values):
-            return [], []
-        names.add(dotted(left))
-        if len(names) > 1:
-            return [], []
-        texts += values
-        if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
-            return texts, node.orelse
-        node = node.orelse[0]
-
-
-def _compared(test: ast.expr) -> tuple[ast.expr | None, list[ast.expr]]:
-    """The name and the texts of `name == "90"` or `name in ("100", "103")`."""
-    if not isinstance(test, ast.Compare) or len(test.ops) > 1:
-        return None, []
-    value = test.comparators[0]
-    if isinstance(test.ops[0], ast.Eq):
-        return test.left, [value]
-    if isinstance(test.ops[0], ast.In) and isinstance(value, ast.Tuple | ast.List | ast.Set) and value.elts:
-        return test.left, value.elts
-    return None, []
 
 
 def _mapping_of(node: ast.expr) -> ast.expr:
@@ -409,8 +373,6 @@ class Flow:
         elif (flag := installed.asked(node.test, self._importable)) and not any(map(installed.is_told, self.path)):
             self._condition(test, node.test, (node.body, node.orelse), rest, (0, 0), "installed", flag.module)
             self.gates.found[-1] = replace(self.gates.found[-1], leaf=flag.at)
-        elif not position:
-            self._choice(node)
         elif_ = node.orelse[0] if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) else None
 
         def otherwise() -> bool:
@@ -462,16 +424,6 @@ class Flow:
         else:
             scope.env = self._merge(test, after_yes, after_no)
         return False
-
-    def _choice(self, node: ast.If) -> None:
-        """A chain that compares one name with the digits of architectures, and ends in an error for all others."""
-        texts, last = _chosen(node)
-        if len(texts) < MIN_CHOICES or sides.ending(last) != "raise" or not all(map(_is_digits, texts)):
-            return
-        members = Expr("tuple", (self.lowerer.many(texts),))
-        test = Expr("cmp", ("in", (Expr("source", ("guess",)), members)), span(node.test))
-        no = sides.block(last, self.imports, self.quietly)
-        self.add("condition", test, node.test, Side(ends="fall", empty=True), no)
 
     def _condition(
         self,
@@ -644,7 +596,6 @@ class Flow:
                 if isinstance(mark, ast.Call):
                     self._named(name, mark, self.lowerer.lower(mark))
         else:
-            self.sizes.constant(last, node, self.qualname)
             self._declared(last, node, value)
 
     def _marked(self, mark: str) -> Side:

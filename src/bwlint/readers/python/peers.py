@@ -3,12 +3,11 @@
 Each comes out as an operation of kind peer-switch. `name` is skip, declared (a variable that would leave a test out is
 said not to), reads (it is asked for), open, enable, multicast, multimem (a call that uses
 multicast memory), fabric, rdma, option, switched (an option that is given the answer of a question about the device),
-guessed (one that the name of the product or of the processor decides, see `guesses`), named (a look at NVLink that the
-name of the device decides) or demanded (multicast that the caller may not want). `amounts` are two tuples, of which the
-first is empty here and the second holds the kinds of proof within reach, then for an option the path that it enters and
-what it turns on, for one that is guessed also what decides it, for rdma and fabric what decides (always, processor),
-for demanded the parameter that nobody looks at, and for skip, declared and reads the variable; for skip also what it
-has to be for the test to be made.
+named (a look at NVLink that the name of the device decides) or demanded (multicast that the caller may not want).
+`amounts` are two tuples, of which the first is empty here and the second holds the kinds of proof within reach, then
+for an option the path that it enters and what it turns on, for rdma and fabric what decides (always, processor), for
+demanded the parameter that nobody looks at, and for skip, declared and reads the variable; for skip also what it has to
+be for the test to be made.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import below
-from bwlint.readers.python import guesses
 from bwlint.readers.python.vocabulary import numbers_of_lines
 from bwlint.readers.spans import span
 
@@ -184,44 +182,27 @@ def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> 
     if isinstance(node, ast.Call):
         yield from _called(node, function)
         for keyword in node.keywords:
-            yield from _decided(keyword.arg or "", keyword.value, function)
+            yield from _decided(keyword.arg or "", keyword.value)
     elif isinstance(node, ast.Assign | ast.AnnAssign):
         yield from _assigned(node, tests)
-        yield from _decided(_target_name(node), node.value, function)
+        yield from _decided(_target_name(node), node.value)
     elif isinstance(node, ast.Return) and node.value is not None:
-        yield from _decided(function.name, node.value, function)
+        yield from _decided(function.name, node.value)
         if tests or isinstance(node.value, ast.IfExp):
             yield from _fabric(node.value, tests)
     elif isinstance(node, ast.If) and _asks_name(node.test) and any(map(_NVLINK.search, _words(node))):
         yield _Found("named", node.test)
-    elif isinstance(node, ast.If) and (guess := guesses.of(node.test, function.words)) is not None:
-        yield from _guessed(node, guess)
     elif isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise):
         yield from _demanded(node.test, tests, function)
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _ENABLE.match(_last(node.value.func)):
         yield _Found("enable", node.value.func)
 
 
-def _decided(name: str, value: ast.expr | None, function: _PeerFunction) -> Iterator[_Found]:
-    """An option that is given an answer: of the name of the product or the processor, or of a question."""
+def _decided(name: str, value: ast.expr | None) -> Iterator[_Found]:
+    """An option that is given the answer of a question."""
     option = turned_on(name) if isinstance(value, ast.Compare | ast.Call | ast.BoolOp | ast.UnaryOp) else None
-    if option is None or value is None:
-        return
-    guess = guesses.of(value, function.words)
-    if guess is not None:
-        yield _Found("guessed", value, (option.path, option.what, *guess))
-    else:
+    if option is not None and value is not None:
         yield _Found("switched", value, (option.path, option.what))
-
-
-def _guessed(node: ast.If, guess: guesses.NameGuess) -> Iterator[_Found]:
-    """An option that is switched on in a branch for products or processors of some names."""
-    for branch, decides in ((node.body, guess), (node.orelse, guess.turned())):
-        for statement in branch:
-            name = _target_name(statement) if isinstance(statement, ast.Assign | ast.AnnAssign) else ""
-            option = _option(name, statement.value) if isinstance(statement, ast.Assign | ast.AnnAssign) else None
-            if option is not None:
-                yield _Found("guessed", node.test, (option.path, option.what, *decides))
 
 
 def _target_name(node: ast.Assign | ast.AnnAssign) -> str:

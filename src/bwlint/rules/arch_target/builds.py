@@ -39,7 +39,6 @@ from bwlint.sources.search import search_of
 from bwlint.sources.tree import checkout_folder, package_root, project_folder
 from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
 
-_LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
 _MOST_DIGITS = 3
 """Of the number of a chip; one with another in a flag is `__CUDA_ARCH__`, or a slip."""
 _NUMBERS = re.compile(r"\d+[af]?")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import permutations
 
-from bwlint.chips import EVERY, NONE, ChipSet, Target, TargetSet, known_targets, siblings, spelling
+from bwlint.chips import EVERY, NONE, ChipSet, Target, known_targets, siblings, spelling
 from bwlint.chips.flags import find_flags
 from bwlint.chips.wording import plain
 from bwlint.evaluate.values import CHIPS
@@ -63,8 +63,6 @@ def _returned(context: Context, module: Module, path: Path, value: Expr) -> Iter
             continue
         if mine == others and other not in others.loads_on():
             yield _exact(module, value.at, mine, ChipSet.of(other.name))
-        elif mine.suffix and not others.suffix and other in others.loads_on():
-            yield _plain(module, value.at, mine, others)
 
 
 def _may_name(function: Function, value: Expr) -> bool:
@@ -93,20 +91,4 @@ def _exact(module: Module, at: Span, target: Target, left: ChipSet) -> Draft:
         advice=f"name the chip's own target there ({', '.join(f'sm_{chip.joined}{target.suffix}' for chip in left)})",
         remedy=NoFix("whether the compiler knows the other target is not shown"),
         claims=(Claimed(claims.build([pair_of(target, target)], left), at),),
-    )
-
-
-def _plain(module: Module, at: Span, mine: Target, others: Target) -> Draft:
-    chips = ChipSet.joining([others.chip])
-    return Draft(
-        rule=RULE,
-        place=DraftPlace(module=module, at=at, admitted=mine.loads_on(), certain=mine.loads_on()),
-        severity="warning",
-        confidence="medium",
-        message=f"{plain(chips)} gets plain {others} here where its sibling gets {mine}: FP4 mma and setmaxnreg need "
-        f"the suffix on both",
-        label="the suffix is for one of two",
-        advice=f"give {plain(chips)} sm_{others.number}{mine.suffix}",
-        remedy=NoFix("whether what is compiled needs the suffix is not shown"),
-        claims=(Claimed(claims.instruction(claims.SETMAXNREG, TargetSet.joining([others])), None),),
     )

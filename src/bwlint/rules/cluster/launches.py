@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from math import prod
 
-from bwlint.chips import Chip, ChipSet, Target, TargetSet, group
-from bwlint.chips.instructions import verdict
+from bwlint.chips import Chip, ChipSet, Target, group
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -24,18 +22,11 @@ from bwlint.model.findings import Claim, Severity
 from bwlint.rules.cluster import RULE
 from bwlint.world.gates import Judged, refuses
 
-_CTA_GROUP = re.compile(r"cta_?group", re.I)
 _ABLE = re.compile(r"(?:support|can|enable|use)\w*_clusters?(?:_launch(?:es)?)?$", re.I)
 _BLOCKS = re.compile(r"num_ctas|cluster", re.I)
-_PAIR_OF_BLOCKS = "cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
-    yield from _pairs(context, judged)
-    yield from _taken_for_able(context, judged)
-
-
-def _taken_for_able(context: Context, judged: Judged) -> Iterator[Draft]:
     """A lower bound of the capability in place of a question whether clusters fit."""
     names = _last(judged) if judged.gate.is_a("predicate") else judged.gate.name
     switches = judged.gate.is_a("flag", "predicate") and _ABLE.search(names)
@@ -74,50 +65,6 @@ def _is_several(test: Expr) -> bool:
         return False
     parts = [arg for node in walk(test) for arg in node.args]
     return 1 in parts and any(isinstance(arg, str) and _BLOCKS.search(arg) for arg in parts)
-
-
-def _pairs(context: Context, judged: Judged) -> Iterator[Draft]:
-    """A guard that refuses pairs of blocks for some chips without them, and forgets others."""
-    if not judged.denies or not refuses(judged.gate.yes) or not _asks_for_pairs(judged.gate.test):
-        return
-    refused, legal = judged.core, _having_pairs()
-    wrong = context.targets & judged.sets.live - refused - legal
-    if not refused or refused & legal or not wrong or _refused_besides(context, judged) & wrong:
-        return
-    yield Draft(
-        rule=RULE,
-        place=DraftPlace(module=judged.module, at=judged.at, admitted=wrong, certain=wrong, gate=judged.gate),
-        severity="warning",
-        confidence="medium",
-        message=(
-            f"pairs of blocks (cta_group::2) are refused for {plain(refused)} and let through for {plain(wrong)}, which"
-            f" {'has' if len(wrong) == 1 else 'have'} none either"
-        ),
-        label=f"refuses {refused}",
-        advice=f"refuse them wherever the chip is not one of {plain(legal)}",
-        legal=legal,
-        claims=(Claimed(_no_pairs(wrong)),),
-    )
-
-
-@cache
-def _having_pairs() -> ChipSet:
-    """The chips that have cta_group::2, by the table of instructions."""
-    return verdict(_PAIR_OF_BLOCKS).legal.chips
-
-
-def _no_pairs(chips: ChipSet) -> Claim:
-    return claims.instruction(_PAIR_OF_BLOCKS, TargetSet.native(chips))
-
-
-def _asks_for_pairs(test: Expr) -> bool:
-    """Whether one of the operands that must all hold is `cta_group == 2`, or a member TWO of an enumeration."""
-    if test.op == "and":
-        return any(_asks_for_pairs(item) for item in test.args[0])
-    if test.op != "cmp" or test.args[0] not in ("==", "is"):
-        return False
-    parts = [arg for node in walk(test) for arg in node.args]
-    return (2 in parts or "TWO" in parts) and any(isinstance(arg, str) and _CTA_GROUP.search(arg) for arg in parts)
 
 
 def _refused_besides(context: Context, judged: Judged) -> ChipSet:

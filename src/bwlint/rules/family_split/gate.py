@@ -15,7 +15,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import Parted, against, ground, old_library
-from bwlint.judging.siblings import Admission, admits, asks, elsewhere, peer
+from bwlint.judging.siblings import Admission, admits, asks, peer
 from bwlint.model.expr import Expr, walk, walk_through
 from bwlint.model.facts import Gate
 from bwlint.model.findings import NoFix, Severity
@@ -376,7 +376,7 @@ def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) 
     knows = reasons.untried(judged) or reasons.given(judged.gate.comment) or reasons.speaks_of_twin(judged.gate.comment)
     if test & _SECOND or knows or context.builds_exact(judged):
         return None
-    return admits(context, judged, missing) or elsewhere(context, judged, missing)
+    return admits(context, judged, missing)
 
 
 def spans_generations(judged: Judged) -> bool:

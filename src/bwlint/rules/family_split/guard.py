@@ -11,7 +11,7 @@ from bwlint.chips.wording import called, plain
 from bwlint.evaluate.names import guess
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
-from bwlint.judging.guarded_macros import defined, only_errors, served_elsewhere, tuned
+from bwlint.judging.guarded_macros import defined, served_elsewhere, tuned
 from bwlint.judging.guards import Guarded
 from bwlint.judging.wrappers import for_family, name_of, served, wrapper_of
 from bwlint.model.expr import walk
@@ -116,11 +116,8 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
         return NoFix(f"`{owner}` is named for one part alone: what runs on the family wants another wrapper")
     gained = _twins(guarded, held, lost) & guarded.sets.live
     targets = guarded.admitted | gained
-    evidence = (
-        _loads_already(context, guarded, held, lost)
-        or only_errors(context, guarded)
-        or served_elsewhere(context, guarded, gained)
-    )
+    only_errors = "the sibling only meets an error" if guarded.other.ends == "raise" else ""
+    evidence = _loads_already(context, guarded, held, lost) or only_errors or served_elsewhere(context, guarded, gained)
     return Remedy(
         "guard",
         targets.chips,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import NONE, ChipSet, group, spelling
+from bwlint.chips import NONE, ChipSet, spelling
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.evaluate.values import CHIPS, EnumMember
@@ -22,14 +22,12 @@ from bwlint.model.findings import Claim, NoFix
 from bwlint.model.kinds import ANSWERS
 from bwlint.rules.leak import RULE, contract, generations, own_words, predicate, sisters
 from bwlint.rules.leak.needs import draft, leaks, only_imported, with_remedy
-from bwlint.rules.leak.options import asked_for
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 
 _ONE_PART = re.compile(rf"(?:^|_)is_?{spelling.IN_NAMES}[0-9]{{1,3}}x?$", re.I)
-_OLD_NAMES = group("renamed")
 _NUMBERED = re.compile(r"[0-9]{2}|[0-9]\.[0-9]")
 """What a text has that is the device's own, and no name that it chose."""
 
@@ -77,7 +75,7 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
             one = replace(one, severity="note", confidence="low", remedy=None)
         yield _unless_in_vain(context, judged, side, _where_chosen(context, judged, one, wrong), wrong)
     if not found:
-        told = list(asked_for(context, judged)) or list(misnamed(context, judged))
+        told = list(misnamed(context, judged))
         yield from told or own_words.open_bound(context, judged)
 
 

@@ -62,11 +62,7 @@ def leaks(
 
 def _need(context: Context, judged: Judged, side: Side, apart: frozenset[Span]) -> Need | None:
     """What a side uses; else what the reason of the refusal, the enclosing names, or the file say."""
-    found = (
-        context.need_of(judged, side, apart)
-        or _returned(context.evidence.libraries, judged, side)
-        or _guarded(context, judged)
-    )
+    found = context.need_of(judged, side, apart) or _returned(context.evidence.libraries, judged, side)
     if (found is not None and found.strength == PROOF) or side is not judged.working:
         return found
     at = judged.at
@@ -103,19 +99,6 @@ def _need(context: Context, judged: Judged, side: Side, apart: frozenset[Span]) 
 def is_true_of_later(name: str) -> bool:
     """Whether a name asks for what all later chips have: who asks it and needs more than that is to ask for more."""
     return _TRUE_OF_LATER.search(spoken(name)) is not None
-
-
-def _guarded(context: Context, judged: Judged) -> Need | None:
-    """What a function ends in that begins with a check, where the check ends just where that begins to work."""
-    if not refuses(judged.other) or judged.gate.path or judged.in_test or judged.module.language != "python":
-        return None
-    found = context.evidence.around(judged.module, judged.gate.qualname, judged.at)
-    admitted = judged.admitted - _OLD_NAMES
-    return found if found is not None and _first(admitted) == _first(found.legal) else None
-
-
-def _first(chips: ChipSet) -> int:
-    return min((chip.joined for chip in chips), default=0)
 
 
 def _of_class(judged: Judged, need: Need) -> bool:

@@ -1,11 +1,11 @@
-"""p2p-atomics at an option by capability, product or processor: none of them shows what connects the GPUs."""
+"""p2p-atomics at an option by capability, which does not show what connects the GPUs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import NONE, ChipSet, group, queries
+from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.peers import proved, turned_on
 from bwlint.chips.wording import plain
 from bwlint.evaluate.values import CHIPS
@@ -27,14 +27,10 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     values = {one.at: one.amounts[0] for one in module.operations if one.kind == "switched"}
     for switch in module.operations:
-        if switch.kind != "peer-switch" or switch.name not in ("guessed", "switched"):
+        if switch.kind != "peer-switch" or switch.name != "switched" or switch.at not in values:
             continue
-        path, what = (amount.args[0] for amount in switch.amounts[2:4])
-        if proved(path, frozenset(node.args[0] for node in switch.amounts[1].args[0])):
-            continue
-        if switch.name == "guessed":
-            yield from _guessed(context, module, switch, path, what)
-        elif switch.at in values:
+        path = switch.amounts[2].args[0]
+        if not proved(path, frozenset(node.args[0] for node in switch.amounts[1].args[0])):
             yield from _by_capability(context, module, switch, values[switch.at])
 
 
@@ -50,7 +46,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     shown = frozenset(one.name for one in judged.module.operations if one.kind == "peer-proof")
     if not proved(option.path, shown):
         place = DraftPlace.of_gate(judged)
-        yield _draft(place, option.path, option.what, ours, "the device's capability", sure=not judged.sets.guessed)
+        yield _draft(place, option.path, option.what, ours, sure=not judged.sets.guessed)
 
 
 def _by_capability(context: Context, module: Module, switch: Operation, asked: Expr) -> Iterator[Draft]:
@@ -61,48 +57,19 @@ def _by_capability(context: Context, module: Module, switch: Operation, asked: E
     if not ours or not value.device or value.uniform:
         return
     if ours <= ChipSet.joining(chip for chip, lane in zip(CHIPS, value.lanes, strict=True) if lane is True):
-        yield _draft(_place(module, switch, ours), path, what, ours, "the device's capability", sure=not value.guessed)
+        place = DraftPlace(module=module, at=switch.at, admitted=ours, certain=NONE)
+        yield _draft(place, path, what, ours, sure=not value.guessed)
 
 
-def _guessed(context: Context, module: Module, switch: Operation, path: str, what: str) -> Iterator[Draft]:
-    how, text, denied = (amount.args[0] for amount in switch.amounts[4:])
-    ours = context.targets & _NO_NVLINK & context.let_to(module, switch.at)
-    if how == "processor":
-        on_arm = NONE if denied else ours & group("arm-hosts")
-        if on_arm:
-            yield _draft(_place(module, switch, on_arm), path, what, on_arm, "the processor", "an ARM one")
-        return
-    taken = [name for name in _products(ours) if _holds(how, text, name) is not denied]
-    if taken:
-        yield _draft(_place(module, switch, ours), path, what, ours, "the product's name", f'"{taken[0]}"')
-
-
-def _products(chips: ChipSet) -> Iterator[str]:
-    for chip in chips.names:
-        yield from queries.products().get(chip, ())
-
-
-def _holds(how: str, text: str, name: str) -> bool:
-    name, text = name.casefold(), text.casefold()
-    return name.startswith(text) if how == "startswith" else text in name
-
-
-def _place(module: Module, switch: Operation, ours: ChipSet) -> DraftPlace:
-    return DraftPlace(module=module, at=switch.at, admitted=ours, certain=NONE)
-
-
-def _draft(
-    place: DraftPlace, path: str, what: str, ours: ChipSet, decides: str, passing: str = "", *, sure: bool = True
-) -> Draft:
+def _draft(place: DraftPlace, path: str, what: str, ours: ChipSet, *, sure: bool) -> Draft:
     chips = plain(ours)
-    passes = f"{passing} passes, and {chips} has no NVLink" if passing else f"{chips} passes and has no NVLink"
     severity: Severity = "warning" if sure else "note"
     return Draft(
         rule=RULE,
         place=place,
         severity=severity,
         confidence="medium" if sure else "low",
-        message=f"{what} is {chosen(path)} by {decides} alone: {passes}",
+        message=f"{what} is {chosen(path)} by the device's capability alone: {chips} passes and has no NVLink",
         label=f"{chosen(path)} for {chips} too",
         advice=advice(path),
         claims=(claimed(path, ours, place.at),),

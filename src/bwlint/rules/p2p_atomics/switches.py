@@ -35,7 +35,7 @@ _SWITCH_PATH = {
     "rdma": "rdma",
 }
 _ORDER = tuple(PATHS)
-_ELSEWHERE = frozenset({"declared", "reads", "guessed", "switched"})
+_ELSEWHERE = frozenset({"declared", "reads", "switched"})
 """What stands beside a switch, or is judged in `assumed`."""
 
 
