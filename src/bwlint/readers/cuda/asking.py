@@ -11,10 +11,13 @@ from bwlint.chips.spelling import IN_NAMES, NUMBER
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr
 from bwlint.model.naming import spoken
+from bwlint.readers.cuda.lexer import Code
 
-_IDENTIFIER = re.compile(
-    r"\b\w*(?:[Ss][Mm]|SM|[Aa]rch|ARCH|[Cc]apab|CAPAB|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell)\w*"
+_PART = re.compile(
+    r"[Ss][Mm]|[Aa]rch|ARCH|[Cc]apab|CAPAB|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell"
 )
+_IDENTIFIER = re.compile(rf"\b\w*(?:{_PART.pattern})\w*")
+_WORD = re.compile(r"\w")
 _QUALIFIES = re.compile(r"\s*(?:::|<(?![<=\s]))")
 _OF_ONE = re.compile(rf"{IN_NAMES}{NUMBER}_\w*(?!\w)(?!\s*\()")
 """SM90_TMA_LOAD, SM80_gemm_test: what is called after the chip that it is for."""
@@ -56,11 +59,28 @@ def asks_device(text: str) -> bool:
 def may_ask(text: str, start: int, end: int) -> bool:
     """Whether a stretch has an identifier that may read the device; of namespaces and types it is a part."""
     return any(
-        is_device(match[0])
-        and not _QUALIFIES.match(text, match.end(), end)
-        and not _OF_ONE.match(text, match.start(), end)
+        is_device(match[0]) and _reads(text, match.start(), match.end(), end)
         for match in _IDENTIFIER.finditer(text, start, end)
     )
+
+
+def _reads(text: str, start: int, end: int, stop: int) -> bool:
+    """Whether an identifier that may be the device stands for a value."""
+    return not _QUALIFIES.match(text, end, stop) and not _OF_ONE.match(text, start, stop)
+
+
+def asking(code: Code, text: str) -> list[int]:
+    """Where a text of a file has the identifiers of `may_ask`, in order."""
+    found: list[int] = []
+    for word in filter(is_device, code.words_with(_PART)):
+        at = text.find(word)
+        while at >= 0:
+            end = at + len(word)
+            alone = not _WORD.match(text, at - 1 if at else end, at) and not _WORD.match(text, end)
+            if alone and _reads(text, at, end, len(text)):
+                found.append(at)
+            at = text.find(word, end)
+    return sorted(found)
 
 
 @cache

@@ -19,6 +19,7 @@ MAX_TOKENS = 4000
 _DECLARED = re.compile(
     r"\b(?P<kind>(?:\w+_)?(?:map|set)|vector|array)\s*<(?P<types>[^;={}()]{1,300})>\s*(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*=?\s*(?=\{)"
 )
+_BEGUN = re.compile(r">\s*(?:const\s+)?[A-Za-z_]\w*\s*=?\s*\{")
 _ASKS = re.compile(r"\b(?:at|count|contains|find|c?end)\s*\(")
 _KEYED = re.compile(r"map\s{0,4}<\s{0,4}(?:std::)?(?:u?int\w{0,6}|unsigned|pair)\b")
 _TURNED = {"==": "not in", "!=": "in"}
@@ -28,7 +29,7 @@ Followed = Callable[[Expr], Expr]
 
 def written(code: Code, text: str, start: int, end: int, resolve: Resolve) -> Iterator[tuple[str, int, Expr]]:
     """What is written down in containers in a stretch of blanked text: names, places and values."""
-    if text.find("{", start, end) < 0:
+    if _BEGUN.search(text, start, end) is None:
         return
     for match in _DECLARED.finditer(text, start, end):
         close = matching(text, match.end(), MAX_WRITTEN)

@@ -19,7 +19,7 @@ from bwlint.readers.cuda.constants import Constants, arguments, template_end
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.given import global_name
 from bwlint.readers.cuda.layout import dimensions
-from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.lexer import Code, any_within, matching
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
 
@@ -76,6 +76,7 @@ _AMOUNT = r"(?:1[6-9]\d|2[0-2]\d)\s*\*\s*1024\b|(?:166912|232448|233472)\b"
 _CAST = r"(?:\(\s*\w+\s*\)|static_cast\s*<\s*\w+\s*>)?"
 _JUDGES = re.compile(rf"[<>/]\s*=?\s*{_CAST}\s*\(?\s*(?:{_AMOUNT})|(?:{_AMOUNT})\s*\)?\s*[<>/]")
 _NUMBER = re.compile(_AMOUNT)
+_SIZES = re.compile(r"\n(?:1024|166912|232448|233472)\n")
 _OF_MULTIPROCESSORS = frozenset(chip.smem_per_sm for chip in EVERY)
 _SHARED_OUT = re.compile(r"\s*\)?\s*/")
 _SEVERAL = re.compile(
@@ -103,12 +104,6 @@ def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[tupl
         return (), {}
     reader = _LaunchReader(code, directives, scopes, Constants(code, directives, scopes))
     return tuple(reader.read()), reader.constants.names
-
-
-def _any(offsets: list[int], start: int, end: int) -> bool:
-    """Whether one of the ascending offsets lies in a stretch."""
-    index = bisect.bisect_left(offsets, start)
-    return index < len(offsets) and offsets[index] < end
 
 
 @dataclass
@@ -277,14 +272,14 @@ class _LaunchReader:
         return [match.start() for match in _LOOKED.finditer(self.code.text)]
 
     def _asks_limit(self, function: CodeScope | None) -> bool:
-        return function is not None and _any(self._limits_asked, function.open, function.close)
+        return function is not None and any_within(self._limits_asked, function.open, function.close)
 
     def _looked_at(self, start: int, end: int, function: CodeScope | None, call: bool = True) -> bool:
         """Whether the error code of a call is used, or the last error asked for below it."""
         if function is None:
             return True
         text = self.code.text
-        if _any(self._looks, end, function.close):
+        if any_within(self._looks, end, function.close):
             return True
         before = text[max(function.open, start - 200) : start].rstrip()
         before = re.sub(r"(?:::|\bstd::|\bcuda::)$", "", before).rstrip()
@@ -337,7 +332,7 @@ class _LaunchReader:
                     "capacity", definition.name, definition.start, definition.end, (amount,), checked=asked
                 )
                 yield replace(found, qualname=self.constants.class_at(definition.start) or found.qualname)
-        for match in self._matches(_NUMBER):
+        for match in self._matches(_NUMBER) if _SIZES.search(self.code.words) else ():
             function = self.scopes.function(match.start())
             line = self.code.text[self.code.line_start(match.start()) : match.end() + 60].split("\n")
             if function is None or self._asks_limit(function) or "static_assert" in line[0]:

@@ -10,6 +10,8 @@ import bisect
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
 
 from bwlint.model.expr import Span
 
@@ -28,16 +30,18 @@ _OPAQUE = re.compile(
 _BLOCK = 256
 _NEAR = 2000
 """Characters within which a comment is about something on its line."""
+_WORD = re.compile(r"\w+")
 _NOT_NEWLINE = re.compile(r"[^\n]+")
 _CONTINUED = re.compile(r"\\[ \t]*\n")
-TOKEN = re.compile(
-    r"""
+_TOKEN = re.compile(
+    # With the space behind it: one search finds a token and where the next begins.
+    r"""(?:
     (?P<id>[A-Za-z_$]\w*)
   | (?P<number>\.?[0-9](?:[eEpP][+-]|'?[\w.])*)
   | (?P<string>"(?:[^"\\\n]|\\.)*"?)
   | (?P<char>'(?:[^'\\\n]|\\.){1,12}?')
   | (?P<op><<<|>>>|<=>|->\*|\.\.\.|<<=|>>=|::|->|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%&|^]=|\#\#|.)
-    """,
+    )(?:\s|\\\n)*""",
     re.VERBOSE | re.DOTALL,
 )
 _SPACE = re.compile(r"(?:\s|\\\n)*")
@@ -52,8 +56,7 @@ class StringLiteral:
     raw: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """`kind` is id, number, string, char or op; offsets are those of the source."""
 
     kind: str
@@ -80,6 +83,20 @@ class Code:
             starts.append(at + 1)
             at = find("\n", at + 1)
         return starts
+
+    @cached_property
+    def words(self) -> str:
+        """Each word of the source once, comments and strings too, every one between two newlines.
+
+        What no word says the source does not say, and this is a tenth of it: a reader asks here whether to begin.
+        """
+        return "\n".join(("", *dict.fromkeys(_WORD.findall(self.source)), ""))
+
+    def words_with(self, part: re.Pattern[str]) -> set[str]:
+        """The words that have a part."""
+        words = self.words
+        found = (match.span() for match in part.finditer(words))
+        return {words[words.rfind("\n", 0, start) + 1 : words.find("\n", end)] for start, end in found}
 
     @cached_property
     def _is_ascii(self) -> bool:
@@ -129,6 +146,11 @@ class Code:
         return block * _BLOCK + len(data.decode("utf-8", "surrogatepass"))
 
     def span(self, start: int, end: int) -> Span:
+        lines = self._lines
+        first = bisect.bisect_right(lines, start)
+        if self._is_ascii and (first == len(lines) or end < lines[first]):
+            begin = lines[first - 1]
+            return Span(first, start - begin, first, end - begin)
         return Span(*self.place(start), *self.place(end))
 
     def line_start(self, offset: int) -> int:
@@ -213,18 +235,20 @@ def _blank(text: str) -> str:
 
 def tokens(text: str, start: int = 0, end: int | None = None, limit: int = 4000) -> list[Token]:
     """The tokens of a stretch of blanked text, at most `limit` of them."""
-    found: list[Token] = []
     stop = len(text) if end is None else end
-    at = start
-    while at < stop and len(found) < limit:
-        space = _SPACE.match(text, at, stop)
-        at = space.end() if space else at
-        match = TOKEN.match(text, at, stop)
-        if match is None:
-            break
-        found.append(Token(match.lastgroup or "op", match[0], match.start(), match.end()))
-        at = match.end()
-    return found
+    space = _SPACE.match(text, start, stop)
+    matches = _TOKEN.finditer(text, space.end() if space else start, stop)
+    return [
+        Token(kind, match[kind], *match.span(kind))
+        for match in islice(matches, limit)
+        if (kind := match.lastgroup) is not None
+    ]
+
+
+def any_within(offsets: list[int], start: int, end: int) -> bool:
+    """Whether one of the ascending offsets lies in a stretch."""
+    index = bisect.bisect_left(offsets, start)
+    return index < len(offsets) and offsets[index] < end
 
 
 def matching(text: str, opening: int, limit: int | None = None) -> int:

@@ -59,7 +59,8 @@ _WORDS = frozenset(
         *("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "template", "operator", "defined", "new"),
     ]
 )
-_REGISTERED = re.compile(rf"\b(?:\w+\s*\.\s*(?:def|impl)|def|impl|(?P<typed>{frameworks.registers_typed()}))\s*\(")
+# Each alternative begins with a plain character: that lets the engine skip to the next candidate.
+_REGISTERED = re.compile(rf"(?:def(?<!\wdef)|impl(?<!\wimpl)|(?P<typed>{frameworks.registers_typed()}))\s*\(")
 _FIRST = re.compile(r"\s*(?:[\w:]+\s*\(\s*)?")
 _SYMBOL = re.compile(rf"&\s*(?P<name>[A-Za-z_][\w:]*)|\b{frameworks.boxes()}\s*\(\s*&?\s*(?P<boxed>[A-Za-z_][\w:]*)")
 _BARE = re.compile(
@@ -350,13 +351,23 @@ def _bases(text: str, scope: CodeScope) -> tuple[str, ...]:
 
 def _bindings(code: Code) -> Iterator[tuple[str, str]]:
     """Names under which functions are registered, with pybind11 or by macros of a framework."""
+    found = tuple(_registered(code))
+    libraries = [(match.start(), match["name"]) for match in _LIBRARY.finditer(code.text)] if found else []
+    for op, target, at in found:
+        yield op, target
+        library = next((name for start, name in reversed(libraries) if start < at), "")
+        if library:
+            yield f"{library}.{op}", target
+
+
+def _registered(code: Code) -> Iterator[tuple[str, str, int]]:
+    """Each name with its function and where it is registered; -1 where that is in no library."""
     text = code.text
-    libraries = [(match.start(), match["name"]) for match in _LIBRARY.finditer(text)]
     for match in _REGISTERED.finditer(text):
         if match["typed"]:
             typed = _TYPED.match(text, match.end())
             if typed:
-                yield typed["op"], typed["name"].replace("::", ".")
+                yield typed["op"], typed["name"].replace("::", "."), -1
             continue
         opening = _FIRST.match(text, match.end())
         at = opening.end() if opening else match.end()
@@ -369,8 +380,4 @@ def _bindings(code: Code) -> Iterator[tuple[str, str]]:
         if symbol is None:
             continue
         op = re.split(r"[(\s]", code.content(literal).strip())[0].rpartition("::")[2]
-        target = (symbol["name"] or symbol["boxed"]).replace("::", ".")
-        yield op, target
-        library = next((name for start, name in reversed(libraries) if start < match.start()), "")
-        if library:
-            yield f"{library}.{op}", target
+        yield op, (symbol["name"] or symbol["boxed"]).replace("::", "."), match.start()

@@ -47,11 +47,12 @@ _FAR = "|".join(rf"{word}(?<=[^A-Z]{word})_?[a-zA-Z]" for word in ("peer", "Peer
 _SHARED = "|".join(
     rf"{word}s?_?ptrs\b" for word in ("signal", "barrier", "flag", "buf", "buffer", "data", "rank", "comm")
 )
-_INTEREST = re.compile(
-    r"_system\w*\s*\(|thread_scope_system|\.sys\b|volatile\.|\.volatile|multimem|IpcOpenMemHandle|EnablePeerAccess"
-    rf"|cuMulticast|TYPE_FABRIC|gpuDirectRDMACapable|{remote_pointers()}|NativeAtomic|NATIVE_ATOMIC|P2PAtomic"
-    rf"|{_FAR}|{_SHARED}"
+_NAMES = (
+    r"thread_scope_system|multimem|IpcOpenMemHandle|EnablePeerAccess|cuMulticast|TYPE_FABRIC|gpuDirectRDMACapable"
+    rf"|{remote_pointers()}|NativeAtomic|NATIVE_ATOMIC|P2PAtomic|{_FAR}|{_SHARED}"
 )
+_WORD_OF_INTEREST = re.compile(rf"{_NAMES}|_system|\n(?:sys|volatile)\n|volatile\n|\nvolatile")
+_INTEREST = re.compile(rf"{_NAMES}|_system\w*\s*\(|\.sys\b|volatile\.|\.volatile")
 _ROUNDS = 5
 _NEAR = 48
 """How many functions are within reach of one, in each direction."""
@@ -167,7 +168,7 @@ class _Access:
 
 def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[Operation, ...]:
     """What the module docstring says, in order of place. Never raises; linear in the length of the file."""
-    if not _INTEREST.search(code.source):
+    if not _WORD_OF_INTEREST.search(code.words) or not _INTEREST.search(code.source):
         return ()
     return _PeerReader(code, directives, scopes).read()
 
