@@ -21,6 +21,13 @@ _WORD = re.compile(r"\w")
 _QUALIFIES = re.compile(r"\s*(?:::|<(?![<=\s]))")
 _OF_ONE = re.compile(rf"{IN_NAMES}{NUMBER}_\w*(?!\w)(?!\s*\()")
 """SM90_TMA_LOAD, SM80_gemm_test: what is called after the chip that it is for."""
+_TAG = re.compile(r"(?!Is|Has)[A-Z]\w*?(?:Sm\d|\dSm)|Sm\d")
+"""`arch::Sm90`, `KernelTmaWarpSpecialized2Sm`: among the arguments of a template it picks what is instantiated."""
+_BEGINS_ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?(?:\w+\s*::\s*)*\Z")
+_ENDS_ARGUMENT = re.compile(r"\s*[,>](?![=>]?=)")
+_LONGEST_QUALIFIER = 80
+_SAME = ("is_same", "is_same_v")
+"""By these a template asks for which chip it is."""
 _LAYOUTS = ("row_major", "column_major", "col_major")
 NUMBERS = frozenset(chip.joined for chip in EVERY)
 _PAIRS = frozenset((chip.major, chip.minor) for chip in EVERY)
@@ -69,15 +76,30 @@ def _reads(text: str, start: int, end: int, stop: int) -> bool:
     return not _QUALIFIES.match(text, end, stop) and not _OF_ONE.match(text, start, stop)
 
 
-def asking(code: Code, text: str) -> list[int]:
-    """Where a text of a file has the identifiers of `may_ask`, in order."""
+def _picks(text: str, start: int, end: int) -> bool:
+    """Whether a name that a chip has stands among the arguments of a template."""
+    if _TAG.match(text, start, end) is None or _ENDS_ARGUMENT.match(text, end) is None:
+        return False
+    return _BEGINS_ARGUMENT.search(text, max(0, start - _LONGEST_QUALIFIER), start) is not None
+
+
+def device_words(code: Code) -> tuple[str, ...]:
+    """The words of a file that may ask the device."""
+    return (*filter(is_device, code.words_with(_PART)), *_SAME)
+
+
+def asking(words: tuple[str, ...], text: str) -> list[int]:
+    """Where functions of a text have the identifiers of `may_ask`, which are among these words, in order.
+
+    A tag that is an argument of a template asks nothing.
+    """
     found: list[int] = []
-    for word in filter(is_device, code.words_with(_PART)):
+    for word in words:
         at = text.find(word)
         while at >= 0:
             end = at + len(word)
             alone = not _WORD.match(text, at - 1 if at else end, at) and not _WORD.match(text, end)
-            if alone and _reads(text, at, end, len(text)):
+            if alone and _reads(text, at, end, len(text)) and not _picks(text, at, end):
                 found.append(at)
             at = text.find(word, end)
     return sorted(found)

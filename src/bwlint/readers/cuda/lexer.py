@@ -30,7 +30,8 @@ _OPAQUE = re.compile(
 _BLOCK = 256
 _NEAR = 2000
 """Characters within which a comment is about something on its line."""
-_WORD = re.compile(r"\w+")
+_SPACED = bytes(byte if byte < 128 and (chr(byte).isalnum() or byte == ord("_")) else 32 for byte in range(256))
+"""What is no part of a word, as spaces."""
 _NOT_NEWLINE = re.compile(r"[^\n]+")
 _CONTINUED = re.compile(r"\\[ \t]*\n")
 _TOKEN = re.compile(
@@ -90,7 +91,8 @@ class Code:
 
         What no word says the source does not say, and this is a tenth of it: a reader asks here whether to begin.
         """
-        return "\n".join(("", *dict.fromkeys(_WORD.findall(self.source)), ""))
+        found = _bytes(self.source).translate(_SPACED).split()
+        return b"\n".join((b"", *dict.fromkeys(found), b"")).decode()
 
     def words_with(self, part: re.Pattern[str]) -> set[str]:
         """The words that have a part."""

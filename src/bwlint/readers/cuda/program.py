@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from bwlint.model.expr import Expr
 from bwlint.readers.cuda import containers, given
-from bwlint.readers.cuda.asking import ANY_COMPARISON, asking, may_ask
+from bwlint.readers.cuda.asking import ANY_COMPARISON, asking, device_words, may_ask
 from bwlint.readers.cuda.conditions import kept_as, outside
 from bwlint.readers.cuda.failures import FAILS
 from bwlint.readers.cuda.lexer import Code, any_within
@@ -45,7 +45,8 @@ def program(
     outer = [scope for scope in scopes.functions if not scope.kernel]
     everything = sorted((*_macros(code, directives), *outer), key=lambda scope: scope.header)
     seen = {"function": text, "macro": code.text.replace("\\\n", " \n")}
-    places = {kind: asking(code, body) for kind, body in seen.items()}
+    words = device_words(code)
+    places = {kind: asking(words, body) for kind, body in seen.items()}
     open_to = {scope.open for scope in everything if any_within(places[scope.kind], scope.header, scope.close)}
     for scope in outer:
         if scope.open in open_to and _answers(text, scope):
