@@ -11,13 +11,12 @@ from bwlint.chips.spelling import IN_NAMES, NUMBER
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr
 from bwlint.model.naming import spoken
-from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.lexer import Code, places
 
 _PART = re.compile(
     r"[Ss][Mm]|[Aa]rch|ARCH|[Cc]apab|CAPAB|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell"
 )
 _IDENTIFIER = re.compile(rf"\b\w*(?:{_PART.pattern})\w*")
-_WORD = re.compile(r"\w")
 _QUALIFIES = re.compile(r"\s*(?:::|<(?![<=\s]))")
 _OF_ONE = re.compile(rf"{IN_NAMES}{NUMBER}_\w*(?!\w)(?!\s*\()")
 """SM90_TMA_LOAD, SM80_gemm_test: what is called after the chip that it is for."""
@@ -93,16 +92,8 @@ def asking(words: tuple[str, ...], text: str) -> list[int]:
 
     A tag that is an argument of a template asks nothing.
     """
-    found: list[int] = []
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            end = at + len(word)
-            alone = not _WORD.match(text, at - 1 if at else end, at) and not _WORD.match(text, end)
-            if alone and _reads(text, at, end, len(text)) and not _picks(text, at, end):
-                found.append(at)
-            at = text.find(word, end)
-    return sorted(found)
+    found = ((at, at + len(word)) for word in words for at in places(text, (word,)))
+    return sorted(at for at, end in found if _reads(text, at, end, len(text)) and not _picks(text, at, end))
 
 
 @cache

@@ -87,7 +87,7 @@ class _Templates:
         self._code = code
         self._text = text
         self._found = found
-        self._asm = [(match.start(), match.end()) for match in ASM.finditer(code.text)]
+        self._asm = [(match.start(), match.end()) for match in ASM.finditer(code.text)] if "asm" in code.text else []
         self._pasting = Pasting(code, found.lines if self._asm else ())
 
     def instructions(self) -> Iterator[tuple[str, int, int, Path]]:

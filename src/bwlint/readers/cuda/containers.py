@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from bwlint.model.expr import Expr
 from bwlint.readers.cuda.expressions import Resolve, lower
-from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.lexer import Code, any_within, matching
 from bwlint.readers.cuda.scopes import Scopes
 
 MAX_WRITTEN = 20_000
@@ -64,7 +65,12 @@ def _of_map(rows: Expr) -> Expr | None:
 
 def may_be_asked(text: str, start: int, end: int) -> bool:
     """Whether a stretch has the name of something that looks into a container."""
-    return _ASKS.search(text, start, end) is not None
+    return any_within(_questions(text), start, end)
+
+
+@lru_cache(maxsize=4)
+def _questions(text: str) -> list[int]:
+    return [match.start() for match in _ASKS.finditer(text)]
 
 
 def asked(node: Expr, followed: Followed) -> Expr:

@@ -98,8 +98,8 @@ def properties(text: str, scopes: Scopes) -> dict[str, Expr]:
 
 def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr]:
     """`.field` and `f(parameter)`, each with all that is given to it."""
-    for one in _MEMBER.finditer(text):
-        if scopes.function(one.start()) is None:
+    for start, end in scopes.between(len(text)):
+        for one in _MEMBER.finditer(text, start, end):
             value = lower(code, *one.span("value"), global_name)
             sites.fields[spoken(one["name"])].append(value)
     for scope in scopes.functions:

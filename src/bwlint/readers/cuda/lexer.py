@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -30,6 +31,7 @@ _OPAQUE = re.compile(
 _BLOCK = 256
 _NEAR = 2000
 """Characters within which a comment is about something on its line."""
+_IN_WORD = re.compile(r"\w")
 _SPACED = bytes(byte if byte < 128 and (chr(byte).isalnum() or byte == ord("_")) else 32 for byte in range(256))
 """What is no part of a word, as spaces."""
 _NOT_NEWLINE = re.compile(r"[^\n]+")
@@ -48,8 +50,7 @@ _TOKEN = re.compile(
 _SPACE = re.compile(r"(?:\s|\\\n)*")
 
 
-@dataclass(frozen=True, slots=True)
-class StringLiteral:
+class StringLiteral(NamedTuple):
     """A string literal: the offsets of what stands between its quotes, and whether escapes mean themselves."""
 
     start: int
@@ -245,6 +246,19 @@ def tokens(text: str, start: int = 0, end: int | None = None, limit: int = 4000)
         for match in islice(matches, limit)
         if (kind := match.lastgroup) is not None
     ]
+
+
+def places(text: str, words: Iterable[str]) -> list[int]:
+    """Where words stand in a text, in order."""
+    found: list[int] = []
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if not _IN_WORD.match(text, at - 1 if at else end, at) and not _IN_WORD.match(text, end):
+                found.append(at)
+            at = text.find(word, end)
+    return sorted(found)
 
 
 def any_within(offsets: list[int], start: int, end: int) -> bool:
