@@ -15,7 +15,7 @@ from bwlint.readers.cuda.instances import Given, given
 from bwlint.readers.cuda.lexer import matching
 
 MAX_LAMBDA = 20_000
-_FARTHEST = 20_000
+FARTHEST = 20_000
 _LONGEST_OWNER = 300
 _NAMED_LAMBDA = re.compile(r"\bauto\s*&{0,2}\s*(?P<name>[A-Za-z_]\w*)\s*=\s*\[[^\[\]{};]{0,200}\][^\[\]{};=]{0,400}\{")
 _OBJECT = re.compile(
@@ -59,7 +59,7 @@ class Held:
 
     def body(self, name: str, at: int) -> tuple[int, int] | None:
         """What stands between the braces of the lambda that a name is at a place; None where it is none."""
-        above = [one for one in self.lambdas.get(name, ()) if one[1] < at and at - one[0] < _FARTHEST]
+        above = [one for one in self.lambdas.get(name, ()) if one[1] < at and at - one[0] < FARTHEST]
         return above[-1] if above else None
 
     def owner(self, start: int) -> tuple[str, Given] | None:
@@ -73,7 +73,7 @@ class Held:
             return fresh["type"], given(self.text, fresh.end("type"))[0]
         known = self.objects.get(before[_name_start(before) :], ())
         place = bisect_right(known, start, key=lambda one: one.at) - 1
-        if place < 0 or start - known[place].at > _FARTHEST:
+        if place < 0 or start - known[place].at > FARTHEST:
             return None
         return known[place].type, given(self.text, known[place].end)[0]
 

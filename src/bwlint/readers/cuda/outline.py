@@ -18,7 +18,7 @@ from bwlint.model.outline import Definition, Outline
 from bwlint.readers.cuda import assembly, ways
 from bwlint.readers.cuda.constants import arguments
 from bwlint.readers.cuda.given import parameters
-from bwlint.readers.cuda.held import held
+from bwlint.readers.cuda.held import FARTHEST, held
 from bwlint.readers.cuda.instances import (
     MAX_GIVEN,
     Decide,
@@ -42,10 +42,12 @@ from bwlint.readers.ondemand import OnDemand
 MAX_USES = 300
 MAX_DEFINITIONS = 3000
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
+_PATH = re.compile(r"\s*::\s*")
 _BASES = re.compile(r":(?!:)(.*)$", re.DOTALL)
 _ACCESS = frozenset({"public", "private", "protected", "virtual", "typename"})
 _CALLED = re.compile(r"\s*<<<|<(?![<= \t])|\s*\(")
 _CALLS = re.compile(r"(?<![\w.>:])(?P<name>[A-Za-z_]\w*)\s*\(")
+_LAMBDA = re.compile(r"=\s*\[")
 _INSTANTIATED = re.compile(r"<(?![<= \t])")
 _MEMBER = (".", "->")
 _ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?\Z")
@@ -233,6 +235,8 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
 
 def _called_lambdas(text: str, runs: list[Stretch]) -> Iterator[Stretch]:
     """What surely runs in the lambdas with a name that are called in some stretches."""
+    if not runs or _LAMBDA.search(text, max(0, runs[0][0] - FARTHEST), runs[-1][1]) is None:
+        return
     known = held(text)
     waiting, seen = list(runs) if known.lambdas else [], set[Stretch]()
     while waiting:
@@ -257,11 +261,12 @@ def _names(
     uses: dict[tuple[str, Given], Use] = {}
     choices = list(bound.choices(text, start, scope.close))
     for match in _NAME.finditer(text, start, scope.close):
-        if any(choice.left[0] <= match.start() < choice.left[1] for choice in choices):
+        if choices and any(choice.left[0] <= match.start() < choice.left[1] for choice in choices):
             continue
-        name = re.sub(r"\s*::\s*", ".", match[0])
+        name = match[0]
         if name in _WORDS or len(name) < 3:
             continue
+        name = _PATH.sub(".", name) if ":" in name else name
         if match.start() not in launched and not _is_used(text, match, scope.close, used):
             continue
         member = text.endswith(_MEMBER, match.start() - 2, match.start())
