@@ -13,9 +13,7 @@ from bwlint.model.expr import Expr
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda.lexer import Code, places
 
-_PART = re.compile(
-    r"[Ss][Mm]|[Aa]rch|ARCH|[Cc]apab|CAPAB|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell"
-)
+_PART = re.compile(r"[Ss][Mm]|[Aa]rch|ARCH|[Cc]apab|CAPAB|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell")
 _IDENTIFIER = re.compile(rf"\b\w*(?:{_PART.pattern})\w*")
 _QUALIFIES = re.compile(r"\s*(?:::|<(?![<=\s]))")
 _OF_ONE = re.compile(rf"{IN_NAMES}{NUMBER}_\w*(?!\w)(?!\s*\()")

@@ -17,6 +17,7 @@ from bwlint.model.kinds import NAMED, DefinitionKind
 from bwlint.model.outline import Definition, Outline
 from bwlint.readers.cuda import assembly, ways
 from bwlint.readers.cuda.constants import arguments
+from bwlint.readers.cuda.cut import cut
 from bwlint.readers.cuda.given import parameters
 from bwlint.readers.cuda.held import FARTHEST, held
 from bwlint.readers.cuda.instances import (
@@ -29,10 +30,10 @@ from bwlint.readers.cuda.instances import (
     is_special,
     member_of,
 )
-from bwlint.readers.cuda.lexer import Code, clean
-from bwlint.readers.cuda.preprocessor import Directives, directives
+from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.program import tags
-from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases, scopes, without_directives
+from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases
 from bwlint.readers.cuda.statements import statements
 from bwlint.readers.cuda.sure import Stretch, compiled, only_refuses, sure
 from bwlint.readers.cuda.walk import last
@@ -85,11 +86,8 @@ def outline(path: str, source: str) -> Outline:
     `imports` map the names under which functions are registered, with the library's (`ns.op`) where it has one, to
     the functions. Uses of kind instruction and atom are those that the tables of operations know.
     """
-    code = clean(source)
-    found = directives(code)
-    text = without_directives(code.text, found)
-    places = scopes(text, found)
-    file = _CutText(code, text, found, places)
+    file = _OutlinedFile(source)
+    code, text, places = file.code, file.text, file.places
     written: dict[str, CodeScope] = {}
     for scope in (*places.all[:MAX_DEFINITIONS], *islice(aliases(text, places), MAX_DEFINITIONS)):
         if scope.kind in ("function", "class"):
@@ -102,7 +100,7 @@ def outline(path: str, source: str) -> Outline:
         imports=dict(_bindings(code)),
         outside=_outside(written),
         instances=lambda name, given, decide: tuple(_instances(file, written, name, given, decide)),
-        written=lambda at: _written(code, at),
+        written=lambda at: _written(file.code, at),
     )
 
 
@@ -126,7 +124,7 @@ def _written(code: Code, name: Span) -> int | None:
 
 
 def _instances(
-    file: _CutText, written: Mapping[str, CodeScope], name: str, given: Given, decide: Decide
+    file: _OutlinedFile, written: Mapping[str, CodeScope], name: str, given: Given, decide: Decide
 ) -> Iterator[Definition]:
     """The definitions of a name at some arguments of a template; those that are written for them come first."""
     short = name.rpartition(".")[2]
@@ -149,13 +147,26 @@ def _holds(owner: CodeScope, scope: CodeScope) -> bool:
 
 
 @dataclass(frozen=True)
-class _CutText:
-    """A file as it was cut up. `text` is the blanked text without directives."""
+class _OutlinedFile:
+    """A file that is cut up again if it is asked for much later: outlines live as long as the run."""
 
-    code: Code
-    text: str
-    found: Directives
-    places: Scopes
+    source: str
+
+    @property
+    def code(self) -> Code:
+        return cut(self.source).code
+
+    @property
+    def text(self) -> str:
+        return cut(self.source).text
+
+    @property
+    def found(self) -> Directives:
+        return cut(self.source).found
+
+    @property
+    def places(self) -> Scopes:
+        return cut(self.source).places
 
     @cached_property
     def needs(self) -> tuple[Operation, ...]:
@@ -200,7 +211,7 @@ def _free(name: str, taken: dict[str, CodeScope]) -> str:
     return f"{name}#{number}"
 
 
-def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = None) -> Definition:
+def _definition(file: _OutlinedFile, scope: CodeScope, bound: GivenTemplate | None = None) -> Definition:
     """A definition; `bound`: of a template with what its parameters are given."""
     code, text, found = file.code, file.text, file.found
     bound = bound or GivenTemplate(code)
@@ -250,7 +261,7 @@ def _called_lambdas(text: str, runs: list[Stretch]) -> Iterator[Stretch]:
 
 
 def _names(
-    file: _CutText, scope: CodeScope, certain: list[Stretch], bound: GivenTemplate, device: bool = False
+    file: _OutlinedFile, scope: CodeScope, certain: list[Stretch], bound: GivenTemplate, device: bool = False
 ) -> Iterator[Use]:
     """The functions that a body calls and the templates that it instantiates, each once, surely where it is sure."""
     text, around = file.text, file.found.path(scope.open)
@@ -295,7 +306,9 @@ def _is_used(text: str, name: re.Match[str], stop: int, used: re.Pattern[str]) -
     return _ARGUMENT.search(text, max(0, name.start() - 60), name.start()) is not None
 
 
-def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool, chosen: bool, bound: GivenTemplate) -> Use:
+def _use(
+    file: _OutlinedFile, name: str, match: re.Match[str], is_sure: bool, chosen: bool, bound: GivenTemplate
+) -> Use:
     """A use of a name; of a builder of kernels, of what it builds for."""
     text, at = file.text, file.code.span(*match.span())
     begin = assembly.statement_start(text, match.start())
@@ -328,7 +341,7 @@ def _operations(
             yield Use(need.name, need.kind, need.at, sure=is_sure)
 
 
-def _renamed(file: _CutText, scope: CodeScope, certain: list[Stretch]) -> Iterator[Use]:
+def _renamed(file: _OutlinedFile, scope: CodeScope, certain: list[Stretch]) -> Iterator[Use]:
     """What a body surely makes use of by the name that its class or file gives it."""
     path = file.found.path(scope.open)
     for one in file.renamed:

@@ -114,6 +114,8 @@ class _PointerFunction:
     params: tuple[str, ...]
     device: bool
     traced: set[str] = field(default_factory=set)
+    followed: int = -1
+    """How many were traced when it was last gone through: with no more of them it says nothing new."""
 
     @property
     def name(self) -> str:
@@ -236,7 +238,9 @@ class _PeerReader:
         for _ in range(_ROUNDS):
             before = sum(len(function.traced) for function in self.functions)
             for function in self.functions:
-                self._trace_in(function)
+                if function.followed != len(function.traced):
+                    function.followed = len(function.traced)
+                    self._trace_in(function)
             if before == sum(len(function.traced) for function in self.functions):
                 return
 
