@@ -59,9 +59,9 @@ class Emitted:
     def _parts(self, path: str) -> _Parts:
         """The words of a header's macros, and those of each of its functions and classes by their last names."""
         if path not in self._headers:
-            from bwlint.readers.cuda.lexer import clean
+            from bwlint.readers.cuda.cut import cut
 
-            outline, code = self.native.outline(path), clean(self._text(path))
+            outline, code = self.native.outline(path), cut(self._text(path)).code
             macros = frozenset(word for found in _MACRO.finditer(code.text) for word in _WORD.findall(found[0]))
             places = outline.places.items() if outline is not None else ()
             self._headers[path] = macros, [(_last(name), _words_in(code, at)) for name, at in places]

@@ -162,14 +162,11 @@ class NativeArrivals:
         source = data if isinstance(data, Unread) else decode(data)
         if isinstance(source, Unread) or outline is None:
             return None
-        from bwlint.readers.cuda.lexer import clean
-        from bwlint.readers.cuda.preprocessor import directives
-        from bwlint.readers.cuda.scopes import without_directives
+        from bwlint.readers.cuda.cut import cut
 
-        code = clean(source)
-        found = directives(code)
-        said = "\n".join(code.text[start:end] for start, end in found.lines)
-        return _CppText(outline, code, without_directives(code.text, found), said)
+        file = cut(source)
+        said = "\n".join(file.code.text[start:end] for start, end in file.found.lines)
+        return _CppText(outline, file.code, file.text, said)
 
 
 def _innermost(outline: Outline, at: Span) -> Definition | None:

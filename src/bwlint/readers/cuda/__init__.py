@@ -10,10 +10,8 @@ from bwlint.readers import prune
 from bwlint.readers.cuda import assembly, bodies, containers, dependents, given, launches, multiprocessors, peers
 from bwlint.readers.cuda.asking import ASKED, COMPARED
 from bwlint.readers.cuda.compiletime import CompileTime
-from bwlint.readers.cuda.lexer import clean
-from bwlint.readers.cuda.preprocessor import directives
+from bwlint.readers.cuda.cut import cut
 from bwlint.readers.cuda.program import program
-from bwlint.readers.cuda.scopes import scopes, without_directives
 
 _PLAIN_WORDS = tuple(
     word.encode()
@@ -84,10 +82,8 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
 
     Never raises: what is not C++ gives few facts and no wrong ones.
     """
-    code = clean(source)
-    found = directives(code)
-    text = without_directives(code.text, found)
-    places = scopes(text, found)
+    file = cut(source)
+    code, text, found, places = file.code, file.text, file.found, file.places
     host = program(code, text, places, found, own)
     decided = CompileTime(code, text, places, found)
     launched, amounts = launches.operations(code, found, places)
@@ -115,14 +111,12 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
 
 def read_includes(path: str, source: str) -> Module:
     """What a header without a word of interest leads to, the numbers that it names, and its macros that are tested."""
-    code = clean(source)
-    found = directives(code)
+    file = cut(source)
+    code, text, found, places = file.code, file.text, file.found, file.places
     macros = found.macros if _TESTED_DEFINE.search(source) else {}
     if _TEMPLATE.search(source) is not None:
-        text = without_directives(code.text, found)
-        macros = {**CompileTime(code, text, scopes(text, found), found).definitions(), **macros}
+        macros = {**CompileTime(code, text, places, found).definitions(), **macros}
     names = {**given.constants(source), **given.defined(found.macros)}
     if containers.has_tables(source):
-        text = without_directives(code.text, found)
-        names |= containers.outside(code, text, scopes(text, found), given.global_name)
+        names |= containers.outside(code, text, places, given.global_name)
     return Module(path=path, language="cuda", names=names, includes=found.includes, functions=macros)

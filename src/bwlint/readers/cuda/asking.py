@@ -11,13 +11,20 @@ from bwlint.chips.spelling import IN_NAMES, NUMBER
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr
 from bwlint.model.naming import spoken
+from bwlint.readers.cuda.lexer import Code, places
 
-_IDENTIFIER = re.compile(
-    r"\b\w*(?:[Ss][Mm]|SM|[Aa]rch|ARCH|[Cc]apab|CAPAB|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell)\w*"
-)
+_PART = re.compile(r"[Ss][Mm]|[Aa]rch|ARCH|[Cc]apab|CAPAB|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell")
+_IDENTIFIER = re.compile(rf"\b\w*(?:{_PART.pattern})\w*")
 _QUALIFIES = re.compile(r"\s*(?:::|<(?![<=\s]))")
 _OF_ONE = re.compile(rf"{IN_NAMES}{NUMBER}_\w*(?!\w)(?!\s*\()")
 """SM90_TMA_LOAD, SM80_gemm_test: what is called after the chip that it is for."""
+_TAG = re.compile(r"(?!Is|Has)[A-Z]\w*?(?:Sm\d|\dSm)|Sm\d")
+"""`arch::Sm90`, `KernelTmaWarpSpecialized2Sm`: among the arguments of a template it picks what is instantiated."""
+_BEGINS_ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?(?:\w+\s*::\s*)*\Z")
+_ENDS_ARGUMENT = re.compile(r"\s*[,>](?![=>]?=)")
+_LONGEST_QUALIFIER = 80
+_SAME = ("is_same", "is_same_v")
+"""By these a template asks for which chip it is."""
 _LAYOUTS = ("row_major", "column_major", "col_major")
 NUMBERS = frozenset(chip.joined for chip in EVERY)
 _PAIRS = frozenset((chip.major, chip.minor) for chip in EVERY)
@@ -56,11 +63,35 @@ def asks_device(text: str) -> bool:
 def may_ask(text: str, start: int, end: int) -> bool:
     """Whether a stretch has an identifier that may read the device; of namespaces and types it is a part."""
     return any(
-        is_device(match[0])
-        and not _QUALIFIES.match(text, match.end(), end)
-        and not _OF_ONE.match(text, match.start(), end)
+        is_device(match[0]) and _reads(text, match.start(), match.end(), end)
         for match in _IDENTIFIER.finditer(text, start, end)
     )
+
+
+def _reads(text: str, start: int, end: int, stop: int) -> bool:
+    """Whether an identifier that may be the device stands for a value."""
+    return not _QUALIFIES.match(text, end, stop) and not _OF_ONE.match(text, start, stop)
+
+
+def _picks(text: str, start: int, end: int) -> bool:
+    """Whether a name that a chip has stands among the arguments of a template."""
+    if _TAG.match(text, start, end) is None or _ENDS_ARGUMENT.match(text, end) is None:
+        return False
+    return _BEGINS_ARGUMENT.search(text, max(0, start - _LONGEST_QUALIFIER), start) is not None
+
+
+def device_words(code: Code) -> tuple[str, ...]:
+    """The words of a file that may ask the device."""
+    return (*filter(is_device, code.words_with(_PART)), *_SAME)
+
+
+def asking(words: tuple[str, ...], text: str) -> list[int]:
+    """Where functions of a text have the identifiers of `may_ask`, which are among these words, in order.
+
+    A tag that is an argument of a template asks nothing.
+    """
+    found = ((at, at + len(word)) for word in words for at in places(text, (word,)))
+    return sorted(at for at, end in found if _reads(text, at, end, len(text)) and not _picks(text, at, end))
 
 
 @cache

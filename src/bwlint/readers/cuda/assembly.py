@@ -39,15 +39,16 @@ def operations(
     for kind, name, start, end, defined in _needs(code, text, found):
         if len(result) >= MAX_OPERATIONS:
             break
+        tests = decided.tests(start) if decided is not None else ()
         result.append(
             Operation(
                 kind,
                 name,
                 code.span(start, end),
                 path=(*defined, *found.path(start)),
-                tests=decided.tests(start) if decided is not None else (),
+                tests=tests,
                 qualname=places.qualname(start),
-                given=decided is not None and decided.is_given(start),
+                given=decided is not None and decided.is_given(start, tests),
             )
         )
     return tuple(sorted(result, key=lambda one: one.at))
@@ -86,7 +87,7 @@ class _Templates:
         self._code = code
         self._text = text
         self._found = found
-        self._asm = [(match.start(), match.end()) for match in ASM.finditer(code.text)]
+        self._asm = [(match.start(), match.end()) for match in ASM.finditer(code.text)] if "asm" in code.text else []
         self._pasting = Pasting(code, found.lines if self._asm else ())
 
     def instructions(self) -> Iterator[tuple[str, int, int, Path]]:

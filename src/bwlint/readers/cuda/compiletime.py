@@ -68,12 +68,12 @@ class CompileTime:
             self._bodies[scope.open] = statements(self.text, scope.open + 1, scope.close)
         return tuple(self._around(self._bodies[scope.open], offset, scope))
 
-    def is_given(self, offset: int) -> bool:
-        """Whether a test around a place in a function that others call asks for one of its parameters."""
-        scope = self.scopes.function(offset)
+    def is_given(self, offset: int, tests: Path) -> bool:
+        """Whether the `tests` around a place in a function that others call ask for one of its parameters."""
+        asked = {node.args[0] for test in tests for node in walk(test) if node.op == "macro"}
+        scope = self.scopes.function(offset) if asked else None
         if scope is None or scope.kernel:
             return False
-        asked = {node.args[0] for test in self.tests(offset) for node in walk(test) if node.op == "macro"}
         return not asked.isdisjoint(filter(None, parameters(self.text, scope)))
 
     def _around(self, body: tuple[Statement, ...], offset: int, scope: CodeScope) -> Iterator[Expr]:

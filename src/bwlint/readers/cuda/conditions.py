@@ -26,6 +26,8 @@ def conditions(
     text: str, start: int, end: int, aside: tuple[Stretch, ...], lower: Lower, deep: int = MAX_DEPTH
 ) -> Iterator[Expr]:
     """The largest conditions of a stretch of blanked text, in order; what lies `aside` is read elsewhere."""
+    if _COMPARES.search(text, start, end) is None:
+        return
     for begin, stop in _parts(text, start, end):
         if _COMPARES.search(text, begin, stop) is None or _is_aside(begin, stop, aside):
             continue

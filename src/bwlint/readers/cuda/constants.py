@@ -28,7 +28,8 @@ MAX_DEPTH = 50
 MAX_USES = 32
 """How many instantiations of a template may agree on an argument."""
 _SET = re.compile(r"=(?!=)")  # begins with a plain character: the engine skips to it
-_TARGET = re.compile(r"([A-Za-z_]\w*)[ \t]*((?:[-+*/%|&^]|<<|>>)?)$")
+_TARGET = re.compile(r"(?P<op>[-+*/%|&^]|<<|>>)?[ \t]*(?P<name>\w*[A-Za-z_])")
+"""What is set, read backwards from the sign: the last word in front of it and its operator."""
 _LONGEST_NAME = 90
 _END = re.compile(r"[;,(){}\[\]]|(?<=\w)<(?![<=\s])")
 _BEHIND_ARGUMENTS = ("::", "(", "{", ")", ";", ",", ">>>")
@@ -48,6 +49,7 @@ _DEEPEST_TYPE = 6
 _UNSCOPED = re.compile(r"\s*(?:typedef\s+)?enum\s+(?!class\b|struct\b)")
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 _ALIAS = re.compile(r"\busing\s+$")
+_NAMED_TYPE = re.compile(r"using(?<!\wusing)\s+(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<type>[^;{}]+?)\s*;")
 _CHOOSES = re.compile(r"(?:typename\s+)?(?:\w+\s*::\s*){0,4}conditional(?:_t)?\s*<")
 _ONE_RETURN = re.compile(r"\s*return\b(?P<value>[^;{}]+);\s*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -130,11 +132,10 @@ class Constants:
         text = self.code.text
         found: dict[str, list[tuple[int, str, int]]] = defaultdict(list)
         for match in _SET.finditer(text):
-            low = max(0, match.start() - _LONGEST_NAME)
-            target = _TARGET.search(text[low : match.start()].rpartition("\n")[2])
+            target = _TARGET.match(text[max(0, match.start() - _LONGEST_NAME) : match.start()][::-1])
             if target is not None:
                 start = match.start() - len(target[0])
-                found[target[1]].append((start, f"{target[2]}=", match.end()))
+                found[target["name"][::-1]].append((start, f"{target['op'] or ''}=", match.end()))
         return found
 
     def _known(self, name: str) -> list[ConstantDefinition]:
@@ -521,8 +522,7 @@ class Constants:
 
     def _alias(self, name: str, offset: int) -> tuple[int, int] | None:
         """The type that `using name = type` gives a name, in the class or function around, or at the top of a file."""
-        text, function = self.code.text, self.scopes.function(offset)
-        found = [one.span(1) for one in re.finditer(rf"\busing\s+{re.escape(name)}\s*=\s*([^;{{}}]+?)\s*;", text)]
+        function, found = self.scopes.function(offset), self._aliases.get(name, ())
         around = [scope for scope in self._classes if scope.open < offset < scope.close][-1:]
         around += [function] if function is not None else []
         for scope in reversed(around):
@@ -531,6 +531,14 @@ class Constants:
                 return mine[0] if len(mine) == 1 else None
         outside = [one for one in found if not self.class_at(one[0]) and self.scopes.function(one[0]) is None]
         return outside[0] if len(outside) == 1 else None
+
+    @cached_property
+    def _aliases(self) -> dict[str, list[tuple[int, int]]]:
+        """Where the types stand that `using name = type` gives names, by name."""
+        found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for one in _NAMED_TYPE.finditer(self.code.text):
+            found[one["name"]].append(one.span("type"))
+        return found
 
     def _instance_layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
         instance = self._instance(words, offset)

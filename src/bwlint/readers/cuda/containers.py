@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from bwlint.model.expr import Expr
 from bwlint.readers.cuda.expressions import Resolve, lower
-from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.lexer import Code, any_within, matching
 from bwlint.readers.cuda.scopes import Scopes
 
 MAX_WRITTEN = 20_000
@@ -19,6 +20,7 @@ MAX_TOKENS = 4000
 _DECLARED = re.compile(
     r"\b(?P<kind>(?:\w+_)?(?:map|set)|vector|array)\s*<(?P<types>[^;={}()]{1,300})>\s*(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*=?\s*(?=\{)"
 )
+_BEGUN = re.compile(r">\s*(?:const\s+)?[A-Za-z_]\w*\s*=?\s*\{")
 _ASKS = re.compile(r"\b(?:at|count|contains|find|c?end)\s*\(")
 _KEYED = re.compile(r"map\s{0,4}<\s{0,4}(?:std::)?(?:u?int\w{0,6}|unsigned|pair)\b")
 _TURNED = {"==": "not in", "!=": "in"}
@@ -28,7 +30,7 @@ Followed = Callable[[Expr], Expr]
 
 def written(code: Code, text: str, start: int, end: int, resolve: Resolve) -> Iterator[tuple[str, int, Expr]]:
     """What is written down in containers in a stretch of blanked text: names, places and values."""
-    if text.find("{", start, end) < 0:
+    if _BEGUN.search(text, start, end) is None:
         return
     for match in _DECLARED.finditer(text, start, end):
         close = matching(text, match.end(), MAX_WRITTEN)
@@ -63,7 +65,12 @@ def _of_map(rows: Expr) -> Expr | None:
 
 def may_be_asked(text: str, start: int, end: int) -> bool:
     """Whether a stretch has the name of something that looks into a container."""
-    return _ASKS.search(text, start, end) is not None
+    return any_within(_questions(text), start, end)
+
+
+@lru_cache(maxsize=4)
+def _questions(text: str) -> list[int]:
+    return [match.start() for match in _ASKS.finditer(text)]
 
 
 def asked(node: Expr, followed: Followed) -> Expr:

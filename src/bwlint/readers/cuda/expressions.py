@@ -37,6 +37,7 @@ _BINARY = {
     "/": 10,
     "%": 10,
 }
+_UNARY = frozenset({"!", "-", "+", "~", "*", "&"})
 _ALTERNATIVE = {"and": "&&", "or": "||", "not": "!", "not_eq": "!="}
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"})
 _TYPES = frozenset(
@@ -61,15 +62,16 @@ class TooDeep(Exception):
 def lower(code: Code, start: int, end: int, resolve: Resolve, *, preprocessor: bool = False, limit: int = 400) -> Expr:
     """The expression that stands between two offsets of the blanked text."""
     found = tokens(code.text, start, end, limit + 1)
-    whole = unknown(_key(found), code.span(start, end))
-    if not found or len(found) > limit:
-        return whole
-    try:
+    if found and len(found) <= limit:
         parser = _ExpressionParser(code, found, resolve, preprocessor)
-        node = parser.ternary()
-    except TooDeep:
-        return whole
-    return node if parser.at == len(found) else whole
+        try:
+            node = parser.ternary()
+        except TooDeep:
+            pass
+        else:
+            if parser.at == len(found):
+                return node
+    return unknown(_key(found), code.span(start, end))
 
 
 def number(text: str) -> int | float | None:
@@ -95,6 +97,7 @@ class _ExpressionParser:
     def __init__(self, code: Code, found: Sequence[Token], resolve: Resolve, preprocessor: bool) -> None:
         self.code = code
         self.found = found
+        self.texts = [token.text for token in found]
         self.resolve = resolve
         self.preprocessor = preprocessor
         self.at = 0
@@ -102,7 +105,7 @@ class _ExpressionParser:
 
     def _peek(self, ahead: int = 0) -> str:
         place = self.at + ahead
-        return self.found[place].text if place < len(self.found) else ""
+        return self.texts[place] if place < len(self.texts) else ""
 
     def _span(self, first: int) -> Span:
         last = max(first, min(self.at, len(self.found)) - 1)
@@ -126,7 +129,8 @@ class _ExpressionParser:
         first = self.at
         left = self._unary()
         while True:
-            op = _ALTERNATIVE.get(self._peek(), self._peek())
+            op = self._peek()
+            op = _ALTERNATIVE.get(op, op)
             power = _BINARY.get(op, 0)
             if power < least:
                 return left
@@ -141,8 +145,9 @@ class _ExpressionParser:
         first = self.at
         operators: list[str] = []
         while True:
-            op = _ALTERNATIVE.get(self._peek(), self._peek())
-            if op not in ("!", "-", "+", "~", "*", "&"):
+            op = self._peek()
+            op = _ALTERNATIVE.get(op, op)
+            if op not in _UNARY:
                 break
             operators.append(op)
             self.at += 1

@@ -31,6 +31,7 @@ _DECLARED = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(
 _GIVES = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(?:\w+::)*(?P<name>\w+)\s*\(")
 _INITIALISERS = re.compile(r"\)\s{0,40}:(?!:)")
 _INITIALISED = re.compile(r"[:,]\s*(?P<name>\w+)\s*[({]")
+_PARTS = re.compile(r"[()\[\]{},]")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
 _UNSHARED = re.compile(r"\bstatic\b|^\s*#")
 _NAMELESS = re.compile(r"\bnamespace\s*\{")
@@ -97,8 +98,8 @@ def properties(text: str, scopes: Scopes) -> dict[str, Expr]:
 
 def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr]:
     """`.field` and `f(parameter)`, each with all that is given to it."""
-    for one in _MEMBER.finditer(text):
-        if scopes.function(one.start()) is None:
+    for start, end in scopes.between(len(text)):
+        for one in _MEMBER.finditer(text, start, end):
             value = lower(code, *one.span("value"), global_name)
             sites.fields[spoken(one["name"])].append(value)
     for scope in scopes.functions:
@@ -183,15 +184,14 @@ def arguments(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The offsets of the arguments between two brackets."""
     found: list[tuple[int, int]] = []
     depth, begin = 0, start
-    for at in range(start, end):
-        mark = text[at]
-        if mark in "([{":
+    for mark in _PARTS.finditer(text, start, end):
+        if mark[0] in "([{":
             depth += 1
-        elif mark in ")]}":
+        elif mark[0] in ")]}":
             depth -= 1
-        elif mark == "," and depth == 0:
-            found.append((begin, at))
-            begin = at + 1
+        elif depth == 0:
+            found.append((begin, mark.start()))
+            begin = mark.end()
     found.append((begin, end))
     return found
 

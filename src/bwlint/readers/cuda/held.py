@@ -15,7 +15,8 @@ from bwlint.readers.cuda.instances import Given, given
 from bwlint.readers.cuda.lexer import matching
 
 MAX_LAMBDA = 20_000
-_FARTHEST = 20_000
+FARTHEST = 20_000
+_LONGEST_OWNER = 300
 _NAMED_LAMBDA = re.compile(r"\bauto\s*&{0,2}\s*(?P<name>[A-Za-z_]\w*)\s*=\s*\[[^\[\]{};]{0,200}\][^\[\]{};=]{0,400}\{")
 _OBJECT = re.compile(
     r"(?<![\w.:>])(?P<type>[A-Za-z_](?:\w|::)*)(?:<[^<>;{}()]{0,200}>)?[\s&*]+(?P<name>[A-Za-z_]\w*)\s*(?=[;({=,)])"
@@ -27,7 +28,6 @@ _NUMBERS = r"(?:int|unsigned|long|short|bool|float|double|size_t|u?int(?:8|16|32
 _NUMBER = re.compile(rf"\b{_NUMBERS}\s+(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*=(?!=)")
 _NUMBER_TYPE = re.compile(_NUMBERS)
 _ELEMENT = re.compile(r"\bget\s*<\s*\d+\s*>\s*\(\s*$")
-_OWNED_BY = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?:\.|->)\s*$")
 _TEMPORARY = re.compile(r"(?P<type>[A-Za-z_](?:\w|::)*)(?:<[^<>;{}()]{0,200}>)?\s*(?:\{\s*\}|\(\s*\))\s*\.\s*$")
 _NO_TYPES = frozenset(
     {"return", "auto", "new", "delete", "throw", "else", "const", "case", "goto", "using", "typename"}
@@ -59,23 +59,31 @@ class Held:
 
     def body(self, name: str, at: int) -> tuple[int, int] | None:
         """What stands between the braces of the lambda that a name is at a place; None where it is none."""
-        above = [one for one in self.lambdas.get(name, ()) if one[1] < at and at - one[0] < _FARTHEST]
+        above = [one for one in self.lambdas.get(name, ()) if one[1] < at and at - one[0] < FARTHEST]
         return above[-1] if above else None
 
     def owner(self, start: int) -> tuple[str, Given] | None:
         """The class, and the arguments of its template, of the object whose member begins at an offset."""
         if not self.text.endswith((".", "->"), 0, start):
             return None
-        begin = max(0, start - 300)
-        fresh = _TEMPORARY.search(self.text, begin, start)
+        begin = max(0, start - _LONGEST_OWNER)
+        before = self.text[begin : start - (1 if self.text[start - 1] == "." else 2)].rstrip()
+        fresh = _TEMPORARY.search(self.text, begin, start) if before.endswith((")", "}")) else None
         if fresh is not None:
             return fresh["type"], given(self.text, fresh.end("type"))[0]
-        named = _OWNED_BY.search(self.text, begin, start)
-        known = self.objects.get(named["name"], ()) if named is not None else ()
+        known = self.objects.get(before[_name_start(before) :], ())
         place = bisect_right(known, start, key=lambda one: one.at) - 1
-        if place < 0 or start - known[place].at > _FARTHEST:
+        if place < 0 or start - known[place].at > FARTHEST:
             return None
         return known[place].type, given(self.text, known[place].end)[0]
+
+
+def _name_start(text: str) -> int:
+    """Where the word begins that a text ends with."""
+    at = len(text)
+    while at and (text[at - 1].isalnum() or text[at - 1] == "_"):
+        at -= 1
+    return at
 
 
 @lru_cache(maxsize=4)

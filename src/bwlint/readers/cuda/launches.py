@@ -19,7 +19,7 @@ from bwlint.readers.cuda.constants import Constants, arguments, template_end
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.given import global_name
 from bwlint.readers.cuda.layout import dimensions
-from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.lexer import Code, any_within, matching, places
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
 
@@ -61,14 +61,17 @@ _SHARED = re.compile(
     r"(?P<type>(?:[A-Za-z_]\w*(?:\s*::\s*|\s+|(?=\s*[*&]))){1,12}?[*\s]*)(?P<name>[A-Za-z_]\w*)\s*(?P<dims>(?:\[[^\[\]]*\]\s*)*);"
 )
 _BOUNDS = re.compile(r"__launch_bounds__\s*\(")
-_LIMIT_ASKED = re.compile(
-    r"MaxSharedMemoryPer|sharedMemPer|MAX_SHARED_MEMORY_PER|\b\w{0,40}(?i:max|limit|capacity|optin)\w{0,40}(?i:sh?mem|shared_?mem)\w{0,40}\s*\("
-    r"|\b\w{0,40}(?i:sh?mem|shared_?mem)\w{0,40}(?i:max|limit|capacity|optin)\w{0,40}\s*\("
+_NAMED_LIMIT = re.compile(r"MaxSharedMemoryPer|sharedMemPer|MAX_SHARED_MEMORY_PER")
+_LIMIT = re.compile(
+    rf"{_NAMED_LIMIT.pattern}|(?:max|limit|capacity|optin)\w{{0,40}}(?:sh?mem|shared_?mem)"
+    r"|(?:sh?mem|shared_?mem)\w{0,40}(?:max|limit|capacity|optin)",
+    re.IGNORECASE,
 )
+_OPENS = re.compile(r"\s*\(")
 _IS_LIMIT = re.compile(r"\w*(?i:max)_?\w*(?i:sh?mem|shared)\w*$")
 _LOOKED = re.compile(
-    r"GetLastError|PeekAtLastError|\b\w*(?i:launch_?check|check_?cuda|cuda_?check|check_?error|check_?last|check_?kernel|"
-    r"check_?launch|kernel_?check|sync_?check)\w*\b"
+    r"GetLastError|PeekAtLastError|(?i:launch_?check|check_?cuda|cuda_?check|check_?error|check_?last|check_?kernel|"
+    r"check_?launch|kernel_?check|sync_?check)"
 )
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*$")
 _OF_MEMORY = re.compile(r"(?i)sh?mem|shared|cta|occup")
@@ -76,6 +79,7 @@ _AMOUNT = r"(?:1[6-9]\d|2[0-2]\d)\s*\*\s*1024\b|(?:166912|232448|233472)\b"
 _CAST = r"(?:\(\s*\w+\s*\)|static_cast\s*<\s*\w+\s*>)?"
 _JUDGES = re.compile(rf"[<>/]\s*=?\s*{_CAST}\s*\(?\s*(?:{_AMOUNT})|(?:{_AMOUNT})\s*\)?\s*[<>/]")
 _NUMBER = re.compile(_AMOUNT)
+_SIZES = re.compile(r"\n(?:1024|166912|232448|233472)\n")
 _OF_MULTIPROCESSORS = frozenset(chip.smem_per_sm for chip in EVERY)
 _SHARED_OUT = re.compile(r"\s*\)?\s*/")
 _SEVERAL = re.compile(
@@ -105,12 +109,6 @@ def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[tupl
     return tuple(reader.read()), reader.constants.names
 
 
-def _any(offsets: list[int], start: int, end: int) -> bool:
-    """Whether one of the ascending offsets lies in a stretch."""
-    index = bisect.bisect_left(offsets, start)
-    return index < len(offsets) and offsets[index] < end
-
-
 @dataclass
 class _LaunchReader:
     code: Code
@@ -136,11 +134,13 @@ class _LaunchReader:
     def _generations(self) -> Iterator[Operation]:
         """Each instruction or target that the file names: for whom it is meant."""
         seen: dict[str, tuple[int, int]] = {}
-        for match in _GENERATION.finditer(self.code.source):
-            name = match["word"] or (match["memory"] and "tcgen05") or f"sm_{match['number']}"
-            if name not in seen and not self._in_comment(match.start()):
-                seen[name] = match.span()
-        for name, (start, end) in seen.items():
+        for word in self.code.words_with(_GENERATION):
+            at = next((at for at in places(self.code.source, (word,)) if not self._in_comment(at)), -1)
+            for match in _GENERATION.finditer(word) if at >= 0 else ():
+                name = match["word"] or (match["memory"] and "tcgen05") or f"sm_{match['number']}"
+                span = at + match.start(), at + match.end()
+                seen[name] = min(seen.get(name, span), span)
+        for name, (start, end) in sorted(seen.items(), key=lambda one: one[1]):
             yield Operation("mention", name, self.code.span(start, end), path=self.directives.path(start))
 
     def _in_comment(self, offset: int) -> bool:
@@ -269,22 +269,24 @@ class _LaunchReader:
 
     @cached_property
     def _limits_asked(self) -> list[int]:
-        return [match.start() for match in _LIMIT_ASKED.finditer(self.code.text)]
+        text, words = self.code.text, self.code.words_with(_LIMIT)
+        asked = ((at, at + len(word)) for word in words for at in places(text, (word,)))
+        return sorted(at for at, end in asked if _NAMED_LIMIT.search(text, at, end) or _OPENS.match(text, end))
 
     @cached_property
     def _looks(self) -> list[int]:
         """Where somebody looks at an error code."""
-        return [match.start() for match in _LOOKED.finditer(self.code.text)]
+        return places(self.code.text, self.code.words_with(_LOOKED))
 
     def _asks_limit(self, function: CodeScope | None) -> bool:
-        return function is not None and _any(self._limits_asked, function.open, function.close)
+        return function is not None and any_within(self._limits_asked, function.open, function.close)
 
     def _looked_at(self, start: int, end: int, function: CodeScope | None, call: bool = True) -> bool:
         """Whether the error code of a call is used, or the last error asked for below it."""
         if function is None:
             return True
         text = self.code.text
-        if _any(self._looks, end, function.close):
+        if any_within(self._looks, end, function.close):
             return True
         before = text[max(function.open, start - 200) : start].rstrip()
         before = re.sub(r"(?:::|\bstd::|\bcuda::)$", "", before).rstrip()
@@ -337,7 +339,7 @@ class _LaunchReader:
                     "capacity", definition.name, definition.start, definition.end, (amount,), checked=asked
                 )
                 yield replace(found, qualname=self.constants.class_at(definition.start) or found.qualname)
-        for match in self._matches(_NUMBER):
+        for match in self._matches(_NUMBER) if _SIZES.search(self.code.words) else ():
             function = self.scopes.function(match.start())
             line = self.code.text[self.code.line_start(match.start()) : match.end() + 60].split("\n")
             if function is None or self._asks_limit(function) or "static_assert" in line[0]:

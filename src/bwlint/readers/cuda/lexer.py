@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
 
 from bwlint.model.expr import Span
 
@@ -28,22 +31,25 @@ _OPAQUE = re.compile(
 _BLOCK = 256
 _NEAR = 2000
 """Characters within which a comment is about something on its line."""
+_IN_WORD = re.compile(r"\w")
+_SPACED = bytes(byte if byte < 128 and (chr(byte).isalnum() or byte == ord("_")) else 32 for byte in range(256))
+"""What is no part of a word, as spaces."""
 _NOT_NEWLINE = re.compile(r"[^\n]+")
-TOKEN = re.compile(
-    r"""
+_TOKEN = re.compile(
+    # With the space behind it: one search finds a token and where the next begins.
+    r"""(?:
     (?P<id>[A-Za-z_$]\w*)
   | (?P<number>\.?[0-9](?:[eEpP][+-]|'?[\w.])*)
   | (?P<string>"(?:[^"\\\n]|\\.)*"?)
   | (?P<char>'(?:[^'\\\n]|\\.){1,12}?')
   | (?P<op><<<|>>>|<=>|->\*|\.\.\.|<<=|>>=|::|->|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%&|^]=|\#\#|.)
-    """,
+    )(?:\s|\\\n)*""",
     re.VERBOSE | re.DOTALL,
 )
 _SPACE = re.compile(r"(?:\s|\\\n)*")
 
 
-@dataclass(frozen=True, slots=True)
-class StringLiteral:
+class StringLiteral(NamedTuple):
     """A string literal: the offsets of what stands between its quotes, and whether escapes mean themselves."""
 
     start: int
@@ -51,8 +57,7 @@ class StringLiteral:
     raw: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """`kind` is id, number, string, char or op; offsets are those of the source."""
 
     kind: str
@@ -79,6 +84,21 @@ class Code:
             starts.append(at + 1)
             at = find("\n", at + 1)
         return starts
+
+    @cached_property
+    def words(self) -> str:
+        """Each word of the source once, comments and strings too, every one between two newlines.
+
+        What no word says the source does not say, and this is a tenth of it: a reader asks here whether to begin.
+        """
+        found = _bytes(self.source).translate(_SPACED).split()
+        return b"\n".join((b"", *dict.fromkeys(found), b"")).decode()
+
+    def words_with(self, part: re.Pattern[str]) -> set[str]:
+        """The words that have a part."""
+        words = self.words
+        found = (match.span() for match in part.finditer(words))
+        return {words[words.rfind("\n", 0, start) + 1 : words.find("\n", end)] for start, end in found}
 
     @cached_property
     def _is_ascii(self) -> bool:
@@ -128,6 +148,11 @@ class Code:
         return block * _BLOCK + len(data.decode("utf-8", "surrogatepass"))
 
     def span(self, start: int, end: int) -> Span:
+        lines = self._lines
+        first = bisect.bisect_right(lines, start)
+        if self._is_ascii and (first == len(lines) or end < lines[first]):
+            begin = lines[first - 1]
+            return Span(first, start - begin, first, end - begin)
         return Span(*self.place(start), *self.place(end))
 
     def line_start(self, offset: int) -> int:
@@ -212,18 +237,33 @@ def _blank(text: str) -> str:
 
 def tokens(text: str, start: int = 0, end: int | None = None, limit: int = 4000) -> list[Token]:
     """The tokens of a stretch of blanked text, at most `limit` of them."""
-    found: list[Token] = []
     stop = len(text) if end is None else end
-    at = start
-    while at < stop and len(found) < limit:
-        space = _SPACE.match(text, at, stop)
-        at = space.end() if space else at
-        match = TOKEN.match(text, at, stop)
-        if match is None:
-            break
-        found.append(Token(match.lastgroup or "op", match[0], match.start(), match.end()))
-        at = match.end()
-    return found
+    space = _SPACE.match(text, start, stop)
+    matches = _TOKEN.finditer(text, space.end() if space else start, stop)
+    return [
+        Token(kind, match[kind], *match.span(kind))
+        for match in islice(matches, limit)
+        if (kind := match.lastgroup) is not None
+    ]
+
+
+def places(text: str, words: Iterable[str]) -> list[int]:
+    """Where words stand in a text, in order."""
+    found: list[int] = []
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if not _IN_WORD.match(text, at - 1 if at else end, at) and not _IN_WORD.match(text, end):
+                found.append(at)
+            at = text.find(word, end)
+    return sorted(found)
+
+
+def any_within(offsets: list[int], start: int, end: int) -> bool:
+    """Whether one of the ascending offsets lies in a stretch."""
+    index = bisect.bisect_left(offsets, start)
+    return index < len(offsets) and offsets[index] < end
 
 
 def matching(text: str, opening: int, limit: int | None = None) -> int:

@@ -30,13 +30,14 @@ _ROUND = 8
 """Grids of a multiple are sized by the work, whatever product has that many."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _WAY_BACK = 120
+_MARKED = re.compile(r"[sS][mM]|rocessor")
 _MARKS = re.compile(r"[sS][mM][sS]?\w{0,10}|[pP]rocessor\w{0,10}")
 
 
 def operations(code: Code, directives: Directives, places: Scopes) -> Iterator[Operation]:
     """The numbers of a file; of a constant outside of functions, those of the functions that use it decide."""
     words: dict[CodeScope, frozenset[str]] = {}
-    for number, (name, begin, end) in enumerate(_numbers(code.text)):
+    for number, (name, begin, end) in enumerate(_numbers(code)):
         if number >= MAX_FOUND:
             return
         around = places.function(begin)
@@ -61,13 +62,14 @@ def operations(code: Code, directives: Directives, places: Scopes) -> Iterator[O
         )
 
 
-def _numbers(text: str) -> Iterator[tuple[str, int, int]]:
+def _numbers(code: Code) -> Iterator[tuple[str, int, int]]:
     """Declared numbers of multiprocessors and numbers of blocks in launches, each with its name and its place."""
-    for grid in _GRID.finditer(text):
+    text = code.text
+    for grid in _GRID.finditer(text) if "<<<" in text or "dim3" in text else ():
         group = "number" if grid["number"] else "launched"
         if int(grid[group]) % _ROUND:
             yield grid["name"] or "gridDim.x", *grid.span(group)
-    for marked in _MARKS.finditer(text):
+    for marked in _MARKS.finditer(text) if any(map(counts, code.words_with(_MARKED))) else ():
         match = _NUMBER.search(text, marked.end(), marked.end() + 12)
         if match is None:
             continue

@@ -17,8 +17,9 @@ from bwlint.model.kinds import NAMED, DefinitionKind
 from bwlint.model.outline import Definition, Outline
 from bwlint.readers.cuda import assembly, ways
 from bwlint.readers.cuda.constants import arguments
+from bwlint.readers.cuda.cut import cut
 from bwlint.readers.cuda.given import parameters
-from bwlint.readers.cuda.held import held
+from bwlint.readers.cuda.held import FARTHEST, held
 from bwlint.readers.cuda.instances import (
     MAX_GIVEN,
     Decide,
@@ -29,10 +30,10 @@ from bwlint.readers.cuda.instances import (
     is_special,
     member_of,
 )
-from bwlint.readers.cuda.lexer import Code, clean
-from bwlint.readers.cuda.preprocessor import Directives, directives
+from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.program import tags
-from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases, scopes, without_directives
+from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases
 from bwlint.readers.cuda.statements import statements
 from bwlint.readers.cuda.sure import Stretch, compiled, only_refuses, sure
 from bwlint.readers.cuda.walk import last
@@ -42,10 +43,12 @@ from bwlint.readers.ondemand import OnDemand
 MAX_USES = 300
 MAX_DEFINITIONS = 3000
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
+_PATH = re.compile(r"\s*::\s*")
 _BASES = re.compile(r":(?!:)(.*)$", re.DOTALL)
 _ACCESS = frozenset({"public", "private", "protected", "virtual", "typename"})
 _CALLED = re.compile(r"\s*<<<|<(?![<= \t])|\s*\(")
 _CALLS = re.compile(r"(?<![\w.>:])(?P<name>[A-Za-z_]\w*)\s*\(")
+_LAMBDA = re.compile(r"=\s*\[")
 _INSTANTIATED = re.compile(r"<(?![<= \t])")
 _MEMBER = (".", "->")
 _ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?\Z")
@@ -59,7 +62,8 @@ _WORDS = frozenset(
         *("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "template", "operator", "defined", "new"),
     ]
 )
-_REGISTERED = re.compile(rf"\b(?:\w+\s*\.\s*(?:def|impl)|def|impl|(?P<typed>{frameworks.registers_typed()}))\s*\(")
+# Each alternative begins with a plain character: that lets the engine skip to the next candidate.
+_REGISTERED = re.compile(rf"(?:def(?<!\wdef)|impl(?<!\wimpl)|(?P<typed>{frameworks.registers_typed()}))\s*\(")
 _FIRST = re.compile(r"\s*(?:[\w:]+\s*\(\s*)?")
 _SYMBOL = re.compile(rf"&\s*(?P<name>[A-Za-z_][\w:]*)|\b{frameworks.boxes()}\s*\(\s*&?\s*(?P<boxed>[A-Za-z_][\w:]*)")
 _BARE = re.compile(
@@ -82,11 +86,8 @@ def outline(path: str, source: str) -> Outline:
     `imports` map the names under which functions are registered, with the library's (`ns.op`) where it has one, to
     the functions. Uses of kind instruction and atom are those that the tables of operations know.
     """
-    code = clean(source)
-    found = directives(code)
-    text = without_directives(code.text, found)
-    places = scopes(text, found)
-    file = _CutText(code, text, found, places)
+    file = _OutlinedFile(source)
+    code, text, places = file.code, file.text, file.places
     written: dict[str, CodeScope] = {}
     for scope in (*places.all[:MAX_DEFINITIONS], *islice(aliases(text, places), MAX_DEFINITIONS)):
         if scope.kind in ("function", "class"):
@@ -99,7 +100,7 @@ def outline(path: str, source: str) -> Outline:
         imports=dict(_bindings(code)),
         outside=_outside(written),
         instances=lambda name, given, decide: tuple(_instances(file, written, name, given, decide)),
-        written=lambda at: _written(code, at),
+        written=lambda at: _written(file.code, at),
     )
 
 
@@ -123,7 +124,7 @@ def _written(code: Code, name: Span) -> int | None:
 
 
 def _instances(
-    file: _CutText, written: Mapping[str, CodeScope], name: str, given: Given, decide: Decide
+    file: _OutlinedFile, written: Mapping[str, CodeScope], name: str, given: Given, decide: Decide
 ) -> Iterator[Definition]:
     """The definitions of a name at some arguments of a template; those that are written for them come first."""
     short = name.rpartition(".")[2]
@@ -146,13 +147,26 @@ def _holds(owner: CodeScope, scope: CodeScope) -> bool:
 
 
 @dataclass(frozen=True)
-class _CutText:
-    """A file as it was cut up. `text` is the blanked text without directives."""
+class _OutlinedFile:
+    """A file that is cut up again if it is asked for much later: outlines live as long as the run."""
 
-    code: Code
-    text: str
-    found: Directives
-    places: Scopes
+    source: str
+
+    @property
+    def code(self) -> Code:
+        return cut(self.source).code
+
+    @property
+    def text(self) -> str:
+        return cut(self.source).text
+
+    @property
+    def found(self) -> Directives:
+        return cut(self.source).found
+
+    @property
+    def places(self) -> Scopes:
+        return cut(self.source).places
 
     @cached_property
     def needs(self) -> tuple[Operation, ...]:
@@ -197,7 +211,7 @@ def _free(name: str, taken: dict[str, CodeScope]) -> str:
     return f"{name}#{number}"
 
 
-def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = None) -> Definition:
+def _definition(file: _OutlinedFile, scope: CodeScope, bound: GivenTemplate | None = None) -> Definition:
     """A definition; `bound`: of a template with what its parameters are given."""
     code, text, found = file.code, file.text, file.found
     bound = bound or GivenTemplate(code)
@@ -232,6 +246,8 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
 
 def _called_lambdas(text: str, runs: list[Stretch]) -> Iterator[Stretch]:
     """What surely runs in the lambdas with a name that are called in some stretches."""
+    if not runs or _LAMBDA.search(text, max(0, runs[0][0] - FARTHEST), runs[-1][1]) is None:
+        return
     known = held(text)
     waiting, seen = list(runs) if known.lambdas else [], set[Stretch]()
     while waiting:
@@ -245,7 +261,7 @@ def _called_lambdas(text: str, runs: list[Stretch]) -> Iterator[Stretch]:
 
 
 def _names(
-    file: _CutText, scope: CodeScope, certain: list[Stretch], bound: GivenTemplate, device: bool = False
+    file: _OutlinedFile, scope: CodeScope, certain: list[Stretch], bound: GivenTemplate, device: bool = False
 ) -> Iterator[Use]:
     """The functions that a body calls and the templates that it instantiates, each once, surely where it is sure."""
     text, around = file.text, file.found.path(scope.open)
@@ -256,11 +272,12 @@ def _names(
     uses: dict[tuple[str, Given], Use] = {}
     choices = list(bound.choices(text, start, scope.close))
     for match in _NAME.finditer(text, start, scope.close):
-        if any(choice.left[0] <= match.start() < choice.left[1] for choice in choices):
+        if choices and any(choice.left[0] <= match.start() < choice.left[1] for choice in choices):
             continue
-        name = re.sub(r"\s*::\s*", ".", match[0])
+        name = match[0]
         if name in _WORDS or len(name) < 3:
             continue
+        name = _PATH.sub(".", name) if ":" in name else name
         if match.start() not in launched and not _is_used(text, match, scope.close, used):
             continue
         member = text.endswith(_MEMBER, match.start() - 2, match.start())
@@ -289,7 +306,9 @@ def _is_used(text: str, name: re.Match[str], stop: int, used: re.Pattern[str]) -
     return _ARGUMENT.search(text, max(0, name.start() - 60), name.start()) is not None
 
 
-def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool, chosen: bool, bound: GivenTemplate) -> Use:
+def _use(
+    file: _OutlinedFile, name: str, match: re.Match[str], is_sure: bool, chosen: bool, bound: GivenTemplate
+) -> Use:
     """A use of a name; of a builder of kernels, of what it builds for."""
     text, at = file.text, file.code.span(*match.span())
     begin = assembly.statement_start(text, match.start())
@@ -322,7 +341,7 @@ def _operations(
             yield Use(need.name, need.kind, need.at, sure=is_sure)
 
 
-def _renamed(file: _CutText, scope: CodeScope, certain: list[Stretch]) -> Iterator[Use]:
+def _renamed(file: _OutlinedFile, scope: CodeScope, certain: list[Stretch]) -> Iterator[Use]:
     """What a body surely makes use of by the name that its class or file gives it."""
     path = file.found.path(scope.open)
     for one in file.renamed:
@@ -350,13 +369,23 @@ def _bases(text: str, scope: CodeScope) -> tuple[str, ...]:
 
 def _bindings(code: Code) -> Iterator[tuple[str, str]]:
     """Names under which functions are registered, with pybind11 or by macros of a framework."""
+    found = tuple(_registered(code))
+    libraries = [(match.start(), match["name"]) for match in _LIBRARY.finditer(code.text)] if found else []
+    for op, target, at in found:
+        yield op, target
+        library = next((name for start, name in reversed(libraries) if start < at), "")
+        if library:
+            yield f"{library}.{op}", target
+
+
+def _registered(code: Code) -> Iterator[tuple[str, str, int]]:
+    """Each name with its function and where it is registered; -1 where that is in no library."""
     text = code.text
-    libraries = [(match.start(), match["name"]) for match in _LIBRARY.finditer(text)]
     for match in _REGISTERED.finditer(text):
         if match["typed"]:
             typed = _TYPED.match(text, match.end())
             if typed:
-                yield typed["op"], typed["name"].replace("::", ".")
+                yield typed["op"], typed["name"].replace("::", "."), -1
             continue
         opening = _FIRST.match(text, match.end())
         at = opening.end() if opening else match.end()
@@ -369,8 +398,4 @@ def _bindings(code: Code) -> Iterator[tuple[str, str]]:
         if symbol is None:
             continue
         op = re.split(r"[(\s]", code.content(literal).strip())[0].rpartition("::")[2]
-        target = (symbol["name"] or symbol["boxed"]).replace("::", ".")
-        yield op, target
-        library = next((name for start, name in reversed(libraries) if start < match.start()), "")
-        if library:
-            yield f"{library}.{op}", target
+        yield op, (symbol["name"] or symbol["boxed"]).replace("::", "."), match.start()

@@ -47,11 +47,12 @@ _FAR = "|".join(rf"{word}(?<=[^A-Z]{word})_?[a-zA-Z]" for word in ("peer", "Peer
 _SHARED = "|".join(
     rf"{word}s?_?ptrs\b" for word in ("signal", "barrier", "flag", "buf", "buffer", "data", "rank", "comm")
 )
-_INTEREST = re.compile(
-    r"_system\w*\s*\(|thread_scope_system|\.sys\b|volatile\.|\.volatile|multimem|IpcOpenMemHandle|EnablePeerAccess"
-    rf"|cuMulticast|TYPE_FABRIC|gpuDirectRDMACapable|{remote_pointers()}|NativeAtomic|NATIVE_ATOMIC|P2PAtomic"
-    rf"|{_FAR}|{_SHARED}"
+_NAMES = (
+    r"thread_scope_system|multimem|IpcOpenMemHandle|EnablePeerAccess|cuMulticast|TYPE_FABRIC|gpuDirectRDMACapable"
+    rf"|{remote_pointers()}|NativeAtomic|NATIVE_ATOMIC|P2PAtomic|{_FAR}|{_SHARED}"
 )
+_WORD_OF_INTEREST = re.compile(rf"{_NAMES}|_system|\n(?:sys|volatile)\n|volatile\n|\nvolatile")
+_INTEREST = re.compile(rf"{_NAMES}|_system\w*\s*\(|\.sys\b|volatile\.|\.volatile")
 _ROUNDS = 5
 _NEAR = 48
 """How many functions are within reach of one, in each direction."""
@@ -113,6 +114,8 @@ class _PointerFunction:
     params: tuple[str, ...]
     device: bool
     traced: set[str] = field(default_factory=set)
+    followed: int = -1
+    """How many were traced when it was last gone through: with no more of them it says nothing new."""
 
     @property
     def name(self) -> str:
@@ -167,7 +170,7 @@ class _Access:
 
 def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[Operation, ...]:
     """What the module docstring says, in order of place. Never raises; linear in the length of the file."""
-    if not _INTEREST.search(code.source):
+    if not _WORD_OF_INTEREST.search(code.words) or not _INTEREST.search(code.source):
         return ()
     return _PeerReader(code, directives, scopes).read()
 
@@ -235,7 +238,9 @@ class _PeerReader:
         for _ in range(_ROUNDS):
             before = sum(len(function.traced) for function in self.functions)
             for function in self.functions:
-                self._trace_in(function)
+                if function.followed != len(function.traced):
+                    function.followed = len(function.traced)
+                    self._trace_in(function)
             if before == sum(len(function.traced) for function in self.functions):
                 return
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Expr, Span, const, negate
@@ -121,7 +121,7 @@ class _DirectiveReader:
         self.ignored = 0
 
     def read(self) -> Directives:
-        for match in _DIRECTIVE.finditer(self.code.text):
+        for match in _found(self.code.text):
             self._passed(match.start())
             self.lines.append(match.span())
             self.ends.append(match.end())
@@ -331,6 +331,17 @@ class _DirectiveReader:
 def _may_fail(test: Expr) -> bool:
     """Whether a test may not hold where nobody has defined anything: that of a file's own guard does."""
     return test.op != "const" and not (test.op == "not" and test.args[0].op == "defined")
+
+
+def _found(text: str) -> Iterator[re.Match[str]]:
+    """The directives of a text, by their signs, which are few."""
+    at = text.find("#")
+    while at >= 0:
+        start = text.rfind("\n", 0, at) + 1
+        match = _DIRECTIVE.match(text, start) if not text[start:at].strip(" \t") else None
+        if match is not None:
+            yield match
+        at = text.find("#", match.end() if match is not None else at + 1)
 
 
 def _tests(arms: Sequence[Expr | None]) -> Path:

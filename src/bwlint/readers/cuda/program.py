@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from bwlint.model.expr import Expr
 from bwlint.readers.cuda import containers, given
-from bwlint.readers.cuda.asking import ANY_COMPARISON, may_ask
+from bwlint.readers.cuda.asking import ANY_COMPARISON, asking, device_words, may_ask
 from bwlint.readers.cuda.conditions import kept_as, outside
 from bwlint.readers.cuda.failures import FAILS
-from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.lexer import Code, any_within
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
 from bwlint.readers.cuda.walk import HostProgram, HostWalk, last
@@ -45,22 +45,24 @@ def program(
     outer = [scope for scope in scopes.functions if not scope.kernel]
     everything = sorted((*_macros(code, directives), *outer), key=lambda scope: scope.header)
     seen = {"function": text, "macro": code.text.replace("\\\n", " \n")}
-    asking = {scope.open for scope in everything if may_ask(seen[scope.kind], scope.header, scope.close)}
+    words = device_words(code)
+    places = {kind: asking(words, body) for kind, body in seen.items()}
+    open_to = {scope.open for scope in everything if any_within(places[scope.kind], scope.header, scope.close)}
     for scope in outer:
-        if scope.open in asking and _answers(text, scope):
+        if scope.open in open_to and _answers(text, scope):
             found.names[last(scope.name)] = Expr("function", (scope.qualname,))
     reads = Reads(found.slots, _Either(found.names, brought))
     found.carriers |= found.names.keys() | brought
     found.names |= {**given.constants(text, scopes), **given.defined(directives.macros)}
     found.names |= given.properties(text, scopes)
-    if asking or containers.has_tables(text):
+    if open_to or containers.has_tables(text):
         kept = containers.outside(code, text, scopes, given.global_name)
         found.names |= kept
         found.containers |= {("name", name) for name, value in kept.items() if value.op != "tuple"}
     params: dict[str, list[int]] = {}
     for scope in everything:
         body = seen[scope.kind]
-        asks = scope.open in asking or ANY_COMPARISON.search(body, scope.open, scope.close) is not None
+        asks = scope.open in open_to or ANY_COMPARISON.search(body, scope.open, scope.close) is not None
         asks = asks or (scope.kind == "macro" and FAILS.search(body, scope.open, scope.close) is not None)
         if asks or found.uses_carrier(body, scope.header, scope.close) or given.gives_properties(body, scope):
             one = _apart(scope, len(given.parameters(body, scope)), params)

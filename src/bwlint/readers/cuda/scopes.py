@@ -11,6 +11,7 @@ from functools import cached_property
 from bwlint.chips import frameworks
 from bwlint.readers.cuda.preprocessor import Directives
 
+_ROUND = re.compile(r"[()]")
 _MARK = re.compile(r"[{};]")
 _TYPE = re.compile(r"\b(?:class|struct|union|enum)\b")
 _ATTRIBUTE = re.compile(r"\s*(?:\w+\s*\([^()]*\)|\[\[[^\]]*\]\])")
@@ -79,6 +80,14 @@ class Scopes:
             return None
         found = self.functions[index]
         return found if offset <= found.close else None
+
+    def between(self, end: int) -> Iterator[tuple[int, int]]:
+        """The stretches of a text of that length which stand in no function."""
+        start = 0
+        for function in self.functions:
+            yield start, function.header
+            start = function.close + 1
+        yield start, end
 
     @cached_property
     def _outermost(self) -> list[CodeScope]:
@@ -233,8 +242,8 @@ def _declared_type(header: str) -> str:
 
 def _name_before(header: str, closing: int) -> str | None:
     """The name in front of the parameter list that ends at `closing`."""
-    depth, at = 0, closing + 1
-    while (at := max(header.rfind("(", 0, at), header.rfind(")", 0, at))) >= 0:
+    depth = 0
+    for at in reversed([mark.start() for mark in _ROUND.finditer(header, 0, closing + 1)]):
         depth += 1 if header[at] == ")" else -1
         if depth == 0:
             found = _FUNCTION.search(header, max(0, at - 300), at)

@@ -48,6 +48,8 @@ _ROW = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*\[[^\[\]=;]{0,80}\]\s*=(?!=)")
 _NEW_PROPERTIES = re.compile(rf"\s*new\s+{queries.structures()}\b")
 _LENDS = re.compile(r"(?<![\w:])(?P<call>[A-Za-z_][\w:]{0,200})\s{0,40}\(")
 _CALL = re.compile(r"[A-Za-z_][\w:]{0,200}\s{0,40}\(")
+_TELLS = re.compile(r"[?]|(?<![A-Za-z0-9_$])\d|\bat\b")
+"""A number, a choice, a look into a table: what a call without them is handed, no gate is made of."""
 _CONSTANT = re.compile(r"k[A-Z]")
 _MEMBER = re.compile(r"[a-z]\w*_|m_\w+")
 _FUNCTION = re.compile(r"&?\s*(?P<name>[A-Za-z_]\w*(?:::\w+)*)(?:<[^<>;()]*>)?")
@@ -630,7 +632,7 @@ class HostWalk:
 
     def _helper(self, start: int, end: int) -> bool:
         """`check_arch(0, 120);`: a call that may end in an error, and is handed what a chip is called."""
-        if _CALL.match(self.text, start, end) is None:
+        if _CALL.match(self.text, start, end) is None or _TELLS.search(self.text, start, end) is None:
             return False
         call = self.lower(start, end)
         if call.op != "call" or str(call.args[0].args[-1]).endswith(tuple(_COMPARES)) or not names_a_chip(call):

@@ -174,13 +174,15 @@ def uses(
     awaited = [(one.start(), matching(text, one.end() - 1, MAX_STRETCH)) for one in _AWAITS.finditer(text, start, end)]
     for match in _NAME.finditer(text, start, min(end, start + MAX_STRETCH)):
         following = text[match.end() : match.end() + 1]
+        name = "".join(match[0].split())
         owner = objects.owner(match.start()) if following == "(" else None
-        name = re.sub(r"\s+", "", match[0])
+        if owner is None and (name in NOT_USED or len(name) < 3):
+            continue
         name = f"{owner[0]}::{name}" if owner is not None else name
         attempt = any(first < match.start() < close for first, close in awaited)
         is_sure = not attempt and (certain is None or _within(match.start(), certain, starts))
         known = found.get(name)
-        if name in NOT_USED or len(name) < 3 or (known is not None and (known.sure or not is_sure)):
+        if known is not None and (known.sure or not is_sure):
             continue
         argument = following in (">", ",") and text.endswith("<", start, match.start())
         called = argument or (following in "(<" and following) or match.start() == handed_at or match.start() in kernels
