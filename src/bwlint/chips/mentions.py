@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from bwlint.chips import EVERY, NONE, ChipSet
@@ -88,6 +88,7 @@ class _ChipToken:
         return self.floor or self.ceiling or self.chips
 
 
+@lru_cache(4_096)
 def mentioned(text: str) -> Mention:
     tokens = list(_tokens(text))
     if all(token.bare for token in tokens):

@@ -28,9 +28,9 @@ def of_file(path: str) -> frozenset[str]:
 
 
 @cache
-def family_of(asked: ChipSet) -> frozenset[str]:
-    """The major numbers of the chips asked about."""
-    return frozenset(str(chip.major) for chip in asked)
+def family_of(chips: ChipSet) -> frozenset[str]:
+    """The major numbers of chips."""
+    return frozenset(str(chip.major) for chip in chips)
 
 
 def around(found: frozenset[str], asked: ChipSet) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bwlint.chips import ChipSet
 from bwlint.model.ledger import Answer, RowForm, RowPlace, RowWay
@@ -49,7 +49,7 @@ class Question:
 
 def elsewhere(place: RowPlace, subject: str) -> RowPlace:
     """A place of a question as one of another question tells it: with whom it belongs to."""
-    return replace(place, says=f"{place.says}, in {subject}")
+    return RowPlace(place.path, place.line, place.end_line, f"{place.says}, in {subject}")
 
 
 def subject_of(place: RowPlace) -> str:

@@ -168,7 +168,7 @@ def _row(one: _Answered, asked: ChipSet, reported: Callable[[str], str], group: 
         why=known.why,
         score=sum(part.points for part in score),
         parts=score,
-        places=tuple(replace(place, path=reported(place.path)) for place in places),
+        places=tuple(RowPlace(reported(at.path), at.line, at.end_line, at.says) for at in places),
         fingerprint=own,
         questions=(own,),
         findings=tuple(finding.fingerprint for finding in told),

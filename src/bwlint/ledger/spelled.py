@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from bwlint.chips import ChipSet
 from bwlint.chips.mentions import mentioned
@@ -78,9 +79,9 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         marks |= own
     else:
         marks |= _named(members, _generations(members, tokens), asked)
-    if any(_NUMBER.search(one.text) for one in members):
+    if any(_has_number(one.text) for one in members):
         marks.add("has-a-number")
-    if any(_HANDED_ON.search(one.text) for one in members):
+    if any(_is_handed_on(one.text) for one in members):
         marks.add("is-handed-on")
     return Question(
         form=form,  # type: ignore[arg-type]
@@ -95,6 +96,16 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
     )
 
 
+@lru_cache(4_096)
+def _has_number(text: str) -> bool:
+    return _NUMBER.search(text) is not None
+
+
+@lru_cache(4_096)
+def _is_handed_on(text: str) -> bool:
+    return _HANDED_ON.search(text) is not None
+
+
 def _rough(text: str, asked: ChipSet) -> tuple[Table, set[str]]:
     found = rough.admitted(text)
     if found is None:
@@ -106,14 +117,13 @@ def _rough(text: str, asked: ChipSet) -> tuple[Table, set[str]]:
 def _generations(members: Sequence[Sighting], tokens: Sequence[str]) -> frozenset[str]:
     """The major numbers of the chips that words name, by their numbers and by the whole text of a comment."""
     found = frozenset().union(*(naming.generations(token) for token in tokens))
-    return found.union(*(frozenset(str(chip.major) for chip in mentioned(text).named) for text in _texts(members)))
+    return found.union(*(naming.family_of(mentioned(text).named) for text in _texts(members)))
 
 
 def _spelled_out(members: Sequence[Sighting], tokens: Sequence[str]) -> frozenset[str]:
     """The major numbers that stand there: in code `X<` is no "older than X"."""
     found = frozenset().union(*(naming.generations(token) for token in tokens))
-    said = (mentioned(text).exact for text in _texts(members))
-    return found.union(*(frozenset(str(chip.major) for chip in exact) for exact in said))
+    return found.union(*(naming.family_of(mentioned(text).exact) for text in _texts(members)))
 
 
 def _texts(members: Sequence[Sighting]) -> list[str]:
@@ -136,15 +146,14 @@ def _named(members: Sequence[Sighting], found: frozenset[str], asked: ChipSet) -
 
 def _unknown(form: str, tokens: Sequence[str], members: Sequence[Sighting], *, is_handed_on: bool) -> str:
     """What is not known of words, with the words themselves."""
-    found, sorts = _spelled_out(members, tokens), {one.what for one in members}
     few = ", ".join(f"`{token}`" for token in tokens[:3])
     if form == "word" and is_handed_on:
         return "a capability is handed on: what takes it decides"
-    if form == "unit" and sorts == {"toolkit"}:
+    if form == "unit" and all(one.what == "toolkit" for one in members):
         return f"speaks of a toolkit ({few}), which knows some targets and not others"
     if form == "unit":
         return f"speaks of {few}: whether that depends on the chip is not known"
-    if form == "name" and found:
+    if form == "name" and (found := _spelled_out(members, tokens)):
         chips = ", ".join(f"{major}.x" for major in sorted(found, key=int))
         return f"names {chips}: what that decides is not known"
     return ""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
-from functools import cache
-from itertools import accumulate
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import Any, cast
 
-from ahocorasick_rs import AhoCorasick
+from ahocorasick_rs import AhoCorasick, Implementation
 
 from bwlint.data import table
 from bwlint.model.ledger import WHATS, Sighting, What
@@ -30,13 +30,17 @@ _COMMENT = {
     "build": re.compile(r"\s*(?:#|//)"),
     "ptx": re.compile(r"\s*//"),
 }
-_QUOTES = re.compile(r"\"\"\"|'''")
-_PYTHON = re.compile(r"(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
+_QUOTES = (re.compile('"""'), re.compile("'" * 3))
+_PYTHON = (re.compile(r"def[ \t]+(\w+)"), re.compile(r"class[ \t]+(\w+)"))
+"""Each for itself: an expression that begins with a letter of its own is found where that stands, another is tried at
+every place.
+"""
+_INDENT = re.compile(r"([ \t]*)(?:async[ \t]+)?")
 _CPP = re.compile(
-    r"(?m)^(?:(?:struct|class|namespace)[ \t]+(?:\w{1,80}[ \t]+)?(\w+)[^;\n]*$"
+    r"(?m)\n(?:(?:struct|class|namespace)[ \t]+(?:\w{1,80}[ \t]+)?(\w+)[^;\n]*$"
     r"|[A-Za-z_][\w:<>,*&~ \t]{0,200}?[ \t*&](~?\w{1,80})[ \t]*\([^;\n]*$|#[ \t]*define[ \t]+(\w+))"
 )
-_BUILD = re.compile(r"(?mi)^[ \t]*(?:function|macro)[ \t]*\([ \t]*(\w+)|^(\w+)[ \t]*\(\)[ \t]*\{|^([\w-]+)[ \t]*:")
+_BUILD = re.compile(r"(?i)\n(?:[ \t]*(?:function|macro)[ \t]*\([ \t]*(\w+)|(\w+)[ \t]*\(\)[ \t]*\{|([\w-]+)[ \t]*:)")
 _BLANK = re.compile(r"\s+")
 _WORD_BEFORE, _WORD_BEHIND, _PATH_BEFORE = re.compile(r"\w+\Z"), re.compile(r"\w+"), re.compile(r"[\w.]+\Z")
 
@@ -73,7 +77,8 @@ def _words() -> _Words:
         )
         for row in rows
     )
-    return _Words(AhoCorasick([anchor for anchor, _ in anchors]), tuple(i for _, i in anchors), sorts)
+    automaton = AhoCorasick([anchor for anchor, _ in anchors], implementation=Implementation.DFA)
+    return _Words(automaton, tuple(i for _, i in anchors), sorts)
 
 
 def _compiled(row: dict[str, Any], key: str) -> re.Pattern[str] | None:
@@ -82,53 +87,61 @@ def _compiled(row: dict[str, Any], key: str) -> re.Pattern[str] | None:
 
 def sightings(kind: str, source: str) -> tuple[Sighting, ...]:
     """The lines of a text of a kind (`sources.kinds`) that speak of a chip, in order."""
-    by_line = _by_line(source)
-    if not by_line:
+    found = [(number, said) for number, line in _anchored(source) if (said := _said(line)) is not None]
+    if not found:
         return ()
     lines = source.split("\n")
-    prose, around = _prose(kind, source, lines), _around(kind, source)
-    found = []
-    for number, words in by_line.items():
-        text = lines[number - 1]
-        if len(text) > MOST_LINE:
-            text = text[:MOST_LINE]
-        tokens = tuple(dict.fromkeys(token for _, token in words))
-        what = min((what for what, _ in words), key=WHATS.index)
-        line = _BLANK.sub(" ", text).strip()[:MOST_TEXT]
-        found.append(Sighting(number, what, tokens, line, around(number), prose(number)))
-    return tuple(found)
+    prose, around = _prose(kind, source, lines), _around(kind, source, lines)
+    return tuple(
+        Sighting(number, what, tokens, line, around(number), prose(number)) for number, (what, tokens, line) in found
+    )
 
 
-def _by_line(source: str) -> dict[int, list[tuple[What, str]]]:
-    lower = source.lower()
-    if len(lower) != len(source):  # some letters become two
-        lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in source)
+def _anchored(source: str) -> Iterator[tuple[int, str]]:
+    """The lines with an anchor, each with its number, as far as they are looked at."""
+    number, counted, stop = 1, 0, -1
+    for _, start, _ in _words().anchors.find_matches_as_indexes(_lowered(source)):
+        if start < stop:
+            continue
+        number, counted = number + source.count("\n", counted, start), start
+        begin, stop = source.rfind("\n", 0, start) + 1, source.find("\n", start)
+        stop = len(source) if stop < 0 else stop
+        yield number, source[begin : min(stop, begin + MOST_LINE + MOST_TOKEN)]
+
+
+def _lowered(text: str) -> str:
+    """A text in small letters, with each at its place."""
+    lower = text.lower()
+    if len(lower) != len(text):  # some letters become two
+        lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
     if not lower.isascii():  # lone surrogates are no text for others
         lower = lower.encode("utf-8", "replace").decode("utf-8")
+    return lower
+
+
+@lru_cache(4_096)  # half of the lines stand in several places
+def _said(line: str) -> tuple[What, tuple[str, ...], str] | None:
+    """What a line speaks of, its words that do, and the line as it is kept; None where it speaks of no chip."""
+    found = list(_found(line, _lowered(line)))
+    if not found:
+        return None
+    what = min((what for what, _ in found), key=WHATS.index)
+    text = _BLANK.sub(" ", line[:MOST_LINE]).strip()[:MOST_TEXT]
+    return what, tuple(dict.fromkeys(token for _, token in found)), text
+
+
+def _found(line: str, lower: str) -> Iterator[tuple[What, str]]:
     words = _words()
-    hits = words.anchors.find_matches_as_indexes(lower, overlapping=True)
-    if not hits:
-        return {}
-    ends = [-1, *(end - 1 for end in accumulate(len(line) + 1 for line in source.split("\n")))]
-    looks: dict[int, set[int]] = {}
-    for anchor, start, _ in hits:
-        looks.setdefault(bisect_right(ends, start - 1) if start else 1, set()).add(words.rows[anchor])
-    found: dict[int, list[tuple[What, str]]] = {}
-    for line, rows in sorted(looks.items()):
-        start = ends[line - 1] + 1
-        stop = min(ends[line], start + MOST_LINE)
-        for row in sorted(rows):
-            sort = words.sorts[row]
-            if sort.beside and not sort.beside.search(lower, start, stop):
+    for row in sorted({words.rows[hit[0]] for hit in words.anchors.find_matches_as_indexes(lower, overlapping=True)}):
+        sort = words.sorts[row]
+        if sort.beside and not sort.beside.search(lower, 0, MOST_LINE):
+            continue
+        for match in sort.words.finditer(lower, 0, MOST_LINE):
+            at, end = match.span()
+            if sort.unless and sort.unless.search(_whole(lower, at, at, _PATH_BEFORE)):
                 continue
-            for match in sort.words.finditer(lower, start, stop):
-                at, end = match.span()
-                if sort.unless and sort.unless.search(_whole(lower, at, at, _PATH_BEFORE)):
-                    continue
-                if not _is_inside_a_word(source, at):
-                    token = match[0] if sort.what == "asked" else _whole(source, at, end)
-                    found.setdefault(line, []).append((sort.what, token[:MOST_TOKEN]))
-    return found
+            if not _is_inside_a_word(line, at):
+                yield sort.what, (match[0] if sort.what == "asked" else _whole(line, at, end))[:MOST_TOKEN]
 
 
 def _is_inside_a_word(source: str, start: int) -> bool:
@@ -146,51 +159,60 @@ def _whole(source: str, start: int, end: int, names: re.Pattern[str] = _WORD_BEF
     return f"{before[0] if before else ''}{source[start:end]}{behind[0] if behind else ''}"[:MOST_TOKEN]
 
 
+@dataclass(frozen=True, slots=True)
 class _Around:
-    """The name of what begins last above a line and holds it."""
+    """The names of what begins at some lines, by which that is told that holds a line; a definition of Python holds
+    those that are further in.
+    """
 
-    def __init__(self, starts: list[int], names: list[str], indents: list[int], indent_of: list[str] | None) -> None:
-        self._starts, self._names, self._indents, self._lines = starts, names, indents, indent_of
+    starts: list[int]
+    names: list[str]
+    indents: list[int] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    """Of Python alone."""
 
     def __call__(self, line: int) -> str:
-        at = bisect_right(self._starts, line) - 1
+        at = bisect_right(self.starts, line) - 1
         if at < 0:
             return ""
-        if self._lines is None:
-            return self._names[at]
-        return self._python(line, at)
-
-    def _python(self, line: int, at: int) -> str:
-        assert self._lines is not None
-        text = self._lines[line - 1].expandtabs()
-        indent = len(text) - len(text.lstrip())
-        own = self._starts[at] == line
+        if not self.lines:
+            return self.names[at]
+        text = self.lines[line - 1].expandtabs()
+        level = len(text) - len(text.lstrip()) + (self.starts[at] == line)
         names: list[str] = []
-        level = indent + 1 if own else indent
         for i in range(at, max(-1, at - 400), -1):
-            if self._indents[i] < level:
-                names.append(self._names[i])
-                level = self._indents[i]
+            if self.indents[i] < level:
+                names.append(self.names[i])
+                level = self.indents[i]
             if level == 0:
                 break
         return ".".join(reversed(names))
 
 
-def _around(kind: str, source: str) -> _Around:
-    pattern = {"python": _PYTHON, "cuda": _CPP}.get(kind, _BUILD)
-    starts, names, indents = [], [], []
-    line, last = 1, 0
-    for match in pattern.finditer(source):
-        line += source.count("\n", last, match.start())
-        last = match.start()
+def _around(kind: str, source: str, lines: list[str]) -> _Around:
+    if kind == "python":
+        return _around_in_python(source, lines)
+    text = f"\n{source}"
+    starts, names = [], []
+    line = last = 0
+    for match in (_CPP if kind == "cuda" else _BUILD).finditer(text):
+        line, last = line + text.count("\n", last, match.start() + 1), match.start() + 1
         starts.append(line)
-        if kind == "python":
-            names.append(match[2])
-            indents.append(len(match[1].expandtabs()))
-        else:
-            names.append(next((name for name in match.groups() if name), ""))
-            indents.append(0)
-    return _Around(starts, names, indents, source.split("\n") if kind == "python" else None)
+        names.append(next((name for name in match.groups() if name), ""))
+    return _Around(starts, names)
+
+
+def _around_in_python(source: str, lines: list[str]) -> _Around:
+    found = _Around([], [], [], lines)
+    line, last = 1, 0
+    for start, name in sorted((match.start(), match[1]) for word in _PYTHON for match in word.finditer(source)):
+        before = _INDENT.fullmatch(source, source.rfind("\n", 0, start) + 1, start)
+        if before:
+            line, last = line + source.count("\n", last, start), start
+            found.starts.append(line)
+            found.names.append(name)
+            found.indents.append(len(before[1].expandtabs()))
+    return found
 
 
 def _prose(kind: str, source: str, lines: list[str]) -> _Prose:
@@ -214,12 +236,11 @@ def _quoted(source: str) -> tuple[tuple[int, int], ...]:
     """The lines of texts in three quotes."""
     found: list[tuple[int, int]] = []
     opened, mark, line, last = 0, "", 1, 0
-    for match in _QUOTES.finditer(source):
-        line += source.count("\n", last, match.start())
-        last = match.start()
+    for start, quotes in sorted((match.start(), match[0]) for marks in _QUOTES for match in marks.finditer(source)):
+        line, last = line + source.count("\n", last, start), start
         if not mark:
-            opened, mark = line, match[0]
-        elif match[0] == mark:
+            opened, mark = line, quotes
+        elif quotes == mark:
             found.append((opened, line))
             mark = ""
     return tuple(found)

@@ -53,11 +53,14 @@ class _Pool:
     complete: bool
 
     def places(self, word: bytes, indexed: bool) -> Iterator[int]:
-        """Where a whole word stands in all the bytes, by an index of the words of each file or without one."""
-        if not (indexed and _WORD.fullmatch(word)):
+        """Where something stands in all the bytes that is no part of a word, by an index of the words of each file or
+        without one.
+        """
+        words = _WORD.findall(word) if indexed else ()
+        if not words:
             yield from self._between(word, 0, len(self.data))
             return
-        for index in self.files_with.get(word, ()):
+        for index in min((self.files_with.get(one, ()) for one in words), key=len):
             yield from self._between(word, *self.stretches[index])
 
     def _between(self, word: bytes, start: int, stop: int) -> Iterator[int]:

@@ -296,18 +296,19 @@ class Definitions:
         """What is known of the names that no definition of the tree stands for."""
         path = node.outline.path
         for use in (self._held(node, use) for use in _sure(node)):
-            if use.how == "call" and self._resolved(node.outline, use.name, use.at) is not None:
-                continue
             short = use
             if use.how != "text" and self._tree.file(use.name.partition(".")[0]):
                 if use.how == "import":
                     continue  # a module of the tree is no library, whatever it is called
                 short = replace(use, name=use.name.rpartition(".")[2])
             row = self._libraries.need(path, short)
-            if row is not None and row.strength == PROOF:
-                hop = Hop(path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
-                name, chips = short.name.rpartition(".")[2], self._passing(node, use.at)
-                yield NeedProof(row.legal, "library", row.what, row.source, (hop,), arriving=chips, where=name)
+            if row is None or row.strength != PROOF:
+                continue
+            if use.how == "call" and self._resolved(node.outline, use.name, use.at) is not None:
+                continue
+            hop = Hop(path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
+            name, chips = short.name.rpartition(".")[2], self._passing(node, use.at)
+            yield NeedProof(row.legal, "library", row.what, row.source, (hop,), arriving=chips, where=name)
 
     def operation(self, outline: Outline | None, use: Use) -> OperationFamily | None:
         """The hardware operation that a name stands for; an enumeration of the tree with such a name is none."""
