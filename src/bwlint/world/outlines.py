@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import cache, partial
 
 from bwlint.index import kept
 from bwlint.index.store import Store
@@ -20,8 +20,6 @@ from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.world.tree import Tree
 
-_MOST_TREES = 64
-"""Syntax trees that are there at once: they take thirty times what their files do."""
 _Whole = Callable[[], Outline]
 """Parses the file; raises ReadError."""
 
@@ -34,7 +32,6 @@ class Outlines:
         self._read = read
         self._known: dict[str, Outline | None] = {}
         self._asked: list[_Asked] = []
-        self._parsed = lru_cache(_MOST_TREES)(_parsed)
 
     def of(self, path: str, name: str) -> Outline | None:
         """The outline of a Python file; None where it cannot be read."""
@@ -58,9 +55,11 @@ class Outlines:
         data, store = self._read(path), kept.store()
         if isinstance(data, Unread):
             return None
-        key = kept.key("outline", data, path, name) if store is not None else b""
+        whole = cache(partial(_parsed, data, path, name))
         try:
-            asked = _Asked.of(store, key, partial(self._parsed, data, path, name))
+            if store is None:
+                return whole()
+            asked = _Asked.of(store, kept.key("outline", data, path, name), whole)
         except ReadError:
             return None
         self._asked.append(asked)
@@ -96,9 +95,9 @@ class _Asked:
     """How much of the last two the index has."""
 
     @classmethod
-    def of(cls, store: Store | None, key: bytes, whole: _Whole) -> _Asked:
+    def of(cls, store: Store, key: bytes, whole: _Whole) -> _Asked:
         """What the index knows, or what the file says. Raises ReadError."""
-        data = store.get(key) if store is not None else None
+        data = store.get(key)
         if data is not None:
             with suppress(kept.NotData):
                 places, imports, stars, picked, definitions, instances = kept.unpacked(data)
