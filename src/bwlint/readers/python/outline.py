@@ -24,7 +24,7 @@ from bwlint.readers.python.sides import (
     marks_of_all,
     statements,
 )
-from bwlint.readers.skim import parsed, skim
+from bwlint.readers.skim import Unparsed, parsed, skim
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
@@ -206,6 +206,10 @@ def _definition(qualname: str, written: _Written, held: Mapping[str, str] | None
         return _looked_into(qualname, written, held)
     except RecursionError:  # nested too deep: it uses what it likes
         return Definition(qualname, "function", span(written.node), ())
+    finally:
+        for function in (written.node, *written.around):
+            if isinstance(function, Unparsed):
+                function.let_go()
 
 
 def _looked_into(qualname: str, written: _Written, held: Mapping[str, str] | None) -> Definition:
