@@ -1,14 +1,13 @@
-"""The syntax tree of a file in which functions without a wanted word have their bodies parsed when somebody asks.
+"""The syntax tree of a file in which the bodies of functions are parsed when somebody asks for them.
 
-Five sixths of the nodes of the files that matter lie in functions without a word that any reader looks for. Such a
-function is an `Unparsed`: walks over all nodes pass its body by, and who asks for `body` has it parsed at its place.
+Most bodies of a file that others import are of no interest to them. A function is an `Unparsed` here: walks over all
+nodes pass its body by, and who asks for `body` has it parsed at its place, until it is let go.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -29,16 +28,20 @@ _LEAST = 80
 
 
 class _Body(NamedTuple):
-    """The lines of a body as places in the bytes of a file, from the first line to the end of its code."""
+    """The lines of a body as places in the bytes of a file, from the first line to the end of its code, and whether
+    it holds a wanted word.
+    """
 
     start: int
     end: int
+    is_wanted: bool
 
 
 class Unparsed:
     """What both kinds of functions have whose bodies are not parsed."""
 
-    text: str
+    _text: str
+    is_wanted: bool
     _above: int
     _parse: Parse
     _statements: list[ast.stmt] | None
@@ -48,15 +51,11 @@ class Unparsed:
         """The statements, parsed now; none where the text is not Python."""
         if self._statements is None:
             try:
-                around = self._parse("\n" * (self._above - 1) + _AROUND + self.text).body[0]
+                around = self._parse("\n" * (self._above - 1) + _AROUND + self._text).body[0]
                 self._statements = around.body if isinstance(around, ast.AsyncFunctionDef) else []
             except (ReadError, RecursionError):
                 self._statements = []
         return self._statements
-
-    def let_go(self) -> None:
-        """Forget the statements, which take thirty times what their text does."""
-        self._statements = None
 
 
 _PASSED_BY = tuple(name for name in ast.FunctionDef._fields if name != "body")
@@ -75,15 +74,19 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, UnparsedFunction, UnparsedAs
 
 
 def parsed(node: ast.stmt) -> Sequence[ast.stmt]:
-    """The statements of a definition, as far as they are parsed."""
-    body: Sequence[ast.stmt] = () if isinstance(node, Unparsed) else getattr(node, "body", ())
+    """The statements of a definition that is looked into with its file."""
+    body: Sequence[ast.stmt] = getattr(node, "body", ()) if not isinstance(node, Unparsed) or node.is_wanted else ()
     return body
 
 
-def skim(source: str, wanted: Sequence[int], parse: Parse) -> ast.Module:
-    """The syntax tree of a file. `wanted` are places in its bytes, in order: bodies with one are parsed. Raises what
-    `parse` does.
-    """
+def let_go(node: ast.stmt) -> None:
+    """Forget the statements of a body, which take thirty times what its text does."""
+    if isinstance(node, Unparsed):
+        node._statements = None
+
+
+def skim(source: str, wanted: re.Pattern[bytes], parse: Parse) -> ast.Module:
+    """The syntax tree of a file; `wanted` tells the bodies that are looked into with it. Raises what `parse` does."""
     data = source.encode("utf-8", "surrogatepass")
     bodies = list(_bodies(data, wanted)) if b"\r" not in data and b"\f" not in data else []
     if not bodies:
@@ -92,13 +95,13 @@ def skim(source: str, wanted: Sequence[int], parse: Parse) -> ast.Module:
         tree = parse(_without(bodies, data))
     except ReadError:
         return parse(source)
-    left = {line: (above, data[body.start : body.end]) for body, above, line in _lines(bodies, data)}
-    _put_off(tree.body, left, parse)
+    left = {line: (body, above) for body, above, line in _lines(bodies, data)}
+    _put_off(tree.body, left, data, parse)
     return parse(source) if left else tree
 
 
-def _bodies(data: bytes, wanted: Sequence[int]) -> Iterator[_Body]:
-    """The bodies of functions without a wanted place, as far as they can be told without parsing."""
+def _bodies(data: bytes, wanted: re.Pattern[bytes]) -> Iterator[_Body]:
+    """The bodies of functions, as far as they can be told without parsing."""
     position = 0
     for match in _DEFINED.finditer(data):
         line = data.rfind(b"\n", 0, match.start()) + 1
@@ -110,12 +113,9 @@ def _bodies(data: bytes, wanted: Sequence[int]) -> Iterator[_Body]:
             continue
         dedent = _dedent(len(before) - len(before.lstrip())).search(data, start - 1)
         position = dedent.start() if dedent else len(data)
-        first = bisect_left(wanted, start)
-        if first < len(wanted) and wanted[first] < position:
-            continue
         end = _end_of_code(data, start, position)
         if end - start >= _LEAST and _stands_alone(data, start, end):
-            yield _Body(start, end)
+            yield _Body(start, end, wanted.search(data, start, end) is not None)
 
 
 def _after_head(data: bytes, position: int) -> int | None:
@@ -157,7 +157,7 @@ def _without(bodies: Iterable[_Body], data: bytes) -> str:
     """The text with a name in place of the last line of each body, as long as that line, and nothing before it."""
     parts: list[bytes] = []
     position = 0
-    for start, end in bodies:
+    for start, end, _ in bodies:
         last = data.rfind(b"\n", start, end) + 1 or start
         code = data[last:end]
         name = b"_" * len(code.lstrip())
@@ -181,7 +181,7 @@ def _lines(bodies: Iterable[_Body], data: bytes) -> Iterator[tuple[_Body, int, i
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Return)
 
 
-def _put_off(block: list[ast.stmt], left: dict[int, tuple[int, bytes]], parse: Parse) -> None:
+def _put_off(block: list[ast.stmt], left: dict[int, tuple[_Body, int]], data: bytes, parse: Parse) -> None:
     """Put an `Unparsed` for each function whose body is left out, and take it from what is `left`."""
     for index, node in enumerate(block):
         if isinstance(node, _SIMPLE):
@@ -190,20 +190,22 @@ def _put_off(block: list[ast.stmt], left: dict[int, tuple[int, bytes]], parse: P
             only = node.body[0]
             named = isinstance(only, ast.Expr) and isinstance(only.value, ast.Name) and not only.value.id.strip("_")
             if named and len(node.body) == 1 and only.lineno in left:
-                block[index] = _unparsed(node, *left.pop(only.lineno), parse)
+                block[index] = _unparsed(node, *left.pop(only.lineno), data, parse)
                 continue
         for name in ("body", "orelse", "finalbody"):
-            _put_off(getattr(node, name, None) or [], left, parse)
+            _put_off(getattr(node, name, None) or [], left, data, parse)
         for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
-            _put_off(part.body, left, parse)
+            _put_off(part.body, left, data, parse)
 
 
-def _unparsed(node: ast.FunctionDef | ast.AsyncFunctionDef, above: int, text: bytes, parse: Parse) -> ast.stmt:
+def _unparsed(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, body: _Body, above: int, data: bytes, parse: Parse
+) -> ast.stmt:
     kind: type[UnparsedFunction | UnparsedAsync]
     kind = UnparsedFunction if isinstance(node, ast.FunctionDef) else UnparsedAsync
     made = kind.__new__(kind)
     vars(made).update(vars(node))
     del vars(made)["body"]
-    made.text, made._above, made._parse = text.decode("utf-8", "surrogatepass"), above, parse
-    made._statements = None
+    made.is_wanted, made._above, made._parse, made._statements = body.is_wanted, above, parse, None
+    made._text = data[body.start : body.end].decode("utf-8", "surrogatepass")
     return made

@@ -24,7 +24,7 @@ from bwlint.readers.python.sides import (
     marks_of_all,
     statements,
 )
-from bwlint.readers.skim import Unparsed, parsed, skim
+from bwlint.readers.skim import let_go, parsed, skim
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
@@ -38,8 +38,7 @@ _LAZY = re.compile(r"\.?[A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?")
 def outline(path: str, source: str, name: str, is_package: bool) -> Outline:
     """The definitions, imports and lazy names of one file. Raises `ReadError`."""
     try:
-        wanted = [match.start() for match in _WANTED.finditer(source.encode("utf-8", "surrogatepass"))]
-        return _outlined(skim(source, wanted, parse), path, name, is_package)
+        return _outlined(skim(source, _WANTED, parse), path, name, is_package)
     except RecursionError as error:
         raise ReadError("nested too deep to outline") from error
 
@@ -92,6 +91,8 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
     def at_arguments(qualname: str, given: tuple[str, ...]) -> tuple[Definition, ...]:
         return tuple(_at_arguments(qualname, written.get(qualname), given))
 
+    for one in written.values():
+        let_go(one.node)
     return Outline(
         path=path,
         name=name,
@@ -208,8 +209,7 @@ def _definition(qualname: str, written: _Written, held: Mapping[str, str] | None
         return Definition(qualname, "function", span(written.node), ())
     finally:
         for function in (written.node, *written.around):
-            if isinstance(function, Unparsed):
-                function.let_go()
+            let_go(function)
 
 
 def _looked_into(qualname: str, written: _Written, held: Mapping[str, str] | None) -> Definition:
