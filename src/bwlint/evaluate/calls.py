@@ -22,6 +22,7 @@ from bwlint.evaluate.objects import (
 from bwlint.evaluate.values import CHIPS, Capability, Method, Raises, Record, Ref, Unknown, Vec, lift, truth
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Function, Module
+from bwlint.sources.recorder import memory
 
 if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter
@@ -48,7 +49,7 @@ def call(run: Interpreter, target: Any, args: list[Vec], keywords: dict[str, Vec
     if isinstance(target, LambdaValue):
         bound = {(target.owner, name): value for name, value in zip(target.params, args, strict=False)}
         inner = EvaluationFrame(target.frame.module, bound, target.frame)
-        inner.memo = {}
+        inner.memo = memory()
         return run.evaluate(target.body, inner)
     if isinstance(target, PartialValue):
         return call(run, target.function, [*target.arguments, *args], {**dict(target.keywords), **keywords})
@@ -304,7 +305,7 @@ def _inline(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: 
     run.busy.add(key)
     try:
         frame = EvaluationFrame(module, bound, target.frame)
-        frame.memo = {}
+        frame.memo = memory()
         for name, default in zip(function.params, function.defaults, strict=True):
             if (function.qualname, name) not in bound and default is not None:
                 frame.args[(function.qualname, name)] = run.evaluate(default, EvaluationFrame(module))

@@ -38,6 +38,7 @@ from bwlint.evaluate.values import (
 )
 from bwlint.model.expr import TAG, Expr, Span
 from bwlint.model.facts import Module
+from bwlint.sources.recorder import assume, memory
 
 MAX_STEPS = 40_000
 MAX_DEPTH = 60
@@ -70,10 +71,10 @@ class Interpreter:
     compile_time: bool = False
     """Lanes are compile targets and macros have values; otherwise lanes are chips and macros have none."""
     _memos: dict[bool, dict[str, Any]] = field(default_factory=lambda: {False: {}, True: {}})
-    globals: dict[tuple[int, str], Vec] = field(default_factory=dict)
-    calls: dict[tuple[Any, ...], Vec] = field(default_factory=dict)
-    passed: dict[tuple[int, str, str], Vec | None] = field(default_factory=dict)
-    members: dict[tuple[Any, ...], _Member] = field(default_factory=dict)
+    globals: dict[tuple[int, str], Vec] = field(default_factory=memory)
+    calls: dict[tuple[Any, ...], Vec] = field(default_factory=memory)
+    passed: dict[tuple[int, str, str], Vec | None] = field(default_factory=memory)
+    members: dict[tuple[Any, ...], _Member] = field(default_factory=memory)
     circles: set[tuple[Any, ...]] = field(default_factory=set)
     """Parameters that were met again while they were asked for."""
     busy: set[tuple[Any, ...]] = field(default_factory=set)
@@ -88,10 +89,9 @@ class Interpreter:
         self.neutral = neutral
         # what holds under assumptions holds for this run only, what is neutral for all neutral ones
         mode = {} if assumed else self._memos[neutral]
-        self.globals = mode.setdefault("globals", {})
-        self.calls = mode.setdefault("calls", {})
-        self.passed = mode.setdefault("passed", {})
-        self.members = mode.setdefault("members", {})
+        if not mode:
+            mode.update((name, memory()) for name in ("globals", "calls", "passed", "members"))
+        self.globals, self.calls, self.passed, self.members = mode.values()
         self.steps = 0
         self.depth = 0
         self.exhausted = False
@@ -260,7 +260,7 @@ class Interpreter:
         return found if of_a_release(value) else guess(name) or found
 
     def _define(self, slot: int, frame: EvaluationFrame) -> Vec:
-        frame.memo[slot] = vectors.UNKNOWN  # a definition that depends on itself
+        assume(frame.memo, slot, vectors.UNKNOWN)  # a definition that depends on itself
         value = self.evaluate(frame.module.slots[slot], frame)
         if not self.final:
             del frame.memo[slot]
@@ -309,7 +309,7 @@ class Interpreter:
             return found
         definition = module.names.get(name)
         if definition is not None:
-            self.globals[key] = vectors.UNKNOWN
+            assume(self.globals, key, vectors.UNKNOWN)
             value = self.evaluate(definition, EvaluationFrame(module))
             if not self.final:
                 del self.globals[key]
@@ -513,7 +513,7 @@ class Interpreter:
             if bound is None:
                 return vectors.UNKNOWN
             inner = EvaluationFrame(frame.module, bound, frame)
-            inner.memo = {}
+            inner.memo = memory()
             keep = Vec((True,))
             for test in tests:
                 keep = vectors.both(keep, self.truth(test, inner))

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from bwlint.evaluate.values import Vec
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Class, Function, Module
+from bwlint.sources.recorder import memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class EvaluationFrame:
         self.args = args or {}
         self.parent = parent
         self.line = line
-        self.memo: dict[int, Vec] = {} if parent is None else parent.memo
+        self.memo: dict[int, Vec] = memory() if parent is None else parent.memo
 
     def lookup(self, owner: str, name: str) -> Vec | None:
         frame: EvaluationFrame | None = self

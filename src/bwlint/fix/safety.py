@@ -21,7 +21,7 @@ from bwlint.fix.python import origin
 from bwlint.fix.python.proof import reached
 from bwlint.fix.together import changed, together
 from bwlint.judging.behind import kept_away, kept_out, tested
-from bwlint.judging.context import Context
+from bwlint.judging.context import Context, instead
 from bwlint.judging.drafts import Draft
 from bwlint.judging.guards import guards_of
 from bwlint.model.expr import Expr
@@ -182,8 +182,8 @@ def _with(context: Context, edited: Module) -> Context:
     return replace(
         context,
         tree=tree,
-        judged={**context.judged, path: judged},
-        guards={**context.guards, path: guards_of(tree, edited)},
+        judged=instead(context.judged, path, judged),
+        guards=instead(context.guards, path, guards_of(tree, edited)),
         placed={},
         harms={},
     )

@@ -20,7 +20,15 @@ from typing import Any
 from bwlint.model.expr import Expr, Span
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
-_MODULES = frozenset({"bwlint.model.facts", "bwlint.model.findings", "bwlint.model.ledger", "bwlint.model.outline"})
+_MODULES = frozenset(
+    {
+        "bwlint.model.facts",
+        "bwlint.model.findings",
+        "bwlint.model.ledger",
+        "bwlint.model.outline",
+        "bwlint.ledger.question",
+    }
+)
 _NO_SPAN = (-1, -1, -1, -1)
 _Take = Callable[[int], Any]
 """Gives the thing of a number."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, MutableMapping, Sequence, ValuesView
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bwlint.chips import EVERY, NONE, ChipSet, group
 from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module, Side, Use
+from bwlint.sources.recorder import memory, read
 from bwlint.world.builds import Builds
 from bwlint.world.emitted import Emitted
 from bwlint.world.gates import TEST_FILE, Judged
@@ -23,6 +24,59 @@ if TYPE_CHECKING:
     from bwlint.world.native import Native
     from bwlint.world.prepared import Preparations
 
+_Of = TypeVar("_Of")
+
+
+class OfFiles(dict[str, _Of]):
+    """What is found out of each file of a run when somebody asks for it, by its real path."""
+
+    def __init__(self, files: Mapping[str, Callable[[], _Of]]) -> None:
+        super().__init__()
+        self._files = files
+        self._known: dict[str, _Of] = memory()
+
+    def __contains__(self, path: object) -> bool:
+        read("facts", str(path))
+        return path in self._files or dict.__contains__(self, path)
+
+    def __getitem__(self, path: str) -> _Of:
+        if path not in self:
+            raise KeyError(path)
+        if path not in self._files:
+            return dict.__getitem__(self, path)
+        if path not in self._known:
+            self._known[path] = self._files[path]()
+        return self._known[path]
+
+    def get(self, path: str, default: Any = None) -> Any:
+        return self[path] if path in self else default  # noqa: SIM401 - this is `get`
+
+    def setdefault(self, path: str, default: Any = None) -> Any:
+        if path not in self:
+            self[path] = default
+        return self[path]
+
+    def __iter__(self) -> Iterator[str]:
+        read("every file")
+        return iter((*self._files, *dict.keys(self)))
+
+    def __len__(self) -> int:
+        return len(self._files) + dict.__len__(self)
+
+    def keys(self) -> Any:
+        return KeysView(self)
+
+    def values(self) -> Any:
+        return ValuesView(self)
+
+    def items(self) -> Any:
+        return ItemsView(self)
+
+
+def instead(known: MutableMapping[str, _Of], path: str, value: _Of) -> MutableMapping[str, _Of]:
+    """The same with something else for one file."""
+    return ChainMap({path: value}, known)
+
 
 @dataclass
 class Context:
@@ -31,27 +85,27 @@ class Context:
     tree: Tree
     targets: ChipSet
     evidence: Evidence
-    judged: dict[str, list[Judged]] = field(default_factory=dict)
+    judged: MutableMapping[str, list[Judged]] = field(default_factory=dict)
     """By module path, in file order."""
-    guards: dict[str, tuple[Guarded, ...]] = field(default_factory=dict)
+    guards: MutableMapping[str, tuple[Guarded, ...]] = field(default_factory=dict)
     """Guards of the preprocessor that ask for the target, by module path, in file order."""
     builds: Builds = field(default_factory=lambda: Builds(()))
     preparations: Preparations | None = None
     """What runs before the tests."""
     native: Native | None = None
     """The C++ half of the graph."""
-    placed: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)
+    placed: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=memory)
     """What `legality` has to say of a file, for the rules that share it."""
-    harms: dict[tuple[str, str], Any] = field(default_factory=dict)
+    harms: dict[tuple[str, str], Any] = field(default_factory=memory)
     """What comes of a predicate that says too much, by module path and name; None: nothing."""
-    places: dict[str, str] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
     """The path within its project of each module, by module path."""
     proved: Counter[str] = field(default_factory=Counter)
     """How many characters of a file the proofs of its fixes have read, by module path."""
-    said: dict[int, tuple[Module, tuple[Draft, ...]]] = field(default_factory=dict)
+    said: dict[int, tuple[Module, tuple[Draft, ...]]] = field(default_factory=memory)
     """What the rules say of the files last asked about for proofs, as they are or edited, by the module's identity."""
-    _near: dict[str, bool] = field(default_factory=dict)
-    _within: dict[str, dict[str, list[Judged]]] = field(default_factory=dict)
+    _near: dict[str, bool] = field(default_factory=memory)
+    _within: dict[str, dict[str, list[Judged]]] = field(default_factory=memory)
     """By module path and function."""
     _emitted: Emitted | None = None
 

@@ -23,6 +23,7 @@ from bwlint.model.findings import Claim
 from bwlint.model.naming import called_by, spoken
 from bwlint.model.outline import Definition
 from bwlint.readers.python.keywords import keywords_given
+from bwlint.sources.recorder import memory
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
@@ -55,7 +56,7 @@ class Evidence:
         self._definitions = definitions
         self._graph = graph
         self._targets = targets
-        self._memo: dict[tuple[int, str, str], Need | None] = {}
+        self._memo: dict[tuple[int, str, str], Need | None] = memory()
 
     def of(self, module: Module, side: Side, sure: bool = True) -> Iterator[Need]:
         """The needs of a side, in the order in which the code names them."""

@@ -53,7 +53,7 @@ def port(
     with ExitStack() as own:
         request = CheckRequest(tuple(paths), jobs=jobs, target=siblings(chip(name)).names, severity="note", fixes=True)
         gathered = gather(request, stack or own, advance)
-        return _Planner.of(gathered, name, select, advance).plan()
+        return _Planner.of(gathered, name, select).plan()
 
 
 def _chip(to: str) -> str:
@@ -93,9 +93,9 @@ class _Planner:
     _served: dict[GatePlace, ChipSet] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, gathered: Gathered, name: str, select: Sequence[str], advance: Advance) -> _Planner:
+    def of(cls, gathered: Gathered, name: str, select: Sequence[str]) -> _Planner:
         rows = judged_rows(gathered, (name,), select)
-        context = context_of(rows.world, gathered.collected, ChipSet.of(name), advance)
+        context = context_of(rows.world, gathered.collected, ChipSet.of(name))
         family = FamilyNames(rows.judge.interfaces, name)
         gates = PortGates(rows.world, context, name, gathered.texts)
         ways = Ways(gates, Reasons(gates, family))

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from bwlint.index.remembered import as_before
 from bwlint.judging.aside import place_mark
 from bwlint.ledger.question import Question
 from bwlint.ledger.rows import rows, told_of
 from bwlint.ledger.spelled import of_sightings
 from bwlint.ledger.whose import group_of
-from bwlint.model.ledger import Ledger, Row, RowGroup
+from bwlint.model.ledger import Ledger, Row, RowGroup, Sighting
 from bwlint.model.progress import Advance, quiet
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
 from bwlint.sources.texts import Names
+from bwlint.world.collect import Words
+
+Stretches = Sequence[tuple[int, int]]
 
 if TYPE_CHECKING:
+    from bwlint.chips import ChipSet
     from bwlint.model.findings import Finding, Suppressed
     from bwlint.run.engine import Analysis
 
@@ -73,4 +78,12 @@ def _questions(gathered: Gathered, analysis: Analysis | None) -> Iterator[Questi
         yield from found
     for file, seen in gathered.collected.seen:
         place, mark = place_mark(file)
-        yield from of_sightings(file.real, place, seen, covered.get(file.real, ()), gathered.targets, mark)
+        rest = (file.real, place, covered.get(file.real, ()), gathered.targets, mark)
+        make = partial(_spelled, seen, *rest)
+        yield from as_before(repr(("spelled", seen.key, *rest)), make) if isinstance(seen, Words) else make()
+
+
+def _spelled(
+    seen: Sequence[Sighting], path: str, place: str, covered: Stretches, asked: ChipSet, mark: str
+) -> tuple[Question, ...]:
+    return tuple(of_sightings(path, place, seen, covered, asked, mark))

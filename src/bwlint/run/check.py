@@ -7,8 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
+from bwlint.index.remembered import answers
 from bwlint.model.findings import Finding, Report, Skipped, Suppressed
 from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
@@ -16,12 +18,15 @@ from bwlint.run.gather import Gathered, gather, jobs_of
 from bwlint.run.outcome import GateSets, Outcome
 from bwlint.run.request import CheckRequest
 from bwlint.settings.decisions import load
+from bwlint.sources.disk import digest
 from bwlint.sources.kinds import BINARY
 from bwlint.sources.texts import Names
 from bwlint.world.budget import Budget
 
 if TYPE_CHECKING:
+    from bwlint.run.again import Again
     from bwlint.run.engine import Linked
+    from bwlint.sources.walk import SourceFile
 
 
 def check(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> Outcome:
@@ -92,16 +97,19 @@ def _told(
     budget = Budget.of(request.link_budget, (file.real for file in files))
     libraries, jobs = settings.libraries(), jobs_of(request.jobs)
     sources, targets = gathered.sources, gathered.targets
-    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, advance, jobs, world)
+    again = _again(gathered, rules)
+    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, advance, jobs, world, again)
     level = (settings.run.severity or "warning") if request.fixes or request.offers else None
     proofs = Proofs(level, None if request.fixes else FEW)
-    finished = finish(analysis, marked, texts, names, settings.enabled, advance, proofs=proofs)
+    finished = finish(analysis, marked, texts, names, settings.enabled, advance, proofs=proofs, again=again)
     stats = {**analysis.stats, **({"unlinked": len(budget.refused)} if budget.ended else {})}
     stats |= {"untried": proofs.untried} if proofs.untried else {}
-    judged = analysis.context.judged
+    judged = analysis.context.judged if again is None else {}
     sets = {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
     rows = rows_of(gathered, names, analysis, finished.findings, finished.suppressed, carried)
     stats |= _left(gathered, rows)
+    if again is not None and not budget.ended:
+        again.keep()
     return ToldOfText(
         findings=finished.findings,
         suppressed=finished.suppressed,
@@ -110,6 +118,23 @@ def _told(
         sets=sets,
         rows=rows,
     )
+
+
+def _again(gathered: Gathered, rules: frozenset[str]) -> Again | None:
+    """What is known of the files of a run whose outcome is remembered file by file."""
+    known = answers()
+    if known is None:
+        return None
+    from bwlint.run.again import Again
+    from bwlint.world.collect import Modules
+
+    settings = gathered.settings
+
+    def said(file: SourceFile) -> str:
+        counts = (settings.run, sorted(rules), sorted(settings.enabled(file)))
+        return digest(repr(counts).encode("utf-8", "surrogatepass"))
+
+    return Again(known, Modules.of(gathered.collected.modules), cache(said))
 
 
 def _unjudged(gathered: Gathered, names: Names, carried: Sequence[Finding]) -> ToldOfText:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
 from bwlint.index import kept
 from bwlint.index.searched import searched
 from bwlint.judging.aside import for_another_vendor
-from bwlint.judging.context import Context
+from bwlint.judging.context import Context, OfFiles
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
-from bwlint.judging.guards import guards_of
+from bwlint.judging.guards import Guarded, guards_of
 from bwlint.judging.unreached import Unreached
 from bwlint.ledger.question import Question
 from bwlint.ledger.questions import questions_of
@@ -26,15 +27,17 @@ from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence, NoFix
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.model.progress import Advance, each, quiet
 from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.run.again import Again
 from bwlint.run.merging import one_each
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.recorder import Thing, once
 from bwlint.sources.search import remember_by
 from bwlint.sources.tree import checkout_folder, project_folder
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
 from bwlint.world.builds import Builds
-from bwlint.world.collect import Collected, load
+from bwlint.world.collect import Collected, Modules, load
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import TEST_FILE, Judged
 from bwlint.world.graph import Graph
@@ -57,6 +60,10 @@ class Analysis:
     stats: dict[str, int]
     questions: tuple[tuple[SourceFile, tuple[Question, ...]], ...] = ()
     """Of the files with facts."""
+    found: Mapping[str, OfFile] = field(default_factory=dict)
+    """By the real paths of files with facts."""
+    anew: Callable[[str], OfFile] | None = None
+    """Judges one of them that was told as before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +89,10 @@ def linked(
     """The world around the collected modules. The arguments are those of `analyse`."""
     known = libraries or Libraries()
 
-    @cache
-    def found(real: str, dotted: str = "") -> Module | None:
+    def read(real: str, dotted: str = "") -> Module | None:
         return load(real, dotted) if budget.allows(real) else None
+
+    found, _ = once(read)
 
     def taking(real: str, dotted: str, handed: frozenset[Parameter]) -> Module | None:
         return load(real, dotted, handed) if budget.allows(real) else None
@@ -92,10 +100,16 @@ def linked(
     def content(real: str) -> bytes | Unread:
         return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
 
-    tree = Tree(sources, found)
-    for file, module in collected.modules:
-        tree.add(module, file.root)
-    builds = Builds((module for _, module in collected.modules), found)
+    tree, modules = Tree(sources, found), Modules.of(collected.modules)
+    building = []
+    for at, (file, card) in enumerate(zip(modules.files, modules.cards, strict=True)):
+        make = modules.maker(at)
+        if card.language == "python":
+            tree.give(card.path, card.name, file.root, make)
+        else:
+            tree.give_other(make)
+        building += [make] if card.carries else []
+    builds = Builds((make() for make in building), found)
     native, outlines = Native(tree, builds, Refusals(tree), tree.searches, content), Outlines(tree, content)
     definitions = Definitions(tree, outlines, known, native)
     graph = Graph({"python": definitions, "cuda": native})
@@ -103,25 +117,40 @@ def linked(
     return Linked(tree, builds, known, native, outlines, definitions, graph, handed)
 
 
-def context_of(world: Linked, collected: Collected, targets: ChipSet, advance: Advance = quiet) -> Context:
+def context_of(world: Linked, collected: Collected, targets: ChipSet) -> Context:
     """What rules see of a world: the gates and guards of the collected modules, judged for `targets`."""
     tree, builds, native = world.tree, world.builds, world.native
     evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
     preparations = Preparations(tree, world.definitions, native)
-    context = Context(tree, targets, evidence, builds=builds, preparations=preparations, native=native)
-    for file, module in each(advance, "linking", collected.modules):
-        place = _place(file.root, module.path)
-        context.places[module.path] = place
-        context.judged[module.path] = [
-            Judged(part, gate, sets, place)
+    modules = Modules.of(collected.modules)
+    makers = {card.path: modules.maker(at) for at, card in enumerate(modules.cards)}
+    both = zip(modules.files, modules.cards, strict=True)
+    places = OfFiles({card.path: partial(_place, file.root, card.path) for file, card in both})
+
+    def judged(real: str) -> list[Judged]:
+        module = makers[real]()
+        return [
+            Judged(part, gate, sets, places[real])
             for part in (module, *module.embedded)
             for gate in part.gates
             if (sets := tree.sets(part, gate)) is not None
         ]
-        context.guards[module.path] = tuple(
-            guarded for part in (module, *module.embedded) for guarded in guards_of(tree, part)
-        )
-    return context
+
+    def guards(real: str) -> tuple[Guarded, ...]:
+        module = makers[real]()
+        return tuple(guarded for part in (module, *module.embedded) for guarded in guards_of(tree, part))
+
+    return Context(
+        tree,
+        targets,
+        evidence,
+        judged=OfFiles({real: partial(judged, real) for real in makers}),
+        guards=OfFiles({real: partial(guards, real) for real in makers}),
+        builds=builds,
+        preparations=preparations,
+        native=native,
+        places=places,
+    )
 
 
 def analyse(
@@ -135,6 +164,7 @@ def analyse(
     advance: Advance = quiet,
     jobs: int = 1,
     world: Linked | None = None,
+    again: Again | None = None,
 ) -> Analysis:
     """Judge every gate of the collected modules by the named rules.
 
@@ -145,106 +175,152 @@ def analyse(
     remember_by(searched)
     world = world or linked(collected, sources, budget, libraries)
     tree, native = world.tree, world.native
-    context = context_of(world, collected, targets, advance)
-    judging = _Judging(context, world, frozenset(rules), Unreached(tree, native, targets, budget, source))
-    found = list(_found(judging, collected.modules, budget, jobs, advance))
+    context = context_of(world, collected, targets)
+    judging = Judging(context, world, frozenset(rules), Unreached(tree, native, targets, budget, source))
+    modules = Modules.of(collected.modules)
+    if again is not None:
+        again.ask(tree.searches)
+    found = list(_found(judging, modules, budget, jobs, advance, again))
     world.outlines.keep()
     for search in tree.searches.values():
         search.keep()
     stats = {
-        "modules": len(collected.modules),
-        "gates": sum(len(module.gates) for _, module in collected.modules),
-        "gates_evaluated": sum(len(judged) for judged in context.judged.values()),
+        "modules": len(modules),
+        "gates": sum(card.gates for card in modules.cards),
+        "gates_evaluated": sum(one.gates for one in found),
         "unreached": sum(one.silent for one in found),
     }
-    drafts = tuple((file, one.drafts) for (file, _), one in zip(collected.modules, found, strict=True) if one.drafts)
-    questions = tuple((file, one.questions) for (file, _), one in zip(collected.modules, found, strict=True))
-    return Analysis(drafts, context, {file.real: file for file, _ in collected.modules}, stats, questions)
+    drafts = tuple((file, one.drafts) for file, one in zip(modules.files, found, strict=True) if one.drafts)
+    files = {file.real: file for file in modules.files}
+    places, left = {file.real: at for at, file in enumerate(modules.files)}, dict(zip(files, found, strict=True))
+
+    def anew(real: str) -> OfFile:
+        with nullcontext() if again is None else again.about(real):
+            return judging.of(*modules[places[real]])
+
+    questions = tuple((file, one.questions) for file, one in zip(modules.files, found, strict=True))
+    return Analysis(drafts, context, files, stats, questions, left, anew)
 
 
 MIN_PART = 400
 """How much a part is at least that is judged in a process of its own, in gates, guards and operations."""
+FOR_ALL_FACTS = 8
+"""How many times as much it is where all facts have to be read for it."""
 
 
 @dataclass(frozen=True, slots=True)
-class _OfFile:
+class OfFile:
     """The drafts of a file, how many others nobody can reach, and all that it asks."""
 
     drafts: tuple[Draft, ...]
     silent: int
     questions: tuple[Question, ...]
+    gates: int = 0
+    """How many were evaluated."""
+    expected: tuple[str, ...] = ()
+    """Roots of packages that came up."""
+
+    @property
+    def left(self) -> tuple[tuple[Question, ...], int, int, tuple[str, ...]]:
+        """All but the drafts."""
+        return self.questions, self.silent, self.gates, self.expected
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
     """What was found in some files, and what was read for it beyond those given."""
 
-    found: list[_OfFile]
+    found: list[OfFile]
     read: frozenset[str]
     whole: bool
 
 
 def _found(
-    judging: _Judging, modules: Sequence[tuple[SourceFile, Module]], budget: Budget, jobs: int, advance: Advance
-) -> Iterator[_OfFile]:
+    judging: Judging, modules: Modules, budget: Budget, jobs: int, advance: Advance, again: Again | None
+) -> Iterator[OfFile]:
     """What the rules say of each file. With several jobs copies of this process judge the later files; where they may
     have read more than they would have one after the other, this one does it again.
     """
-    weights = [1 + len(one.gates) + len(one.guards) + len(one.operations) for _, one in modules]
-    parts = min(jobs, sum(weights) // MIN_PART)
+    told = {} if again is None else again.told
+    both = zip(modules.files, modules.cards, strict=True)
+    weights = [1 if file.real in told else card.weight for file, card in both]
+    parts = min(jobs, sum(weights) // (MIN_PART * (FOR_ALL_FACTS if told else 1)))
     if parts > 1:
         from bwlint.run.parts import begin, can_copy, ended, stretches  # which a run on one file has no use for
     if parts <= 1 or not can_copy():
-        yield from (judging.of(file, module) for file, module in each(advance, "judging", modules))
+        yield from judging.of_all(modules, each(advance, "judging", range(len(modules))), again)
         return
     known = [item for _, one in modules for part in (one, *one.embedded) for item in (part, *part.gates, *part.guards)]
 
     def part(start: int, stop: int, advance: Advance = quiet) -> _Part:
-        found = [judging.of(file, module) for file, module in each(advance, "judging", modules[start:stop])]
+        found = list(judging.of_all(modules, each(advance, "judging", range(start, stop)), again))
         return _Part(found, budget.read, not budget.ended)
 
     (start, stop), *later = stretches(weights, parts)
     kept.let_go()
-    copies = [begin(*stretch, _watched(part, judging.outlines), known) for stretch in later]
+    copies = [begin(*stretch, _watched(part, judging.outlines, modules, again), known) for stretch in later]
+    begun = 0 if again is None else len(again.answers.recorder.things)
     own = part(start, stop, advance)
-    others = [_noted(ended(copy, known)) for copy in copies]
+    others = [
+        _noted(ended(copy, known), modules.files[slice(*at)], begun, again)
+        for copy, at in zip(copies, later, strict=True)
+    ]
     yield from own.found
     whole = all(one is not None and one.whole for one in (own, *others))
     if whole and budget.adds(frozenset().union(*(one.read for one in others if one is not None))):
         for one in others:
             yield from one.found if one is not None else ()
         return
-    yield from (judging.of(file, module) for file, module in modules[stop:])
+    yield from judging.of_all(modules, range(stop, len(modules)), again)
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """What a copy of this process has found, what it has looked at and made for it, and of what each file's is made."""
+
+    part: _Part
+    looks: disk.Looks
+    is_steady: bool
+    things: list[Thing]
+    reads: list[list[int]]
 
 
 def _watched(
-    part: Callable[[int, int], _Part], outlines: Outlines
-) -> Callable[[int, int], tuple[_Part, disk.Looks, bool]]:
-    """A part for a copy of this process, with what that has looked at for it."""
+    part: Callable[[int, int], _Part], outlines: Outlines, modules: Modules, again: Again | None
+) -> Callable[[int, int], _Watched]:
+    """A part for a copy of this process."""
 
-    def work(start: int, stop: int) -> tuple[_Part, disk.Looks, bool]:
+    def work(start: int, stop: int) -> _Watched:
         watch, store = disk.watch(), kept.store()
         disk.watch_for(None if watch is None else watch.began)
+        begun = 0 if again is None else len(again.answers.recorder.things)
         found, own = part(start, stop), disk.watch()
         outlines.keep()
         if store is not None:
             store.flush()
-        return found, *(own.take() if own is not None else ({}, True))
+        looks, is_steady = own.take() if own is not None else ({}, True)
+        things = [] if again is None else again.answers.recorder.things[begun:]
+        reads = [] if again is None else [again.reads(file.real) for file in modules.files[start:stop]]
+        return _Watched(found, looks, is_steady, things, reads)
 
     return work
 
 
-def _noted(answer: tuple[_Part, disk.Looks, bool] | None) -> _Part | None:
+def _noted(answer: _Watched | None, files: Sequence[SourceFile], begun: int, again: Again | None) -> _Part | None:
     if answer is None:
         return None
-    found, looks, is_steady = answer
     watch = disk.watch()
     if watch is not None:
-        watch.add(looks, is_steady=is_steady)
-    return found
+        watch.add(answer.looks, is_steady=answer.is_steady)
+    if again is not None:
+        numbers = list(range(begun))
+        again.answers.recorder.adopt(answer.things, numbers)
+        for file, reads in zip(files, answer.reads, strict=True):
+            again.reads(file.real).extend(numbers[one] for one in reads)
+    return answer.part
 
 
-class _Judging:
+class Judging:
     """The rules of a run at work on its files."""
 
     def __init__(self, context: Context, world: Linked, wanted: frozenset[str], unreached: Unreached) -> None:
@@ -256,15 +332,32 @@ class _Judging:
         self._gates = [(rule, check) for rule, check in checks() if rule.name in wanted]
         self._guards = [check for rule, check in guard_checks() if rule.name in wanted]
         self._files = [check for rule, check in file_checks() if rule.name in wanted]
+        self.tree = world.tree
 
-    def of(self, file: SourceFile, module: Module) -> _OfFile:
+    def of_all(self, modules: Modules, places: Iterable[int], again: Again | None) -> Iterator[OfFile]:
+        """What the rules say of the files at some places, one after the other, or have said."""
+        for at in places:
+            file = modules.files[at]
+            told = None if again is None else again.told.get(file.real)
+            if told is not None:
+                self.tree.expect_again(told.expected)
+                yield OfFile((), told.silent, told.questions, told.gates, told.expected)
+                continue
+            with nullcontext() if again is None else again.about(file.real):
+                found = self.of(*modules[at])
+            yield found
+
+    def of(self, file: SourceFile, module: Module) -> OfFile:
         """What the rules say of one file."""
+        before = len(self.tree.expected)
         drafts = _at_origins(self._context, module, list(self._drafts(module)))
         merged = one_each(_as_built(self._native, module, drafts))
         others = bool(merged) and self._native.unbuilt.includes_none(module.path)
         elsewhere = others or for_another_vendor(self._context, module)
         reached = () if elsewhere else tuple(draft for draft in merged if not self._unreached.holds(file.root, draft))
-        return _OfFile(reached, len(merged) - len(reached), tuple(questions_of(self._context, module)))
+        questions = tuple(questions_of(self._context, module))
+        gates, expected = len(self._context.beside(module)), tuple(self.tree.expected[before:])
+        return OfFile(reached, len(merged) - len(reached), questions, gates, expected)
 
     def _drafts(self, module: Module) -> Iterator[Draft]:
         context = self._context

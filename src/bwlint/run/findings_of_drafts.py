@@ -9,7 +9,8 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
@@ -33,6 +34,7 @@ from bwlint.model.fingerprint import fingerprint
 from bwlint.model.progress import Advance, each, quiet
 from bwlint.readers.comments import comments_of
 from bwlint.readers.nodes import definition_at
+from bwlint.run.again import Again, ToldOfFile, Tried
 from bwlint.run.copies import without_copies
 from bwlint.run.engine import Analysis
 from bwlint.settings import catalog, suppress
@@ -54,15 +56,24 @@ class Proofs:
     level: Severity | None
     most: int | None = None
     untried: int = 0
+    tried: list[Tried] = field(default_factory=list)
+    """What was asked of late."""
 
     def wanted(self, draft: Draft, size: int, read: int) -> bool:
         """Whether the fix of a draft in a text of `size` characters is looked for after `read` ones."""
         if self.level is None or SEVERITIES.index(draft.severity) < SEVERITIES.index(self.level):
             return False
-        if self.most is None or read + size <= self.most:
-            return True
-        self.untried += 1
-        return False
+        is_wanted = self._allows(size, read)
+        self.tried.append((size, read, is_wanted))
+        self.untried += not is_wanted
+        return is_wanted
+
+    def _allows(self, size: int, read: int) -> bool:
+        return self.most is None or read + size <= self.most
+
+    def would(self, tried: Sequence[Tried], read: int) -> bool:
+        """Whether after `read` characters of others all answers would be what they were."""
+        return all(self._allows(size, read + own) == answer for size, own, answer in tried)
 
 
 Enabled = Callable[[SourceFile], frozenset[str]]
@@ -87,28 +98,57 @@ def finish(
     advance: Advance = quiet,
     *,
     proofs: Proofs,
+    again: Again | None = None,
 ) -> Finished:
     """The findings of a run. `marked` are the files with comments of bwlint."""
     # The run itself stays, and is made old without a look: after a file only what its proofs have made is gone through.
     gc.freeze()
     gc.unfreeze()
     drafts = {file.real: found for file, found in without_copies(analysis.drafts, enabled)}
-    files = {file.real: file for file in (*(file for file, _ in analysis.drafts), *marked)}
+    told = {} if again is None else again.told
+    before = [file for real, file in analysis.files.items() if real in told]
+    files = {file.real: file for file in (*(file for file, _ in analysis.drafts), *before, *marked)}
+    order = {real: at for at, real in enumerate(analysis.files)}
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []
     skipped: list[Skipped] = []
-    for file in each(advance, "proving fixes" if proofs.level else "telling", tuple(files.values())):
-        text = texts.of(file.real)
+    ordered = sorted(files.values(), key=lambda file: order.get(file.real, len(order)))
+    for file in each(advance, "proving fixes" if proofs.level else "telling", ordered):
+        as_before = told.get(file.real)
+        if as_before is not None and proofs.would(as_before.tried, analysis.context.proved.total()):
+            findings += as_before.findings
+            suppressed += as_before.suppressed
+            names.reals.update(as_before.reals)
+            analysis.context.proved[file.real] += as_before.proved
+            proofs.untried += sum(not answer for _, _, answer in as_before.tried)
+            continue
+        if as_before is not None and analysis.anew is not None:
+            drafts[file.real] = analysis.anew(file.real).drafts
+        with nullcontext() if again is None else again.about(file.real):
+            text = texts.of(file.real)
         if text is None:
             skipped.append(Skipped(file.path, "not readable any more"))
             continue
-        names.reported(file.real, file)
-        one = _ReportedFile(analysis, file, text, texts, names, enabled(file), proofs)
-        kept, silenced = one.finish(drafts.get(file.real, ()))
+        own, base, proofs.tried = Names(names.files), analysis.context.proved.total(), []
+        own.reported(file.real, file)
+        one = _ReportedFile(analysis, file, text, texts, own, enabled(file), proofs)
+        with nullcontext() if again is None else again.about(file.real):
+            kept, silenced = one.finish(drafts.get(file.real, ()))
+        names.reals.update(own.reals)
+        if again is not None and file.real in analysis.found:
+            found = analysis.found[file.real]
+            tried = tuple((size, read - base, answer) for size, read, answer in proofs.tried)
+            proved = analysis.context.proved.total() - base
+            left = (*found.left, tuple(own.reals.items()), tried, proved)
+            again.tell(file.real, ToldOfFile(tuple(kept), tuple(silenced), *left))
         if proofs.level and file.real in drafts:
             gc.collect(1)
         findings += kept
         suppressed += silenced
+    for real in analysis.found if again is not None else ():
+        if again is not None and real not in files:
+            one_found = analysis.found[real]
+            again.tell(real, ToldOfFile((), (), *one_found.left, reals=(), tried=(), proved=0))
     return Finished(
         tuple(sorted(findings, key=_place)),
         tuple(sorted(suppressed, key=lambda entry: _place(entry.finding))),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.evaluate.sources import Sources
+from bwlint.index.remembered import answers
 from bwlint.model.escape import visible
 from bwlint.model.findings import Finding, Skipped
 from bwlint.model.progress import Advance, quiet
@@ -61,7 +62,7 @@ def gather(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) ->
         found = _discovered(request, settings, stack, advance)
         own = settings.own_words()
         texts_of = tuple(file for file in found.files if file.kind != BINARY)
-        collected = collect(texts_of, jobs_of(request.jobs), _counted(advance, len(texts_of)), own)
+        collected = collect(texts_of, jobs_of(request.jobs), _counted(advance, len(texts_of)), own, answers())
     settings.mounts = found.mounts
     return Gathered(found, collected, Texts(), settings, targets, advance)
 

@@ -13,11 +13,12 @@ import sys
 import time
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 
 from bwlint.index import kept
 from bwlint.index.packed import NotData, packed, unpacked
+from bwlint.index.remembered import remembering
 from bwlint.index.store import Store
 from bwlint.run.outcome import Outcome
 from bwlint.run.request import CheckRequest
@@ -33,7 +34,10 @@ def known_or_new(request: CheckRequest, make: Callable[[], Outcome]) -> Outcome:
     found = known(request)
     if found is not None:
         return found
-    with disk.watching() as watch:
+    key = None if request.fixes or request.stdin is not None else _key(request)
+    # Of files that are named somebody has changed each, as a hook knows.
+    is_by_file = key is not None and any(map(disk.is_folder, request.paths))
+    with disk.watching() as watch, remembering(kept.key("remembered", key or b"")) if is_by_file else nullcontext():
         outcome = make()
     keep(request, outcome, watch)
     return outcome

@@ -16,9 +16,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import wraps
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, cast
+
+from bwlint.sources import recorder
 
 Sight = Literal["file", "folder", "mode", "link", "real"]
 """What was looked at.
@@ -117,9 +119,9 @@ def watch_for(began: int | None) -> None:
 
 def remembered(function: _Function) -> _Function:
     """A function of paths that looks at each once in a run, as `functools.cache`."""
-    kept = cache(function)
-    _remembered.append(kept.cache_clear)
-    return kept  # type: ignore[return-value]
+    asked, clear = recorder.once(function)
+    _remembered.append(clear)
+    return cast(_Function, wraps(function)(asked))
 
 
 def forget() -> None:
@@ -137,7 +139,7 @@ def mode(path: str) -> int:
             _note_failure(_watch, path, error)
         raise
     if _watch is not None:
-        _watch.note("mode", path, Look(None, str(stat.S_IFMT(found))))
+        _note(_watch, "mode", path, Look(None, str(stat.S_IFMT(found))))
     return found
 
 
@@ -167,7 +169,7 @@ def is_there(path: str) -> bool:
     """Whether there is something of that name, be it a link to nothing."""
     seen = _link(path)
     if _watch is not None:
-        _watch.note("link", path, Look(None, seen))
+        _note(_watch, "link", path, Look(None, seen))
     return not seen.startswith(_FAILED)
 
 
@@ -175,7 +177,7 @@ def real(path: str) -> str:
     """A path without links."""
     found = os.path.realpath(path)
     if _watch is not None:
-        _watch.note("real", path, Look(None, found))
+        _note(_watch, "real", path, Look(None, found))
     return found
 
 
@@ -192,9 +194,9 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
         status = _status(os.stat(folder))
         found = _scanned(folder)
     except OSError as error:
-        _watch.note("folder", folder, Look(None, _failed(error)))
+        _note(_watch, "folder", folder, Look(None, _failed(error)))
         raise
-    _watch.note("folder", folder, Look(status, _listing(found)))
+    _note(_watch, "folder", folder, Look(status, _listing(found)))
     return found
 
 
@@ -210,6 +212,7 @@ def was_read(path: str, status: os.stat_result, data: bytes | None) -> None:
     """Note that a file with that status was opened, and what was in it where it was read to its end."""
     if _watch is None:
         return
+    recorder.read("file", path)
     known, found = _watch.looks.get(("file", path)), _status(status)
     if known is None or known.status != found or (data is not None and not known.seen):
         _watch.note("file", path, Look(found, "" if data is None else digest(data)))
@@ -218,7 +221,7 @@ def was_read(path: str, status: os.stat_result, data: bytes | None) -> None:
 def was_refused(path: str, error: Exception) -> None:
     """Note that a file could not be opened."""
     if _watch is not None and isinstance(error, OSError):
-        _watch.note("file", path, Look(None, _failed(error)))
+        _note(_watch, "file", path, Look(None, _failed(error)))
 
 
 def digest(data: bytes) -> str:
@@ -261,10 +264,16 @@ def _note_failure(watch: Watch, path: str, error: OSError) -> None:
             break
         if ("mode", above) not in watch.looks:
             watch.note("mode", above, Look(None, _mode(above)))
+        recorder.read("mode", above)
         if watch.looks["mode", above].seen != ABSENT:
             break
         path = above
-    watch.note("mode", path, Look(None, _failed(error)))
+    _note(watch, "mode", path, Look(None, _failed(error)))
+
+
+def _note(watch: Watch, sight: Sight, path: str, look: Look) -> None:
+    watch.note(sight, path, look)
+    recorder.read(sight, path)
 
 
 def _status(status: os.stat_result) -> Status:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +15,7 @@ from io import BytesIO
 from itertools import islice
 from typing import Protocol
 
-from bwlint.sources import disk
+from bwlint.sources import disk, recorder
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.walk import Discovery, SourceFile, discover
 
@@ -147,17 +147,24 @@ class Search:
     _found: Discovery | None = None
     _pools: dict[str, _Pool] = field(default_factory=dict)
     _hits: defaultdict[str, dict[str, tuple[Hit, ...]]] = field(default_factory=lambda: defaultdict(dict))
+    _kinds: dict[str, tuple[SourceFile, ...]] = field(default_factory=dict)
+    often: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
+    """Words, by kind, that stand in too many places: in how many of each of the first files."""
     _tops: frozenset[str] | None = None
     _memories: dict[str, Memory | None] = field(default_factory=dict)
 
     def files(self, kind: str) -> tuple[SourceFile, ...]:
         """The files of a kind, by path; ignore files count."""
-        found = sorted(self._discovery().files, key=lambda file: file.real)
-        return tuple(file for file in found if file.kind == kind)
+        recorder.read("files", self.folder, kind)
+        if kind not in self._kinds:
+            found = sorted(self._discovery().files, key=lambda file: file.real)
+            self._kinds[kind] = tuple(file for file in found if file.kind == kind)
+        return self._kinds[kind]
 
     @property
     def tops(self) -> frozenset[str]:
         """The names with which imports of the project's own Python modules begin."""
+        recorder.read("files", self.folder, "python")
         if self._tops is None:
             below = (file.real[len(file.root) + 1 :] for file in self.files("python"))
             self._tops = frozenset(path.partition(os.sep)[0].removesuffix(".py") for path in below)
@@ -165,15 +172,19 @@ class Search:
 
     def complete(self, kind: str) -> bool:
         """Whether every file of a kind was within the limits."""
-        memory = self._memory(kind)
-        is_small = memory is not None and memory.size < MAX_BYTES // 2
-        return self._discovery().complete and (is_small or self._pool(kind).complete)
+        recorder.read("complete", self.folder, kind)
+        with recorder.apart():
+            memory = self._memory(kind)
+            is_small = memory is not None and memory.size < MAX_BYTES // 2
+            return self._discovery().complete and (is_small or self._pool(kind).complete)
 
     def word(self, kind: str, name: str) -> tuple[Hit, ...]:
         """Where a whole word stands in the files of a kind, in order; none where it stands in too many places."""
+        recorder.read("word", self.folder, kind, name)
         known = self._hits[kind]
         if name not in known:
-            known[name] = self._word(kind, name)
+            with recorder.apart():
+                known[name] = self._word(kind, name)
         return known[name]
 
     def keep(self) -> None:
@@ -190,6 +201,8 @@ class Search:
             if len(found) >= least:
                 break
         is_often = len(found) > MAX_HITS
+        if is_often:
+            self.often[kind, name] = Counter(pool.files[pool.file_at(at)].real for at in found)
         self._tell(kind, _word_of(name, is_often=is_often), {pool.files[pool.file_at(at)] for at in found})
         return () if is_often else tuple(pool.hits(found))
 
@@ -208,14 +221,19 @@ class Search:
         some: files without one are not looked at.
         """
         wanted = f"{sorted(texts)}" if texts else f"{pattern.pattern!r} {pattern.flags}"
-        pool = self._remembered(kind, wanted) or self._pool(kind)
+        said = pattern.pattern.decode("latin-1"), str(pattern.flags), *(text.decode("latin-1") for text in texts)
+        recorder.read("match", self.folder, kind, *said)
+        with recorder.apart():
+            pool = self._remembered(kind, wanted) or self._pool(kind)
         if not texts:
             found = [(pool.files[pool.file_at(match.start())], match) for match in pattern.finditer(pool.data)]
-            self._tell(kind, wanted, dict.fromkeys(file for file, _ in found))
+            with recorder.apart():
+                self._tell(kind, wanted, dict.fromkeys(file for file, _ in found))
             yield from found
             return
         holding = pool.holding(texts)
-        self._tell(kind, wanted, [pool.files[index] for index in holding])
+        with recorder.apart():
+            self._tell(kind, wanted, [pool.files[index] for index in holding])
         for index in holding:
             for match in pattern.finditer(pool.data, *pool.stretches[index]):
                 yield pool.files[index], match
@@ -238,7 +256,8 @@ class Search:
 
     def _discovery(self) -> Discovery:
         if self._found is None:
-            self._found = discover([self.folder], most_entries=MAX_ENTRIES)
+            with recorder.apart():
+                self._found = discover([self.folder], most_entries=MAX_ENTRIES)
         return self._found
 
     def _pool(self, kind: str) -> _Pool:

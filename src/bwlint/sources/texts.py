@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from bwlint.sources.read import SourceText, Unread, decode, read_bytes
+from bwlint.sources.recorder import memory
 from bwlint.sources.walk import SourceFile
 
 
@@ -17,7 +18,7 @@ from bwlint.sources.walk import SourceFile
 class Texts:
     """Sources by real path, each read once."""
 
-    _known: dict[str, SourceText | None] = field(default_factory=dict)
+    _known: dict[str, SourceText | None] = field(default_factory=memory)
 
     def of(self, real: str) -> SourceText | None:
         """The text of a file; None where it cannot be read."""

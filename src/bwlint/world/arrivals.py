@@ -28,6 +28,7 @@ from bwlint.evaluate.objects import ClassValue
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
 from bwlint.readers.python.occurrences import Index, NameScope, Occurrence, index
+from bwlint.sources.recorder import memory
 from bwlint.sources.search import Hit, Search, search_of
 from bwlint.sources.tree import is_project, module_name
 from bwlint.sources.walk import SourceFile
@@ -126,9 +127,9 @@ class Arrivals:
         self._budget = budget
         self._source = source
         self._searches = searches
-        self._files: dict[str, _MentioningFile | None] = {}
+        self._files: dict[str, _MentioningFile | None] = memory()
         self._refusals = refusals
-        self._known: dict[tuple[str, str], _Solved] = {}
+        self._known: dict[tuple[str, str], _Solved] = memory()
         self._busy: dict[tuple[str, str], int] = {}
         self._rests_on = 0
         self._steps = 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from bwlint.sources.recorder import read
+
 LINK_FILES = 4000
 """Files that are read for the sake of others, if nobody says how many."""
 
@@ -28,6 +30,7 @@ class Budget:
             return True
         if len(self._read) >= self.limit:
             self.refused.add(real)
+            read("the rest")
             return False
         self._read.add(real)
         return True

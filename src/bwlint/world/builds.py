@@ -16,6 +16,7 @@ from bwlint.chips.frameworks import refuses_family
 from bwlint.model.facts import Carry, Module
 from bwlint.sources import disk
 from bwlint.sources.read import read_bytes
+from bwlint.sources.recorder import memory, read
 from bwlint.sources.tree import KERNEL_PACKAGE, checkout_folder, folder_root, project_folder
 from bwlint.world.headers import Headers
 
@@ -34,8 +35,8 @@ Load = Callable[[str], Module | None]
 class Builds:
     """The carries of build files by the sources that they name.
 
-    `modules` are those of the run. Build files in the folders above a source that are none of them are read when the
-    source is asked for, so that a run on one file knows its builds.
+    `modules` are those of the run, had when the first source is asked for. Build files in the folders above a source
+    that are none of them are read when the source is asked for, so that a run on one file knows its builds.
     """
 
     def __init__(self, modules: Iterable[Module], load: Load = lambda path: None) -> None:
@@ -43,11 +44,10 @@ class Builds:
         self._by_name: dict[str, list[tuple[str, str, Carry]]] = defaultdict(list)
         self._patterns: list[tuple[str, str, str, Carry]] = []
         self._read: set[str] = set()
-        self._folders: set[str] = set()
-        self._including: dict[str, tuple[tuple[Module, tuple[Carry, ...]], ...]] = {}
-        self._found: dict[str, tuple[tuple[str, Carry], ...]] = {}
-        for module in modules:
-            self._add(module)
+        self._folders: dict[str, None] = memory()
+        self._including: dict[str, tuple[tuple[Module, tuple[Carry, ...]], ...]] = memory()
+        self._found: dict[str, tuple[tuple[str, Carry], ...]] = memory()
+        self._waiting = iter(modules)
 
     def of(self, module: Module) -> tuple[Carry, ...]:
         """The carries that compile a file: those of build files above it that name it by the end of its path."""
@@ -137,15 +137,22 @@ class Builds:
 
     def _look_above(self, real: str) -> None:
         """Read the build files between a file and its project's folder."""
-        for folder in _folders_above(real, project_folder(folder_root(os.path.dirname(real)))):
-            if folder in self._folders:
-                return
-            self._folders.add(folder)
-            for name in _build_files(folder):
-                path = os.path.join(folder, name)
-                found = self._load(path) if path not in self._read else None
-                if found is not None:
-                    self._add(found)
+        read("builds")
+        for module in self._waiting:
+            self._add(module)
+        self._look_into(_folders_above(real, project_folder(folder_root(os.path.dirname(real)))))
+
+    def _look_into(self, folders: Iterator[str]) -> None:
+        folder = next(folders, None)
+        if folder is None or folder in self._folders:
+            return
+        for name in _build_files(folder):
+            path = os.path.join(folder, name)
+            found = self._load(path) if path not in self._read else None
+            if found is not None:
+                self._add(found)
+        self._look_into(folders)
+        self._folders[folder] = None
 
     def _add(self, module: Module) -> None:
         self._read.add(module.path)

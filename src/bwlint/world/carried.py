@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from bwlint.index import kept
@@ -23,7 +23,9 @@ from bwlint.readers.python import look, may_matter, parse
 from bwlint.readers.python import matters as matters_by_itself
 from bwlint.readers.python.carriers import SHORT, offered, trace
 from bwlint.readers.python.vocabulary import lines_with
+from bwlint.sources import disk
 from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.recorder import assume, memory, recalled_property
 from bwlint.sources.tree import entries, find_module, import_roots, module_name, package_root
 
 MAX_STEPS = 3
@@ -82,14 +84,14 @@ class _Source:
     matters: bool
     reached: dict[str, tuple[frozenset[str], frozenset[str], bool]] = field(default_factory=dict)
 
-    @cached_property
+    @recalled_property
     def imports(self) -> tuple[_Import, ...]:
         package = module_name(self.real, package_root(self.real))
         if os.path.basename(self.real) != "__init__.py":
             package = package.rpartition(".")[0]
         return tuple(_imports(self.importing, package, _tops(self.roots)))
 
-    @cached_property
+    @recalled_property
     def roots(self) -> tuple[str, ...]:
         root = package_root(self.real)
         return (root, *import_roots(root))
@@ -137,10 +139,10 @@ class _Source:
 class _Carried:
     """What is known in one run."""
 
-    sources: dict[str, _Source | None] = field(default_factory=dict)
-    leads: dict[tuple[str, int], bool] = field(default_factory=dict)
-    files: dict[tuple[str, tuple[str, ...]], str | None] = field(default_factory=dict)
-    words: dict[tuple[str, str, int], frozenset[str]] = field(default_factory=dict)
+    sources: dict[str, _Source | None] = field(default_factory=memory)
+    leads: dict[tuple[str, int], bool] = field(default_factory=memory)
+    files: dict[tuple[str, tuple[str, ...]], str | None] = field(default_factory=memory)
+    words: dict[tuple[str, str, int], frozenset[str]] = field(default_factory=memory)
     offers: dict[tuple[str, frozenset[str], frozenset[str]], dict[str, frozenset[str]]] = field(default_factory=dict)
 
     def of_imports(self, source: _Source, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
@@ -189,7 +191,7 @@ class _Carried:
             return _NOTHING
         key = (source.real, name, steps)
         if key not in self.words:
-            self.words[key] = _NOTHING
+            assume(self.words, key, _NOTHING)
             if name in source.blocks:
                 self.words[key] = self._of_definition(source, name, steps)
             else:
@@ -272,7 +274,6 @@ def forget() -> None:
     """Begin a run: files may have changed since the last one."""
     global _known
     _known = _Carried()
-    _tops.cache_clear()
 
 
 def carried(real: str, data: bytes) -> frozenset[str]:
@@ -313,7 +314,7 @@ def _is_made(text: str, name: str) -> bool:
     return any(form in text for form in (f"{name}(", f"{name}.", f"({name}", f", {name})"))
 
 
-@cache
+@disk.remembered
 def _tops(roots: tuple[str, ...]) -> frozenset[str]:
     return _NOTHING.union(*map(entries, roots))
 

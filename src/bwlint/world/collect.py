@@ -11,17 +11,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import astuple, dataclass
+from functools import cache, partial
+from typing import Any, NamedTuple, cast
 
 from bwlint.index import kept
+from bwlint.index.remembered import Answers
 from bwlint.model.facts import Module
 from bwlint.model.findings import Skipped
 from bwlint.model.ledger import Sighting
 from bwlint.readers import KINDS, ReadError, python, reader, unparsed
 from bwlint.readers.sightings import sightings
 from bwlint.settings.suppress import MARK
-from bwlint.sources import disk
+from bwlint.sources import disk, recorder
 from bwlint.sources.kinds import kind_of
 from bwlint.sources.limits import bounded, is_nested_too_deep
 from bwlint.sources.read import WIDE, Unread, decode, is_wide, no_text, read_bytes
@@ -35,21 +37,96 @@ _MARK = MARK.encode()
 
 
 @dataclass(frozen=True, slots=True)
+class Card:
+    """What a run must know of a file of its own before it asks for its facts, which are told by their digest."""
+
+    path: str
+    name: str
+    language: str
+    gates: int
+    weight: int
+    """How much there is to judge: gates, guards and operations."""
+    carries: bool
+    names: str = ""
+    """A digest of what a file of C++ defines by name."""
+    facts: str = ""
+
+    @classmethod
+    def of(cls, module: Module, facts: bytes = b"") -> Card:
+        macros = sorted(name for name, function in module.functions.items() if function.kind == "macro")
+        weight = 1 + len(module.gates) + len(module.guards) + len(module.operations)
+        named = "" if module.language == "python" else disk.digest(repr((sorted(module.names), macros)).encode())
+        told = (module.path, module.name, module.language, len(module.gates), weight, bool(module.carries), named)
+        return cls(*told, disk.digest(facts) if facts else "")
+
+
+class Modules(Sequence[tuple[SourceFile, Module]]):
+    """Files with facts, which are had when somebody asks for them."""
+
+    def __init__(self, files: Sequence[tuple[SourceFile, Card, Callable[[], Module]]]) -> None:
+        self.files = tuple(file for file, _, _ in files)
+        self.cards = tuple(card for _, card, _ in files)
+        self._made = [cache(make) for _, _, make in files]
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[SourceFile, Module]]) -> Modules:
+        """Those of facts that are known."""
+        if isinstance(pairs, cls):
+            return pairs
+        return cls([(file, Card.of(module), partial(_same, module)) for file, module in pairs])
+
+    def maker(self, at: int) -> Callable[[], Module]:
+        """What gives the facts of a file."""
+        return self._made[at]
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return tuple(self[one] for one in range(*at.indices(len(self))))
+        return self.files[at], self._made[at]()
+
+
+def _same(module: Module) -> Module:
+    return module
+
+
+def _words(words: tuple[Sighting, ...]) -> tuple[Sighting, ...]:
+    return words
+
+
+@dataclass(frozen=True, slots=True)
 class Collected:
     """Modules with the files they come from, files that were skipped, files with a `bwlint:` comment, and the lines of
     all files that speak of a chip.
     """
 
-    modules: tuple[tuple[SourceFile, Module], ...]
+    modules: Sequence[tuple[SourceFile, Module]]
     skipped: tuple[Skipped, ...]
     marked: tuple[SourceFile, ...]
-    seen: tuple[tuple[SourceFile, tuple[Sighting, ...]], ...] = ()
+    seen: tuple[tuple[SourceFile, Sequence[Sighting]], ...] = ()
 
 
 Facts = tuple[Module | None, str]
 """What is read of a file: its facts, the reason why it was skipped (or "")."""
-Result = tuple[Facts | bytes, bool, "tuple[Sighting, ...] | bytes"]
-"""What a worker says of a file: its facts, as the index keeps them where there is one; has a comment; its sightings."""
+Known = tuple[Card | None, str, bool, str, str]
+"""What an earlier run has found in a file: its facts, the reason why it was skipped, whether it has a comment, and the
+keys of its facts and its sightings in the index, "" where it has none.
+"""
+
+
+class Result(NamedTuple):
+    """What a worker says of a file: its facts and its sightings, as the index keeps them where there is one, each with
+    its key there, whether it has a comment, and what was read for it, as one thing.
+    """
+
+    found: Facts | bytes
+    has_comment: bool = False
+    words: tuple[Sighting, ...] | bytes = ()
+    facts_key: str = ""
+    words_key: str = ""
+    thing: int = -1
 
 
 def collect(
@@ -57,28 +134,53 @@ def collect(
     jobs: int,
     advance: Callable[[int], None] | None = None,
     own: frozenset[str] = frozenset(),
+    answers: Answers | None = None,
 ) -> Collected:
     """Facts of every file that may read the device.
 
-    `jobs` is a number of processes, `own` the names of architecture lists that the configuration adds.
+    `jobs` is a number of processes, `own` the names of architecture lists that the configuration adds, `answers` what
+    is known of files that are as they were.
     """
     forget()
-    modules: list[tuple[SourceFile, Module]] = []
+    modules: list[tuple[SourceFile, Card, Callable[[], Module]]] = []
     skipped: list[Skipped] = []
     marked: list[SourceFile] = []
-    seen: list[tuple[SourceFile, tuple[Sighting, ...]]] = []
-    for file, (found, has_comment, words) in _results(files, jobs, advance, own):
-        module, reason = _unpacked(found, file, own)
+    seen: list[tuple[SourceFile, Sequence[Sighting]]] = []
+    known: dict[str, Known | None] = {}
+    if answers is not None:
+        known = {file.real: _known(answers.known(name_of(file, own))) for file in files}
+    new = [file for file in files if known.get(file.real) is None]
+    fresh = {file.real: result for file, result in _results(new, jobs, advance, own, answers)}
+    for file in files:
+        old = known.get(file.real)
+        if old is not None:
+            card, reason, has_comment, facts, words = old
+            make: Callable[[], Module] = partial(_kept_module, facts, file, own)
+            seen += [(file, Words(words, partial(_kept_words, words, file)))] if words else []
+        else:
+            result = fresh[file.real]
+            module, reason = _unpacked(result.found, file, own)
+            has_comment, sighted = result.has_comment, _sighted(result.words, file)
+            data = result.found if isinstance(result.found, bytes) else result.facts_key.encode()
+            card = None if module is None else Card.of(module, data)
+            make = partial(_same, cast(Module, module))
+            if answers is not None:
+                told = (
+                    card and astuple(card),
+                    reason,
+                    has_comment,
+                    result.facts_key,
+                    result.words_key if sighted else "",
+                )
+                answers.answer(name_of(file, own), told, result.thing)
+            seen += [(file, Words(result.words_key, partial(_words, sighted)))] if sighted else []
         if reason:
             skipped.append(Skipped(file.path, reason))
         if has_comment:
             marked.append(file)
-        if module is not None:
-            modules.append((file, module))
-        sighted = _sighted(words, file)
-        if sighted:
-            seen.append((file, sighted))
-    return Collected(tuple(modules), tuple(skipped), tuple(marked), tuple(seen))
+        if card is not None:
+            modules.append((file, card, make))
+    return Collected(Modules(modules), tuple(skipped), tuple(marked), tuple(seen))
 
 
 _NUMBERED = re.compile(rb"(?m)^\w{1,80}[^=\n{]{0,80}=\s?\{\s*[\"'(]?\d")
@@ -154,8 +256,50 @@ def forget() -> None:
     included.forget()
 
 
+def name_of(file: SourceFile, own: frozenset[str]) -> str:
+    """What is found in a file by itself, as answers are called."""
+    return "\0".join(("read", file.kind, file.root, file.real, *sorted(own)))
+
+
+def _known(answer: Any) -> Known | None:
+    if answer is None:
+        return None
+    card, *others = answer
+    return (None if card is None else Card(*card), *others)
+
+
+def _kept_module(key: str, file: SourceFile, own: frozenset[str]) -> Module:
+    """The facts that an earlier run has kept, or what the file says where they are gone."""
+    store = kept.store()
+    found = (store.get(bytes.fromhex(key)) if store is not None else None) or b""
+    return cast(Module, _unpacked(found, file, own)[0])
+
+
+class Words(Sequence[Sighting]):
+    """The sightings of a file, which are had when somebody asks for them; they are the same where their key is."""
+
+    def __init__(self, key: str, make: Callable[[], tuple[Sighting, ...]]) -> None:
+        self.key = key
+        self._make = cache(make)
+
+    def __len__(self) -> int:
+        return len(self._make())
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._make()[at]
+
+
+def _kept_words(key: str, file: SourceFile) -> tuple[Sighting, ...]:
+    store = kept.store() if key else None
+    return () if store is None else _sighted(store.get(bytes.fromhex(key)) or b"", file)
+
+
 def _results(
-    files: Sequence[SourceFile], jobs: int, advance: Callable[[int], None] | None, own: frozenset[str]
+    files: Sequence[SourceFile],
+    jobs: int,
+    advance: Callable[[int], None] | None,
+    own: frozenset[str],
+    answers: Answers | None,
 ) -> Iterator[tuple[SourceFile, Result]]:
     chunks = [([(f.real, f.root, f.kind) for f in files[i : i + CHUNK]], own) for i in range(0, len(files), CHUNK)]
     if jobs <= 1 or len(files) < SERIAL_BELOW:
@@ -169,30 +313,51 @@ def _results(
     watch = disk.watch()
     began = None if watch is None else watch.began
     kept.let_go()
-    with workers(jobs, partial(_begin, began, kept.store() is not None)) as pool:
-        yield from _paired(files, map(_noted, pool.map(_work, chunks)), advance)
+    with workers(jobs, partial(_begin, began, kept.store() is not None, answers is not None)) as pool:
+        yield from _paired(files, map(partial(_noted, {}), pool.map(_work, chunks)), advance)
 
 
-def _begin(began: int | None, is_kept: bool) -> None:
+def _begin(began: int | None, is_kept: bool, is_recorded: bool) -> None:
     """A process of the pool begins."""
     disk.watch_for(began)
     kept.use_again(is_kept)
+    recorder.record_for(is_recorded)
+    forget()
 
 
-def _work(chunk: _Chunk) -> tuple[list[Result], disk.Looks, bool]:
-    """What a process of the pool says of some files, and what it has looked at for it."""
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What a process of the pool says of some files, what it has looked at for it, and the new things that it has made
+    of what it has read.
+    """
+
+    results: list[Result]
+    looks: disk.Looks
+    is_steady: bool
+    process: int
+    things: list[recorder.Thing]
+
+
+def _work(chunk: _Chunk) -> _Work:
+    known = recorder.recorder()
+    before = 0 if known is None else len(known.things)
     results, store, watch = _read_chunk(chunk), kept.store(), disk.watch()
     if store is not None:
         store.flush()
-    return results, *(watch.take() if watch is not None else ({}, True))
+    looks, is_steady = watch.take() if watch is not None else ({}, True)
+    return _Work(results, looks, is_steady, os.getpid(), [] if known is None else known.things[before:])
 
 
-def _noted(answer: tuple[list[Result], disk.Looks, bool]) -> list[Result]:
-    results, looks, is_steady = answer
-    watch = disk.watch()
+def _noted(numbers: dict[int, list[int]], work: _Work) -> list[Result]:
+    """`numbers` are those that the things of each process have here."""
+    watch, known = disk.watch(), recorder.recorder()
     if watch is not None:
-        watch.add(looks, is_steady=is_steady)
-    return results
+        watch.add(work.looks, is_steady=work.is_steady)
+    if known is None:
+        return work.results
+    own = numbers.setdefault(work.process, [])
+    known.adopt(work.things, own)
+    return [one if one.thing < 0 else one._replace(thing=own[one.thing]) for one in work.results]
 
 
 def _paired(
@@ -216,10 +381,20 @@ def _read_chunk(chunk: _Chunk) -> list[Result]:
 
 
 def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
+    known = recorder.recorder()
+    if known is None:
+        return _result(real, root, kind, own)
+    with known.apart() as reads:
+        found = _result(real, root, kind, own)
+    return found._replace(thing=known.thing(reads))
+
+
+def _result(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     data = read_bytes(real)
     if isinstance(data, Unread):
-        return (None, data.reason), False, ()
-    return _of_content(real, root, kind, data, own), _MARK in data, _words_of(kind, data)
+        return Result((None, data.reason))
+    found, key = _of_content(real, root, kind, data, own)
+    return Result(found, _MARK in data, _words_of(kind, data), key, kept.key("sightings", data, kind).hex())
 
 
 def sightings_of(file: SourceFile, data: bytes) -> tuple[Sighting, ...]:
@@ -255,23 +430,24 @@ def _sighted(words: tuple[Sighting, ...] | bytes, file: SourceFile) -> tuple[Sig
 
 def of_content(file: SourceFile, data: bytes, own: frozenset[str]) -> Facts:
     """What is read of a file with that content."""
-    return _unpacked(_of_content(file.real, file.root, file.kind, data, own), file, own)
+    return _unpacked(_of_content(file.real, file.root, file.kind, data, own)[0], file, own)
 
 
-def _of_content(real: str, root: str, kind: str, data: bytes, own: frozenset[str]) -> Facts | bytes:
+def _of_content(real: str, root: str, kind: str, data: bytes, own: frozenset[str]) -> tuple[Facts | bytes, str]:
+    """The facts of a file, and their key in the index."""
     if is_wide(data):
-        return None, WIDE
+        return (None, WIDE), ""
     if os.path.basename(real) == "pyproject.toml" and is_nested_too_deep(data):
-        return None, "nested too deep to read"  # what the project requires stands there, whatever else does
+        return (None, "nested too deep to read"), ""  # what the project requires stands there, whatever else does
     try:
         with bounded():
             brought = brought_to(kind, real, data)
             if not may_matter(kind, real, data, own | brought):
-                return None, no_text(data)
+                return (None, no_text(data)), ""
             key = kept.key("facts", data, kind, real, root, own, brought)
-            return kept.in_bytes(key, lambda: _facts(real, root, kind, data, own, brought))
+            return kept.in_bytes(key, lambda: _facts(real, root, kind, data, own, brought)), key.hex()
     except ReadError as error:
-        return None, str(error)
+        return (None, str(error)), ""
 
 
 def _facts(real: str, root: str, kind: str, data: bytes, own: frozenset[str], brought: frozenset[str]) -> Facts:

@@ -22,6 +22,7 @@ from bwlint.chips.wording import kib, plain, refused_but
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Use
 from bwlint.model.outline import Outline
+from bwlint.sources.recorder import memory
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
 from bwlint.sources.walk import SourceFile
@@ -61,8 +62,8 @@ class Definitions:
         self._tree = tree
         self._libraries = libraries
         self.outlines = outlines
-        self._operations: dict[str, Behind] = {}
-        self._asked_by_name: dict[str, tuple[tuple[SourceFile, str], ...]] = {}
+        self._operations: dict[str, Behind] = memory()
+        self._asked_by_name: dict[str, tuple[tuple[SourceFile, str], ...]] = memory()
 
     def definition(self, module: Module, use: Use) -> Node | None:
         """The definition that a use in a file leads to; None where it is not in the tree or not known."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
 from bwlint.sources.read import Unread, decode
+from bwlint.sources.recorder import memory
 from bwlint.world.native import Native
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ class Emitted:
     """Tells for each source. It reads texts where there is something to be told of a header alone."""
 
     native: Native
-    _headers: dict[str, _Parts] = field(default_factory=dict)
-    _reached: dict[str, frozenset[str]] = field(default_factory=dict)
+    _headers: dict[str, _Parts] = field(default_factory=memory)
+    _reached: dict[str, frozenset[str]] = field(default_factory=memory)
 
     def holds(self, source: Module, home: Module, qualname: str) -> bool:
         """Whether a function of `home`, the source itself or a header of it, may be compiled with a source."""

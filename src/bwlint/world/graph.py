@@ -20,6 +20,7 @@ from typing import Protocol
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.model.facts import Hop
 from bwlint.model.kinds import Language
+from bwlint.sources.recorder import assume, memory, together
 from bwlint.world.proofs import RANK, Edge, Key, NeedProof, Node
 
 
@@ -47,20 +48,22 @@ class Graph:
 
     def __init__(self, halves: Mapping[Language, Half]) -> None:
         self._halves = halves
-        self._known: dict[Key, _Known] = {}
-        self._works: dict[Key, ChipSet] = {}
-        self._proofs: dict[Key, tuple[NeedProof, ...]] = {}
+        self._known: dict[Key, _Known] = memory()
+        self._works: dict[Key, ChipSet] = memory()
+        self._proofs: dict[Key, tuple[NeedProof, ...]] = memory()
 
     def works(self, node: Node) -> ChipSet:
         """The chips on which everything that a definition surely comes to works."""
         if node.key not in self._works:
-            self._solve(self._grown(node))
+            fresh = self._grown(node)
+            self._solve(fresh)
+            together(self._works, node.key, fresh)
         return self._works[node.key]
 
     def proofs(self, node: Node) -> tuple[NeedProof, ...]:
         """What stands between a definition and all chips, each with the shortest way there; nearest first."""
         if node.key not in self._proofs:
-            self._proofs[node.key] = ()  # who comes back here on the way has no other reason
+            assume(self._proofs, node.key, ())  # who comes back here on the way has no other reason
             self._proofs[node.key] = tuple(self._told(node)) if self.works(node) != EVERY else ()
         return self._proofs[node.key]
 

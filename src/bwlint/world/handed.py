@@ -14,6 +14,7 @@ from bwlint.evaluate.values import Vec
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Gate, HandedOn, Module, Use
 from bwlint.model.outline import Outline
+from bwlint.sources.recorder import memory
 from bwlint.sources.tree import package_root
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged
@@ -38,7 +39,7 @@ class Handed:
     tree: Tree
     definitions: Definitions
     load: Loader
-    _read: dict[tuple[str, frozenset[Parameter]], Module | None] = field(default_factory=dict)
+    _read: dict[tuple[str, frozenset[Parameter]], Module | None] = field(default_factory=memory)
 
     def asked(self, module: Module) -> Iterator[tuple[HandedOn, Judged]]:
         """The tests in other files of what calls of this one hand on, judged for each call."""

@@ -14,6 +14,7 @@ from bwlint.chips.frameworks import headers
 from bwlint.model.facts import Module
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.recorder import give, memory, read
 from bwlint.sources.tree import folder_root, project_folder
 
 MAX_FILES = 2000
@@ -32,20 +33,23 @@ Load = Callable[[str], Module | None]
 class Headers:
     def __init__(self, load: Load) -> None:
         self._load = load
-        self._by_path: dict[str, Module | None] = {}
+        self._by_path: dict[str, Module | None] = memory()
         self._definers: dict[str, list[Module]] = defaultdict(list)
         self._members: dict[str, list[tuple[Module, str]]] = defaultdict(list)
-        self._reached: dict[str, frozenset[str]] = {}
-        self._direct: dict[str, tuple[str, ...]] = {}
+        self._reached: dict[str, frozenset[str]] = memory()
+        self._direct: dict[str, tuple[str, ...]] = memory()
         self._named: dict[str, list[Module]] = defaultdict(list)
-        self._meanings: dict[tuple[str, str], Module | None] = {}
-        self._beside: dict[str, tuple[str, ...]] = {}
-        self._implementing: dict[str, Module | None] = {}
+        self._meanings: dict[tuple[str, str], Module | None] = memory()
+        self._beside: dict[str, tuple[str, ...]] = memory()
+        self._implementing: dict[str, Module | None] = memory()
 
     def add(self, module: Module) -> None:
-        if module.path in self._by_path:
-            return
-        self._by_path[module.path] = module
+        """A file of the run."""
+        if module.path not in self._by_path:
+            give(self._by_path, module.path, module, "facts", module.path)
+            self._enter(module)
+
+    def _enter(self, module: Module) -> None:
         for name in module.names:
             self._named[name].append(module)
         for name, function in module.functions.items():
@@ -66,6 +70,7 @@ class Headers:
     def definers(self, module: Module, macro: str) -> Sequence[Module]:
         """Files that define a macro: those that `module` includes, else the only one there is."""
         reached = self._closure(module)
+        read("names")
         known = self._definers.get(macro, ())
         found = [other for other in known if other.path in reached]
         return found or (known if len(known) == 1 else ())
@@ -73,6 +78,7 @@ class Headers:
     def having(self, module: Module, member: str) -> tuple[Module, str] | None:
         """The one type without open parameters that has a static member, of those that `module` includes."""
         reached = self._closure(module)
+        read("names")
         found = {name: (home, name) for home, name in self._members.get(member, ()) if home.path in reached}
         return next(iter(found.values())) if len(found) == 1 else None
 
@@ -89,6 +95,7 @@ class Headers:
         key = (module.path, name)
         if key not in self._meanings:
             reached = self._closure(module)
+            read("names")
             own = (other for other in self._named.get(name, ()) if other.path in reached)
             self._meanings[key] = next(own, None) or self._implemented(module, name, word.encode())
         return self._meanings[key]
@@ -129,6 +136,7 @@ class Headers:
 
     def known(self) -> Sequence[Module]:
         """Every file read so far."""
+        read("cuda")
         return [module for module in self._by_path.values() if module is not None]
 
     def _closure(self, module: Module) -> frozenset[str]:
@@ -177,10 +185,9 @@ class Headers:
 
     def _read(self, path: str) -> None:
         header = self._load(path)
-        if header is None:
-            self._by_path[path] = None
-        else:
-            self.add(header)
+        self._by_path[path] = header
+        if header is not None:
+            self._enter(header)
 
 
 def implementing(header: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.recorder import memory
 from bwlint.world.headers import implementing, resolve
 
 MAX_DEPTH = 3
@@ -45,8 +46,8 @@ class _IncludedFile:
 class _Included:
     """What is known in one run."""
 
-    read: dict[str, _IncludedFile] = field(default_factory=dict)
-    brought: dict[tuple[str, int], frozenset[str]] = field(default_factory=dict)
+    read: dict[str, _IncludedFile] = field(default_factory=memory)
+    brought: dict[tuple[str, int], frozenset[str]] = field(default_factory=memory)
 
     def of(self, folder: str, includes: Iterable[bytes], depth: int) -> frozenset[str]:
         """The functions that some includes of a file bring."""

@@ -14,6 +14,7 @@ from bwlint.data import table
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Use
 from bwlint.model.kinds import NUMBER, How
+from bwlint.sources.recorder import memory
 from bwlint.sources.tree import package_root, project_folder
 
 if TYPE_CHECKING:
@@ -158,8 +159,8 @@ class Libraries:
 
     def __init__(self, own: tuple[LibraryRow, ...] = ()) -> None:
         self._own = own
-        self._pins: dict[str, Pins] = {}
-        self._counted: dict[tuple[str, str, str, bool], bool] = {}
+        self._pins: dict[str, Pins] = memory()
+        self._counted: dict[tuple[str, str, str, bool], bool] = memory()
 
     def need(self, path: str, use: Use) -> Need | None:
         """What a use needs, by its name; a number needs nothing."""

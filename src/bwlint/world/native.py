@@ -23,6 +23,7 @@ from bwlint.model.facts import Carry, Hop, Module
 from bwlint.model.kinds import NAMED
 from bwlint.model.outline import Outline
 from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.recorder import memory, read
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.bodies import compiled_at, left_of
@@ -93,12 +94,12 @@ class Native:
     searches: dict[str, Search] = field(default_factory=dict)
     read: Callable[[str], bytes | Unread] = read_bytes
     unbuilt: Unbuilt = field(init=False)
-    _files: dict[str, _CppFile | None] = field(default_factory=dict)
-    _modules: dict[str, Module | None] = field(default_factory=dict)
-    _full: dict[str, Module | None] = field(default_factory=dict)
-    _generators: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
-    _named: dict[tuple[str, str], tuple[Node, ...]] = field(default_factory=dict)
-    _extensions: dict[str, frozenset[str]] = field(default_factory=dict)
+    _files: dict[str, _CppFile | None] = field(default_factory=memory)
+    _modules: dict[str, Module | None] = field(default_factory=memory)
+    _full: dict[str, Module | None] = field(default_factory=memory)
+    _generators: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=memory)
+    _named: dict[tuple[str, str], tuple[Node, ...]] = field(default_factory=memory)
+    _extensions: dict[str, frozenset[str]] = field(default_factory=memory)
 
     def __post_init__(self) -> None:
         self.unbuilt = Unbuilt(self.searches)
@@ -328,6 +329,7 @@ class Native:
     def _file(self, path: str) -> _CppFile | None:
         if path not in self._files:
             if len(self._files) >= MAX_READ:
+                read("the rest")
                 return None
             from bwlint.readers.cuda.outline import outline
 

@@ -16,6 +16,7 @@ from bwlint.chips import NONE, ChipSet
 from bwlint.model.expr import Span
 from bwlint.model.outline import Definition, Outline
 from bwlint.sources.read import Unread, decode
+from bwlint.sources.recorder import memory
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.arrivals import ANY, NOBODY, Arrival, Arrivals, Stop, both
@@ -63,8 +64,8 @@ class NativeArrivals:
     native: Native
     python: Arrivals
     targets: ChipSet
-    _texts: dict[str, _CppText | None] = field(default_factory=dict)
-    _known: dict[tuple[str, str], Arrival] = field(default_factory=dict)
+    _texts: dict[str, _CppText | None] = field(default_factory=memory)
+    _known: dict[tuple[str, str], Arrival] = field(default_factory=memory)
     _busy: set[tuple[str, str]] = field(default_factory=set)
 
     def arriving(self, path: str, at: Span) -> Arrival:

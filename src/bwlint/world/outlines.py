@@ -18,6 +18,7 @@ from bwlint.model.outline import Definition, Outline
 from bwlint.readers.ondemand import OnDemand
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.recorder import memory
 from bwlint.world.tree import Tree
 
 _Whole = Callable[[], Outline]
@@ -30,7 +31,7 @@ class Outlines:
     def __init__(self, tree: Tree, read: Callable[[str], bytes | Unread] = read_bytes) -> None:
         self._tree = tree
         self._read = read
-        self._known: dict[str, Outline | None] = {}
+        self._known: dict[str, Outline | None] = memory()
         self._asked: list[_Asked] = []
 
     def of(self, path: str, name: str) -> Outline | None:

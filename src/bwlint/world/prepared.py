@@ -17,6 +17,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Module
 from bwlint.model.outline import Outline
 from bwlint.sources import disk
+from bwlint.sources.recorder import memory
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root, project_folder
 from bwlint.world import suites
@@ -41,8 +42,8 @@ class Preparations:
         self._definitions = definitions
         self._native = native
         self._refusals = native.refusals
-        self._let_in: dict[tuple[Key, Key | None], ChipSet] = {}
-        self._before: dict[Key, tuple[Node, ...]] = {}
+        self._let_in: dict[tuple[Key, Key | None], ChipSet] = memory()
+        self._before: dict[Key, tuple[Node, ...]] = memory()
 
     def let_in(self, module: Module, at: Span) -> ChipSet:
         """The chips that nothing keeps from a place of a test before the test begins."""

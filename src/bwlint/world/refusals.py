@@ -14,6 +14,7 @@ from bwlint.model.expr import Span, negate
 from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Path
 from bwlint.model.kinds import BOUND
 from bwlint.readers.python.given import written
+from bwlint.sources.recorder import memory
 from bwlint.world.emptiness import asks_for_nothing
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import is_question
@@ -46,9 +47,9 @@ class Refusals:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._lists: dict[int, dict[str, tuple[Refusal, ...]]] = {}
-        self._errors: dict[tuple[int, str, tuple[str, ...]], tuple[Refusal, ...]] = {}
-        self._judged: dict[int, tuple[Judged, ...]] = {}
+        self._lists: dict[int, dict[str, tuple[Refusal, ...]]] = memory()
+        self._errors: dict[tuple[int, str, tuple[str, ...]], tuple[Refusal, ...]] = memory()
+        self._judged: dict[int, tuple[Judged, ...]] = memory()
 
     def of(self, module: Module, qualname: str, given: tuple[str, ...] = ()) -> tuple[Refusal, ...]:
         """What a definition refuses on every way through it that a call with such arguments may take."""

@@ -16,6 +16,7 @@ from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Class, Module
 from bwlint.model.kinds import BOUND
 from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.recorder import memory
 from bwlint.sources.search import Hit, Search, search_of
 from bwlint.sources.tree import is_project, package_root
 from bwlint.sources.walk import SourceFile
@@ -34,8 +35,8 @@ class Tags:
     """`searches` are shared with whoever else searches the projects of this run."""
 
     searches: dict[str, Search]
-    _parameters: dict[tuple[str, str, str], bool] = field(default_factory=dict)
-    _lines: dict[str, list[str]] = field(default_factory=dict)
+    _parameters: dict[tuple[str, str, str], bool] = field(default_factory=memory)
+    _lines: dict[str, list[str]] = field(default_factory=memory)
 
     def only(self, module: Module, test: Expr) -> bool:
         """Whether all in a test that is called like a device is given literals and nothing else."""

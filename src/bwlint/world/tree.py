@@ -17,6 +17,7 @@ from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec, lift
 from bwlint.model.expr import Expr, Span, walk, walk_through
 from bwlint.model.facts import Class, Gate, Module, Path
 from bwlint.model.naming import spoken
+from bwlint.sources.recorder import assume, give, memory, read
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import find_module, import_roots, package_root
 from bwlint.world.headers import Headers
@@ -69,50 +70,91 @@ class Tree:
     """Modules of one run. Those that the prefilter passed are added; others are read when an import asks."""
 
     def __init__(self, sources: Sources, load: Loader, searches: dict[str, Search] | None = None) -> None:
-        self._modules: dict[str, Module | None] = {}
-        self._placed: dict[str, Module | None] = {}
-        self._files: dict[str, str | None] = {}
-        self._below: dict[tuple[str, str], str | None] = {}
+        self._given: dict[str, Callable[[], Module]] = {}
+        self._by_name: dict[str, str] = {}
+        """The files of the run, and those of their modules."""
+        self._modules: dict[str, Module | None] = memory()
+        self._placed: dict[str, Module | None] = memory()
+        self._files: dict[str, str | None] = memory()
+        self._below: dict[tuple[str, str], str | None] = memory()
         """The files of modules below one root."""
+        self.expected: list[str] = []
+        """Roots that nobody gave, in the order in which they came up."""
         self._roots: dict[str, None] = {}
         self._load = load
         self._frames: dict[int, EvaluationFrame] = {}
-        self._literals: dict[tuple[str, str], frozenset[str]] = {}
-        self._elsewhere: dict[tuple[str, str], Module | None] = {}
-        self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
-        self._sets: dict[tuple[int, int], tuple[Gate, Sets | None]] = {}
-        self._truths: dict[tuple[int, int], tuple[Expr, Vec]] = {}
+        self._literals: dict[tuple[str, str], frozenset[str]] = memory()
+        self._elsewhere: dict[tuple[str, str], Module | None] = memory()
+        self._passed: dict[tuple[int, str, Span | None], ChipSet] = memory()
+        self._sets: dict[tuple[int, int], tuple[Gate, Sets | None]] = memory()
+        self._truths: dict[tuple[int, int], tuple[Expr, Vec]] = memory()
         self._afresh: tuple[Module, Tree] | None = None
         self.interpreter = Interpreter(self, sources)
         self.compiler = Interpreter(self, sources, compile_time=True)
-        self.headers = Headers(lambda path: load(path, ""))
+        self._headers = Headers(lambda path: load(path, ""))
+        self._waiting: list[Callable[[], Module]] = []
+        """Files of the run in other languages, which are had when the first header is asked for."""
         self.searches: dict[str, Search] = {} if searches is None else searches
         self._tags = Tags(self.searches)
-        self._compiled: dict[tuple[int, Expr], tuple[TargetSet, TargetSet, bool]] = {}
+        self._compiled: dict[tuple[int, Expr], tuple[TargetSet, TargetSet, bool]] = memory()
 
     def add(self, module: Module, root: str) -> None:
         if module.language != "python":
-            self.headers.add(module)
-            return
-        self._modules.setdefault(module.name, module)
-        self._placed[module.path] = module
-        self._files.setdefault(module.name, module.path)
+            self.give_other(lambda: module)
+        else:
+            self.give(module.path, module.name, root, lambda: module)
+
+    def give_other(self, module: Callable[[], Module]) -> None:
+        """A file of the run in another language than Python."""
+        self._waiting.append(module)
+
+    @property
+    def headers(self) -> Headers:
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            for module in waiting:
+                self._headers.add(module())
+        return self._headers
+
+    def give(self, path: str, name: str, root: str, module: Callable[[], Module]) -> None:
+        """A Python file of the run, whose facts are had when they are asked for."""
+        self._given[path] = module
+        self._by_name.setdefault(name, path)
         self._roots.setdefault(root)
         for other in import_roots(root):
             self._roots.setdefault(other)
+
+    def is_given(self, path: str) -> bool:
+        """Whether a Python file is one of the run, with facts."""
+        read("facts", path)
+        return path in self._given
 
     def expect(self, path: str, dotted: str) -> None:
         """A file that imports from a folder around itself is part of a package, if nothing else says so."""
         around, found, _ = path.rpartition(f"{os.sep}{dotted.partition('.')[0]}{os.sep}")
         if found and around not in self._roots:
             self._roots[around] = None
-            self._files = {name: file for name, file in self._files.items() if file is not None}
+            self.expected.append(around)
+            for name in [name for name, file in self._files.items() if file is None]:
+                del self._files[name]
+
+    def expect_again(self, roots: Sequence[str]) -> None:
+        """What `expect` has come to in an earlier run, for a file that is not judged again."""
+        for root in roots:
+            if root not in self._roots:
+                self._roots[root] = None
+                for name in [name for name, file in self._files.items() if file is None]:
+                    del self._files[name]
 
     def edited(self, module: Module) -> Tree:
         """This tree with a file in another state, in interpreters that have evaluated nothing yet."""
         other = Tree(self.interpreter.sources, self._load, self.searches)
-        other._files, other._roots, other.headers = self._files, self._roots, self.headers.edited(module)
-        other._modules = {**self._modules, module.name: module} if module.language == "python" else self._modules
+        other._files, other._roots, other._headers = self._files, self._roots, self.headers.edited(module)
+        other._given, other._by_name, other._modules = self._given, self._by_name, self._modules
+        if module.language == "python":
+            other._given = {**self._given, module.path: lambda: module}
+            other._modules = memory()
+            give(other._modules, module.name, module, "facts", module.path)
         return other
 
     def afresh(self, module: Module) -> Tree:
@@ -127,16 +169,20 @@ class Tree:
         if path is not None and path != self.file(dotted):
             return self.at(path, dotted)
         if dotted not in self._modules:
-            self._modules[dotted] = None
+            assume(self._modules, dotted, None)
             path = self.file(dotted)
-            self._modules[dotted] = self._load(path, dotted) if path else None
+            self._modules[dotted] = self._read(path, dotted) if path else None
         return self._modules[dotted]
+
+    def _read(self, path: str, dotted: str) -> Module | None:
+        return self._given[path]() if self.is_given(path) else self._load(path, dotted)
 
     def at(self, path: str, dotted: str) -> Module | None:
         """The module of a file; another one may have the same dotted name."""
         if path not in self._placed:
-            found = self.module(dotted)
-            self._placed[path] = found if found is not None and found.path == path else self._load(path, dotted)
+            found = None if self.is_given(path) else self.module(dotted)
+            known = found is not None and found.path == path
+            self._placed[path] = found if known else self._read(path, dotted)
         return self._placed[path]
 
     def file(self, dotted: str, near: str = "") -> str | None:
@@ -148,7 +194,9 @@ class Tree:
             if self._below[key] is not None:
                 return self._below[key]
         if dotted not in self._files:
-            self._files[dotted] = find_module(dotted, self._roots)
+            read("module", dotted)
+            read("roots")
+            self._files[dotted] = self._by_name.get(dotted) or find_module(dotted, self._roots)
         return self._files[dotted]
 
     def owner_class(self, module: Module, qualname: str) -> Class | None:

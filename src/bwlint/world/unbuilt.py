@@ -20,6 +20,7 @@ from operator import itemgetter
 
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.recorder import memory
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import KERNEL_PACKAGE, checkout_folder, is_project, package_root, project_folder
 from bwlint.world.named_sources import COMPILED, HEADERS, NamedSource, named
@@ -126,9 +127,9 @@ class Unbuilt:
     """Tells which files are compiled by nobody. It looks at the disk, whatever the run was given."""
 
     searches: dict[str, Search]
-    _projects: dict[str, _NamingTexts | None] = field(default_factory=dict)
-    _headers: dict[str, Unincluded | None] = field(default_factory=dict)
-    _known: dict[str, bool] = field(default_factory=dict)
+    _projects: dict[str, _NamingTexts | None] = field(default_factory=memory)
+    _headers: dict[str, Unincluded | None] = field(default_factory=memory)
+    _known: dict[str, bool] = field(default_factory=memory)
 
     def holds(self, real: str) -> bool:
         """Whether no build compiles the file at a real path, as far as can be known."""

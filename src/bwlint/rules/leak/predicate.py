@@ -15,7 +15,7 @@ from bwlint.chips.mentions import of_generation
 from bwlint.chips.wording import plain
 from bwlint.evaluate.objects import FunctionValue
 from bwlint.judging.chosen import held_by_self
-from bwlint.judging.context import Context
+from bwlint.judging.context import Context, instead
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import asking_files, other_files
 from bwlint.model.expr import Expr, Span, walk
@@ -134,9 +134,8 @@ def _harms(context: Context, predicate: Judged) -> Iterator[Harm]:
     for user in sorted(_users(context, predicate), key=lambda one: (one.in_test, one.module.path != here, one.at)):
         seen = context
         if user.module.path not in context.judged:
-            seen = replace(
-                context, judged={**context.judged, user.module.path: list(_gates(context, user.module, user.place))}
-            )
+            own = list(_gates(context, user.module, user.place))
+            seen = replace(context, judged=instead(context.judged, user.module.path, own))
         for side, need, wrong in leaks(seen, user):
             if need.strength == PROOF and wrong & predicate.core:
                 yield Harm(user, draft(user, side, need, wrong), wrong & predicate.core)

@@ -1,0 +1,96 @@
+"""The files of a run that nobody has to judge again: what an earlier run has told of them still holds."""
+
+# ruff: noqa: PTH119
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from bwlint.index.remembered import Answers
+from bwlint.ledger.question import Question
+from bwlint.model.findings import Finding, Suppressed
+from bwlint.run.shown import Shown
+from bwlint.sources import disk
+from bwlint.sources.search import Search
+from bwlint.sources.walk import SourceFile
+from bwlint.world.collect import Modules
+
+Tried = tuple[int, int, bool]
+"""The size of a text, how much proofs had read before for the same file, and whether a fix was looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldOfFile:
+    """All that is said of one file with facts, and what doing so has left behind in the run."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...]
+    questions: tuple[Question, ...]
+    silent: int
+    gates: int
+    expected: tuple[str, ...]
+    """Roots of packages that came up."""
+    reals: tuple[tuple[str, str], ...]
+    """Paths that were reported, and what they stand for."""
+    tried: tuple[Tried, ...]
+    proved: int
+    """How much proofs have read."""
+
+
+@dataclass(slots=True)
+class Again:
+    """What is known of the files of a run; `said` tells what else counts for one of them, besides what is read."""
+
+    answers: Answers
+    modules: Modules
+    said: Callable[[SourceFile], str]
+    told: dict[str, ToldOfFile] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
+    _reads: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _shown: Shown | None = None
+
+    def ask(self, searches: dict[str, Search]) -> None:
+        """Find out what still holds."""
+        self._shown = Shown(self.modules, searches, self.answers)
+        self.answers.ask(self._shown.show)
+        alike = list(self._alike())
+        for group in alike:
+            others = disk.digest("\0".join(file.real for file in group).encode("utf-8", "surrogateescape"))
+            for file in group:
+                self._names[file.real] = "\0".join(("told", file.real, file.path, file.root, others, self.said(file)))
+            known = {file.real: self.answers.known(self._names[file.real]) for file in group}
+            if None not in known.values():
+                self.told |= {real: ToldOfFile(*told) for real, told in known.items()}
+
+    def _alike(self) -> Iterator[Sequence[SourceFile]]:
+        """Files with the same name and content together: what is told of one depends on the others."""
+        watch, groups = disk.watch(), defaultdict[tuple[str, str], list[SourceFile]](list)
+        for file in self.modules.files:
+            look = watch.looks.get(("file", file.real)) if watch is not None else None
+            groups[os.path.basename(file.real), look.seen if look is not None else file.real].append(file)
+        return iter(groups.values())
+
+    @contextmanager
+    def about(self, real: str) -> Iterator[None]:
+        """Until it ends, what is read is read for a file."""
+        with self.answers.recorder.apart() as reads:
+            yield
+        self._reads[real] += reads
+
+    def reads(self, real: str) -> list[int]:
+        return self._reads[real]
+
+    def tell(self, real: str, told: ToldOfFile) -> None:
+        """Something new is told of a file."""
+        root = self.answers.recorder.thing(self._reads[real])
+        parts = tuple(getattr(told, name) for name in ToldOfFile.__slots__)
+        self.answers.answer(self._names[real], parts, root)
+
+    def keep(self) -> None:
+        """Keep all that holds for the runs to come."""
+        if self._shown is not None:
+            self.answers.keep(self._shown.show, self._shown.searched)
