@@ -201,13 +201,50 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
     matters = bool(handed) or may_matter(kind, real, data, brought)
     if not (matters or brought or is_package or kind == "cuda" or _NUMBERED.search(data)):
         return None  # only a facade and a table by numbers hand on what matters without a device word
-    key = kept.key("loaded", data, kind, real, dotted, sorted(handed), brought, matters)
+    idle = _idle.get(real)
+    if idle is not None and not handed and (idle.module.name, idle.brought) == (dotted, brought):
+        return idle.module
+    key = _loaded_key(data, kind, real, dotted, brought, handed, matters=matters)
     try:
         # Around the index: what takes too much here and now is not kept as what the file says.
         with bounded():
             return kept.answered(key, lambda: _loaded(kind, real, dotted, data, handed, brought, matters=matters))
     except ReadError:
         return None
+
+
+def _loaded_key(
+    data: bytes,
+    kind: str,
+    real: str,
+    dotted: str,
+    brought: frozenset[str],
+    handed: frozenset[tuple[str, str]],
+    *,
+    matters: bool,
+) -> bytes:
+    return kept.key("loaded", data, kind, real, dotted, sorted(handed), brought, matters)
+
+
+class _Idle(NamedTuple):
+    """A file of the run that says nothing by itself, and the words that its imports bring."""
+
+    module: Module
+    brought: frozenset[str]
+
+
+_idle: dict[str, _Idle] = {}
+"""By real path: an import may ask for one after all."""
+_in_pool = False
+
+
+def _put_by(module: Module, kind: str, data: bytes, brought: frozenset[str]) -> None:
+    """Have facts at hand for whom an import asks for them: through the index where that is another process."""
+    _idle[module.path] = _Idle(module, brought)
+    if _in_pool and kept.store() is not None:
+        matters = may_matter(kind, module.path, data, brought)
+        key = _loaded_key(data, kind, module.path, module.name, brought, frozenset(), matters=matters)
+        kept.answered(key, lambda: module)
 
 
 def _loaded(
@@ -254,6 +291,7 @@ def forget() -> None:
     """Begin a run: files may have changed since the last one."""
     carried.forget()
     included.forget()
+    _idle.clear()
 
 
 def name_of(file: SourceFile, own: frozenset[str]) -> str:
@@ -323,6 +361,8 @@ def _begin(began: int | None, is_kept: bool, is_recorded: bool) -> None:
     kept.use_again(is_kept)
     recorder.record_for(is_recorded)
     forget()
+    global _in_pool
+    _in_pool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,7 +501,8 @@ def _facts(real: str, root: str, kind: str, data: bytes, own: frozenset[str], br
     told = (module.gates, module.guards, module.operations, module.carries, module.embedded, module.handed_on)
     if any(told):
         return module, ""
-    # Without facts it is read again if an import or an include asks for it.
+    if not own:
+        _put_by(module, kind, data, brought)
     return None, unparsed.fault(real, source) if kind == "build" else ""
 
 
