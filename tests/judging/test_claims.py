@@ -228,7 +228,6 @@ def told(found: Finding) -> list[str]:
             "cluster/builders.cu:4",
             ["cluster: CUTLASS's builder for 12.0 refuses a cluster of 2 x 1 x 1 blocks"],
         ),
-        ("cluster", "cluster/guards.py:15", ["gate: ", "instruction: `cp.async.bulk.tensor.2d.cta_group::2."]),
         (
             "launch-bounds",
             "launch-bounds/minimums.cu:6",

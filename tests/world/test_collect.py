@@ -52,7 +52,10 @@ def values(fact: Any) -> Iterator[Any]:
 
 def test_the_pool_says_the_same() -> None:
     assert len(files()) >= SERIAL_BELOW
-    assert collected(2) == collected(1)
+    several, one = collected(2), collected(1)
+    assert list(several.modules) == list(one.modules)
+    assert (several.skipped, several.marked) == (one.skipped, one.marked)
+    assert [(file, list(seen)) for file, seen in several.seen] == [(file, list(seen)) for file, seen in one.seen]
 
 
 @pytest.mark.parametrize("number", [1, SERIAL_BELOW])

@@ -1,6 +1,6 @@
-"""Answers of earlier runs, each with what was read for it: one holds as long as every read would show the same.
+"""EarlierAnswers of earlier runs, each with what was read for it: one holds as long as every read would show the same.
 
-Reads of the disk are looked at once more; what others show is told by who asks, as a text. Answers are called by
+Reads of the disk are looked at once more; what others show is told by who asks, as a text. EarlierAnswers are called by
 names, and what they are made of is shared between them (`sources.recorder`).
 """
 
@@ -18,10 +18,10 @@ from bwlint.sources import disk
 from bwlint.sources.recorder import NOTHING, Read, Recorder, Thing, recording
 
 _Answer = TypeVar("_Answer")
-_answers: Answers | None = None
+_answers: EarlierAnswers | None = None
 
 
-def answers() -> Answers | None:
+def answers() -> EarlierAnswers | None:
     """What is remembered for the run at hand."""
     return _answers
 
@@ -31,7 +31,7 @@ def remembering(key: bytes) -> Iterator[None]:
     """Until it ends, what a run reads is noted, and what an earlier one has kept by the key is known."""
     global _answers
     with recording() as recorder:
-        _answers = Answers.of(key, recorder)
+        _answers = EarlierAnswers.of(key, recorder)
         try:
             yield
         finally:
@@ -45,12 +45,12 @@ what the read has shown before.
 Searched = Mapping[tuple[str, str], Iterable[str]]
 """The files that were searched, by folder and kind."""
 FEW = 12
-"""Answers of files that are not worth writing all others down once more."""
+"""EarlierAnswers of files that are not worth writing all others down once more."""
 _SIGHTS = frozenset({"file", "folder", "mode", "link", "real"})
 
 
 @dataclass(slots=True)
-class Answers:
+class EarlierAnswers:
     """The answers of the run at hand: those of an earlier one that still hold, and new ones."""
 
     key: bytes
@@ -72,7 +72,7 @@ class Answers:
     _searched: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, key: bytes, recorder: Recorder) -> Answers:
+    def of(cls, key: bytes, recorder: Recorder) -> EarlierAnswers:
         """What an earlier run has kept by a key, as far as the disk is as it was."""
         found, store = cls(key, recorder), kept.store()
         data = store.get(key) if store is not None else None

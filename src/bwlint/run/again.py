@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from bwlint.index.remembered import Answers
+from bwlint.index.remembered import EarlierAnswers
 from bwlint.ledger.question import Question
 from bwlint.model.findings import Finding, Suppressed
 from bwlint.run.shown import Shown
@@ -45,7 +45,7 @@ class ToldOfFile:
 class Again:
     """What is known of the files of a run; `said` tells what else counts for one of them, besides what is read."""
 
-    answers: Answers
+    answers: EarlierAnswers
     modules: Modules
     said: Callable[[SourceFile], str]
     told: dict[str, ToldOfFile] = field(default_factory=dict)

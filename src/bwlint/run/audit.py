@@ -18,7 +18,7 @@ from bwlint.model.progress import Advance, quiet
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
 from bwlint.sources.texts import Names
-from bwlint.world.collect import Words
+from bwlint.world.collect import LazySightings
 
 Stretches = Sequence[tuple[int, int]]
 
@@ -80,7 +80,7 @@ def _questions(gathered: Gathered, analysis: Analysis | None) -> Iterator[Questi
         place, mark = place_mark(file)
         rest = (file.real, place, covered.get(file.real, ()), gathered.targets, mark)
         make = partial(_spelled, seen, *rest)
-        yield from as_before(repr(("spelled", seen.key, *rest)), make) if isinstance(seen, Words) else make()
+        yield from as_before(repr(("spelled", seen.key, *rest)), make) if isinstance(seen, LazySightings) else make()
 
 
 def _spelled(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from bwlint.index.remembered import Answers
+from bwlint.index.remembered import EarlierAnswers
 from bwlint.sources import disk, recorder
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.recorder import Read
@@ -24,7 +24,7 @@ class Shown:
 
     modules: Modules
     searches: dict[str, Search]
-    answers: Answers
+    answers: EarlierAnswers
     _words: dict[tuple[str, str], tuple[frozenset[str], list[bytes], frozenset[bytes]]] = field(default_factory=dict)
 
     def show(self, read: Read, before: Any) -> Any:

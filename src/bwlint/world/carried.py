@@ -61,7 +61,7 @@ class _Block:
     text: str
     above: int
 
-    @cached_property
+    @property
     def body(self) -> list[ast.stmt]:
         """What it is parsed to, at its place in the file; nothing where it cannot be."""
         try:
@@ -75,14 +75,19 @@ class _Block:
 
 @dataclass
 class _Source:
-    """The text of a file, cut at its top-level definitions."""
+    """A file, cut at its top-level definitions; its text is read once more if somebody asks for it."""
 
     real: str
-    text: str
     asking: tuple[str, ...]
     importing: tuple[_Importing, ...]
     matters: bool
     reached: dict[str, tuple[frozenset[str], frozenset[str], bool]] = field(default_factory=dict)
+
+    @cached_property
+    def text(self) -> str:
+        data = read_bytes(self.real)
+        text = data if isinstance(data, Unread) else decode(data)
+        return "" if isinstance(text, Unread) else text
 
     @recalled_property
     def imports(self) -> tuple[_Import, ...]:
@@ -251,7 +256,7 @@ def _cut(real: str, data: bytes) -> _Source | None:
         return None
     said = partial(_said, data, text)
     asking, importing, matters = said() if kept.store() is None else kept.answered(kept.key("imports", data), said)
-    return _Source(real, text, asking, importing, matters)
+    return _Source(real, asking, importing, matters)
 
 
 def _said(data: bytes, text: str) -> tuple[tuple[str, ...], tuple[_Importing, ...], bool]:

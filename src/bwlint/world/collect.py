@@ -16,7 +16,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple, cast
 
 from bwlint.index import kept
-from bwlint.index.remembered import Answers
+from bwlint.index.remembered import EarlierAnswers
 from bwlint.model.facts import Module
 from bwlint.model.findings import Skipped
 from bwlint.model.ledger import Sighting
@@ -116,7 +116,7 @@ keys of its facts and its sightings in the index, "" where it has none.
 """
 
 
-class Result(NamedTuple):
+class ReadResult(NamedTuple):
     """What a worker says of a file: its facts and its sightings, as the index keeps them where there is one, each with
     its key there, whether it has a comment, and what was read for it, as one thing.
     """
@@ -134,7 +134,7 @@ def collect(
     jobs: int,
     advance: Callable[[int], None] | None = None,
     own: frozenset[str] = frozenset(),
-    answers: Answers | None = None,
+    answers: EarlierAnswers | None = None,
 ) -> Collected:
     """Facts of every file that may read the device.
 
@@ -156,7 +156,7 @@ def collect(
         if old is not None:
             card, reason, has_comment, facts, words = old
             make: Callable[[], Module] = partial(_kept_module, facts, file, own)
-            seen += [(file, Words(words, partial(_kept_words, words, file)))] if words else []
+            seen += [(file, LazySightings(words, partial(_kept_words, words, file)))] if words else []
         else:
             result = fresh[file.real]
             module, reason = _unpacked(result.found, file, own)
@@ -173,7 +173,7 @@ def collect(
                     result.words_key if sighted else "",
                 )
                 answers.answer(name_of(file, own), told, result.thing)
-            seen += [(file, Words(result.words_key, partial(_words, sighted)))] if sighted else []
+            seen += [(file, LazySightings(result.words_key, partial(_words, sighted)))] if sighted else []
         if reason:
             skipped.append(Skipped(file.path, reason))
         if has_comment:
@@ -313,7 +313,7 @@ def _kept_module(key: str, file: SourceFile, own: frozenset[str]) -> Module:
     return cast(Module, _unpacked(found, file, own)[0])
 
 
-class Words(Sequence[Sighting]):
+class LazySightings(Sequence[Sighting]):
     """The sightings of a file, which are had when somebody asks for them; they are the same where their key is."""
 
     def __init__(self, key: str, make: Callable[[], tuple[Sighting, ...]]) -> None:
@@ -337,8 +337,8 @@ def _results(
     jobs: int,
     advance: Callable[[int], None] | None,
     own: frozenset[str],
-    answers: Answers | None,
-) -> Iterator[tuple[SourceFile, Result]]:
+    answers: EarlierAnswers | None,
+) -> Iterator[tuple[SourceFile, ReadResult]]:
     chunks = [([(f.real, f.root, f.kind) for f in files[i : i + CHUNK]], own) for i in range(0, len(files), CHUNK)]
     if jobs <= 1 or len(files) < SERIAL_BELOW:
         yield from _paired(files, map(_read_chunk, chunks), advance)
@@ -371,7 +371,7 @@ class _Work:
     of what it has read.
     """
 
-    results: list[Result]
+    results: list[ReadResult]
     looks: disk.Looks
     is_steady: bool
     process: int
@@ -388,7 +388,7 @@ def _work(chunk: _Chunk) -> _Work:
     return _Work(results, looks, is_steady, os.getpid(), [] if known is None else known.things[before:])
 
 
-def _noted(numbers: dict[int, list[int]], work: _Work) -> list[Result]:
+def _noted(numbers: dict[int, list[int]], work: _Work) -> list[ReadResult]:
     """`numbers` are those that the things of each process have here."""
     watch, known = disk.watch(), recorder.recorder()
     if watch is not None:
@@ -401,8 +401,8 @@ def _noted(numbers: dict[int, list[int]], work: _Work) -> list[Result]:
 
 
 def _paired(
-    files: Sequence[SourceFile], answers: Iterator[list[Result]], advance: Callable[[int], None] | None
-) -> Iterator[tuple[SourceFile, Result]]:
+    files: Sequence[SourceFile], answers: Iterator[list[ReadResult]], advance: Callable[[int], None] | None
+) -> Iterator[tuple[SourceFile, ReadResult]]:
     position = 0
     for answer in answers:
         yield from zip(files[position : position + len(answer)], answer, strict=True)
@@ -415,12 +415,12 @@ _Chunk = tuple[list[tuple[str, str, str]], frozenset[str]]
 """Real paths, package roots and kinds of files, and the names that the configuration adds."""
 
 
-def _read_chunk(chunk: _Chunk) -> list[Result]:
+def _read_chunk(chunk: _Chunk) -> list[ReadResult]:
     places, own = chunk
     return [_read_one(real, root, kind, own) for real, root, kind in places]
 
 
-def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
+def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> ReadResult:
     known = recorder.recorder()
     if known is None:
         return _result(real, root, kind, own)
@@ -429,12 +429,12 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     return found._replace(thing=known.thing(reads))
 
 
-def _result(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
+def _result(real: str, root: str, kind: str, own: frozenset[str]) -> ReadResult:
     data = read_bytes(real)
     if isinstance(data, Unread):
-        return Result((None, data.reason))
+        return ReadResult((None, data.reason))
     found, key = _of_content(real, root, kind, data, own)
-    return Result(found, _MARK in data, _words_of(kind, data), key, kept.key("sightings", data, kind).hex())
+    return ReadResult(found, _MARK in data, _words_of(kind, data), key, kept.key("sightings", data, kind).hex())
 
 
 def sightings_of(file: SourceFile, data: bytes) -> tuple[Sighting, ...]:

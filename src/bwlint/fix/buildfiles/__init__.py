@@ -53,7 +53,7 @@ def _proposals(place: CarryPlace) -> Iterator[Proposal]:
     if place.losses:
         yield from lists.dropped(place)
     elif not place.gains:
-        yield from lists.suffixed(place)
+        yield from accepted.every_suffix(place) if kind == "filter" else lists.suffixed(place)
     elif kind == "match":
         yield from accepted.conditions(place)
     elif kind == "filter":

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.chips import Target
+from bwlint.chips import NONE, Target, siblings
 from bwlint.chips.toolkits import version, within
 from bwlint.fix.buildfiles import spellings
 from bwlint.fix.buildfiles.branch import branched
-from bwlint.fix.buildfiles.place import CarryPlace, possible, sass
+from bwlint.fix.buildfiles.place import CarryPlace, has, possible, sass
 from bwlint.fix.buildfiles.proof import Proposal
 from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.model.facts import Carry
@@ -49,6 +49,18 @@ def _beside(place: CarryPlace, carry: Carry, there: list[Target]) -> Piece | Non
     chips = {token.target.chip for token in twins}
     added = {new for target in there if target.chip in chips for new in place.mirrored(target)}
     return spellings.beside(place.source, written, twins, sorted(added, key=_order), place.lone())
+
+
+def every_suffix(place: CarryPlace) -> Iterator[Proposal]:
+    """The names that one chip of a family has and another lacks, beside those that it has."""
+    written, there = place.written(place.carry), place.together()
+    for last in reversed(written):
+        chip = last.target.chip
+        others = [target for target in there if target.chip in siblings(chip) and target.suffix]
+        wanted = {Target(chip.joined, target.suffix) for target in others if has(chip, target.suffix)}
+        piece = spellings.beside(place.source, written, [last], sorted(wanted - set(there), key=_order))
+        if piece is not None and chip in place.job.context.targets:
+            yield Proposal((piece,), "family", f"Accept all of {chip}", NONE, frozenset({place.index}), 0, "")
 
 
 def conditions(place: CarryPlace) -> Iterator[Proposal]:

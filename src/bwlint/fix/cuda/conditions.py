@@ -11,6 +11,10 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module
 from bwlint.readers.cuda.lexer import Code
 
+_LABEL = re.compile(r"case\s+\Z")
+_BRACE_OR_LABEL = re.compile(r"[{}]|(?<!\w)case(?!\w)")
+_NUMBER = re.compile(r"\s*\(?\d+[uUlL]*\)?\s*:")
+_END_OF_LABEL = re.compile(r"\s*:")
 _PLAIN = re.compile(r"[\w.:>\-\[\]()]+")
 _MINOR = re.compile(r"minor", re.IGNORECASE)
 _BEFORE, _AFTER = ("(", ",", "=", ";", "{", "return"), (")", ",", ";", "?", "}")
@@ -36,6 +40,7 @@ def widened(code: Code, module: Module, test: Expr, span: Span, twin: Chip, chip
         yield from _divided(code, term, twin)
     for term in comparisons:
         yield from _beside(code, term, twin, chip)
+    yield from _labelled(code, span, twin, chip)
     for term in found:
         yield from _minor_joined(code, term, twin, chip)
 
@@ -173,3 +178,37 @@ def _divided(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]:
     subject = text if _PLAIN.fullmatch(text) else f"({text})"
     factor = right.args[0] // twin.major
     yield [(term.start, term.end, f"{subject} / {factor} {term.node.args[0]} {twin.major}")]
+
+
+def _numbered(code: Code, label: int) -> bool:
+    """Whether all labels of the `switch` of a label are numbers: a name, or a range, may be what is to be added."""
+    opening, depth = label, 0
+    while opening > 0 and depth < 1:
+        opening -= 1
+        depth += (code.text[opening] == "{") - (code.text[opening] == "}")
+    depth = 0
+    for match in _BRACE_OR_LABEL.finditer(code.text, opening):
+        depth += (match[0] == "{") - (match[0] == "}")
+        if depth == 0:
+            break
+        if depth == 1 and match[0] == "case" and not _NUMBER.match(code.text, match.end()):
+            return False
+    return True
+
+
+def _labelled(code: Code, span: Span, twin: Chip, chip: Chip) -> Iterator[list[Change]]:
+    """`case 120:` to `case 120:` and `case 121:` below it."""
+    start, end = offsets(code, span)
+    for match in re.finditer(rf"(?<!\w){twin.joined}(0?)(?!\w)", code.text[start:end]):
+        first, last = start + match.start(), start + match.end()
+        label = _LABEL.search(code.text, code.line_start(first), first)
+        close = _END_OF_LABEL.match(code.text, last)
+        if label is None or close is None or not _numbered(code, label.start()):
+            continue
+        begin = code.line_start(first)
+        indent = code.text[begin : label.start()]
+        gap = f"\n{indent}" if not indent.strip() else " "
+        if "\r\n" in code.source:
+            gap = gap.replace("\n", "\r\n")
+        word = twin_text(code.source[label.start() : close.end()], twin, chip)
+        yield [(close.end(), close.end(), f"{gap}{word}")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 from bwlint.chips import spelling
@@ -16,6 +17,7 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import NoFix, Proof
 from bwlint.readers import ReadError
+from bwlint.sources.read import SourceText
 from bwlint.world.tree import Sets
 
 
@@ -34,7 +36,7 @@ class GateChecker:
             edited = edited_module(module, apply(self.place.source, candidate))
         except ReadError as error:
             return NoFix(f"the edited file does not parse: {error}")
-        pairs = self._paired(edited)
+        pairs = self._paired(edited, candidate)
         here = next((new for old, new in pairs or () if old == self.place.gate), None)
         if pairs is None or here is None:
             return NoFix("the edited file has other gates than before")
@@ -57,11 +59,22 @@ class GateChecker:
                 return NoFix(f"`{owner.body.qualname}` has no member `{node.args[1]}`")
         return None
 
-    def _paired(self, edited: Module) -> list[tuple[Gate, Gate]] | None:
-        """The gates of the file with what has become of them; None where one came or went."""
+    def _paired(self, edited: Module, candidate: Candidate) -> list[tuple[Gate, Gate]] | None:
+        """The gates of the file with what has become of them; None where one came or went beside the edits."""
         old, new = self.place.module.gates, edited.gates
-        same = list(map(_key, old)) == list(map(_key, new))
-        return list(zip(old, new, strict=True)) if same else None
+        before, after = [_key(gate) for gate in old], [_key(gate) for gate in new]
+        if before == after:
+            return list(zip(old, new, strict=True))
+        written = _written(self.place.source, candidate)
+        pairs: list[tuple[Gate, Gate]] = []
+        for kind, start, end, new_start, new_end in SequenceMatcher(None, before, after, False).get_opcodes():
+            if kind == "equal":
+                pairs += zip(old[start:end], new[new_start:new_end], strict=True)
+                continue
+            gone, come = old[start:end], new[new_start:new_end]
+            if not all(_touched(gate, candidate) for gate in gone) or not all(_in_lines(g, written) for g in come):
+                return None
+        return pairs
 
     def _differs(self, after: Sets) -> NoFix | None:
         change, before = self.place.change, self.place.sets
@@ -112,6 +125,27 @@ def _is_limit(node: Expr) -> bool:
 
 def _key(gate: Gate) -> tuple[str, str, str]:
     return gate.kind, gate.qualname, gate.name
+
+
+def _touched(gate: Gate, candidate: Candidate) -> bool:
+    """Whether a gate stands on lines that an edit rewrites."""
+    regions = (edit.region for edit in candidate)
+    return any(region.line <= gate.at[0] and gate.at[2] <= region.end_line for region in regions)
+
+
+def _written(source: str, candidate: Candidate) -> list[tuple[int, int]]:
+    """The lines of the edited text that an edit wrote, first and last."""
+    found, shift = [], 0
+    for edit in sorted(candidate, key=lambda edit: (edit.region.line, edit.region.column)):
+        lines = len(SourceText(edit.text).lines) - 1 if edit.text else 0
+        first = edit.region.line + shift
+        found.append((first, first + lines))
+        shift += lines - (edit.region.end_line - edit.region.line)
+    return found
+
+
+def _in_lines(gate: Gate, lines: Sequence[tuple[int, int]]) -> bool:
+    return any(first <= gate.at[0] and gate.at[2] <= last for first, last in lines)
 
 
 def reached(node: Any, module: Module) -> Iterator[Expr]:
