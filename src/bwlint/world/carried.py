@@ -256,7 +256,10 @@ def _cut(real: str, data: bytes) -> _Source | None:
         return None
     said = partial(_said, data, text)
     asking, importing, matters = said() if kept.store() is None else kept.answered(kept.key("imports", data), said)
-    return _Source(real, asking, importing, matters)
+    source = _Source(real, asking, importing, matters)
+    if asking or matters:
+        vars(source)["text"] = text  # most of these are asked for it
+    return source
 
 
 def _said(data: bytes, text: str) -> tuple[tuple[str, ...], tuple[_Importing, ...], bool]:
