@@ -38,6 +38,15 @@ class Product:
     device_name: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Splitter:
+    """A function that makes groups of multiprocessors: where and under which names it takes how many of how many."""
+
+    groups: int
+    count: int
+    names: tuple[str, str]
+
+
 _Row = TypeVar("_Row")
 
 
@@ -51,6 +60,13 @@ def made(kind: type[_Row], row: Mapping[str, Any]) -> _Row:
 @cache
 def products() -> tuple[Product, ...]:
     return tuple(made(Product, row) for row in table("products")["product"])
+
+
+@cache
+def splitters() -> dict[str, Splitter]:
+    return {
+        row["name"]: Splitter(row["groups"], row["count"], tuple(row["names"])) for row in table("products")["splitter"]
+    }
 
 
 @cache

@@ -29,7 +29,7 @@ _ASKED = frozenset(
     {
         *("instruction", "atom", "cluster", "dynamic-shared", "static-shared", "default-shared", "capacity", "stated"),
         *("launch-bounds", "dependent-launch", "switched-on", "link-speed", "link-use", "peer", "plan-branch"),
-        *("size-table", "lookup", "tuned-shared", "launched-shared", "as-text", "floor", "soname"),
+        *("size-table", "lookup", "tuned-shared", "launched-shared", "glued", "as-text", "floor", "soname"),
         *("environment", "cuda-matrix", "wheel-index", "package-floor", "package-pin", "cuda-image", "picked-target"),
         *("multiprocessors", "memory-tier", "memory-query"),
     }

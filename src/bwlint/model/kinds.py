@@ -97,11 +97,13 @@ OperationKind = Literal[
     "tile",
     "stages",
     "shared-size",
+    "default-size",
     "size-table",
     "stated",
     "generation",
     "pinned",
     "set-anew",
+    "glued",
     "as-text",
     "picked",
     "told",
@@ -147,6 +149,7 @@ stated          bytes of shared memory that a text says chips have
 pinned, set-anew
                 an architecture that a class gives its objects, and a constructor that sets it
 generation      a text for people that speaks of all chips of one
+glued           names of two targets that became one string
 as-text         a capability that is ordered as a text, or taken apart by the places of its characters
 picked          a call of what the device picks: `TABLE[major](x)`, `cls(x).run()`; its amount is what is called
 tiled-shared    bytes of shared memory that the buffers of a function's kernel take together, at least

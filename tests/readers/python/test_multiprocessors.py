@@ -25,6 +25,8 @@ CASES = {
     "def f(p): return p.multi_processor_count > 67 and p.ok": [("at-least", 68)],
     "def f(p, n): return p.multi_processor_count >= n": [],
     "def f(p): comm_sms = 32 if p else 3": [("reserved", 32), ("reserved", 3)],
+    "def f(d): split_device_green_ctx(d, 2, min_count=32)": [("split", 2)],
+    "def f(d, n): split_device_green_ctx(d, n, 32)": [],
 }
 
 

@@ -25,6 +25,7 @@ from bwlint.readers.python import (
     embedded,
     fixed_digits,
     floors,
+    glued,
     installed,
     links,
     memory_queries,
@@ -66,7 +67,7 @@ _READERS = {
     "pinned": pinned,
     "said": said,
 }
-_ALWAYS_ASKED = (fixed_digits, clusters)
+_ALWAYS_ASKED = (glued, fixed_digits, clusters)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OTHERS: dict[str, Anchored] = {
     "device": vocabulary,

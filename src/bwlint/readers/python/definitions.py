@@ -63,6 +63,9 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
     defaults: list[Expr | None] = [None] * (len(positional) - len(arguments.defaults))
     defaults += [lowerer.lower(d) for d in arguments.defaults]
     defaults += [None if d is None else lowerer.lower(d) for d in arguments.kw_defaults]
+    given = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
+    for parameter, default in (*given[::-1], *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
+        flow.sizes.default(parameter.arg, default, qualname)
     kind = _kind(flow, [dotted(decorator) for decorator in node.decorator_list])
     saved = (lowerer.scope, flow.returns, flow.path, flow.qualname, flow.body)
     outer_yields, lowerer.yields = lowerer.yields, False

@@ -596,6 +596,7 @@ class Flow:
                 if isinstance(mark, ast.Call):
                     self._named(name, mark, self.lowerer.lower(mark))
         else:
+            self.sizes.constant(last, node, self.qualname)
             self._declared(last, node, value)
 
     def _marked(self, mark: str) -> Side:

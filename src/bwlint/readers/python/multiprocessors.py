@@ -7,6 +7,7 @@ fixed      it stands for the device's own: a default, a constant that is used, a
 resident   the same where blocks wait for each other, so that all of the grid have to run at once
 reserved   so many are set aside for communication
 at-least   a device with fewer is turned away
+split      the device is cut into groups; the second of `amounts` is how many multiprocessors each is to have
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from bwlint.chips.products import Splitter, splitters
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
 from bwlint.readers.counted import asks, counts, waits
@@ -25,10 +27,11 @@ from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
 MAX_FOUND = 100
-ANCHORS = (b"num_sm", b"NUM_SM", b"num_SM", b"_sms", b"sm_count", b"SM_COUNT", b"multi_processor_count")
+_STEMS = (b"num_sm", b"NUM_SM", b"num_SM", b"_sms", b"sm_count", b"SM_COUNT", b"multi_processor_count")
 _WRITTEN = re.compile(
     rb"(?:[sS][mM][sS]?|[cC][oO][uU][nN][tT])_?(?:\s{0,4}:\s{0,4}[\w.\[\]| ]{1,40})?\s{0,4}(?:[<>]=?|=)\s{0,4}[\w.]"
 )
+_SPLITTERS = tuple(name.encode() for name in splitters())
 _OF_OTHERS = re.compile(r"\w{0,20}(?:tcgen05|wgmma)\w{0,20}\.\w{1,40}\(")
 """Kernels of other chips, by a wrapper of their instructions."""
 _RESERVED = re.compile(
@@ -39,9 +42,14 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+ANCHORS = (*_STEMS, *_SPLITTERS)
+
+
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file may say a number of multiprocessors."""
-    return any(stem in data for stem in ANCHORS) and _WRITTEN.search(data) is not None
+    if any(name in data for name in _SPLITTERS):
+        return True
+    return any(stem in data for stem in _STEMS) and _WRITTEN.search(data) is not None
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
@@ -50,7 +58,9 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
         return ()
     places = [_Place(node, owner) for node, owner in _definitions(tree)]
     found = [
-        one for place in places for one in (*place.defaults(), *place.assigned(), *place.launched(), *place.bounds())
+        one
+        for place in places
+        for one in (*place.defaults(), *place.assigned(), *place.launched(), *place.bounds(), *place.splits())
     ]
     found += [*_fields(tree), *_constants(tree, places)]
     passed = _always_passed(tree, found)
@@ -170,6 +180,30 @@ class _Place:
         known = [number for number in numbers if number is not None]
         return max(known) if known and len(known) == len(numbers) else None
 
+    def splits(self) -> Iterator[Operation]:
+        if any("skip" in word.lower() for word in self.words):
+            return
+        tried = [node for node in self.nodes if isinstance(node, ast.Try | ast.With) and _expects_error(node)]
+        for node in self.nodes:
+            row = splitters().get(dotted(node.func).rpartition(".")[2]) if isinstance(node, ast.Call) else None
+            if row is None or not isinstance(node, ast.Call) or any(span(one).holds(span(node)) for one in tried):
+                continue
+            groups, each = (self._most(node, row, index) for index in (0, 1))
+            if groups and each:
+                amounts = (const(groups), const(each))
+                yield Operation("multiprocessors", "split", span(node), amounts=amounts, qualname=self.qualname)
+
+    def _most(self, call: ast.Call, row: Splitter, index: int) -> int:
+        """The largest number that an argument may be: it is written there, or what a test is parametrized with."""
+        position, name = (row.groups, row.count)[index], row.names[index]
+        by_name = [given.value for given in call.keywords if given.arg == name]
+        given = by_name[0] if by_name else call.args[position] if position < len(call.args) else None
+        if isinstance(given, ast.Name):
+            values = [value for mark in self.node.decorator_list for value in _parametrized(mark, given.id)]
+        else:
+            values = [] if given is None else [given]
+        return max((number for value in values if (number := _whole(value)) is not None), default=0)
+
 
 def _fields(tree: ast.Module) -> Iterator[Operation]:
     """Fields of classes, which are defaults of what makes them."""
@@ -219,6 +253,21 @@ def _always_passed(tree: ast.Module, found: Sequence[Operation]) -> set[tuple[st
         if called and all(any(given.arg == name for given in call.keywords) for call in called):
             passed.add((where, name))
     return passed
+
+
+def _parametrized(mark: ast.expr, name: str) -> list[ast.expr]:
+    """The values of `@pytest.mark.parametrize(name, [...])`."""
+    if not isinstance(mark, ast.Call) or len(mark.args) < 2 or dotted(mark.func).rpartition(".")[2] != "parametrize":
+        return []
+    names, values = mark.args[:2]
+    told = isinstance(names, ast.Constant) and names.value == name
+    return values.elts if told and isinstance(values, ast.List | ast.Tuple) else []
+
+
+def _expects_error(node: ast.Try | ast.With) -> bool:
+    if isinstance(node, ast.Try):
+        return bool(node.handlers)
+    return any(dotted(item.context_expr).rpartition(".")[2] in ("raises", "suppress") for item in node.items)
 
 
 def _turns_away(last: ast.stmt) -> bool:

@@ -31,6 +31,7 @@ _OTHER = re.compile(r"num|count|thread|warp|page|scale|quant|cache|_per_|^(?:kv_
 _STAGES = re.compile(r"(?:^|_)stages?$", re.I)
 _SHARED = re.compile(r"smem|shared_?mem", re.I)
 LEAST_SHARED = 48 * 1024
+_DEFAULT = re.compile(r"default", re.I)
 _CLUSTER = re.compile(r"cluster", re.I)
 _PORTABLE_AND_MORE = range(9, 17)
 
@@ -55,6 +56,18 @@ class Sizes:
             for kind, label, number in sizes:
                 amounts = (Expr("const", (number,), size.at),)
                 self.found.append(Operation(kind, label, at, amounts=amounts, path=here, qualname=qualname))
+
+    def default(self, name: str, value: ast.expr | None, qualname: str) -> None:
+        """Note an amount of shared memory that is taken where nobody says another."""
+        number = None if value is None or not _SHARED.search(name) else number_of(value)
+        if value is not None and number is not None and number >= LEAST_SHARED and len(self.found) < MAX_SIZES:
+            amounts = (Expr("const", (number,), span(value)),)
+            self.found.append(Operation("default-size", name, span(value), amounts=amounts, qualname=qualname))
+
+    def constant(self, name: str, value: ast.expr, qualname: str) -> None:
+        """Note a constant that calls itself a default."""
+        if _DEFAULT.search(name):
+            self.default(name, value, qualname)
 
     def limit(self, node: ast.If, qualname: str) -> None:
         """Note the largest cluster that a check lets pass, where its error speaks of clusters."""

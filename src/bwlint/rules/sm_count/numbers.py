@@ -30,8 +30,10 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _standing(context, module, one, chips)
         elif one.name == "reserved":
             yield from _reserved(context, module, one)
-        else:
+        elif one.name == "at-least":
             yield from _bound(context, module, one, chips)
+        else:
+            yield from _split(context, module, one, chips)
 
 
 def _standing(context: Context, module: Module, one: Operation, chips: ChipSet) -> Iterator[Draft]:
@@ -108,6 +110,21 @@ def _bound(context: Context, module: Module, one: Operation, chips: ChipSet) -> 
                 "where the bound is one of speed, measure on these parts or let a caller lift it; where so many blocks"
                 " have to run at once, it is right"
             ),
+        )
+
+
+def _split(context: Context, module: Module, one: Operation, chips: ChipSet) -> Iterator[Draft]:
+    groups, each = (amount.args[0] for amount in one.amounts)
+    few = [product for product in products_of(chips) if product.multiprocessors < groups * each]
+    if few:
+        yield _draft(
+            context,
+            module,
+            one,
+            few,
+            says=f"{groups} groups of {each} multiprocessors are asked for, {groups * each} together: {told(few)}",
+            label="more than the device has",
+            advice="ask for the number of multiprocessors first, or take the driver's refusal for an answer",
         )
 
 

@@ -11,6 +11,7 @@ from bwlint.chips import NONE, Chip, ChipSet, all_chips, group, sold_chips
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import kib, plain
 from bwlint.judging import claims
+from bwlint.judging.amounts import BUILT, THEIRS, meant
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
@@ -61,6 +62,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for operation in module.operations:
         if operation.kind == "size-table":
             yield from _table(context, module, operation)
+        elif operation.kind == "default-size":
+            yield from _default(context, module, operation)
 
 
 def _functions(module: Module, kind: OperationKind) -> list[list[Pick]]:
@@ -348,6 +351,28 @@ def _rows(table: Operation) -> dict[Chip, tuple[int, Span | None]]:
     known = {chip.name: chip for chip in all_chips()}
     pairs = zip(table.amounts[::2], table.amounts[1::2], strict=True)
     return {known[key.args[0]]: (value.args[0], value.at) for key, value in pairs if key.args[0] in known}
+
+
+def _default(context: Context, module: Module, default: Operation) -> Iterator[Draft]:
+    """A default that only parts of more memory have, in a file for no generation of its own."""
+    size = _amount(default)
+    owners = ChipSet.where(lambda chip: size in (most(chip), chip.smem_per_sm))
+    wrong = ChipSet.joining(chip for chip in context.targets - owners if size > most(chip))
+    if not owners or not wrong or meant(context, module, default.qualname, default.name) in (THEIRS, BUILT):
+        return
+    yield drafted(
+        module,
+        at=default.at,
+        message=(
+            f"`{default.name}` is {kib(size)} of shared memory unless told otherwise; {plain(wrong)} {have(wrong)}"
+        ),
+        label=f"what {plain(owners)} {'has' if len(owners) == 1 else 'have'}",
+        advice="take the default from the device",
+        chips=wrong,
+        claimed=Claimed(claims.shared("dynamic", size, wrong), default.at),
+        severity="note",
+        confidence="low",
+    )
 
 
 _BLACKWELL = min(chip.major for chip in all_chips() if chip.tmem_per_sm)

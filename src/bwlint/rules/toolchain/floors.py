@@ -61,12 +61,14 @@ def _judged(context: Context, asked: AskedFunction) -> Iterator[Draft]:
     refused: dict[tuple[Span, str], list[Chip]] = {}
     for chip in context.targets:
         floor, need = floors[chip], _need(asked.function, chip)
-        at = None if not floor or floor == releases()[0] else asked.decides(chip, _before(floor), floor)
-        if not (floor and need and at and by_chip):
-            continue
-        if version(floor) > version(need):
-            refused.setdefault((at, floor), []).append(chip)
-        elif (fault := _too_early(asked, chip, at, floor)) is not None:
+        fault = _late_family(asked, chip)
+        at = None if fault or not floor or floor == releases()[0] else asked.decides(chip, _before(floor), floor)
+        if fault is None and floor and need and at and by_chip:
+            if version(floor) > version(need):
+                refused.setdefault((at, floor), []).append(chip)
+            else:
+                fault = _too_early(asked, chip, at, floor)
+        if fault is not None:
             yield _draft(asked.module, fault, ChipSet.of(chip.name))
     for (at, floor), chips in refused.items():
         yield _draft(asked.module, _too_late(asked, chips, at, floor), ChipSet.joining(chips))
@@ -124,6 +126,26 @@ def _too_early(asked: AskedFunction, chip: Chip, at: Span, floor: str) -> _Fault
         advice=f"ask for {first_toolkit(late[0])}",
         severity="warning" if late[0].suffix else "note",
     )
+
+
+def _late_family(asked: AskedFunction, chip: Chip) -> _Fault | None:
+    """A target that does not load on the chip under a release that knows the one that later releases are given."""
+    for release, after in zip(releases(), releases()[1:], strict=False):
+        old, new = asked.target(chip, release), asked.target(chip, after)
+        if old is None or new is None or chip in old.loads_on() or chip not in new.loads_on() or _after(new, release):
+            continue
+        at = asked.decides(chip, release, after)
+        if at is not None:
+            return _Fault(
+                at=at,
+                release=after,
+                message=f"below CUDA {after} this names {old}, which {chip.name} does not load, and {new} is known from"
+                f" {first_toolkit(new)} on",
+                label=f"{new} from {after} on",
+                advice=f"name {new} from {first_toolkit(new)} on",
+                confidence="high",
+            )
+    return None
 
 
 def _of_row(one: Operation, target: Target) -> _Fault | None:
