@@ -28,8 +28,6 @@ class Behind:
     modules: tuple[Module, ...]
     outside: str = ""
     sources: tuple[Module, ...] = ()
-    sure: frozenset[str] = frozenset()
-    """The files that are read whatever the preprocessor is told."""
 
 
 def behind(context: Context, build: Module, carry: Carry) -> Behind:
@@ -38,7 +36,7 @@ def behind(context: Context, build: Module, carry: Carry) -> Behind:
         return Behind((), "what is compiled for this list")
     found: dict[str, Module] = {}
     read: list[Module] = []
-    outside, sure = "", set[str]()
+    outside = ""
     paths = [(source, path) for source in carry.sources for path in files(_path(build, source))]
     for source, path in paths[:_MOST_SOURCES]:
         module = context.tree.headers.at(path)
@@ -48,10 +46,9 @@ def behind(context: Context, build: Module, carry: Carry) -> Behind:
         read.append(module)
         for one in (module, *context.tree.headers.included(module)):
             found[one.path] = one
-        sure |= context.tree.headers.surely(module)
         outside = outside or context.tree.headers.outside(module) or ""
     missed = (source for source, _ in paths[_MOST_SOURCES:])
-    return Behind(tuple(found.values()), outside or next(missed, ""), tuple(read), frozenset(sure))
+    return Behind(tuple(found.values()), outside or next(missed, ""), tuple(read))
 
 
 def lost(context: Context, code: Behind, kept: Target, given: Target) -> str | None:
@@ -68,13 +65,15 @@ def lost(context: Context, code: Behind, kept: Target, given: Target) -> str | N
 
 def refused(context: Context, code: Behind, given: Target, kept: Target) -> Iterator[tuple[Module, Operation]]:
     """What stands behind a list, is surely compiled for `given` and refused there, and is legal for `kept`."""
-    for module in (one for one in code.modules if one.path in code.sure):
+    headers = context.tree.headers
+    for module in code.modules:
         for operation in module.operations:
             if operation.kind not in NAMED or not _is_lost(context, module, operation, kept, given):
                 continue
             path = (*operation.path, *(test for test in operation.tests if context.tree.asks_target(module, test)))
             if given in context.tree.surely_compiled(module, path) and any(
-                context.emits(source, module, operation.qualname) for source in code.sources
+                module.path in headers.surely(source) and context.emits(source, module, operation.qualname)
+                for source in code.sources
             ):
                 yield module, operation
 

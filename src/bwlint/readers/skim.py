@@ -69,10 +69,6 @@ class UnparsedAsync(ast.AsyncFunctionDef, Unparsed):
     _fields = _PASSED_BY
 
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, UnparsedFunction, UnparsedAsync)
-"""The types of nodes that are functions, for tables by type."""
-
-
 def parsed(node: ast.stmt) -> Sequence[ast.stmt]:
     """The statements of a definition that is looked into with its file."""
     body: Sequence[ast.stmt] = getattr(node, "body", ()) if not isinstance(node, Unparsed) or node.is_wanted else ()

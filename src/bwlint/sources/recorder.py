@@ -60,13 +60,14 @@ class Recorder:
         at = len(opened) - 1
         while at > 0 and opened[at] != of:
             at -= 1
-        made = self._made(chain.from_iterable(self._read[at:]))
+        made = self.thing(chain.from_iterable(self._read[at:]))
         if at > 0:
             del opened[at:], self._read[at:]
             self.again(made)
         return made
 
-    def _made(self, parts: Iterable[int]) -> int:
+    def thing(self, parts: Iterable[int]) -> int:
+        """Some things as one; `NOTHING` where there are none."""
         own = tuple(dict.fromkeys(parts))
         return self.number(own) if len(own) > 1 else own[0] if own else NOTHING
 
@@ -81,10 +82,6 @@ class Recorder:
         finally:
             found += chain.from_iterable(self._read[depth + 1 :])
             del self._open[depth:], self._read[depth:]
-
-    def thing(self, parts: Iterable[int]) -> int:
-        """Some things as one; less than nothing where there are none."""
-        return self._made(parts)
 
     def know(self, things: Iterable[Thing]) -> None:
         """Take over the things of an earlier run, under their numbers."""

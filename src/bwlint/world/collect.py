@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import cache, partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from bwlint.index import kept
 from bwlint.index.remembered import EarlierAnswers
@@ -31,6 +31,7 @@ from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world import carried, included
 
+_Thing = TypeVar("_Thing")
 SERIAL_BELOW = 40
 CHUNK = 24
 _MARK = MARK.encode()
@@ -88,12 +89,8 @@ class Modules(Sequence[tuple[SourceFile, Module]]):
         return self.files[at], self._made[at]()
 
 
-def _same(module: Module) -> Module:
-    return module
-
-
-def _words(words: tuple[Sighting, ...]) -> tuple[Sighting, ...]:
-    return words
+def _same(thing: _Thing) -> _Thing:
+    return thing
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +170,7 @@ def collect(
                     result.words_key if sighted else "",
                 )
                 answers.answer(name_of(file, own), told, result.thing)
-            seen += [(file, LazySightings(result.words_key, partial(_words, sighted)))] if sighted else []
+            seen += [(file, LazySightings(result.words_key, partial(_same, sighted)))] if sighted else []
         if reason:
             skipped.append(Skipped(file.path, reason))
         if has_comment:

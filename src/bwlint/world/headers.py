@@ -38,6 +38,7 @@ class Headers:
         self._members: dict[str, list[tuple[Module, str]]] = defaultdict(list)
         self._reached: dict[str, frozenset[str]] = memory()
         self._direct: dict[str, tuple[str, ...]] = memory()
+        self._sure: dict[str, frozenset[str]] = memory()
         self._named: dict[str, list[Module]] = defaultdict(list)
         self._meanings: dict[tuple[str, str], Module | None] = memory()
         self._beside: dict[str, tuple[str, ...]] = memory()
@@ -64,7 +65,8 @@ class Headers:
         other._by_path = {path: module if path == module.path else known for path, known in self._by_path.items()}
         for name, found in self._definers.items():
             other._definers[name] = [module if known.path == module.path else known for known in found]
-        other._reached, other._direct, other._members = self._reached, self._direct, self._members
+        other._reached, other._direct, other._sure = self._reached, self._direct, self._sure
+        other._members = self._members
         return other
 
     def definers(self, module: Module, macro: str) -> Sequence[Module]:
@@ -171,13 +173,18 @@ class Headers:
 
     def surely(self, module: Module) -> frozenset[str]:
         """The files that a file is compiled with whatever the preprocessor is told, itself among them."""
+        if module.path not in self._sure:
+            self._sure[module.path] = self._untested(module)
+        return self._sure[module.path]
+
+    def _untested(self, module: Module) -> frozenset[str]:
         found, waiting = {module.path}, [module]
         while waiting:
             one = waiting.pop()
             folder = os.path.dirname(one.path)
             for include in one.includes:
                 path = resolve(folder, include.text) if not include.tests else None
-                header = self._by_path.get(path) if path is not None and path not in found else None
+                header = self._by_path[path] if path in self._by_path and path not in found else None
                 if header is not None:
                     found.add(header.path)
                     waiting.append(header)

@@ -14,7 +14,7 @@ from bwlint.model.facts import Prose, Side, Use
 from bwlint.model.kinds import ASSERTED, ATTEMPTED, NUMBER, Ends, How
 from bwlint.readers.nodes import below
 from bwlint.readers.python.given import arguments, deciding
-from bwlint.readers.skim import FUNCTIONS, parsed
+from bwlint.readers.skim import parsed
 from bwlint.readers.spans import span
 
 MAX_USES = 80
@@ -460,7 +460,8 @@ _STATEMENTS: dict[type, Callable[[Collector, Any, bool], None]] = {
     ast.With: Collector._with,
     ast.AsyncWith: Collector._with,
     ast.Try: Collector._try,
-    **dict.fromkeys(FUNCTIONS, Collector._definition),
+    ast.FunctionDef: Collector._definition,
+    ast.AsyncFunctionDef: Collector._definition,
     ast.ClassDef: Collector._definition,
     ast.Import: Collector._import,
     ast.ImportFrom: Collector._import_from,
