@@ -361,9 +361,10 @@ def test_what_cannot_be_read_is_listed(here: Path) -> None:
 def test_skips_are_counted_and_listed_on_stderr(here: Path) -> None:
     (here / "good.py").write_text(CLEAN)
     (here / "bad.py").write_text("arch = (\n")
-    quiet, loud = invoke("."), invoke(".", "--verbose")
-    assert "1 file skipped" in quiet.stderr
-    assert "bad.py" not in quiet.stderr
+    plain, loud, quiet = invoke("."), invoke(".", "--verbose"), invoke(".", "--quiet")
+    assert "no findings in what was read, 1 file skipped" in plain.stderr
+    assert "skipped bad.py: syntax error" in plain.stderr
+    assert quiet.stderr == ""
     assert "skipped bad.py: syntax error" in loud.stderr
     assert quiet.exit_code == loud.exit_code == 0
 

@@ -46,7 +46,7 @@ from bwlint.model.escape import HIDDEN
 from bwlint.readers.binary import elf as elves
 from bwlint.readers.binary.names import readable
 from bwlint.report import Setting, inspection_json, inspection_text, sarif
-from bwlint.report.summary import skipped as skipped_text
+from bwlint.report.summary import not_read
 from bwlint.settings.config import UsageError
 from bwlint.sources.stretch import ByteSource
 
@@ -107,7 +107,7 @@ def assert_reports(found: Inspected) -> None:
         inspection_text.render(inspection, setting),
         inspection_json.render(inspection, setting, True),
         sarif.render(inspection.report, setting),
-        skipped_text(inspection.report),
+        not_read(inspection.report.skipped, every=True),
     ]
     assert not any(HIDDEN.search(text.replace("\n", "")) for text in texts)
     for text in texts[2:4]:

@@ -41,6 +41,7 @@ from bwlint.commands.options import (
     schemas_by_name,
     settling,
     several,
+    strict,
     target,
     verbose,
 )
@@ -237,6 +238,7 @@ def app() -> None:
 @no_cache
 @click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
 @exit_zero
+@strict
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was rewritten.")
 @click.option("--quiet", "-q", is_flag=True, help="No summary on stderr.")
 @click.option(
@@ -350,6 +352,7 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
 @jobs
 @no_cache
 @click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
+@strict
 @verbose
 @click.pass_context
 def audit(ctx: click.Context, /, **options: Any) -> None:
@@ -387,6 +390,7 @@ def audit(ctx: click.Context, /, **options: Any) -> None:
 @output
 @color
 @exit_zero
+@strict
 @verbose
 @click.pass_context
 def inspect(ctx: click.Context, /, **options: Any) -> None:

@@ -11,7 +11,7 @@ from questions import fingerprint, make_ledger, make_row
 from bwlint.model.findings import Finding, Fix, Proof, Report, Severity, Skipped
 from bwlint.model.ledger import Decision, RowKind, Said
 from bwlint.report import statistics
-from bwlint.report.summary import at_least, questions, questions_left, skipped, summary
+from bwlint.report.summary import at_least, not_read, questions, questions_left, summary
 from bwlint.settings.decisions import apply
 
 _PROOF = Proof((), (), (), (), "")
@@ -112,7 +112,22 @@ def test_what_people_have_decided_is_counted() -> None:
 
 
 def test_skipped_files_with_reasons(rich_report: Report) -> None:
-    assert skipped(rich_report) == ("skipped pkg/big\\x1b[31m.py: 30 MB, more than 10 MB\nskipped x.py: a folder\n")
+    told = "skipped pkg/big\\x1b[31m.py: 30 MB, more than 10 MB\nskipped x.py: a folder\n"
+    assert not_read(rich_report.skipped, every=False) == told
+
+
+@pytest.mark.parametrize(("number", "lines", "last"), [(3, 3, "c3"), (4, 4, "c4"), (9, 4, "6 more files")])
+def test_of_many_files_a_few_are_named_for_each_reason(number: int, lines: int, last: str) -> None:
+    files = [Skipped(f"c{at}", "a socket") for at in range(1, number + 1)]
+    told = not_read(files, every=False).splitlines()
+    assert (len(told), last in told[-1]) == (lines, True)
+    assert len(not_read(files, every=True).splitlines()) == number
+    assert len(not_read([*files, Skipped("d", "a folder")], every=False).splitlines()) == lines + 1
+
+
+def test_no_findings_is_said_of_what_was_read_alone(report: Callable[..., Report]) -> None:
+    assert summary(report(skipped=(Skipped("x", "a folder"),))) == "no findings in what was read, 1 file skipped"
+    assert summary(report(stats={"ignored": 3})) == "no findings, 3 left out by .gitignore"
 
 
 @pytest.mark.parametrize(("severity", "rules"), [("note", 2), ("warning", 2), ("error", 1)])

@@ -13,6 +13,7 @@ import pytest
 from effort import at_most
 
 from bwlint.model.findings import Skipped
+from bwlint.sources import disk
 from bwlint.sources.walk import Discovery, Mount, discover
 
 
@@ -356,3 +357,50 @@ def test_roots(tmp_path: Path) -> None:
         roots = {str(Path(file.real).relative_to(real)): Path(file.root) for file in discover([str(argument)]).files}
         assert roots
         assert expected.items() & roots.items() == {key: expected[key] for key in expected if key in roots}.items()
+
+
+def _repository(top: Path, *tracked: str) -> None:
+    git = ("git", "-c", "core.excludesFile=", "-c", "init.defaultBranch=main", "-C", str(top))
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-f", *tracked], check=True)
+
+
+@pytest.mark.parametrize(
+    ("ignore", "tracked", "read", "ignored"),
+    [
+        pytest.param("build/\n*.txt", ["CMakeLists.txt"], ["CMakeLists.txt", "a.py"], 1, id="a-pattern-too-wide"),
+        pytest.param(
+            "build/", ["build/gen/a.py"], ["CMakeLists.txt", "a.py", "build/gen/a.py"], 1, id="one-file-of-a-folder"
+        ),
+        pytest.param("build/", ["a.py"], ["CMakeLists.txt", "a.py"], 1, id="untracked-stays-out"),
+        pytest.param("*.py", ["a.py", "build/gen/b.py"], ["CMakeLists.txt", "a.py", "build/gen/b.py"], 1, id="some"),
+    ],
+)
+def test_what_git_tracks_is_read_whatever_ignore_files_say(
+    tmp_path: Path, ignore: str, tracked: list[str], read: list[str], ignored: int
+) -> None:
+    plant(tmp_path, ["a.py", "CMakeLists.txt", "build/gen/a.py", "build/gen/b.py", f".gitignore: {ignore}\n"])
+    _repository(tmp_path, ".gitignore", *tracked)
+    found = discover([str(tmp_path)])
+    assert (names(found, tmp_path), found.ignored) == (read, ignored)
+
+
+def test_a_tracked_file_that_is_named_is_read_with_force_exclude(tmp_path: Path) -> None:
+    plant(tmp_path, ["a.py", "b.py", ".gitignore: *.py\n"])
+    _repository(tmp_path, "a.py")
+    found = discover([str(tmp_path / name) for name in ("a.py", "b.py")], force_exclude=True)
+    assert names(found, tmp_path) == ["a.py"]
+
+
+def test_what_git_tracks_is_looked_at_again(tmp_path: Path) -> None:
+    plant(tmp_path, ["a.py", ".gitignore: *.py\n"])
+    _repository(tmp_path, ".gitignore")
+    with disk.watching() as watch:
+        disk.forget()
+        assert in_tree(tmp_path) == []
+    sight, look = next((key, look) for key, look in watch.looks.items() if key[0] == "tracked")
+    assert disk.now(*sight, look, watch.began) is not None
+    _repository(tmp_path, "a.py")
+    assert disk.now(*sight, look, watch.began) is None
+    disk.forget()
+    assert in_tree(tmp_path) == ["a.py"]

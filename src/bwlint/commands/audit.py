@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bwlint.commands.check import reports
-from bwlint.commands.terminal import CLEAN, FOUND, failure, nothing, say, setting, write
+from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, say, setting, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -248,8 +248,7 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
     from bwlint.model.naming import counted
     from bwlint.report.summary import not_read, questions
 
-    if options["verbose"]:
-        say(not_read(ledger.skipped))
+    say(not_read(ledger.skipped, every=options["verbose"]))
     if not _scanned(ledger):
         return nothing()
     which = f" new or changed since {visible(options['since'])}" if options["since"] else ""
@@ -257,6 +256,8 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
     if ledger.stale:
         count = counted(len(ledger.stale), "decision")
         say(f"bwlint: {count} in {visible(decisions.file)} without a question: --prune takes them out\n")
+    if options["strict"] and ledger.skipped:
+        return WRONG
     failing = _failing(ledger, options["fail_on"])
     if not failing:
         return CLEAN

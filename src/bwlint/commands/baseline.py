@@ -20,7 +20,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.index import kept
     from bwlint.model.naming import counted
     from bwlint.report.baseline import Baseline, load, text_of
-    from bwlint.report.summary import skipped
+    from bwlint.report.summary import not_read
     from bwlint.report.write import write_report
     from bwlint.settings.config import UsageError
 
@@ -29,8 +29,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     if not options["no_cache"]:
         stack.enter_context(kept.using())
     outcome = plainly(options, stack)
-    if options["verbose"]:
-        say(skipped(outcome.report))
+    say(not_read(outcome.report.skipped, every=options["verbose"]))
     if outcome.scanned == 0:
         return nothing()
     named = os.path.relpath(outcome.baseline) if outcome.baseline else None

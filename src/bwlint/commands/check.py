@@ -397,14 +397,14 @@ def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Se
 
 def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     """Say on stderr what there is to say of a run besides its report; with --quiet only what was asked for."""
-    from bwlint.report.summary import beyond, questions_left, skipped, summary
+    from bwlint.report.summary import beyond, not_read, questions_left, summary
 
     if options["statistics"]:
         from bwlint.report import statistics
 
         say(statistics.render(outcome.report))
-    if options["verbose"]:
-        say(skipped(outcome.report))
+    if options["verbose"] or not options["quiet"]:
+        say(not_read(outcome.report.skipped, every=options["verbose"]))
     if options["quiet"]:
         return
     say(beyond(outcome.report))
@@ -429,5 +429,7 @@ def _code(outcome: Outcome, options: dict[str, Any]) -> int:
 
     if outcome.scanned == 0:
         return CLEAN if options["force_exclude"] else nothing()
+    if options["strict"] and outcome.report.skipped:
+        return WRONG
     failing = at_least(outcome.report, outcome.fail_on).findings
     return FOUND if failing and not options["exit_zero"] else CLEAN

@@ -19,7 +19,7 @@ def run(options: dict[str, Any]) -> int:
     from bwlint.commands.progress import progress
     from bwlint.inspection import InspectionRequest, inspect
     from bwlint.model.escape import visible
-    from bwlint.report.summary import at_least, skipped, summary
+    from bwlint.report.summary import at_least, not_read, summary
     from bwlint.settings.config import ConfigError, UsageError
 
     if not (options["things"] or options["installed"]):
@@ -44,12 +44,11 @@ def run(options: dict[str, Any]) -> int:
         raise failure(error) from None
     write(_inspection(found, options), options)
     report = found.inspection.report
-    if options["verbose"]:
-        say(skipped(report))
+    say(not_read(report.skipped, every=options["verbose"]))
     say(f"bwlint: {summary(report, found.severity)}\n")
     for fault in found.failures:
         failure(Exception(fault)).show()
-    if found.failures:
+    if found.failures or (options["strict"] and report.skipped):
         return WRONG
     if found.scanned == 0:
         return nothing()

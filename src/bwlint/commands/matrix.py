@@ -42,7 +42,6 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         write(html.page("matrix", (matrix_json.render(found, how),)), options)
     else:
         write(matrix_text.render(found, how, options["verbose"]), options)
-    if options["verbose"]:
-        say(not_read(found.skipped))
+    say(not_read(found.skipped, every=options["verbose"]))
     say(f"bwlint: {matrix_text.summary(found)}\n")
     return CLEAN if found.rows else NOTHING

@@ -154,7 +154,12 @@ color = click.option(
     help="Color: auto is on stdout at a terminal, or as NO_COLOR and FORCE_COLOR say; always is in files, too.",
 )
 exit_zero = click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
-verbose = click.option("--verbose", "-v", is_flag=True, help="List skipped files with the reason.")
+strict = click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 2 if a file could not be read, or an internal error kept it from being judged.",
+)
+verbose = click.option("--verbose", "-v", is_flag=True, help="List all skipped files, each with its reason.")
 
 
 class WordList(click.ParamType):  # type: ignore[type-arg]

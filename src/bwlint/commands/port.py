@@ -38,8 +38,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     write(_rendered(found, options), options)
     if options["patches"]:
         _write_patches(found, options)
-    if options["verbose"]:
-        say(not_read(found.skipped))
+    say(not_read(found.skipped, every=options["verbose"]))
     say(f"bwlint: {summary(found)}\n")
     if not found.scanned:
         return NOTHING

@@ -13,6 +13,7 @@ from bwlint.chips import ChipSet
 from bwlint.inspection import examine, judged
 from bwlint.inspection.origins import Origin
 from bwlint.model.findings import Finding, Skipped
+from bwlint.sources.faults import contained
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.scratch import scratch_folder
 from bwlint.sources.tree import project_folder
@@ -38,11 +39,12 @@ def judged_binaries(
     with ExitStack() as stack:
         scratch = scratch_folder(stack)
         for origin, rules_of in (*_folders(files, enabled), *_wheels(wheels, rules)):
-            shipment, unread = examine(origin, asked, scratch)
-            every = frozenset[str]().union(*rules_of.values())
-            found = judged(shipment, asked, every)
-            findings += [each for each in found if each.name in _rules_on(each.path, rules_of, every)]
-            skipped += unread
+            with contained(origin.files[0][1], "reading binaries"):
+                shipment, unread = examine(origin, asked, scratch)
+                every = frozenset[str]().union(*rules_of.values())
+                found = judged(shipment, asked, every)
+                findings += [each for each in found if each.name in _rules_on(each.path, rules_of, every)]
+                skipped += unread
     unshipped = [PurePosixPath(file.path) for file in files if _is_unshipped(file)]
     places = {str(place) for path in unshipped for place in (path, path.parent)}
     return [replace(each, severity="note") if each.path in places else each for each in findings], skipped

@@ -11,6 +11,9 @@ from bwlint.model.findings import SEVERITIES, Report, Severity, Skipped
 from bwlint.model.ledger import SAID, Ledger, RowKind
 from bwlint.model.naming import counted
 
+_FEW = 3
+"""Files that are named for each reason."""
+
 
 def at_least(report: Report, severity: Severity) -> Report:
     """`report` without the findings below `severity`."""
@@ -31,7 +34,7 @@ def summary(report: Report, shown: Severity = "note", seconds: float | None = No
         if counts[severity]
     ]
     if not parts:
-        parts.append("no findings")
+        parts.append("no findings in what was read" if report.skipped else "no findings")
     offered = Counter(finding.fix.applicability for finding in report.findings if finding.fix)
     least = "at least " if report.stats.get("untried") else ""
     if offered["safe"]:
@@ -47,17 +50,23 @@ def summary(report: Report, shown: Severity = "note", seconds: float | None = No
         # Several things may be wrong with one.
         files = {file.path for file in report.skipped}
         parts.append(f"{counted(len(files), 'file')} skipped")
+    if ignored := report.stats.get("ignored"):
+        parts.append(f"{ignored} left out by .gitignore")
     return ", ".join(parts) + ("" if seconds is None else f" in {seconds:.1f} s")
 
 
-def skipped(report: Report) -> str:
-    """The files that were not read, one a line, each with its reason."""
-    return not_read(report.skipped)
-
-
-def not_read(files: Iterable[Skipped]) -> str:
-    """The same for a list of files."""
-    return "".join(f"skipped {visible(file.path)}: {visible(file.reason)}\n" for file in files)
+def not_read(files: Iterable[Skipped], *, every: bool) -> str:
+    """The files that were not read, one a line, each with its reason; without `every` a few for each reason."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for file in files:
+        places[file.reason].append(file.path)
+    lines = []
+    for reason, paths in places.items():
+        shown = paths if every or len(paths) == _FEW + 1 else paths[:_FEW]
+        lines += [f"skipped {visible(path)}: {visible(reason)}\n" for path in shown]
+        if rest := len(paths) - len(shown):
+            lines.append(f"skipped {counted(rest, 'more file')}: {visible(reason)} (--verbose lists them)\n")
+    return "".join(lines)
 
 
 def beyond(report: Report) -> str:

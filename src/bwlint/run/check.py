@@ -19,6 +19,7 @@ from bwlint.run.outcome import GateSets, Outcome
 from bwlint.run.request import CheckRequest
 from bwlint.settings.decisions import load
 from bwlint.sources.disk import digest
+from bwlint.sources.faults import contained, noted
 from bwlint.sources.kinds import BINARY
 from bwlint.sources.texts import Names
 from bwlint.world.budget import Budget
@@ -42,14 +43,15 @@ def judge(gathered: Gathered) -> Outcome:
     found, collected, settings, names = gathered.found, gathered.collected, gathered.settings, gathered.names
     carried, unread_binaries = _carried(gathered, names)
     told = _told(gathered, names, carried=carried)
-    skipped = (*found.skipped, *collected.skipped, *told.skipped, *unread_binaries)
+    faulty = (Skipped(names.reported(one.path, found.files[0]), one.reason) for one in noted())
+    skipped = (*found.skipped, *collected.skipped, *told.skipped, *unread_binaries, *faulty)
     scanned = len(found.files) - len(collected.skipped)
     report = Report(
         gathered.targets.names,
         (*told.findings, *carried),
         tuple(sorted(set(skipped), key=lambda skip: (skip.path, skip.reason))),
         told.suppressed,
-        {"files": scanned, **told.stats},
+        {"files": scanned, **({"ignored": found.ignored} if found.ignored else {}), **told.stats},
     )
     severity, fail_on = settings.run.levels
     known = settings.run.baseline_file
@@ -106,7 +108,9 @@ def _told(
     stats |= {"untried": proofs.untried} if proofs.untried else {}
     judged = analysis.context.judged if again is None else {}
     sets = {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
-    rows = rows_of(gathered, names, analysis, finished.findings, finished.suppressed, carried)
+    rows: tuple[Row, ...] = ()
+    with contained(gathered.found.files[0].real, "listing questions"):
+        rows = rows_of(gathered, names, analysis, finished.findings, finished.suppressed, carried)
     stats |= _left(gathered, rows)
     if again is not None and not budget.ended:
         again.keep()

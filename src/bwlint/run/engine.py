@@ -30,6 +30,7 @@ from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.again import Again
 from bwlint.run.merging import one_each
 from bwlint.sources import disk
+from bwlint.sources.faults import Fault, adopt, as_far_as_it_goes, contained, noted
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.recorder import Thing, once
 from bwlint.sources.search import remember_by
@@ -129,16 +130,18 @@ def context_of(world: Linked, collected: Collected, targets: ChipSet) -> Context
 
     def judged(real: str) -> list[Judged]:
         module = makers[real]()
-        return [
-            Judged(part, gate, sets, places[real])
-            for part in (module, *module.embedded)
-            for gate in part.gates
-            if (sets := tree.sets(part, gate)) is not None
-        ]
+        found = []
+        for part in (module, *module.embedded):
+            for gate in part.gates:
+                with contained(real, "evaluating a test", gate.at.line):
+                    sets = tree.sets(part, gate)
+                    found += [] if sets is None else [Judged(part, gate, sets, places[real])]
+        return found
 
     def guards(real: str) -> tuple[Guarded, ...]:
         module = makers[real]()
-        return tuple(guarded for part in (module, *module.embedded) for guarded in guards_of(tree, part))
+        parts = (partial(guards_of, tree, part) for part in (module, *module.embedded))
+        return tuple(one for part in parts for one in as_far_as_it_goes(part, real, "evaluating guards"))
 
     return Context(
         tree,
@@ -181,6 +184,7 @@ def analyse(
     if again is not None:
         again.ask(tree.searches)
     found = list(_found(judging, modules, budget, jobs, advance, again))
+    adopt(fault for one in found for fault in one.faults)
     world.outlines.keep()
     for search in tree.searches.values():
         search.keep()
@@ -219,6 +223,7 @@ class OfFile:
     """How many were evaluated."""
     expected: tuple[str, ...] = ()
     """Roots of packages that came up."""
+    faults: tuple[Fault, ...] = ()
 
     @property
     def left(self) -> tuple[tuple[Question, ...], int, int, tuple[str, ...]]:
@@ -330,8 +335,8 @@ class Judging:
         self._handed = world.handed
         self._unreached = unreached
         self._gates = [(rule, check) for rule, check in checks() if rule.name in wanted]
-        self._guards = [check for rule, check in guard_checks() if rule.name in wanted]
-        self._files = [check for rule, check in file_checks() if rule.name in wanted]
+        self._guards = [(rule.name, check) for rule, check in guard_checks() if rule.name in wanted]
+        self._files = [(rule.name, check) for rule, check in file_checks() if rule.name in wanted]
         self.tree = world.tree
 
     def of_all(self, modules: Modules, places: Iterable[int], again: Again | None) -> Iterator[OfFile]:
@@ -349,32 +354,43 @@ class Judging:
 
     def of(self, file: SourceFile, module: Module) -> OfFile:
         """What the rules say of one file."""
-        before = len(self.tree.expected)
+        before, begun = len(self.tree.expected), len(noted())
+        found = OfFile((), 0, ())
+        with contained(module.path, "judging"):
+            found = self._told(file, module)
+        asking = partial(questions_of, self._context, module)
+        questions = tuple(as_far_as_it_goes(asking, module.path, "asking questions"))
+        expected = tuple(self.tree.expected[before:])
+        return replace(found, questions=questions, expected=expected, faults=noted(begun))
+
+    def _told(self, file: SourceFile, module: Module) -> OfFile:
+        """The drafts of a file."""
         drafts = _at_origins(self._context, module, list(self._drafts(module)))
         merged = one_each(_as_built(self._native, module, drafts))
         others = bool(merged) and self._native.unbuilt.includes_none(module.path)
         elsewhere = others or for_another_vendor(self._context, module)
         reached = () if elsewhere else tuple(draft for draft in merged if not self._unreached.holds(file.root, draft))
-        questions = tuple(questions_of(self._context, module))
-        gates, expected = len(self._context.beside(module)), tuple(self.tree.expected[before:])
-        return OfFile(reached, len(merged) - len(reached), questions, gates, expected)
+        return OfFile(reached, len(merged) - len(reached), (), len(self._context.beside(module)))
 
     def _drafts(self, module: Module) -> Iterator[Draft]:
         context = self._context
         for judged in context.judged[module.path]:
             for rule, check in self._gates:
                 if (rule.asks_builds or not judged.sets.flags) and (rule.asks_choices or judged.gate.kind != "choice"):
-                    yield from _weighed(judged, check(context, judged))
+                    asking, line = partial(check, context, judged), judged.gate.at.line
+                    yield from _weighed(judged, as_far_as_it_goes(asking, module.path, rule.name, line))
         for one, judged in () if context.in_test(module) else self._handed.asked(module):
             for rule, check in self._gates:
                 if rule.asks_handed:
-                    yield from (_handed_on(module, one, draft) for draft in _weighed(judged, check(context, judged)))
+                    found = as_far_as_it_goes(partial(check, context, judged), module.path, rule.name, one.at.line)
+                    yield from (_handed_on(module, one, draft) for draft in _weighed(judged, found))
         for guarded in context.guards[module.path]:
-            for check_guard in self._guards:
-                yield from check_guard(context, guarded)
+            for name, check_guard in self._guards:
+                asking, line = partial(check_guard, context, guarded), guarded.guard.at.line
+                yield from as_far_as_it_goes(asking, module.path, name, line)
         for part in (module, *module.embedded):
-            for check_file in self._files:
-                yield from check_file(context, part)
+            for name, check_file in self._files:
+                yield from as_far_as_it_goes(partial(check_file, context, part), module.path, name)
 
 
 _ASKED_ELSEWHERE = NoFix("what is handed on is asked in another file")

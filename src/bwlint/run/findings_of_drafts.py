@@ -38,6 +38,7 @@ from bwlint.run.again import Again, ToldOfFile, Tried
 from bwlint.run.copies import without_copies
 from bwlint.run.engine import Analysis
 from bwlint.settings import catalog, suppress
+from bwlint.sources.faults import contained, noted
 from bwlint.sources.read import SourceText
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.walk import SourceFile
@@ -132,10 +133,11 @@ def finish(
         own, base, proofs.tried = Names(names.files), analysis.context.proved.total(), []
         own.reported(file.real, file)
         one = _ReportedFile(analysis, file, text, texts, own, enabled(file), proofs)
-        with nullcontext() if again is None else again.about(file.real):
+        kept, silenced, begun = list[Finding](), list[Suppressed](), len(noted())
+        with nullcontext() if again is None else again.about(file.real), contained(file.real, "telling findings"):
             kept, silenced = one.finish(drafts.get(file.real, ()))
         names.reals.update(own.reals)
-        if again is not None and file.real in analysis.found:
+        if again is not None and file.real in analysis.found and not (analysis.found[file.real].faults or noted(begun)):
             found = analysis.found[file.real]
             tried = tuple((size, read - base, answer) for size, read, answer in proofs.tried)
             proved = analysis.context.proved.total() - base
@@ -146,7 +148,7 @@ def finish(
         findings += kept
         suppressed += silenced
     for real in analysis.found if again is not None else ():
-        if again is not None and real not in files:
+        if again is not None and real not in files and not analysis.found[real].faults:
             one_found = analysis.found[real]
             again.tell(real, ToldOfFile((), (), *one_found.left, reals=(), tried=(), proved=0))
     return Finished(
@@ -196,12 +198,13 @@ class _ReportedFile:
         judged = self._judged(drafts)
         findings = []
         for draft in sorted(drafts, key=lambda draft: (draft.at, draft.rule.name)):
-            rests_on = [judged[id(gate)] for gate in (draft.gate, *draft.rests_on) if id(gate) in judged]
-            finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
-            key = (finding.name, _between(self.text, finding.region), self._qualname(draft))
-            content = fingerprint(*key[:2], "", 0)
-            findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key]), content=content))
-            seen[key] += 1
+            with contained(draft.module.path, f"telling {draft.rule.name}", draft.at.line):
+                rests_on = [judged[id(gate)] for gate in (draft.gate, *draft.rests_on) if id(gate) in judged]
+                finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
+                key = (finding.name, _between(self.text, finding.region), self._qualname(draft))
+                content = fingerprint(*key[:2], "", 0)
+                findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key]), content=content))
+                seen[key] += 1
         return findings
 
     def _qualname(self, draft: Draft) -> str:
@@ -277,7 +280,9 @@ class _ReportedFile:
         from bwlint.fix import Job, propose
 
         job = Job(self.analysis.context, draft, remedy, judged, self.file.root, self.text.source)
-        proposed = propose(job)
+        proposed: Fix | NoFix = NoFix("an internal error: please report it")
+        with contained(draft.module.path, f"fixing {draft.rule.name}", draft.at.line):
+            proposed = propose(job)
         if isinstance(proposed, NoFix):
             return proposed
         own = [edit for edit in proposed.edits if edit.path == draft.module.path]

@@ -20,7 +20,7 @@ from bwlint.settings import catalog
 from bwlint.settings.config import Config, Configs, UsageError, chosen_rules, configs, patterns, rule_names
 from bwlint.settings.decisions import NAME, root_of
 from bwlint.settings.suppress import MARK
-from bwlint.sources import disk
+from bwlint.sources import disk, faults
 from bwlint.sources.ignore import Matcher
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_package
@@ -45,6 +45,8 @@ class Found:
     mounts: tuple[str, ...] = ()
     wheels: tuple[tuple[str, str], ...] = ()
     """Paths for reports and real ones."""
+    ignored: int = 0
+    """Files and folders that ignore files leave out."""
 
 
 def gather(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> Gathered:
@@ -53,6 +55,7 @@ def gather(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) ->
     What it unpacks lives as long as `stack`. Raises UsageError and ConfigError.
     """
     disk.forget()
+    faults.forget()
     settings = Settings(request)
     targets = settings.targets()
     if request.stdin is not None:
@@ -256,7 +259,7 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, adv
         raise UsageError("\n".join(f"{visible(error.path)}: {error.reason}" for error in found.errors))
     settings.mounts = tuple(disk.real(path.real) + os.sep for path in paths if isinstance(path, Mount))
     files = tuple(file for file in found.files if not settings.is_excluded(file))
-    return Found(files, (*refused, *found.skipped), settings.mounts, tuple(wheels))
+    return Found(files, (*refused, *found.skipped), settings.mounts, tuple(wheels), found.ignored)
 
 
 def _from_stdin(request: CheckRequest, data: bytes, settings: Settings) -> tuple[Found, Collected]:

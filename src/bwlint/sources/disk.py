@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from bwlint.sources import recorder
 
-Sight = Literal["file", "folder", "mode", "link", "real"]
+Sight = Literal["file", "folder", "mode", "link", "real", "tracked"]
 """What was looked at.
 
 file    the content of a file
@@ -30,6 +30,7 @@ folder  the names in a folder, and of what type each is
 mode    what a path leads to
 link    the same of a link itself
 real    the path without links
+tracked what git tracks in a tree though its ignore files name it, by the path of the index
 """
 Status = tuple[int, int, int, int, int]
 """Mode, inode, size in bytes, times of the last change of content and of status in nanoseconds."""
@@ -208,6 +209,33 @@ def matching(pattern: str) -> list[str]:
     return sorted(found)
 
 
+@remembered
+def tracked_though_ignored(top: str) -> frozenset[str]:
+    """What git tracks in a tree though ignore files name it, and the folders around it: paths below `top`. Nothing
+    where no git says so.
+    """
+    index = os.path.join(top, ".git", "index")
+    try:
+        status = _status(os.stat(index))
+    except OSError:
+        status = None  # another work tree of the repository: git knows where its index lies
+    found = _tracked(top)
+    if _watch is not None:
+        _note(_watch, "tracked", index, Look(status, digest("\0".join(found).encode("utf-8", "surrogateescape"))))
+    return frozenset(path[:end] for path in found for end in _ends_of_parts(path))
+
+
+def _tracked(top: str) -> list[str]:
+    from bwlint.sources.worktree import asked  # most trees track nothing that they ignore, and few runs ask
+
+    _, listed = asked(top, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+    return sorted(filter(None, listed.split("\0")))
+
+
+def _ends_of_parts(path: str) -> Iterator[int]:
+    return (at for at, letter in enumerate(path + "/") if letter == "/")
+
+
 def was_read(path: str, status: os.stat_result, data: bytes | None) -> None:
     """Note that a file with that status was opened, and what was in it where it was read to its end."""
     if _watch is None:
@@ -319,6 +347,11 @@ def _folder(path: str) -> str:
         return _failed(error)
 
 
+def _tracked_again(index: str) -> str:
+    found = _tracked(os.path.dirname(os.path.dirname(index)))
+    return digest("\0".join(found).encode("utf-8", "surrogateescape"))
+
+
 def _file(path: str) -> str:
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -346,4 +379,5 @@ _AGAIN: dict[Sight, Callable[[str], str]] = {
     "mode": _mode,
     "link": _link,
     "real": os.path.realpath,
+    "tracked": _tracked_again,
 }

@@ -73,13 +73,15 @@ class SourceFile:
 class Discovery:
     """`errors` are arguments that do not exist; `skipped` is what exists and cannot be read.
 
-    `complete` says that the walk came to its end.
+    `complete` says that the walk came to its end. `ignored` counts what ignore files leave out: folders, and files of
+    a known kind outside them.
     """
 
     files: tuple[SourceFile, ...]
     skipped: tuple[Skipped, ...]
     errors: tuple[Skipped, ...]
     complete: bool = True
+    ignored: int = 0
 
 
 def discover(
@@ -91,14 +93,14 @@ def discover(
 ) -> Discovery:
     """The files of a known kind in `paths`, each real file once, by path within each argument.
 
-    Arguments themselves are read though an ignore file matches them, unless `force_exclude` is set. A walk ends where
-    it has seen `most_entries` files and folders of any kind.
+    Arguments themselves are read though an ignore file matches them, unless `force_exclude` is set, and what git tracks
+    is read whatever ignore files say. A walk ends where it has seen `most_entries` files and folders of any kind.
     """
     walk = _FolderWalk(use_gitignore, force_exclude, most_entries)
     for path in paths:
         walk.argument(path if isinstance(path, Mount) else Mount(path, path), mounted=isinstance(path, Mount))
     skipped = sorted(set(walk.skipped), key=lambda skip: (skip.path, skip.reason))
-    return Discovery(tuple(walk.files), tuple(skipped), tuple(walk.errors), not walk.is_cut)
+    return Discovery(tuple(walk.files), tuple(skipped), tuple(walk.errors), not walk.is_cut, walk.ignored)
 
 
 class _Folder(NamedTuple):
@@ -108,6 +110,8 @@ class _Folder(NamedTuple):
     """Those of the folders above."""
     root: str
     """The package root of the folder above."""
+    is_ignored: bool = False
+    """It is left out but for what git tracks in it."""
 
 
 class _Link(NamedTuple):
@@ -118,6 +122,7 @@ class _Link(NamedTuple):
 class _FolderWalk:
     def __init__(self, use_gitignore: bool, force_exclude: bool, most_entries: int | None) -> None:
         self.is_cut = False
+        self.ignored = 0
         self._left = most_entries
         self.files: list[SourceFile] = []
         self.skipped: list[Skipped] = []
@@ -193,7 +198,7 @@ class _FolderWalk:
             return
         rules = self._rules_in(folder.real, names, folder.rules) if self._use_gitignore else ()
         root = folder.root if "__init__.py" in names else folder_root(folder.real)
-        inside = _Folder(as_base(folder.reported), as_base(folder.real), rules, root)
+        inside = _Folder(as_base(folder.reported), as_base(folder.real), rules, root, folder.is_ignored)
         for entry in entries:
             try:
                 self._entry(entry, inside, stack)
@@ -207,13 +212,15 @@ class _FolderWalk:
         if not (kind or is_link or is_folder) or is_unread(entry.name):
             return
         real = inside.real + entry.name
-        if is_ignored(inside.rules, real, is_folder=is_folder):
+        is_out = inside.is_ignored or is_ignored(inside.rules, real, is_folder=is_folder)
+        if is_out and not _is_tracked(real):
+            self.ignored += 1
             return
         reported = inside.reported + entry.name
         if is_link:
             self._links.append(_Link(reported, real))
         elif is_folder:
-            stack.append(_Folder(reported, real, inside.rules, inside.root))
+            stack.append(_Folder(reported, real, inside.rules, inside.root, is_out))
         elif entry.is_file(follow_symlinks=False):
             self._add(SourceFile(_printable(reported), real, kind or "", inside.root))
         else:
@@ -297,7 +304,15 @@ class _FolderWalk:
         rules = self._rules_above(folder)
         if self._use_gitignore:
             rules = self._rules_in(folder, _ignore_files(folder), rules)
-        return _is_out_anywhere(rules, real, is_folder=False)
+        return _is_out_anywhere(rules, real, is_folder=False) and not _is_tracked(real)
+
+
+def _is_tracked(real: str) -> bool:
+    """Whether git tracks a file, or anything in a folder, that ignore files leave out: these say nothing of it."""
+    from bwlint.sources.worktree import top_of  # nothing that a run without ignored files loads
+
+    top = top_of(os.path.dirname(real))
+    return top is not None and os.path.relpath(real, top) in disk.tracked_though_ignored(top)
 
 
 def is_unread(name: str) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import astuple, dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar, cast
@@ -23,7 +24,7 @@ from bwlint.model.ledger import Sighting
 from bwlint.readers import KINDS, ReadError, python, reader, unparsed
 from bwlint.readers.sightings import sightings
 from bwlint.settings.suppress import MARK
-from bwlint.sources import disk, recorder
+from bwlint.sources import disk, faults, recorder
 from bwlint.sources.kinds import kind_of
 from bwlint.sources.limits import bounded, is_nested_too_deep
 from bwlint.sources.read import WIDE, Unread, decode, is_wide, no_text, read_bytes
@@ -115,7 +116,7 @@ keys of its facts and its sightings in the index, "" where it has none.
 
 class ReadResult(NamedTuple):
     """What a worker says of a file: its facts and its sightings, as the index keeps them where there is one, each with
-    its key there, whether it has a comment, and what was read for it, as one thing.
+    its key there, whether it has a comment, what was read for it, as one thing, and errors of bwlint's own.
     """
 
     found: Facts | bytes
@@ -124,6 +125,7 @@ class ReadResult(NamedTuple):
     facts_key: str = ""
     words_key: str = ""
     thing: int = -1
+    faults: tuple[faults.Fault, ...] = ()
 
 
 def collect(
@@ -161,7 +163,8 @@ def collect(
             data = result.found if isinstance(result.found, bytes) else result.facts_key.encode()
             card = None if module is None else Card.of(module, data)
             make = partial(_same, cast(Module, module))
-            if answers is not None:
+            faults.adopt(result.faults)
+            if answers is not None and not result.faults:
                 told = (
                     card and astuple(card),
                     reason,
@@ -207,6 +210,9 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
         with bounded():
             return kept.answered(key, lambda: _loaded(kind, real, dotted, data, handed, brought, matters=matters))
     except ReadError:
+        return None
+    except Exception as error:
+        faults.note(error, real, "reading")
         return None
 
 
@@ -418,12 +424,11 @@ def _read_chunk(chunk: _Chunk) -> list[ReadResult]:
 
 
 def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> ReadResult:
-    known = recorder.recorder()
-    if known is None:
-        return _result(real, root, kind, own)
-    with known.apart() as reads:
+    known, before = recorder.recorder(), len(faults.noted())
+    with nullcontext() if known is None else known.apart() as reads:
         found = _result(real, root, kind, own)
-    return found._replace(thing=known.thing(reads))
+    thing = -1 if known is None or reads is None else known.thing(reads)
+    return found._replace(thing=thing, faults=faults.noted(before))
 
 
 def _result(real: str, root: str, kind: str, own: frozenset[str]) -> ReadResult:
@@ -431,15 +436,15 @@ def _result(real: str, root: str, kind: str, own: frozenset[str]) -> ReadResult:
     if isinstance(data, Unread):
         return ReadResult((None, data.reason))
     found, key = _of_content(real, root, kind, data, own)
-    return ReadResult(found, _MARK in data, _words_of(kind, data), key, kept.key("sightings", data, kind).hex())
+    return ReadResult(found, _MARK in data, _words_of(real, kind, data), key, kept.key("sightings", data, kind).hex())
 
 
 def sightings_of(file: SourceFile, data: bytes) -> tuple[Sighting, ...]:
     """The lines of a file with that content that speak of a chip."""
-    return _sighted(_words_of(file.kind, data), file)
+    return _sighted(_words_of(file.real, file.kind, data), file)
 
 
-def _words_of(kind: str, data: bytes) -> tuple[Sighting, ...] | bytes:
+def _words_of(real: str, kind: str, data: bytes) -> tuple[Sighting, ...] | bytes:
     if kind not in KINDS or is_wide(data):
         return ()
     try:
@@ -447,6 +452,9 @@ def _words_of(kind: str, data: bytes) -> tuple[Sighting, ...] | bytes:
             return kept.in_bytes(kept.key("sightings", data, kind), lambda: _sightings(kind, data))
     except ReadError:
         return ()  # why is told of its facts
+    except Exception as error:
+        faults.note(error, real, "looking for words")
+        return ()
 
 
 def _sightings(kind: str, data: bytes) -> tuple[Sighting, ...]:
@@ -485,6 +493,9 @@ def _of_content(real: str, root: str, kind: str, data: bytes, own: frozenset[str
             return kept.in_bytes(key, lambda: _facts(real, root, kind, data, own, brought)), key.hex()
     except ReadError as error:
         return (None, str(error)), ""
+    except Exception as error:
+        faults.note(error, real, "reading")
+        return (None, ""), ""
 
 
 def _facts(real: str, root: str, kind: str, data: bytes, own: frozenset[str], brought: frozenset[str]) -> Facts:
