@@ -45,7 +45,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     SUPPRESSION: tuple(pattern for patterns in _LANGUAGES.values() for pattern in patterns),
 }
 """The readers of text, with the patterns of the names of their files."""
-_EXHAUSTED = ("takes more memory", "takes more than")
+_EXHAUSTED = ("takes more memory", "takes more than", "internal error in")
 _TOKEN = re.compile(rb"\w+|\s+|[^\w\s]")
 WORDS = tuple(
     rb"""( ) [ ] { } < > , ; : = == != >= < not and or ! && || if( elseif( else() endif() #if #elif #else #endif #define

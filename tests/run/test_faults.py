@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,12 @@ from small_binaries import cubin
 
 from bwlint.cli import run
 from bwlint.index import kept
+from bwlint.matrix import matrix
 from bwlint.run.check import check
 from bwlint.run.outcome import Outcome
 from bwlint.run.request import CheckRequest
 from bwlint.run.unchanged import known_or_new
+from bwlint.sources import faults
 
 SPLIT = 'import torch\nif torch.cuda.get_device_capability() != (12, 0):\n    raise RuntimeError("SM120 only")\n'
 GUARDED = "#if __CUDA_ARCH__ == 1200\nint fast;\n#endif\n"
@@ -37,6 +39,12 @@ def tree(tmp_path: Path) -> Path:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def _planted_errors_are_wanted() -> Iterator[None]:
+    yield
+    faults.forget()
 
 
 def checked(tree: Path, **options: Any) -> Outcome:
@@ -121,6 +129,13 @@ def test_a_rule_that_fails_costs_its_question(tree: Path, monkeypatch: pytest.Mo
     assert any(f"internal error in {rules[0][0].name}" in skip.reason for skip in outcome.report.skipped)
     assert outcome.report.findings
     assert outcome.rows
+
+
+def test_an_operation_that_fails_costs_its_row(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bwlint.matrix.cells.Cells.ruling", _fails)
+    made = matrix([str(tree)], select=["f"])
+    assert made.rows == ()
+    assert any("internal error in asking for" in skip.reason for skip in made.skipped)
 
 
 def test_a_binary_that_fails_is_listed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

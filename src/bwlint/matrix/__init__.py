@@ -16,11 +16,12 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Module
 from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
-from bwlint.run.check import left_to_decide, told_of_text
+from bwlint.run.check import left_to_decide, told_of_text, unread
 from bwlint.run.engine import Linked, linked
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError
+from bwlint.sources.faults import contained
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
@@ -102,7 +103,10 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
     table = _TableBuilder(
         chips, gathered.texts, gathered.names, {file.real: file for file in files}, near, interfaces.path
     )
-    judged = [(entry, judge.ruling(entry)) for entry in wanted]
+    judged = []
+    for entry in wanted:
+        with contained(entry.site.path if entry.site else interfaces.path(entry.module), f"asking for {entry.name}"):
+            judged.append((entry, judge.ruling(entry)))
     unasked = sum(1 for entry, ruling in judged if entry.site and not entry.backend and not ruling)
     kept = tuple(_kept(judged))
     known = {(entry.module, entry.name) for entry, _ in kept}
@@ -118,7 +122,7 @@ def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -
         _with_left(rows.row(entry, ruling, (entry.module, entry.name) in above), span_of(entry), left)
         for entry, ruling in rows.kept
     ]
-    skipped = tuple(sorted({*gathered.found.skipped, *gathered.collected.skipped}, key=lambda skip: skip.path))
+    skipped = tuple(sorted(set(unread(gathered)), key=lambda skip: (skip.path, skip.reason)))
     scanned = len(gathered.found.files) - len(gathered.collected.skipped)
     return Matrix(chips, tuple(made), rows.unasked, scanned, skipped, gathered.targets.names, left)
 

@@ -28,7 +28,7 @@ from bwlint.port.sources import Lacking
 from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
 from bwlint.port.ways import Ways
-from bwlint.run.check import ToldOfText, left_to_decide, told_of_text
+from bwlint.run.check import ToldOfText, left_to_decide, told_of_text, unread
 from bwlint.run.engine import context_of
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
@@ -138,7 +138,7 @@ class _Planner:
         )
         rows = tuple(self._row(name, wish, taken.get(name, [])) for name, wish in sorted(wishes.items()))
         rows += tuple(map(self._row_of_switch, switches))
-        skipped: set[Skipped] = {*self.gathered.found.skipped, *self.gathered.collected.skipped}
+        skipped: set[Skipped] = set(unread(self.gathered))
         scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
         files = self.gathered.found.files
         by_path = tuple(sorted(skipped, key=lambda skip: skip.path))

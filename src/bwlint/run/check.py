@@ -43,8 +43,7 @@ def judge(gathered: Gathered) -> Outcome:
     found, collected, settings, names = gathered.found, gathered.collected, gathered.settings, gathered.names
     carried, unread_binaries = _carried(gathered, names)
     told = _told(gathered, names, carried=carried)
-    faulty = (Skipped(names.reported(one.path, found.files[0]), one.reason) for one in noted())
-    skipped = (*found.skipped, *collected.skipped, *told.skipped, *unread_binaries, *faulty)
+    skipped = (*unread(gathered), *told.skipped, *unread_binaries)
     scanned = len(found.files) - len(collected.skipped)
     report = Report(
         gathered.targets.names,
@@ -56,6 +55,13 @@ def judge(gathered: Gathered) -> Outcome:
     severity, fail_on = settings.run.levels
     known = settings.run.baseline_file
     return Outcome(report, scanned, severity, fail_on, gathered.texts, names, told.sets, found.wheels, known, told.rows)
+
+
+def unread(gathered: Gathered) -> tuple[Skipped, ...]:
+    """What was not read, or not judged for an error of bwlint's own, so far; each with its reason."""
+    found, names = gathered.found, gathered.names
+    faults = (Skipped(names.reported(one.path, found.files[0]), one.reason) for one in noted())
+    return (*found.skipped, *gathered.collected.skipped, *faults)
 
 
 def told_of_text(gathered: Gathered, world: Linked) -> ToldOfText:
