@@ -77,7 +77,7 @@ def _made(run: Interpreter, target: ClassValue, args: list[Vec], keywords: dict[
         return lift(lambda value: enums.find(run, target, kind, value), args[0])
     if _is_named_tuple(run, target):
         if len(args) == 2 and DEVICE.search(target.body.qualname):
-            return lift(lambda major, minor: Capability((major, minor)), *args)
+            return lift(Capability.made, *args)
         return _record(target.body.fields, args, keywords)
     given = _given(run, target, args, keywords)
     return Vec((Instance(target.module, target.body, tuple(given.items())),))

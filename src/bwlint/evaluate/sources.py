@@ -160,7 +160,7 @@ def call(source: CapabilitySource, arguments: Sequence[Vec], keywords: Mapping[s
         return Vec((ReleaseNumber(int(part) for part in source.text.split(".")),))
     operands = [*arguments, *keywords.values()]
     if source.returns == "named" and len(operands) == 2:  # made of two numbers
-        return lift(lambda major, minor: Capability((major, minor)), *operands)
+        return lift(Capability.made, *operands)
     if source.returns == "release-at-least":
         return lift(lambda asked: _released(source.text, asked), operands[-1]) if operands else Vec((Unknown(),))
     test = _TESTS.get(source.returns)

@@ -50,6 +50,11 @@ class Capability(tuple[int, ...]):
 
     __slots__ = ()
 
+    @classmethod
+    def made(cls, major: Any, minor: Any) -> Any:
+        """One of two values, unknown where one of them is none of the program's numbers."""
+        return cls((major, minor)) if isinstance(major, int) and isinstance(minor, int) else Unknown()
+
 
 class Record(tuple[Any, ...]):
     """A named tuple: equal to tuples, with names for its parts."""

@@ -34,5 +34,5 @@ def _in_lines(source: str) -> Iterator[Operation]:
     for number, line in enumerate(re.split("\r\n|\r|\n", source), 1):
         code = line.partition("#")[0]
         for match in _SET.finditer(code) if len(line) <= _LONGEST_LINE else ():
-            start, end = (len(line[:place].encode()) for place in match.span("name"))
+            start, end = (len(line[:place].encode("utf-8", "surrogatepass")) for place in match.span("name"))
             yield Operation("switched-on", match["name"], Span(number, start, number, end))

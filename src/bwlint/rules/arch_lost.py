@@ -20,8 +20,8 @@ _MOST_BASES = 8
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for one in module.operations:
-        if one.kind != "pinned" or not _names_a_chip(one.amounts[0].args[0]):
-            continue
+        if one.kind != "pinned" or not (one.amounts and _names_a_chip(one.amounts[0].args[0])):
+            continue  # `None` is no amount
         found = _set_anew(context, module, one)
         if found is not None:
             yield _draft(context, module, one, *found)

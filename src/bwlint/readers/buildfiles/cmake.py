@@ -36,6 +36,8 @@ _BLOCKS = frozenset({"if", "foreach", "while", "function", "macro", "block"})
 _BUILT_IN = _BLOCKS | frozenset({"set", "list", "message", "string", "elseif", "set_property", "option"})
 _MOST = 2000
 _MOST_COMMANDS = 50_000
+_MEMBERS_OF_A_COMMAND = 64
+"""How many members of a list that grows cost as much as one more command."""
 _MOST_TEXT = 16_000_000
 """Characters that the variables of a file hold besides what is written there."""
 """Those of a file, with what its loops and calls repeat."""
@@ -315,6 +317,7 @@ class _CmakeFile:
         if name.text == _OWN_LIST:
             self.default = None
         self.lists[name.text] = (*self.lists.get(name.text, ()), *values)
+        self.left = max(0, self.left - len(self.lists[name.text]) // _MEMBERS_OF_A_COMMAND)
         added = tuple(map(self._expanded, values))
         self.texts[name.text] = (*self.texts.get(name.text, ()), *added)
         self._assigned(name.text, values, "piece", replaces=False)
