@@ -42,7 +42,7 @@ from bwlint.sources.recorder import assume, memory
 
 MAX_STEPS = 40_000
 MAX_DEPTH = 60
-LAST_STEPS = 2000
+LAST_STEPS = 300
 """What is left of the budget where something is nested too deeply: nothing is remembered from there on."""
 
 
