@@ -89,6 +89,8 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         return None  # what a test hands to its subject is an example; who asks for one of them is a gate itself
     if not judged.stands_here or (judged.denies and judged.core <= _NAMED_TO_REFUSE):
         return None  # it is reported where it stands, or names the chip in order to refuse it
+    if all(refuses(side) or answers_no(side) for side in (judged.gate.yes, judged.gate.no)):
+        return None  # it says no to everybody, and so keeps nobody out
     if _picks_small_shared(judged):
         return Kept(out, "note", "medium", _SMALL_PARTS)
     if judged.sets.guessed and judged.gate.is_a("expression", "flag"):
@@ -107,8 +109,12 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
 
 
 def _is_asked(context: Context, judged: Judged) -> bool:
-    """Whether a table is asked in its file by who has an error, or something else, where there is no row."""
+    """Whether a table is asked in its file by who has an error, or something else, where there is no row, or gives
+    others the same as these.
+    """
     name = judged.gate.name
+    if judged.gate.kind == "table" and judged.gate.no.empty:
+        return True
     return judged.gate.kind == "table" and any(
         other.gate.kind == "lookup"
         and other.gate.name.rpartition(".")[2] == name
