@@ -63,6 +63,17 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
         yield Operation("memory-query", name, span(at), qualname=place.qualname)
 
 
+def guarded(source: str, name: str) -> list[bool]:
+    """Whether a refusal is caught around each call of a function in another file's text."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return [False]
+    places = [*_places(tree.body, ""), _Asking(tree, "<module>")]
+    calls = {id(call): id(call) in place.guarded for place in reversed(places) for call in place.calls_of(name)}
+    return list(calls.values())
+
+
 def _bindings(tree: ast.Module) -> frozenset[str]:
     """What a file calls its binding of NVML."""
     return frozenset(
