@@ -20,6 +20,7 @@ from bwlint.model.findings import Confidence, Severity
 from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
 from bwlint.model.naming import spoken
 from bwlint.rules.excluded import RULE
+from bwlint.rules.family_split.reasons import certified
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
 from bwlint.world.gates import Judged, answers_no, missing_row, refuses, table_name
@@ -40,6 +41,9 @@ _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
 _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
+_MEANT = re.compile(rf"\b{words.said('on-purpose')}\b", re.I)
+_KNOWN = re.compile(words.said("on-purpose", "avoided", "refusal", "untried", "left-out"), re.I)
+_SENTENCE = re.compile(r"[.;](?:\s|$)|\n\s*\n")
 _QUESTION = re.compile(words.said("support"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NUMBERED = re.compile(rf"{IN_NAMES}[0-9]+")
@@ -91,6 +95,8 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         return None  # it is reported where it stands, or names the chip in order to refuse it
     if all(refuses(side) or answers_no(side) for side in (judged.gate.yes, judged.gate.no)):
         return None  # it says no to everybody, and so keeps nobody out
+    if _is_meant(judged, out):
+        return None
     if _picks_small_shared(judged):
         return Kept(out, "note", "medium", _SMALL_PARTS)
     if judged.sets.guessed and judged.gate.is_a("expression", "flag"):
@@ -106,6 +112,16 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         return _of_arms(context, judged, arms, out)
     rest = _of_ampere if _exact_ampere(judged) else _of_what_is_behind
     return rest(context, judged, out)
+
+
+def _is_meant(judged: Judged, out: ChipSet) -> bool:
+    """Whether somebody says why these chips are kept out: on purpose, for want of a certificate, or what goes wrong."""
+    if _MEANT.search(judged.gate.comment) or certified(judged):
+        return True
+    function = judged.module.functions.get(judged.gate.qualname)
+    said = (judged.gate.comment, function.doc if function is not None else "")
+    sentences = (one for text in said for one in _SENTENCE.split(text))
+    return any(out <= mentioned(one).named and _KNOWN.search(one) is not None for one in sentences)
 
 
 def _is_asked(context: Context, judged: Judged) -> bool:
