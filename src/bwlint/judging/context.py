@@ -113,6 +113,10 @@ class Context:
         """Whether a file belongs to the tests of its project."""
         return TEST_FILE.search(self.places.get(module.path, "")) is not None
 
+    def is_mocked(self, judged: Judged) -> bool:
+        """Whether a gate stands where a test says itself what the device is."""
+        return any(one.kind == "mocked" and one.at.holds(judged.at) for one in judged.module.operations)
+
     def beside(self, module: Module) -> Sequence[Judged]:
         """The gates of a file, in its order; none of one that the run only looks into."""
         return self.judged.get(module.path, ())
