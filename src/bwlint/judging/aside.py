@@ -17,6 +17,7 @@ _ASIDE = re.compile(
     r"(?:^|/)(?:bench\w*|examples?|scripts?|tools?|demos?|profil\w*|tutorials?|ci|\.\w+)/|(?:^|/)bench\w*_[^/]*$|_bench\w*\.\w+$",
     re.I,
 )
+_VENDORED = re.compile(r"(?:^|/)(?:third[-_]?part(?:y|ies)|3rd[-_]?party|_?vendor(?:ed)?|submodules?)/", re.I)
 _TOOLS = re.compile(r"(?:^|/)(?:scripts?|tools?)(?=/)", re.I)
 
 
@@ -44,6 +45,11 @@ def for_developers(context: Context, module: Module) -> bool:
     """Whether it stands aside and is no tool that people run on their own machine."""
     place = _TOOLS.sub("", context.places.get(module.path, ""))
     return context.in_test(module) or _ASIDE.search(place) is not None
+
+
+def vendored(context: Context, module: Module) -> bool:
+    """Whether a file is a copy of another project's, by the folder in which it lies: it is mended there."""
+    return _VENDORED.search(context.places.get(module.path, "")) is not None
 
 
 def for_another_vendor(context: Context, module: Module) -> bool:

@@ -68,7 +68,7 @@ def _replaced(function: _Function) -> Iterator[Operation]:
 
 
 def _question(node: ast.AST) -> str:
-    """The question to a device that a node replaces: `patch("torch.cuda.get_device_capability")`; "" where it is none."""
+    """The question to a device that a node replaces, as `patch("torch.cuda.get_device_capability")` does, or ""."""
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
         given = node.value
         faked = isinstance(given, ast.Lambda) or (isinstance(given, ast.Call) and dotted(given.func).endswith("Mock"))
