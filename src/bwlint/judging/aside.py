@@ -9,7 +9,7 @@ from pathlib import Path
 from bwlint.chips.backends import is_for_another_vendor
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module
-from bwlint.sources.tree import project_folder
+from bwlint.sources.tree import is_project, project_folder
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import TEST_FILE
 
@@ -48,8 +48,12 @@ def for_developers(context: Context, module: Module) -> bool:
 
 
 def vendored(context: Context, module: Module) -> bool:
-    """Whether a file is a copy of another project's, by the folder in which it lies: it is mended there."""
-    return _VENDORED.search(context.places.get(module.path, "")) is not None
+    """Whether a file is a copy of another project's in a project of somebody's: it is mended where it came from."""
+    if _VENDORED.search(context.places.get(module.path, "")):
+        return True
+    found = _VENDORED.search(module.path.replace(os.sep, "/"))  # a submodule is a project of its own
+    around = module.path[: found.start()] if found is not None else ""
+    return bool(around) and is_project(os.path.join(around, ""), around)
 
 
 def for_another_vendor(context: Context, module: Module) -> bool:
