@@ -53,7 +53,7 @@ def vendored(context: Context, module: Module) -> bool:
         return True
     found = _VENDORED.search(module.path.replace(os.sep, "/"))  # a submodule is a project of its own
     around = module.path[: found.start()] if found is not None else ""
-    return bool(around) and is_project(os.path.join(around, ""), around)
+    return bool(around) and is_project(f"{around}{os.sep}", around)
 
 
 def for_another_vendor(context: Context, module: Module) -> bool:
