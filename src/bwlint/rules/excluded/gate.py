@@ -409,7 +409,9 @@ def _exact_ampere(judged: Judged) -> bool:
 
 def _picks_small_shared(judged: Judged) -> bool:
     """`major == 8 && minor > 0`: 8.6 and 8.9 without 8.0."""
-    return _SMALL_SHARED <= judged.core <= _AMPERE - _LARGE_AMPERE and judged.gate.is_a("flag", "condition")
+    of_flag = judged.gate.is_a("condition") and judged.gate.test.op == "var"  # told where the flag is set
+    small = _SMALL_SHARED <= judged.core <= _AMPERE - _LARGE_AMPERE
+    return small and judged.gate.is_a("flag", "condition") and not of_flag
 
 
 def _by_shared_memory(judged: Judged) -> bool:
