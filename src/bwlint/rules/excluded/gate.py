@@ -42,7 +42,7 @@ _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
 _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
 _MEANT = re.compile(rf"\b{words.said('on-purpose')}\b", re.I)
-_KNOWN = re.compile(words.said("on-purpose", "avoided", "refusal", "untried", "left-out"), re.I)
+_KNOWN = re.compile(words.said("avoided", "refusal", "untried", "left-out"), re.I)
 _SENTENCE = re.compile(r"[.;](?:\s|$)|\n\s*\n")
 _QUESTION = re.compile(words.said("support"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
@@ -79,7 +79,17 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def excluded(context: Context, judged: Judged) -> Kept | None:
-    """The targets that are kept out of something that works there."""
+    """The targets that are kept out of something that works there, and nobody says that this is meant."""
+    found = _kept(context, judged)
+    said = "" if found is None else _said_why(judged, found.chips)
+    if found is None or said == "meant":
+        return None
+    if said and found.severity != "note":
+        return replace(found, severity="note", confidence="low", reason=f"{found.reason} (a text here says why)")
+    return found
+
+
+def _kept(context: Context, judged: Judged) -> Kept | None:
     out = context.targets & judged.sets.live - judged.may
     arms = _arms(judged)
     ends = len(arms) > 1 and arms[-1].no.ends == "raise" and not arms[-1].no.rest
@@ -95,8 +105,6 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         return None  # it is reported where it stands, or names the chip in order to refuse it
     if all(refuses(side) or answers_no(side) for side in (judged.gate.yes, judged.gate.no)):
         return None  # it says no to everybody, and so keeps nobody out
-    if _is_meant(judged, out):
-        return None
     if _picks_small_shared(judged):
         return Kept(out, "note", "medium", _SMALL_PARTS)
     if judged.sets.guessed and judged.gate.is_a("expression", "flag"):
@@ -114,14 +122,18 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     return rest(context, judged, out)
 
 
-def _is_meant(judged: Judged, out: ChipSet) -> bool:
-    """Whether somebody says why these chips are kept out: on purpose, for want of a certificate, or what goes wrong."""
+def _said_why(judged: Judged, out: ChipSet) -> str:
+    """ "meant" where somebody says that these chips are kept out on purpose, or for want of a certificate; "known"
+    where what goes wrong on them is said, which may be mended by now.
+    """
     if _MEANT.search(judged.gate.comment) or certified(judged):
-        return True
+        return "meant"
     function = judged.module.functions.get(judged.gate.qualname)
     said = (judged.gate.comment, function.doc if function is not None else "")
-    sentences = (one for text in said for one in _SENTENCE.split(text))
-    return any(out <= mentioned(one).named and _KNOWN.search(one) is not None for one in sentences)
+    told = [one for text in said for one in _SENTENCE.split(text) if out <= mentioned(one).named]
+    if any(map(_MEANT.search, told)):
+        return "meant"
+    return "known" if any(map(_KNOWN.search, told)) else ""
 
 
 def _is_asked(context: Context, judged: Judged) -> bool:
