@@ -69,7 +69,7 @@ _LIMIT = re.compile(
 )
 _OPENS = re.compile(r"\s*\(")
 _IS_LIMIT = re.compile(r"\w*(?i:max)_?\w*(?i:sh?mem|shared)\w*$")
-_LOOKED = re.compile(
+LOOKED = re.compile(
     r"GetLastError|PeekAtLastError|(?i:launch_?check|check_?cuda|cuda_?check|check_?error|check_?last|check_?kernel|"
     r"check_?launch|kernel_?check|sync_?check)"
 )
@@ -278,7 +278,7 @@ class _LaunchReader:
     @cached_property
     def _looks(self) -> list[int]:
         """Where somebody looks at an error code."""
-        return places(self.code.text, self.code.words_with(_LOOKED))
+        return places(self.code.text, self.code.words_with(LOOKED))
 
     def _asks_limit(self, function: CodeScope | None) -> bool:
         return function is not None and any_within(self._limits_asked, function.open, function.close)
