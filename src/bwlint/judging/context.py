@@ -107,6 +107,7 @@ class Context:
     _near: dict[str, bool] = field(default_factory=memory)
     _within: dict[str, dict[str, list[Judged]]] = field(default_factory=memory)
     """By module path and function."""
+    _mocked: dict[str, tuple[Span, ...]] = field(default_factory=memory)
     _emitted: Emitted | None = None
 
     def in_test(self, module: Module) -> bool:
@@ -115,7 +116,10 @@ class Context:
 
     def is_mocked(self, judged: Judged) -> bool:
         """Whether a gate stands where a test says itself what the device is."""
-        return any(one.kind == "mocked" and one.at.holds(judged.at) for one in judged.module.operations)
+        module = judged.module
+        if module.path not in self._mocked:
+            self._mocked[module.path] = tuple(one.at for one in module.operations if one.kind == "mocked")
+        return any(at.holds(judged.at) for at in self._mocked[module.path])
 
     def beside(self, module: Module) -> Sequence[Judged]:
         """The gates of a file, in its order; none of one that the run only looks into."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from bwlint.evaluate.sources import asking_names
 from bwlint.model.expr import Span
@@ -20,6 +19,7 @@ from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
 _ASKS = re.compile(r"capab|device_propert|compute_cap|device_sm|sm_version", re.I)
+_ASSIGNED = re.compile(r"\.\w+[ \t]*=[ \t]*(?:lambda\b|\(?[\w.]*Mock\()")
 _SETUPS = frozenset({"setUp", "setup_method", "setup_class", "setUpClass", "setup"})
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -27,19 +27,15 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     if "patch" not in source and _ASSIGNED.search(source) is None:
         return
-    functions = list(_functions(tree.body, None))
-    found = [(function, owner, list(_replaced(function))) for function, owner in functions]
+    found = [(function, owner, list(_replaced(function))) for function, owner in _functions(tree.body, None)]
     helpers = {function.name for function, _, stretches in found if stretches}
     for function, owner, stretches in found:
-        if function.name in _SETUPS and owner is not None and stretches:
-            yield replace(stretches[0], at=span(owner))
-        elif stretches:
-            yield from stretches
-        elif name := next(_taken(function, helpers), ""):
+        if owner is not None and stretches and function.name in _SETUPS:
+            yield Operation("mocked", stretches[0].name, span(owner))
+        elif name := next(_taken(function, helpers), "") if not stretches else "":
             yield Operation("mocked", name, span(function))
-
-
-_ASSIGNED = re.compile(r"\.\w+[ \t]*=[ \t]*(?:lambda\b|\(?[\w.]*Mock\()")
+        else:
+            yield from stretches
 
 
 def _functions(body: list[ast.stmt], owner: ast.ClassDef | None) -> Iterator[tuple[_Function, ast.ClassDef | None]]:
