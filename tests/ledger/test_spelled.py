@@ -9,6 +9,7 @@ import pytest
 from bwlint.chips import ChipSet
 from bwlint.ledger.question import Question
 from bwlint.ledger.spelled import of_sightings
+from bwlint.model.ledger import Sighting
 from bwlint.readers.sightings import sightings
 
 BOTH = ChipSet.of("12.0", "12.1")
@@ -106,3 +107,22 @@ def test_every_line_is_asked_once() -> None:
     text = "\n".join(["use(sm_90)", "if sm >= 90: x", "# hopper", "", "x = archs", "H100", "nvlink"] * 9)
     lines = [place.line for question in asked(text) for place in question.places]
     assert sorted(lines) == [one.line for one in sightings("python", text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("#if 0 && __CUDA_ARCH__ >= 1000", True),
+        ("#if false && ARCH == 120", True),
+        ("#if 1 && __CUDA_ARCH__ >= 1000", False),
+        ("#if 0 || __CUDA_ARCH__ >= 1000", False),
+        ("if constexpr (Traits::kArch == 120) {", True),
+        ("return T::kSm >= 100 ? 1 : 0;", True),
+        ("if (Traits::kArch == 120 && sm == 120) {", False),
+        ("if (Device::current().arch == 120) {", False),
+        ("if (platform::sm == 120) {", False),
+    ],
+)
+def test_what_is_compiled_for_nobody_and_constants_of_types_ask_no_device(text: str, passes: bool) -> None:
+    found = list(of_sightings("a.cu", "a.cu", [Sighting(1, "asked", ("120",), text, "f", False)], (), BOTH, ""))
+    assert [bool(one.passes) for one in found] == [passes]

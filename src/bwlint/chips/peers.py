@@ -45,6 +45,16 @@ def turned_on(name: str) -> PathOption | None:
     return next((one for one in found if one.name.search(name)), None)
 
 
+_SETS_DEVICE = re.compile(r"[sS]et_?[dD]evice\s*\(\s*([^()]*?)\s*\)")
+_SEVERAL = re.compile(r"rank|world|visible_?devices|device_?count", re.I)
+
+
+def on_one_device(text: str) -> bool:
+    """Whether a program takes one GPU by its number and speaks of no other: its processes share that one's memory."""
+    taken = set(_SETS_DEVICE.findall(text))
+    return len(taken) == 1 and all(map(str.isdigit, taken)) and _SEVERAL.search(text) is None
+
+
 @cache
 def hints() -> tuple[str, ...]:
     """Words, one of which a file has in it where an option may be named."""

@@ -125,8 +125,9 @@ class OutsideNames(Protocol):
 
 @dataclass(slots=True)
 class Clash:
-    """A comparison of a capability with something of a type that can never equal it."""
+    """A comparison of a capability with something of a type that can never equal it, at a place of the file `path`."""
 
+    path: str
     at: Span | None
     reason: str
     certain: bool = True

@@ -9,7 +9,7 @@ from pathlib import Path
 from bwlint.chips.backends import is_for_another_vendor
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module
-from bwlint.sources.tree import project_folder
+from bwlint.sources.tree import is_project, project_folder
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import TEST_FILE
 
@@ -17,6 +17,7 @@ _ASIDE = re.compile(
     r"(?:^|/)(?:bench\w*|examples?|scripts?|tools?|demos?|profil\w*|tutorials?|ci|\.\w+)/|(?:^|/)bench\w*_[^/]*$|_bench\w*\.\w+$",
     re.I,
 )
+_VENDORED = re.compile(r"(?:^|/)(?:third[-_]?part(?:y|ies)|3rd[-_]?party|_?vendor|submodules?)/", re.I)
 _TOOLS = re.compile(r"(?:^|/)(?:scripts?|tools?)(?=/)", re.I)
 
 
@@ -44,6 +45,15 @@ def for_developers(context: Context, module: Module) -> bool:
     """Whether it stands aside and is no tool that people run on their own machine."""
     place = _TOOLS.sub("", context.places.get(module.path, ""))
     return context.in_test(module) or _ASIDE.search(place) is not None
+
+
+def vendored(context: Context, module: Module) -> bool:
+    """Whether a file is a copy of another project's in a project of somebody's: it is mended where it came from."""
+    if _VENDORED.search(context.places.get(module.path, "")):
+        return True
+    found = _VENDORED.search(module.path.replace(os.sep, "/"))  # a submodule is a project of its own
+    around = module.path[: found.start()] if found is not None else ""
+    return bool(around) and is_project(f"{around}{os.sep}", around)
 
 
 def for_another_vendor(context: Context, module: Module) -> bool:

@@ -107,11 +107,19 @@ class Context:
     _near: dict[str, bool] = field(default_factory=memory)
     _within: dict[str, dict[str, list[Judged]]] = field(default_factory=memory)
     """By module path and function."""
+    _mocked: dict[str, tuple[Span, ...]] = field(default_factory=memory)
     _emitted: Emitted | None = None
 
     def in_test(self, module: Module) -> bool:
         """Whether a file belongs to the tests of its project."""
         return TEST_FILE.search(self.places.get(module.path, "")) is not None
+
+    def is_mocked(self, judged: Judged) -> bool:
+        """Whether a gate stands where a test says itself what the device is."""
+        module = judged.module
+        if module.path not in self._mocked:
+            self._mocked[module.path] = tuple(one.at for one in module.operations if one.kind == "mocked")
+        return any(at.holds(judged.at) for at in self._mocked[module.path])
 
     def beside(self, module: Module) -> Sequence[Judged]:
         """The gates of a file, in its order; none of one that the run only looks into."""

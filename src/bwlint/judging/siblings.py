@@ -72,8 +72,22 @@ def admits(context: Context, judged: Judged, chips: ChipSet) -> Admission | None
         found = admission(context, judged.module, use)
         if not found.chips & chips if found is not None else named_for_others(use.name):
             return None
+        if found is not None and _defined_for_others(context, judged.module, use, chips):
+            return None
         first = first or found
     return first
+
+
+def _defined_for_others(context: Context, module: Module, use: Use, chips: ChipSet) -> bool:
+    """Whether a test of its file keeps chips from what defines a function: they get the stub of the `else`, or none."""
+    place = context.evidence.definition(module, use)
+    around = context.judged.get(place.outline.path, ()) if place is not None else ()
+    return any(
+        side.holds(place.definition.at) and not other.on(side) & chips
+        for other in around
+        for side in (other.gate.yes, other.gate.no)
+        if place is not None and other.gate.qualname == "<module>" and other.gate.is_a("condition")
+    )
 
 
 def peer(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:

@@ -28,6 +28,8 @@ _NUMBER = re.compile(r"(?<![\w.])(?:5[023]|6[012]|7[025]|8[0679]|90|10[0137]|110
 _TAKEN_APART = re.compile(r"\bmajor\b.*=.*version|version.*\bmajor\b|=.*version.*split", re.I)
 _PART = re.compile(r"(?<![\w.])(?:\w{1,20}_(?:major|minor)\w{0,10}|(?:major|minor)_\w{1,10})\b")
 _COMPARED_PART = re.compile(r"(?<![\w.])(?:\w{1,20}_)?(?:major|minor)(?:_\w{1,10})?\b")
+_NEVER = re.compile(r"#\s*if\s+(?:0|false)\s*(?:&&|$)")
+_OF_TYPE = re.compile(r"\b[A-Z]\w*(?:<[^<>]{0,60}>)?::(?:k[A-Z]\w*|[Aa]rch|ARCH)\s*(?:[=!]=|[<>]=?)\s*\d+\b")
 _RELEASE = "the release of a toolkit is taken apart in the same file: this may be a part of it"
 _CAPABILITY = r"(?:(?:compute_|device_)?capabilit(?:y|ies)|cc|sm|arch|sm_version|major)"
 _DECLARED = r"\s*(?:async )?(?:def|class|struct|void|int|bool|static|inline|virtual|template|explicit|constexpr)\b"
@@ -90,6 +92,7 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         places=tuple(RowPlace(path, one.line, one.line, "here") for one in members),
         table=table,
         marks=frozenset(marks),
+        passes=_never_asks(first.text) if form == "asked" else "",
         unknown=_unknown(form, tokens, members, is_handed_on="is-handed-on" in marks),
         rough=bool(table),
         key=(path, form, first.within, text) if form == "asked" else (),
@@ -104,6 +107,14 @@ def _has_number(text: str) -> bool:
 @lru_cache(4_096)
 def _is_handed_on(text: str) -> bool:
     return _HANDED_ON.search(text) is not None
+
+
+def _never_asks(text: str) -> str:
+    """Why a line that compares asks no device: it is compiled for nobody, or compares what a type has; "" else."""
+    if _NEVER.match(text.strip()):
+        return "the preprocessor leaves it out for every chip"
+    alone = _OF_TYPE.search(text) is not None and "&&" not in text and "||" not in text
+    return "compares a constant of a type, and no device" if alone else ""
 
 
 def _rough(text: str, asked: ChipSet) -> tuple[Table, set[str]]:

@@ -125,6 +125,7 @@ OperationKind = Literal[
     "multiprocessors",
     "memory-tier",
     "memory-query",
+    "mocked",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of links `readers.python.links`, of
 sizes `readers.python.sizes`.
@@ -172,6 +173,7 @@ multiprocessors
                 a number of them that code says itself: see `readers.python.multiprocessors`
 memory-tier     memory that stands for a product; its amounts are bytes: from, and below (0: no end)
 memory-query    a question to the driver how much memory a device has, to which nobody expects a refusal
+mocked          a stretch in which a test says itself what the device is; its name is the question that it replaces
 told            a function of a library gets a text that is no literal; its amounts are the parameter and the text
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})

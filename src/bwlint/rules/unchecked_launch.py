@@ -9,6 +9,7 @@ from bwlint.chips import ChipSet
 from bwlint.chips.mentions import mentioned
 from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, THEIRS, Asked, asked, fitting
+from bwlint.judging.caught import looked_at_by_called
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
@@ -26,7 +27,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         sizes = {chip: one.number(one.operation.amounts[0], chip) for chip in one.targets.chips}
         over = [chip for chip, size in sizes.items() if size is not None and size > (chip.smem_per_block_optin or size)]
         doubtful = over or [chip for chip, size in sizes.items() if size is None]
-        if not doubtful:
+        if not doubtful or looked_at_by_called(context, one.module, one.operation):
             continue
         size = max((size or 0 for size in sizes.values()), default=0)
         claim = claims.unchecked(ChipSet.joining(doubtful), size if over else None)

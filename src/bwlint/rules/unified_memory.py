@@ -9,6 +9,7 @@ from bwlint.chips.products import memory_queries
 from bwlint.chips.wording import called
 from bwlint.judging import claims
 from bwlint.judging.aside import for_developers
+from bwlint.judging.caught import caught_elsewhere
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
@@ -24,7 +25,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if one.kind != "memory-query":
             continue
         wrong = context.targets & _SHARED & context.let_to(module, one.at)
-        if not wrong:
+        if not wrong or caught_elsewhere(context, module, one.qualname.rpartition(".")[2]):
             continue
         if one.name in memory_queries("call"):
             says = f"{one.name} raises NVMLError_NotSupported on {called(wrong)}, and nothing here expects it"

@@ -13,7 +13,7 @@ from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
 from bwlint.index import kept
 from bwlint.index.searched import searched
-from bwlint.judging.aside import for_another_vendor
+from bwlint.judging.aside import for_another_vendor, vendored
 from bwlint.judging.context import Context, OfFiles
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
@@ -366,7 +366,7 @@ class Judging:
     def _told(self, file: SourceFile, module: Module) -> OfFile:
         """The drafts of a file."""
         drafts = _at_origins(self._context, module, list(self._drafts(module)))
-        merged = one_each(_as_built(self._native, module, drafts))
+        merged = one_each(_as_lesser(self._context, self._native, module, drafts))
         others = bool(merged) and self._native.unbuilt.includes_none(module.path)
         elsewhere = others or for_another_vendor(self._context, module)
         reached = () if elsewhere else tuple(draft for draft in merged if not self._unreached.holds(file.root, draft))
@@ -375,6 +375,8 @@ class Judging:
     def _drafts(self, module: Module) -> Iterator[Draft]:
         context = self._context
         for judged in context.judged[module.path]:
+            if context.is_mocked(judged):
+                continue
             for rule, check in self._gates:
                 if (rule.asks_builds or not judged.sets.flags) and (rule.asks_choices or judged.gate.kind != "choice"):
                     asking, line = partial(check, context, judged), judged.gate.at.line
@@ -414,11 +416,16 @@ def _handed_on(module: Module, one: HandedOn, draft: Draft) -> Draft:
     return replace(draft, place=place, remedy=_ASKED_ELSEWHERE, related=(asked, *draft.related))
 
 
-def _as_built(native: Native, module: Module, drafts: Sequence[Draft]) -> Sequence[Draft]:
-    """Drafts with what nobody compiles told as such: it goes wrong nowhere."""
-    if all(draft.severity == "note" for draft in drafts) or not native.unbuilt.holds(module.path):
+def _as_lesser(context: Context, native: Native, module: Module, drafts: Sequence[Draft]) -> Sequence[Draft]:
+    """Drafts with what nobody compiles, and what is another project's, told as such: nobody here would act on it."""
+    if all(draft.severity == "note" for draft in drafts):
         return drafts
-    says = "(no build of the project compiles this file)"
+    if native.unbuilt.holds(module.path):
+        says = "(no build of the project compiles this file)"
+    elif vendored(context, module):
+        says = "(a copy of another project's file, by its folder)"
+    else:
+        return drafts
     return [replace(draft, severity="note", label=f"{draft.label} {says}") for draft in drafts]
 
 

@@ -84,10 +84,13 @@ class Headers:
         found = {name: (home, name) for home, name in self._members.get(member, ()) if home.path in reached}
         return next(iter(found.values())) if len(found) == 1 else None
 
+    def reached(self, module: Module) -> Sequence[str]:
+        """The headers of the tree that a file includes, in itself or in others of them."""
+        return sorted(self._closure(module) - {module.path})
+
     def included(self, module: Module) -> Sequence[Module]:
         """The headers of the tree that a file reaches, those without facts left out."""
-        reached = self._closure(module) - {module.path}
-        return [header for path in sorted(reached) if (header := self._by_path[path]) is not None]
+        return [header for path in self.reached(module) if (header := self._by_path[path]) is not None]
 
     def meaning(self, module: Module, name: str) -> Module | None:
         """The file of the tree whose definition of a C++ name another file means: a header, or what implements one."""

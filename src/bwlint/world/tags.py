@@ -46,7 +46,11 @@ class Tags:
     def _is_tag(self, module: Module, node: Expr) -> bool:
         if node.op == "param":
             return self._parameter(module, *node.args)
-        owner = node.args[0]
+        owner = node.args[0] if node.op == "attr" else node
+        if owner.op == "var":
+            owner = module.slots[owner.args[0]]
+        if owner.op == "attr" and owner.args[0].op == "param":
+            return self._of_classes(module, node.args[1])  # `self.gemm.arch`: what it was made with
         if node.op != "attr" or owner.op != "param":
             return False
         if owner.args[1] != "self":

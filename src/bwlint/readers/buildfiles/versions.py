@@ -40,7 +40,8 @@ _BEFORE = re.compile(r"(?P<name>[\w.]*cuda[\w.]*)\s*(?P<operator><=|>=|==|!=|<|>
 def of_condition(text: str) -> tuple[Toolkits, Toolkits]:
     """The toolkits for which a shell condition may hold, and those for which it must."""
     tests = list(_TEST.finditer(text))
-    found = [passing for test in tests[:8] if (passing := _passing(test)) is not None]
+    apart = "||" in text or " -o " in text  # then a minor is not that of the major beside it
+    found = [passing for test in tests[:8] if (passing := _passing(test, apart=apart)) is not None]
     if not found:
         return every_toolkit(), frozenset()
     others = len(_OTHER_TEST.findall(text)) + 1 - len(found)
@@ -63,18 +64,23 @@ def of_patterns(text: str) -> Toolkits:
     return frozenset(release for release in releases() for pattern in patterns if _is(release, pattern))
 
 
-def _passing(test: re.Match[str]) -> Toolkits | None:
+def _passing(test: re.Match[str], *, apart: bool) -> Toolkits | None:
     """The toolkits that pass one test, or None where it is no version that is tested."""
     operator, value = test["operator"], re.sub(r"[\"']", "", test["value"])
     value = _BANNER.sub("", value)
     if "minor" in test["name"].lower():
-        return None
+        return None if apart or not value.isdigit() or operator not in _ORDERS else _of_minor(_ORDERS[operator], value)
     stream = _STREAM.fullmatch(value)
     value = f"{stream[1]}.{stream[2]}" if stream else value
     if operator in ("==", "=", "!="):
         equal = frozenset(release for release in releases() if _is(release, value))
         return (every_toolkit() - equal if operator == "!=" else equal) if equal else None
     return _ordered(operator, value)
+
+
+def _of_minor(order: _Order, value: str) -> Toolkits:
+    """The toolkits whose second number passes: `"$CUDA_MAJOR" -eq 12 -a "$CUDA_MINOR" -ge 8` begins with 12.8."""
+    return frozenset(release for release in releases() if order(version(release)[1:2], (int(value),)))
 
 
 def _ordered(operator: str, value: str) -> Toolkits | None:

@@ -69,10 +69,12 @@ _LIMIT = re.compile(
 )
 _OPENS = re.compile(r"\s*\(")
 _IS_LIMIT = re.compile(r"\w*(?i:max)_?\w*(?i:sh?mem|shared)\w*$")
-_LOOKED = re.compile(
+LOOKED = re.compile(
     r"GetLastError|PeekAtLastError|(?i:launch_?check|check_?cuda|cuda_?check|check_?error|check_?last|check_?kernel|"
     r"check_?launch|kernel_?check|sync_?check)"
 )
+_CALLED = r"\b{}\s*(?:<[^;{{}}()]*>\s*)?\("
+_HOPS = 3
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*$")
 _OF_MEMORY = re.compile(r"(?i)sh?mem|shared|cta|occup")
 _AMOUNT = r"(?:1[6-9]\d|2[0-2]\d)\s*\*\s*1024\b|(?:166912|232448|233472)\b"
@@ -276,18 +278,16 @@ class _LaunchReader:
     @cached_property
     def _looks(self) -> list[int]:
         """Where somebody looks at an error code."""
-        return places(self.code.text, self.code.words_with(_LOOKED))
+        return places(self.code.text, self.code.words_with(LOOKED))
 
     def _asks_limit(self, function: CodeScope | None) -> bool:
         return function is not None and any_within(self._limits_asked, function.open, function.close)
 
     def _looked_at(self, start: int, end: int, function: CodeScope | None, call: bool = True) -> bool:
         """Whether the error code of a call is used, or the last error asked for below it."""
-        if function is None:
+        if function is None or self._asked_below(end, function):
             return True
         text = self.code.text
-        if any_within(self._looks, end, function.close):
-            return True
         before = text[max(function.open, start - 200) : start].rstrip()
         before = re.sub(r"(?:::|\bstd::|\bcuda::)$", "", before).rstrip()
         if not call:
@@ -299,6 +299,16 @@ class _LaunchReader:
             assigned is not None
             and re.compile(rf"\b{re.escape(assigned[1])}\b").search(text, end, function.close) is not None
         )
+
+    def _asked_below(self, end: int, function: CodeScope, hops: int = _HOPS) -> bool:
+        """Whether the last error is asked for below a call, or below all calls of the function around it."""
+        if any_within(self._looks, end, function.close):
+            return True
+        calls = _CALLED.format(re.escape(function.name)) if hops and self._looks else ""
+        found = [match.end() for match in re.finditer(calls, self.code.text)] if calls else []
+        users = [(at, self.scopes.function(at)) for at in found]
+        inside = [(at, user) for at, user in users if user is not None and user is not function]
+        return bool(inside) and all(self._asked_below(at, user, hops - 1) for at, user in inside)
 
     def _static(self) -> Iterator[Operation]:
         groups: dict[tuple[int, Path], list[tuple[int, int, Expr]]] = defaultdict(list)

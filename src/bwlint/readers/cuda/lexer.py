@@ -173,7 +173,7 @@ class Code:
         return self.source[literal.start : literal.end]
 
     def comment_near(self, start: int, end: int) -> str:
-        """What comments on the lines of a stretch, and alone on those directly above it, say."""
+        """What comments on the lines of a stretch, and alone on those directly above it and what is set for it, say."""
         first, last = self.line(start), self.line(max(start, end - 1))
         low = max(self._lines[max(0, first - 4)], start - _NEAR)
         high = min(self._lines[last] if last < len(self._lines) else len(self.source), end + _NEAR)
@@ -182,11 +182,15 @@ class Code:
         while index < len(self.comments) and self.comments[index][0] < high:
             begin, stop = self.comments[index]
             own = self.line(begin) >= first or not self.text[self.line_start(begin) : begin].strip()
-            if (own and not self.text[stop : self.line_start(start)].strip()) or self.line(begin) >= first:
+            if (own and _SET.fullmatch(self.text, stop, self.line_start(start))) or self.line(begin) >= first:
                 text = self.source[begin:stop].strip("/* \t\n")
                 said.append("" if text.startswith("bwlint:") else text)
             index += 1
         return " ".join(said)
+
+
+_SET = re.compile(r"\s*(?:[\w:<>*& ]{1,80}=[^;{}]{1,200};\s*){0,2}")
+"""What may stand between a comment and what it is about: the numbers that are asked there."""
 
 
 def clean(source: str) -> Code:

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bwlint.chips.peers import libraries, proofs, remote_pointers
+from bwlint.chips.peers import libraries, on_one_device, proofs, remote_pointers
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.cuda.assembly import ASM
@@ -434,7 +434,7 @@ class _PeerReader:
     def _speaks_for_itself(self, function: _PointerFunction, switch: str, match: re.Match[str]) -> bool:
         """A call that only hands its result on, or whose error code is the driver's own answer and is looked at."""
         if switch == "open":
-            return all(map(self._hands_out, self._with_callers(function)))
+            return on_one_device(self.code.source) or all(map(self._hands_out, self._with_callers(function)))
         if switch == "enable":
             return function.text[: match.start()].rstrip()[-1:] not in (";", "{", "}", ")", "")
         return False

@@ -30,6 +30,7 @@ from bwlint.readers.python import (
     links,
     memory_queries,
     memory_tiers,
+    mocked,
     multiprocessors,
     peers,
     pinned,
@@ -67,7 +68,7 @@ _READERS = {
     "pinned": pinned,
     "said": said,
 }
-_ALWAYS_ASKED = (glued, fixed_digits, clusters)
+_ALWAYS_ASKED = (glued, fixed_digits, clusters, mocked)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OTHERS: dict[str, Anchored] = {
     "device": vocabulary,

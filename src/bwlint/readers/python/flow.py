@@ -613,7 +613,8 @@ class Flow:
         if test is not None:
             kind: GateKind = "table" if isinstance(node, ast.Dict) else "list"
             rows = Side(ends="fall", tuning=kind == "table" and lists.holds_numbers(node))
-            self.add(kind, test, node, rows, Side(ends="raise"), name)
+            missing = Side(ends="fall", empty=True) if lists.has_rows_of_none(node) else Side(ends="raise")
+            self.add(kind, test, node, rows, missing, name)
 
     def _bound(self, name: str, node: ast.expr, value: Expr) -> None:
         """The oldest or newest capability that a class is for, which a method of it returns or an attribute holds."""

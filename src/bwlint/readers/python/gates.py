@@ -70,10 +70,13 @@ class Gates(Reads):
         )
 
     def _comment(self, first: int, last: int) -> str:
-        """Comments on the lines of a gate, directly above it, and the first lines below."""
+        """Comments on the lines of a gate, directly above it and what is set for it, and the first lines below."""
         parts: list[str] = []
         above = first - 2
-        while above >= 0 and above > first - 8 and self._lines[above].lstrip().startswith("#"):
+        while above >= 0 and above > first - 6 and _SETS.match(self._lines[above]):
+            above -= 1
+        first_above = above
+        while above >= 0 and above > first_above - 6 and self._lines[above].lstrip().startswith("#"):
             parts.insert(0, _OURS.sub("", self._lines[above].strip()))
             above -= 1
         for number in range(first - 1, min(last + 3, len(self._lines))):
@@ -85,6 +88,8 @@ class Gates(Reads):
         return " ".join(parts)[:600]
 
 
+_SETS = re.compile(r"\s*(?:[\w.]+(?:\s*,\s*[\w.]+){0,3}\s*=[^=].*)?$")
+"""An assignment, or nothing: what is asked is set between a comment and the test that it is about."""
 _OURS = re.compile(r"#\s*bwlint:.*")
 """What is said to bwlint, of which reasons for the code are no part: without the comment the finding is there."""
 

@@ -167,6 +167,13 @@ def holds_numbers(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
+def has_rows_of_none(node: ast.expr) -> bool:
+    """Whether some rows of a table say what a chip without a row is told: None."""
+    return isinstance(node, ast.Dict) and any(
+        isinstance(row, ast.Constant) and row.value is None for row in node.values
+    )
+
+
 def _is_list(name: str, own: frozenset[str]) -> bool:
     return name in own or LIST_NAME.search(name) is not None
 

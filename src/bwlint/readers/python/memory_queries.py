@@ -28,6 +28,7 @@ _READS = frozenset({"int", "float"})
 _LOOKS = frozenset(
     {"isdigit", "isnumeric", "isdecimal", "match", "fullmatch", "search", "findall", "finditer", "to_numeric"}
 )
+_ASKS = frozenset({"get", "pop", "setdefault"})
 _UNKNOWN = re.compile(r"N/A|not.?supported|unified|integrated|gb10|spark", re.I)
 _PASSES = re.compile(
     r"^(?:ImportError|ModuleNotFoundError|FileNotFoundError|KeyboardInterrupt|TimeoutExpired|CalledProcessError|IndexError|KeyError|AttributeError|OSError)$"
@@ -53,13 +54,24 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """The questions of a parsed file to which nobody expects a refusal, one a function."""
     places = list(_places(tree.body, ""))
     places.append(_Asking(ast.Module([node for node in tree.body if not _is_definition(node)], []), "<module>"))
-    smi, bindings = "nvidia-smi" in source, _bindings(tree)
+    asked, bindings = _asked_for(places) if "nvidia-smi" in source else frozenset[str](), _bindings(tree)
     for place in places:
-        at = place.called(bindings) or (place.read_as_number if smi else None)
+        at = place.called(bindings) or (place.read_as_number(asked) if asked else None)
         if at is None or place.name in _CALLS or place.knows or _expected(place, places):
             continue
         name = dotted(at.func).rpartition(".")[2] if isinstance(at, ast.Call) else _column(at)
         yield Operation("memory-query", name, span(at), qualname=place.qualname)
+
+
+def guarded(source: str, name: str) -> list[bool]:
+    """Whether a refusal is caught around each call of a function in another file's text."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return [False]
+    places = [*_places(tree.body, ""), _Asking(tree, "<module>")]
+    calls = {id(call): id(call) in place.guarded for place in reversed(places) for call in place.calls_of(name)}
+    return list(calls.values())
 
 
 def _bindings(tree: ast.Module) -> frozenset[str]:
@@ -71,6 +83,27 @@ def _bindings(tree: ast.Module) -> frozenset[str]:
         for name in node.names
         if "nvml" in name.name
     )
+
+
+def _asked_for(places: Sequence[_Asking]) -> frozenset[str]:
+    """The columns that a file asks nvidia-smi for: a key of the program's own asks nobody, nor does a docstring."""
+    nodes = [node for place in places for node in place.nodes]
+    aside = {id(one) for node in nodes for one in _keys(node)}
+    texts = [one for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    words = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    if not any("nvidia-smi" in str(one.value) for one in texts if id(one) not in words):
+        return frozenset()
+    return frozenset(_column(one) for one in texts if id(one) not in aside) - {""}
+
+
+def _keys(node: ast.AST) -> Sequence[ast.expr | None]:
+    """What a mapping is asked for, or made of."""
+    if isinstance(node, ast.Subscript):
+        return (node.slice,)
+    if isinstance(node, ast.Dict):
+        return node.keys
+    is_get = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ASKS
+    return node.args[:1] if is_get and isinstance(node, ast.Call) else ()
 
 
 def _is_definition(node: ast.stmt) -> bool:
@@ -117,13 +150,12 @@ class _Asking:
                 return one
         return None
 
-    @cached_property
-    def read_as_number(self) -> ast.expr | None:
+    def read_as_number(self, asked: frozenset[str]) -> ast.expr | None:
         """The question to nvidia-smi whose answer is read as a number, with no look at it."""
         reads = [one for one in self._calls(_READS) if id(one) not in self.guarded]
         if not reads or any(True for _ in self._calls(_LOOKS)):
             return None
-        return next((one for one in self.nodes if isinstance(one, ast.Constant) and _column(one)), None)
+        return next((one for one in self.nodes if isinstance(one, ast.Constant) and _column(one) in asked), None)
 
     @cached_property
     def knows(self) -> bool:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint.chips.peers import PathOption, hints, options, proofs, skips, turned_on
+from bwlint.chips.peers import PathOption, hints, on_one_device, options, proofs, skips, turned_on
 from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
@@ -107,7 +107,8 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
         words = frozenset(one.name for one in near).union(*(one.words for one in near))
         shown = tuple(const(kind) for kind in sorted(proofs(" ".join(words))))
         for one in found:
-            if one.name == "open" and all(near.hands_out for near in _with_callers(function, functions)):
+            handed = one.name == "open" and all(near.hands_out for near in _with_callers(function, functions))
+            if handed or (one.name == "open" and on_one_device(source)):
                 continue
             amounts = (Expr("tuple", ((),)), Expr("tuple", (shown,)), *map(const, one.more))
             result.append(Operation("peer-switch", one.name, span(one.at), amounts=amounts, qualname=function.qualname))

@@ -384,6 +384,16 @@ class Collector:
         for item in node.elts:
             self.expression(item, sure and (len(node.elts) == 1 or isinstance(item, ast.Call)))
 
+    def _item(self, node: ast.Subscript, sure: bool) -> None:
+        kept = isinstance(node.ctx, ast.Store) and isinstance(node.slice, ast.Constant)
+        for part in (node.value,) if kept else (node.value, node.slice):
+            self.expression(part, sure)
+
+    def _record(self, node: ast.Dict, sure: bool) -> None:
+        """What is kept under some name is not chosen by it."""
+        for value in (*(key for key in node.keys if key and not isinstance(key, ast.Constant)), *node.values):
+            self.expression(value, sure)
+
     def _conditional(self, node: ast.IfExp, sure: bool) -> None:
         truth = self._decide(node.test) if self._decide is not None else None
         if truth is not None:
@@ -421,7 +431,8 @@ class Collector:
                 self._add(way, "call", node.args[0], sure and alone)
         outer = self._role, self._callee
         self._role = self._callee = last
-        for argument in node.args:
+        is_record = last in _ASKS and name.islower()  # `row.get("ratio_over_x")`; a registry is called in capitals
+        for argument in node.args[is_record:]:
             self.expression(argument, sure)
         for keyword in node.keywords:
             self._role = keyword.arg or last
@@ -452,6 +463,8 @@ class Collector:
             self.uses.append(Use(name, how, span(node), sure=sure, role=role, call=callee, given=given))
 
 
+_ASKS = frozenset({"get", "pop", "setdefault"})
+"""What takes the key of a mapping first."""
 _STATEMENTS: dict[type, Callable[[Collector, Any, bool], None]] = {
     ast.If: Collector._if,
     ast.For: Collector._loop,
@@ -478,6 +491,8 @@ _EXPRESSIONS: dict[type, Callable[[Collector, Any, bool], None]] = {
     ast.Constant: Collector._constant,
     ast.BoolOp: Collector._either,
     ast.List: Collector._choice,
+    ast.Dict: Collector._record,
+    ast.Subscript: Collector._item,
     ast.Set: Collector._choice,
     ast.IfExp: Collector._conditional,
     ast.Compare: Collector._question,

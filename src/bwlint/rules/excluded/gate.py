@@ -20,6 +20,7 @@ from bwlint.model.findings import Confidence, Severity
 from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
 from bwlint.model.naming import spoken
 from bwlint.rules.excluded import RULE
+from bwlint.rules.family_split.reasons import certified
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
 from bwlint.world.gates import Judged, answers_no, missing_row, refuses, table_name
@@ -40,6 +41,9 @@ _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
 _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
+_MEANT = re.compile(rf"\b{words.said('on-purpose')}\b", re.I)
+_KNOWN = re.compile(words.said("avoided", "refusal", "untried", "left-out"), re.I)
+_SENTENCE = re.compile(r"[.;](?:\s|$)|\n\s*\n")
 _QUESTION = re.compile(words.said("support"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NUMBERED = re.compile(rf"{IN_NAMES}[0-9]+")
@@ -75,7 +79,17 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def excluded(context: Context, judged: Judged) -> Kept | None:
-    """The targets that are kept out of something that works there."""
+    """The targets that are kept out of something that works there, and nobody says that this is meant."""
+    found = _kept(context, judged)
+    said = "" if found is None else _said_why(judged, found.chips)
+    if found is None or said == "meant":
+        return None
+    if said and found.severity != "note":
+        return replace(found, severity="note", confidence="low", reason=f"{found.reason} (a text here says why)")
+    return found
+
+
+def _kept(context: Context, judged: Judged) -> Kept | None:
     out = context.targets & judged.sets.live - judged.may
     arms = _arms(judged)
     ends = len(arms) > 1 and arms[-1].no.ends == "raise" and not arms[-1].no.rest
@@ -89,6 +103,8 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         return None  # what a test hands to its subject is an example; who asks for one of them is a gate itself
     if not judged.stands_here or (judged.denies and judged.core <= _NAMED_TO_REFUSE):
         return None  # it is reported where it stands, or names the chip in order to refuse it
+    if all(refuses(side) or answers_no(side) for side in (judged.gate.yes, judged.gate.no)):
+        return None  # it says no to everybody, and so keeps nobody out
     if _picks_small_shared(judged):
         return Kept(out, "note", "medium", _SMALL_PARTS)
     if judged.sets.guessed and judged.gate.is_a("expression", "flag"):
@@ -106,9 +122,27 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     return rest(context, judged, out)
 
 
+def _said_why(judged: Judged, out: ChipSet) -> str:
+    """ "meant" where somebody says that these chips are kept out on purpose, or for want of a certificate; "known"
+    where what goes wrong on them is said, which may be mended by now.
+    """
+    if _MEANT.search(judged.gate.comment) or certified(judged):
+        return "meant"
+    function = judged.module.functions.get(judged.gate.qualname)
+    said = (judged.gate.comment, function.doc if function is not None else "")
+    told = [one for text in said for one in _SENTENCE.split(text) if out <= mentioned(one).named]
+    if any(map(_MEANT.search, told)):
+        return "meant"
+    return "known" if any(map(_KNOWN.search, told)) else ""
+
+
 def _is_asked(context: Context, judged: Judged) -> bool:
-    """Whether a table is asked in its file by who has an error, or something else, where there is no row."""
+    """Whether a table is asked in its file by who has an error, or something else, where there is no row, or gives
+    others the same as these.
+    """
     name = judged.gate.name
+    if judged.gate.kind == "table" and judged.gate.no.empty:
+        return True
     return judged.gate.kind == "table" and any(
         other.gate.kind == "lookup"
         and other.gate.name.rpartition(".")[2] == name
@@ -387,7 +421,9 @@ def _exact_ampere(judged: Judged) -> bool:
 
 def _picks_small_shared(judged: Judged) -> bool:
     """`major == 8 && minor > 0`: 8.6 and 8.9 without 8.0."""
-    return _SMALL_SHARED <= judged.core <= _AMPERE - _LARGE_AMPERE and judged.gate.is_a("flag", "condition")
+    of_flag = judged.gate.is_a("condition") and judged.gate.test.op == "var"  # told where the flag is set
+    small = _SMALL_SHARED <= judged.core <= _AMPERE - _LARGE_AMPERE
+    return small and judged.gate.is_a("flag", "condition") and not of_flag
 
 
 def _by_shared_memory(judged: Judged) -> bool:

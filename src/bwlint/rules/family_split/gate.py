@@ -172,7 +172,7 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     if _pair(context, judged, family, missing) or _nothing_behind(judged) or context.illegal_here(judged, family):
         return None
     meant = reasons.given(judged.gate.comment) and not judged.in_test
-    return None if meant or _folds(judged, test, missing) else (test, missing)
+    return None if meant or reasons.certified(judged) or _folds(judged, test, missing) else (test, missing)
 
 
 def _of_cards(context: Context, judged: Judged) -> bool:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import group, spelling, words
+from bwlint.model.expr import walk
 from bwlint.world.gates import Judged
 
 _SECOND = group("second-consumer")
@@ -18,6 +19,7 @@ _HINT = re.compile(rf"\b{words.said('only-on', 'tuning')}\b", re.I)
 _ONE_CARD = re.compile(rf"\bonly\W+(?:\w+\W+){{0,3}}?{words.nicknames(group('consumer-blackwell'))}", re.I)
 _UNTRIED = re.compile(words.said("untried"), re.I)
 _TWIN = re.compile(rf"{words.numbers(_SECOND)}|{words.nicknames(_SECOND)}", re.I)
+_CERTIFIED = re.compile(rf"(?:\b|_){words.said('certified')}(?:\b|_)", re.I)
 _BOTH = re.compile(rf"{_NAME.format(0)}\s*(?:[/,&+|]|and|or)\s*(?:{_NAME.format(1)}|12?1\b)", re.I)
 _EXACT = re.compile(rf"{words.numbers(_SECOND)}|{words.nicknames(_SECOND)}|exact", re.I)
 
@@ -45,6 +47,13 @@ def untried(judged: Judged) -> bool:
 def named(judged: Judged) -> bool:
     """Whether the name of a flag, a table or a function is that of the twin, or says exact."""
     return _EXACT.search(judged.gate.name or judged.gate.qualname.rpartition(".")[2]) is not None
+
+
+def certified(judged: Judged) -> bool:
+    """Whether a list is of chips for which somebody has signed, whatever they run."""
+    read = (node.args[1] for node in walk(judged.gate.test) if node.op == "var")
+    said = (judged.gate.name, judged.gate.comment, *judged.mentioned, *read, *texts(judged))
+    return any(map(_CERTIFIED.search, said))
 
 
 def texts(judged: Judged) -> Iterator[str]:

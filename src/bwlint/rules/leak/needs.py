@@ -23,6 +23,7 @@ from bwlint.world.libraries import PROOF, Libraries, Need, instruction
 
 OPEN_ENDED = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _OLD_NAMES = group("renamed")
+_COMPILED = re.compile(r"_*triton_", re.I)
 _TRUE_OF_LATER = re.compile(rf"(?:^|_)(?:{words.said('kept-by-later')})(?:_(?:supported|available|support))?$")
 
 
@@ -77,7 +78,7 @@ def _need(context: Context, judged: Judged, side: Side, apart: frozenset[Span]) 
         if named is not None:
             return named
     by_kind = judged.gate.is_a("predicate", "list", "skipif", "helper-call")
-    if by_kind or judged.other.ends == "skip" or answers_no(judged.other):
+    if (by_kind or judged.other.ends == "skip" or answers_no(judged.other)) and not _of_compiled(judged):
         named = libraries.by_name(path, (judged.gate.name, *judged.gate.qualname.split(".")), at)
         if named is not None:
             return named
@@ -94,6 +95,13 @@ def _need(context: Context, judged: Judged, side: Side, apart: frozenset[Span]) 
             return near
     named = instruction(judged.gate.comment, at) or _instruction_in(judged)
     return named if named is not None and named.strength == PROOF else found or named
+
+
+def _of_compiled(judged: Judged) -> bool:
+    """Whether a test calls kernels that a compiler makes for every chip: a library in its name is that of a layout."""
+    return judged.in_test and any(
+        use.sure and use.how == "call" and _COMPILED.match(use.name.rpartition(".")[2]) for use in judged.working.uses
+    )
 
 
 def is_true_of_later(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -26,6 +26,10 @@ _OPENINGS = {
     "open": "another GPU's memory is opened here, and nothing within reach shows that the pair has working peer access",
     "enable": "peer access is switched on here without a look at the answer, nor is the pair asked for it within reach",
 }
+_ASKED_ELSEWHERE = (
+    "what starts here changes another GPU's memory by system-scope atomics, and is not told whether the pair has native"
+    " atomics, which another file asks"
+)
 _SWITCH_PATH = {
     "open": "peer-store",
     "enable": "peer-store",
@@ -120,6 +124,8 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
     others = tuple(RelatedSpan(module, entry.switch.at, "and here") for entry in entries[1:])
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
     proved_wrong = path == "remote-atomic" and works and not asked
+    asked = asked or (_asked_by_callers(context, module, first.switch) if path == "remote-atomic" else ())
+    said = _ASKED_ELSEWHERE if asked else _said(first.switch, path)
     sure = sure and not context.in_test(module)
     sure = sure and bool(proved_wrong or any(_sure(context, module, entry.switch) for entry in entries))
     return Draft(
@@ -127,7 +133,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
         place=DraftPlace(module=module, at=first.switch.at, admitted=context.targets, certain=NONE),
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",
-        message=f"{_said(first.switch, path)}; {plain(context.targets & _NO_NVLINK)} reaches peers over PCIe at best",
+        message=f"{said}; {plain(context.targets & _NO_NVLINK)} reaches peers over PCIe at best",
         label=text.label,
         advice=text.advice,
         related=(*works[:_RELATED], *others[:_RELATED], *asked),
@@ -264,7 +270,17 @@ def _asked_near(context: Context, module: Module) -> tuple[RelatedSpan, ...]:
     folder = module.path.rpartition("/")[0]
     headers = context.tree.headers
     beside = [other for other in headers.known() if other.path.rpartition("/")[0] == folder]
-    for other in (*headers.included(module), *beside):
+    return _asked_in((*headers.included(module), *beside))
+
+
+def _asked_by_callers(context: Context, module: Module, switch: Operation) -> tuple[RelatedSpan, ...]:
+    name = _last(switch.qualname)
+    return _asked_in(context.native.naming(name, module.path)) if context.native is not None else ()
+
+
+def _asked_in(files: Iterable[Module]) -> tuple[RelatedSpan, ...]:
+    """Where one of some files asks for native atomics."""
+    for other in files:
         for operation in other.operations:
             if (operation.kind, operation.name) == ("peer-proof", "native-atomics"):
                 return (RelatedSpan(other, operation.at, "native atomics are asked for here"),)
