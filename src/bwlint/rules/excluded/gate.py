@@ -22,6 +22,7 @@ from bwlint.model.naming import spoken
 from bwlint.rules.excluded import RULE
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
+from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, answers_no, missing_row, refuses, table_name
 from bwlint.world.libraries import is_question
 from bwlint.world.native import admits
@@ -338,16 +339,30 @@ def _of_slow_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None
 
 
 def _stops_at_hopper(context: Context, judged: Judged, out: ChipSet) -> bool:
-    """Whether a test lets in 8.x and 9.0 and a refusal follows, with nothing that is called after what these have."""
+    """Whether a test lets in 8.x and 9.0 and a refusal follows, which names none of those that are kept out, with
+    nothing behind it that is called after what these have, or built for them alone.
+    """
     whole = judged.admitted >= _SMALL_SHARED and judged.admitted & _HOPPER
-    if not whole or not judged.owns_comparison or judged.sets.guessed or answers_no(judged.working):
+    if not whole or not judged.owns_comparison or judged.sets.guessed:
+        return False
+    if judged.working.empty or answers_no(judged.working) or (judged.gate.kind == "list" and not judged.gate.yes.at):
         return False
     refused = refuses(judged.other) or judged.gate.is_a(*LISTED, "assert", "lookup") or judged.other.ends == "return"
     later = (one for one in context.within(judged) if one.gate.at > judged.gate.at and refuses(one.other))
     if not refused and not any(out <= one.sets.live - one.may for one in later):
         return False
+    classes = judged.module.classes
+    bounds = {one.gate.name for one in context.beside(judged.module) if one.gate.qualname in classes}
+    if judged.gate.name not in bounds and judged.mentioned & bounds:
+        return False  # the bound of a class is told where it stands
+    said = (judged.gate.comment, *(text.text for text in judged.other.texts))
+    built = runs_on(context.compiling(judged.module, judged.gate.qualname))
     names = (judged.gate.name, *judged.gate.qualname.split("."))
-    return context.evidence.libraries.by_name(judged.module.path, names, judged.at) is None
+    return (
+        not any(out & mentioned(text).named for text in said)
+        and (not built or bool(out & built))
+        and context.evidence.libraries.by_name(judged.module.path, names, judged.at) is None
+    )
 
 
 def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
