@@ -560,10 +560,12 @@ class Flow:
             self._switches(target.attr, node.value, value)
             self._kept(target, value)
         elif isinstance(target, ast.Subscript):
-            self.lowerer.lower(target.slice)
+            key = self.lowerer.lower(target.slice)
             base = target.value
             if isinstance(base, ast.Name) and base.id in env:
-                env[base.id] = unknown(f"{base.id} is changed at line {target.lineno}")
+                more = Expr("dict", ((key,), (value,)), span(node))
+                changed = self._with_rows(env[base.id], more)
+                env[base.id] = self.lowerer.define(changed or unknown(f"{base.id} is changed at line {target.lineno}"))
             if self.gates.reads(value):
                 self.lowerer.scope.keep(target, self.lowerer.define(value))
 
@@ -697,8 +699,20 @@ class Flow:
             if func.attr in mutators and func.value.id in env:
                 first = self._first(env[func.value.id], node) if func.attr in ("append", "add") else None
                 longer = self._longer(func.value.id, node) if func.attr == "append" else None
-                changed = first or longer or unknown(f"{func.value.id} is changed at line {node.lineno}")
+                rows = self.quietly(node.args[0]) if func.attr == "update" and len(node.args) == 1 else None
+                more = self._with_rows(env[func.value.id], rows) if rows is not None else None
+                changed = first or longer or more or unknown(f"{func.value.id} is changed at line {node.lineno}")
                 env[func.value.id] = self.lowerer.define(changed)
+
+    def _with_rows(self, held: Expr, more: Expr) -> Expr | None:
+        """A mapping with the rows of another one, both written down; None where a test or a loop is around."""
+        held = self._value(held)
+        if self.path or held.op != "dict" or more.op != "dict" or any(key.op == "unknown" for key in more.args[0]):
+            return None
+        kept = [row for row in zip(*held.args, strict=True) if row[0] not in more.args[0]]
+        rows = [*kept, *zip(*more.args, strict=True)][:MAX_RETURNS]
+        keys, values = zip(*rows, strict=True) if rows else ((), ())
+        return Expr("dict", (tuple(keys), tuple(values)), held.at)
 
     def _first(self, held: Expr, node: ast.Call) -> Expr | None:
         """The list of what is put into an empty one, where that reads the device."""
