@@ -136,7 +136,8 @@ def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     if turn_away(context, judged, wrong):
         return
-    tested = judged.in_test and any(use.at == said.at for use in judged.working.uses)
+    called = judged.in_test and any(use.at == said.at for use in judged.working.uses)
+    tested = called and not _LAYOUT.search(said.what)
     yield _draft(
         judged,
         wrong,
