@@ -32,10 +32,11 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     needs = [one for one in guarded.operations() if one.kind in NAMED]
     native = TargetSet.native(out)
     working = reduce(lambda targets, one: targets & legal(one) - slow(one), needs, native)
-    bounded = working == native and (guarded.chips >= _OLDER | _NEWER or guarded.chips >= _OLDER | _SMALL_SHARED)
+    proved = [one for one in needs if legal(one) != EVERY_TARGET]
+    shown = guarded.chips >= _OLDER | _SMALL_SHARED and (proved or refused)  # else it may be a workaround for old ones
+    bounded = working == native and (guarded.chips >= _OLDER | _NEWER or bool(shown))
     if not bounded and not (out <= working.chips and _names_one_part(guarded, needs)):
         return  # it would not work there, or only in software
-    proved = [one for one in needs if legal(one) != EVERY_TARGET]
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_guard(guarded),
