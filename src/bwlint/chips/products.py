@@ -70,7 +70,7 @@ def splitters() -> dict[str, Splitter]:
 
 
 @cache
-def memory_queries(how: Literal["call", "column"]) -> frozenset[str]:
+def memory_queries(how: Literal["call", "column", "table"]) -> frozenset[str]:
     """What asks a device how much memory it has, and gets no answer where that is the memory of its host."""
     return frozenset(row["name"] for row in table("products")["memory"] if row["how"] == how)
 

@@ -40,6 +40,7 @@ class Reads:
         self._picked = picked
         self._reads: dict[int, bool] = {}
         self._picks: dict[int, bool] = {}
+        self._known_answers: dict[int, bool] = {}
         self.given: Callable[[str, str], bool] = lambda owner, name: False
         """Whether the device decides what an attribute of a parameter holds."""
         self._words: dict[str, bool] = {}
@@ -71,10 +72,25 @@ class Reads:
         if node.op == "const":
             return asks_smi(node.args[0])
         if node.op == "if":
-            return self.reads(node.args[1]) or self.reads(node.args[2])
+            return self.reads(node.args[1]) or self.reads(node.args[2]) or self.answers(node)
         if node.op == "call":
             return self._call_reads(node)
         return any(self.reads(item) for item in node.args)
+
+    def answers(self, node: Expr) -> bool:
+        """Whether branches that ask the device decide of a yes or no which it is."""
+        return node.op == "if" and self.reads(node.args[0]) and all(map(self._is_answer, node.args[1:]))
+
+    def _is_answer(self, node: Expr) -> bool:
+        if node.op == "var":
+            slot = node.args[0]
+            if slot not in self._known_answers:
+                self._known_answers[slot] = False
+                self._known_answers[slot] = self._is_answer(self._slots[slot])
+            return self._known_answers[slot]
+        if node.op == "if":
+            return all(map(self._is_answer, node.args[1:]))
+        return node.op == "const" and isinstance(node.args[0], bool)
 
     def _call_reads(self, node: Expr) -> bool:
         """A call reads the device if what is called does, or if it converts an argument that does."""
@@ -144,6 +160,8 @@ class Reads:
             elif node.op == "var" and node.args[0] not in visited:
                 visited.add(node.args[0])
                 stack.append(self._slots[node.args[0]])
+            elif self.answers(node):
+                stack.extend(node.args)
             elif self.reads(node):
                 found.append(node)
         return found[0].at if len(found) == 1 else None

@@ -67,7 +67,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         one = leak.draft(judged, judged.working, need, wrong)
         yield leak.with_remedy(judged, judged.working, need, replace(one, rule=RULE, severity="warning"))
         return
-    said = list(own_words.instruction_tested(context, judged)) or own_words.open_bound(context, judged)
+    asked = (own_words.instruction_tested, own_words.contradicted, own_words.open_bound)
+    said = next(filter(None, (list(one(context, judged)) for one in asked)), [])
     yield from (replace(one, rule=RULE) for one in said)
     yield from _split(context, judged)
     yield from _excluded(context, judged)

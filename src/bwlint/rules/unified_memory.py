@@ -28,7 +28,10 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if not wrong or caught_elsewhere(context, module, one.qualname.rpartition(".")[2]):
             continue
         if one.name in memory_queries("call"):
-            says = f"{one.name} raises NVMLError_NotSupported on {called(wrong)}, and nothing here expects it"
+            gives = "raises NVMLError_NotSupported" if module.language == "python" else "gives NVML_ERROR_NOT_SUPPORTED"
+            says = f"{one.name} {gives} on {called(wrong)}, and nothing here expects it"
+        elif one.name in memory_queries("table"):
+            says = f"nvidia-smi's table has Not Supported as {one.name} on {called(wrong)}, and it is read as numbers"
         else:
             says = f"nvidia-smi prints [N/A] for {one.name} on {called(wrong)}, and it is read as a number here"
         yield Draft(

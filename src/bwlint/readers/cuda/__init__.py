@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from bwlint.model.facts import Module
 from bwlint.readers import prune
-from bwlint.readers.cuda import assembly, bodies, containers, dependents, given, launches, multiprocessors, peers
+from bwlint.readers.cuda import (
+    assembly,
+    bodies,
+    containers,
+    dependents,
+    given,
+    launches,
+    memory_queries,
+    multiprocessors,
+    peers,
+)
 from bwlint.readers.cuda.asking import ASKED, COMPARED
 from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.cut import cut
@@ -28,6 +38,7 @@ _PLAIN_WORDS = tuple(
             "__asm",
             "tcgen05",
             "wgmma",
+            "nvmlDeviceGetMemoryInfo",
             "cluster",
             "<<<",
         ),
@@ -94,6 +105,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         *dependents.operations(code, found, places),
         *peers.operations(code, found, places),
         *multiprocessors.operations(code, found, places),
+        *memory_queries.operations(code, found, places),
     )
     return Module(
         path=path,

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 
 from bwlint.model.expr import Expr, Span, const, unknown
 from bwlint.readers.cuda.expressions import lower
@@ -57,6 +57,7 @@ _LONGEST_SCAN = 60_000
 _LONGEST_VALUE = 2_000
 _LONGEST_MARK = 400
 _KEPT = frozenset({"const", "unknown", "bin", "neg", "if", "cmp", "and", "or", "not", "macro", "name"})
+_MOST_INSTANCES = 4
 _EXTREMES = {"max": "max", "min": "min"}
 _NUMBERS = frozenset({"int", "unsigned", "long", "short", "size_t"}) | {
     f"{sign}int{bits}_t" for sign in ("", "u") for bits in (16, 32, 64)
@@ -112,6 +113,26 @@ class Constants:
         found = _numeric(lower(self.code, start, end, lambda name, at: self._name(name, start, at)), self, start)
         self._depth -= 1
         return found
+
+    def most(self, start: int, end: int) -> Expr:
+        """The same in a function of which the file makes several instances by name: the most that one of them takes."""
+        scope = self.scopes.function(start)
+        made = self._instances(scope) if scope is not None else []
+        bounds = [self._bindings(self._parameters(scope), given) for given in made] if scope is not None else []
+        amounts: list[Expr] = []
+        for bound in bounds if len(bounds) > 1 else ():
+            if bound is not None:
+                with self._binding(bound):
+                    amounts.append(self.value(start, end))
+        if not amounts:
+            return self.value(start, end)
+        return reduce(lambda one, other: Expr("call", (Expr("name", ("max",)), (one, other)), one.at), amounts)
+
+    def _instances(self, scope: CodeScope) -> list[list[tuple[int, int]]]:
+        """The arguments of `template void f<1, 2>(...);`."""
+        text, named = self.code.text, re.compile(rf"\btemplate\s+[\w:&*\s]*?\b{re.escape(scope.name)}\s*(?=<)")
+        parts = (arguments(text, one.end()) for one in named.finditer(text) if scope.parent == "")
+        return [one for one in parts if one][:_MOST_INSTANCES]
 
     def definitions(self, name: str, offset: int) -> list[ConstantDefinition]:
         """Where the function around an offset sets one of its names."""

@@ -21,8 +21,12 @@ _DECLARED = re.compile(
     r"\b(?P<kind>(?:\w+_)?(?:map|set)|vector|array)\s*<(?P<types>[^;={}()]{1,300})>\s*(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*=?\s*(?=\{)"
 )
 _BEGUN = re.compile(r">\s*(?:const\s+)?[A-Za-z_]\w*\s*=?\s*\{")
-_ASKS = re.compile(r"\b(?:at|count|contains|find|c?end)\s*\(")
+_HELPER = (
+    r"(?:is_?)?(?:(?:[eE]lem(?:ent)?|[mM]ember)(?:_?[oO]f)?|(?:[oO]ne|[aA]ny)_?[oO]f|[iI]n(?:_?(?:[lL]ist|[sS]et))?)"
+)
+_ASKS = re.compile(rf"\b(?:at|count|contains|find|c?end|{_HELPER})\s*\(")
 _KEYED = re.compile(r"map\s{0,4}<\s{0,4}(?:std::)?(?:u?int\w{0,6}|unsigned|pair)\b")
+_MEMBERSHIP = re.compile(rf"contains|{_HELPER}")
 _TURNED = {"==": "not in", "!=": "in"}
 Followed = Callable[[Expr], Expr]
 """What a name stands for."""
@@ -99,11 +103,26 @@ def _sought(node: Expr) -> tuple[Expr, Expr] | None:
 
 
 def _called(node: Expr) -> Expr:
+    if node.args[0].op in ("name", "static") and _MEMBERSHIP.fullmatch(node.args[0].args[-1]):
+        return _of_helper(node)
     for name in ("count", "contains"):
         key = _asks(node, name)
         if key is not None:
             return Expr("cmp", ("in", (key, node.args[0].args[0])), node.at)
     return node
+
+
+def _of_helper(node: Expr) -> Expr:
+    """`elem(sm, {80, 90})`, `is_one_of(sm, 80, 90)`: a helper of the program, called after what it asks."""
+    if len(node.args[1]) < 2:
+        return node
+    sought, *rest = node.args[1]
+    if len(rest) == 1 and sought.op == "tuple":
+        sought, rest = rest[0], [sought]
+    members = rest[0].args[0] if len(rest) == 1 and rest[0].op == "tuple" else rest
+    if not members or any(one.op not in ("const", "tuple") for one in members):
+        return node
+    return Expr("cmp", ("in", (sought, Expr("tuple", (tuple(members),)))), node.at)
 
 
 def looked_up(node: Expr) -> Expr | None:

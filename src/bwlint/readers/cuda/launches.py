@@ -186,7 +186,7 @@ class _LaunchReader:
             if not parts or not 0 < place < len(parts) - 1:
                 continue
             start, end = _stripped(text, parts[place + 1][0], parts[-1][1])
-            amount = self.constants.value(start, end)
+            amount = self.constants.most(start, end)
             function = self.scopes.function(match.start())
             kernel = text[slice(*_stripped(text, parts[0][0], parts[place - 1][1]))]
             yield self._operation(
@@ -241,7 +241,7 @@ class _LaunchReader:
             given = _split(text, match.end(), end)
             if len(given) > 2:
                 place = _stripped(text, *given[2])
-                amount = self.constants.value(*place)
+                amount = self.constants.most(*place)
                 yield self._operation(
                     "dynamic-shared", kernel[1], *place, (amount,), checked=self._asks_limit(function)
                 )
@@ -257,7 +257,7 @@ class _LaunchReader:
         for match in self._matches(_CONFIGURED):
             start, stop = _stripped(text, *match.span(1))
             function = self.scopes.function(match.start())
-            amount = self.constants.value(start, stop)
+            amount = self.constants.most(start, stop)
             yield self._operation("dynamic-shared", "", start, stop, (amount,), checked=self._asks_limit(function))
 
     @cached_property

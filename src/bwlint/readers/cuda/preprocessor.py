@@ -30,6 +30,8 @@ _STANDS_ALONE = re.compile(r"[;{}\n][ \t]{0,80}(?P<name>[A-Z][A-Z0-9_]{2,60})[ \
 """A macro that is all of a statement."""
 _DEFAULT = re.compile(r"\s*\#[ \t]*define[ \t]+(\w+)")
 _LONGEST_BODY = 300
+_ONLY_PRINTS = re.compile(r"\s*(?:if\s*\([^;{}]*\)\s*)?\{?\s*f?printf\s*\([^;{}]*\)\s*;\s*(?:return\s*;\s*)?\}?\s*")
+"""An arm that does nothing but to tell people of it."""
 _LONGEST_FAILURE = 600
 _LONGEST_WAY = 2000
 _MOST_DEFINES = 12
@@ -271,7 +273,8 @@ class _DirectiveReader:
         defined = tuple(use for _, use in self.defines[first : min(until, first + _MOST_DEFINES)])
         tuning = bool(defined) and no_code
         short = end - start < _LONGEST_FAILURE
-        fails = short and (_FAILS.search(code.text, start, end) or TRAPS.search(code.source, start, end)) is not None
+        failure = _FAILS.search(code.text, start, end) or TRAPS.search(code.source, start, end) if short else None
+        fails = failure is not None or (short and _ONLY_PRINTS.fullmatch(code.text, start, end) is not None)
         texts = tuple(
             Prose(code.content(literal), code.span(literal.start, literal.end))
             for literal in code.literals_in(start, min(end, start + _LONGEST_FAILURE))

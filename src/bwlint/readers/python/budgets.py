@@ -31,7 +31,7 @@ _WORDS = re.compile(
 _SHARED = re.compile(r"smem|sh(?:ared)?_?mem", re.I)
 _LIMIT = re.compile(r"budget|limit|capa|max|avail", re.I)
 _ASKS = re.compile(
-    r"(?i)shared_mem\w{0,60}per_block|max_shared_mem|MaxSharedMemoryPer|SHARED_MEMORY_PER_BLOCK|smem_capacity\(\)"
+    r"(?i)shared_mem\w{0,60}per_block|(?<=[.\"'])max_shared_mem|MaxSharedMemoryPer|SHARED_MEMORY_PER_BLOCK|smem_capacity\(\)"
 )
 _CHIP = re.compile(r"(?i)cc|sm|arch|cap|capability|compute_capability|device_capability")
 _LOOKED_UP = re.compile(rf"\[[\w.]{{0,99}}\b_?(?:{_CHIP.pattern[4:]})\]", re.I)
@@ -50,7 +50,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     nodes = whole(tree) if any(hint.search(source) for hint in (_LOOKED_UP, _NAMED, _WRITTEN)) else []
     found = [*_lookups(nodes), *_named_targets(nodes)]
     if not _ASKS.search(source):
-        found += [*_constants(nodes), *_compared(nodes)]
+        found += [*_constants(nodes), *_compared(nodes), *_handed_on(nodes)]
     named = (replace(one, qualname=_owners(tree, one)) for one in found[:MAX_FOUND])
     return tuple(sorted(named, key=lambda operation: operation.at))
 
@@ -102,6 +102,15 @@ def _compared(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
         number = number_of(node.comparators[0])
         if at_most and number is not None and number >= LEAST_SHARED and _SHARED.search(dotted(node.left)):
             yield _operation("", number, node.comparators[0], [node])
+
+
+def _handed_on(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
+    """A number that a call hands on under the name of a limit of shared memory."""
+    for node in nodes:
+        for one in node.keywords if isinstance(node, ast.Call) else ():
+            name, number = one.arg or "", number_of(one.value)
+            if number is not None and number >= LEAST_SHARED and _SHARED.search(name) and _LIMIT.search(name):
+                yield _operation(name, number, one.value, [one.value])
 
 
 def _named_targets(nodes: Sequence[ast.AST]) -> Iterator[Operation]:

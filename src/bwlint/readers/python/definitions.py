@@ -12,6 +12,7 @@ from bwlint.model.facts import HANDLER, Class, Function, Path, Side
 from bwlint.model.kinds import FunctionKind, GateKind
 from bwlint.readers.nodes import below
 from bwlint.readers.python import lists, sides
+from bwlint.readers.python.gates import Where
 from bwlint.readers.python.lower import LoweringScope
 from bwlint.readers.python.marking import is_decorator, marks_made, stops_of
 from bwlint.readers.python.sides import dotted
@@ -227,6 +228,8 @@ def mark(flow: Flow, call: ast.Call, name: str, look_behind: Callable[[], Side])
 
 def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bool:
     qualname = node.name if flow.qualname == "<module>" else f"{flow.qualname}.{node.name}"
+    if held := lists.limits(node):
+        flow.bounded.append((Where(qualname, ()), held))
     if not flow.hit(node) and not _is_record(node):
         flow.lowerer.scope.env[node.name] = Expr("opaque", (qualname,), span(node))
         return False

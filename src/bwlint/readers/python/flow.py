@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from bwlint.chips.interfaces import is_told_by_text
 from bwlint.chips.peers import turned_on
@@ -48,6 +49,8 @@ LOOP = "loop"
 """How the unknown test begins that stands for whether a loop runs."""
 
 
+_BOUNDS = {"<": ("<=", ">="), ">=": ("<=", ">="), ">": (">=", "<="), "<=": (">=", "<=")}
+"""How a device that is compared with a bound, which stands left or right, has to be ordered to it: to be let in."""
 _MAPPINGS = frozenset({"var", "import", "dict", "name", "attr"})
 """What may stand for a mapping that the file or another one writes down."""
 
@@ -113,6 +116,8 @@ class Flow:
         self.lowerer.on_question = self._question
         self._questions: list[_Question] = []
         self._records: list[_KernelRecord] = []
+        self.bounded: list[tuple[Where, list[tuple[str, ast.expr]]]] = []
+        """Classes with attributes that may be the oldest or the newest capability that they are for."""
         self.passed: dict[tuple[str, str], tuple[Expr, ...]] = {}
         self.handed_on: list[HandedOn] = []
         self._takers = carried.takers
@@ -152,6 +157,7 @@ class Flow:
         self._importable = importable
         self.block(tree.body, tree.body)
         self._judge_records()
+        self._judge_limits()
         self._answer_questions()
         self.names = self.lowerer.scope.env
         self.names.update({name: _any_of(name, values) for name, values in self._shared.items() if values})
@@ -554,10 +560,12 @@ class Flow:
             self._switches(target.attr, node.value, value)
             self._kept(target, value)
         elif isinstance(target, ast.Subscript):
-            self.lowerer.lower(target.slice)
+            key = self.lowerer.lower(target.slice)
             base = target.value
             if isinstance(base, ast.Name) and base.id in env:
-                env[base.id] = unknown(f"{base.id} is changed at line {target.lineno}")
+                more = Expr("dict", ((key,), (value,)), span(node))
+                changed = self._with_rows(env[base.id], more)
+                env[base.id] = self.lowerer.define(changed or unknown(f"{base.id} is changed at line {target.lineno}"))
             if self.gates.reads(value):
                 self.lowerer.scope.keep(target, self.lowerer.define(value))
 
@@ -608,7 +616,8 @@ class Flow:
     def _declared(self, name: str, node: ast.expr, value: Expr) -> None:
         if isinstance(node, ast.Dict):
             self.sizes.table(name, node, self.qualname)
-        self._bound(name, node, value)
+        if self.qualname != (self.classes_open or [""])[-1]:  # those of a class itself are told at its end
+            self._bound(name, node, value)
         test = lists.declared(name, node, value, self.own)
         if test is not None:
             kind: GateKind = "table" if isinstance(node, ast.Dict) else "list"
@@ -617,10 +626,37 @@ class Flow:
             self.add(kind, test, node, rows, missing, name)
 
     def _bound(self, name: str, node: ast.expr, value: Expr) -> None:
-        """The oldest or newest capability that a class is for, which a method of it returns or an attribute holds."""
+        """The oldest or newest capability that a class is for, which a method of it returns."""
         test = lists.bound(name, node, value) if self.classes_open else None
         if test is not None:
             self.add("predicate", test, node, Side(ends="return"), Side(ends="return"), name)
+
+    def _judge_limits(self) -> None:
+        """The oldest and newest capability that classes hold in attributes: by their names, or by what the device is
+        compared with somewhere in the file. Whoever is newer than the newest one has to be as new as the oldest.
+        """
+        compared = self._compared() if self.bounded else {}
+        for where, held in self.bounded:
+            known = [
+                (name, value, lists.bound(name, value, self.quietly(value), compared.get(name, "")))
+                for name, value in held
+            ]
+            tests = [(name, value, test) for name, value, test in known if test is not None]
+            oldest = [test for _, _, test in tests if test.args[0] == ">="]
+            for name, value, test in tests:
+                whole = test if test in oldest or not oldest else Expr("and", ((*oldest, test),), test.at)
+                sides = Side(ends="return"), Side(ends="return", value=const(False))
+                self.gates.add("predicate", whole, value, sides, where, name)
+
+    def _compared(self) -> dict[str, str]:
+        """Attributes that the device is compared with so far, each as the oldest or the newest that is let in."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for node in (one for gate in self.gates.found for one in walk(gate.test) if one.op == "cmp"):
+            for order, pair in zip(node.args[0].split(","), pairwise(node.args[1]), strict=False):
+                bound = next((one for one in pair if one.op == "attr" and not self.gates.reads(one)), None)
+                if order in _BOUNDS and bound is not None and any(map(self.gates.reads, pair)):
+                    found[bound.args[1]].add(_BOUNDS[order][pair.index(bound)])
+        return {name: orders.pop() for name, orders in found.items() if len(orders) == 1}
 
     def _expression(self, node: ast.Expr, rest: Sequence[ast.stmt]) -> bool:
         value = node.value
@@ -664,8 +700,20 @@ class Flow:
             if func.attr in mutators and func.value.id in env:
                 first = self._first(env[func.value.id], node) if func.attr in ("append", "add") else None
                 longer = self._longer(func.value.id, node) if func.attr == "append" else None
-                changed = first or longer or unknown(f"{func.value.id} is changed at line {node.lineno}")
+                rows = self.quietly(node.args[0]) if func.attr == "update" and len(node.args) == 1 else None
+                more = self._with_rows(env[func.value.id], rows) if rows is not None else None
+                changed = first or longer or more or unknown(f"{func.value.id} is changed at line {node.lineno}")
                 env[func.value.id] = self.lowerer.define(changed)
+
+    def _with_rows(self, held: Expr, more: Expr) -> Expr | None:
+        """A mapping with the rows of another one, both written down; None where a test or a loop is around."""
+        held = self._value(held)
+        if self.path or held.op != "dict" or more.op != "dict" or any(key.op == "unknown" for key in more.args[0]):
+            return None
+        kept = [row for row in zip(*held.args, strict=True) if row[0] not in more.args[0]]
+        rows = [*kept, *zip(*more.args, strict=True)][:MAX_RETURNS]
+        keys, values = zip(*rows, strict=True) if rows else ((), ())
+        return Expr("dict", (tuple(keys), tuple(values)), held.at)
 
     def _first(self, held: Expr, node: ast.Call) -> Expr | None:
         """The list of what is put into an empty one, where that reads the device."""

@@ -45,15 +45,24 @@ def declared(name: str, node: ast.expr, value: Expr, own: frozenset[str]) -> Exp
     return None
 
 
-def bound(name: str, node: ast.expr | None, value: Expr) -> Expr | None:
+def bound(name: str, node: ast.expr | None, value: Expr, order: str = "") -> Expr | None:
     """The test that a declared oldest or newest capability stands for: `get_min_capability() -> 90`, `MAX_SM = 90`."""
-    order = _order(name)
+    order = order or _order(name)
     form = _bound_form(node) if node is not None and order else ""
     if node is None or not form:
         return None
     if isinstance(node, ast.Call):
         value = Expr("tuple", (tuple(map(const, _numbers(_pair(node)))),), value.at)
     return Expr("cmp", (order, (Expr("source", (form,)), value)), value.at)
+
+
+def limits(node: ast.ClassDef) -> list[tuple[str, ast.expr]]:
+    """The attributes of a class that may hold a capability as a bound; members of an enum are none."""
+    if any(dotted(one).endswith(("Enum", "Flag")) for one in node.bases):
+        return []
+    named = ((dotted(one.targets[0]), one.value) for one in node.body if isinstance(one, ast.Assign))
+    typed = ((dotted(one.target), one.value) for one in node.body if isinstance(one, ast.AnnAssign))
+    return [(name, value) for name, value in (*named, *typed) if value is not None and _bound_form(value)]
 
 
 def _order(name: str) -> str:

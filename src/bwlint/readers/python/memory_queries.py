@@ -1,15 +1,15 @@
 """Questions of Python to the driver about a device's memory that unified memory has no answer to.
 
 Each comes out as an operation of kind memory-query: `name` is a call that raises there (nvmlDeviceGetMemoryInfo), or a
-column of nvidia-smi (memory.total) whose text is read as a number.
+column of nvidia-smi (memory.total) or of its table (Memory-Usage) whose text is read as a number.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeGuard
 
@@ -19,6 +19,7 @@ from bwlint.readers.nodes import below, whole
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
+(_TABLE,) = memory_queries("table")
 _CALLS = memory_queries("call")
 _COLUMNS = re.compile("|".join(rf"(?<![\w.]){re.escape(name)}(?![\w.])" for name in sorted(memory_queries("column"))))
 _QUERY = re.compile(r"(?:--query-gpu=|--format=|--id=|nvidia-smi|[\w.,= -])*")
@@ -34,6 +35,8 @@ _PASSES = re.compile(
     r"^(?:ImportError|ModuleNotFoundError|FileNotFoundError|KeyboardInterrupt|TimeoutExpired|CalledProcessError|IndexError|KeyError|AttributeError|OSError)$"
 )
 """Errors of other kinds than a refusal, and than a text that is no number."""
+_UNIT = "MiB"
+"""What stands behind each number of bytes in the table."""
 _LONGEST = 200
 _ROUNDS = 3
 
@@ -47,19 +50,21 @@ def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file may ask for the memory of a device."""
     if any(name in data for name in _CALL_BYTES):
         return True
-    return b"nvidia-smi" in data and any(name in data for name in _COLUMN_BYTES)
+    return b"nvidia-smi" in data and any(name in data for name in (*_COLUMN_BYTES, _UNIT.encode()))
 
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """The questions of a parsed file to which nobody expects a refusal, one a function."""
-    places = list(_places(tree.body, ""))
+    kept = {dotted(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
+    places = list(_places(tree.body, "", kept))
     places.append(_Asking(ast.Module([node for node in tree.body if not _is_definition(node)], []), "<module>"))
-    asked, bindings = _asked_for(places) if "nvidia-smi" in source else frozenset[str](), _bindings(tree)
+    asked, bindings = _asked_for(places) if "nvidia-smi" in source else None, _bindings(tree)
     for place in places:
-        at = place.called(bindings) or (place.read_as_number(asked) if asked else None)
+        at = place.called(bindings) or (place.read_as_number(asked) if asked is not None else None)
         if at is None or place.name in _CALLS or place.knows or _expected(place, places):
             continue
-        name = dotted(at.func).rpartition(".")[2] if isinstance(at, ast.Call) else _column(at)
+        last = dotted(at.func).rpartition(".")[2] if isinstance(at, ast.Call) else _column(at)
+        name = _TABLE if last in _READS else last
         yield Operation("memory-query", name, span(at), qualname=place.qualname)
 
 
@@ -85,14 +90,16 @@ def _bindings(tree: ast.Module) -> frozenset[str]:
     )
 
 
-def _asked_for(places: Sequence[_Asking]) -> frozenset[str]:
-    """The columns that a file asks nvidia-smi for: a key of the program's own asks nobody, nor does a docstring."""
+def _asked_for(places: Sequence[_Asking]) -> frozenset[str] | None:
+    """The columns that a file asks nvidia-smi for, None where it does not run that: a key of the program's own asks
+    nobody, nor does a docstring.
+    """
     nodes = [node for place in places for node in place.nodes]
     aside = {id(one) for node in nodes for one in _keys(node)}
     texts = [one for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     words = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     if not any("nvidia-smi" in str(one.value) for one in texts if id(one) not in words):
-        return frozenset()
+        return None
     return frozenset(_column(one) for one in texts if id(one) not in aside) - {""}
 
 
@@ -110,20 +117,21 @@ def _is_definition(node: ast.stmt) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
-def _places(body: Sequence[ast.stmt], prefix: str) -> Iterator[_Asking]:
+def _places(body: Sequence[ast.stmt], prefix: str, kept: Mapping[str, ast.expr]) -> Iterator[_Asking]:
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield _Asking(node, prefix + node.name)
+            yield _Asking(node, prefix + node.name, kept)
         elif isinstance(node, ast.ClassDef):
-            yield from _places(node.body, f"{prefix}{node.name}.")
+            yield from _places(node.body, f"{prefix}{node.name}.", kept)
 
 
 @dataclass(frozen=True)
 class _Asking:
-    """A function, or what a module does itself."""
+    """A function, or what a module does itself; `kept` is what the module keeps under names."""
 
     node: _Function | ast.Module
     qualname: str
+    kept: Mapping[str, ast.expr] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -131,7 +139,9 @@ class _Asking:
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        return below(self.node)
+        found = below(self.node)
+        named = {one.id for one in found if isinstance(one, ast.Name)} if self.kept else frozenset[str]()
+        return [*found, *(one for name in sorted(named & self.kept.keys()) for one in below(self.kept[name]))]
 
     @cached_property
     def guarded(self) -> frozenset[int]:
@@ -155,7 +165,11 @@ class _Asking:
         reads = [one for one in self._calls(_READS) if id(one) not in self.guarded]
         if not reads or any(True for _ in self._calls(_LOOKS)):
             return None
-        return next((one for one in self.nodes if isinstance(one, ast.Constant) and _column(one) in asked), None)
+        texts = [one for one in self.nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        column = next((one for one in texts if _column(one) in asked), None)
+        said = {str(one.value).strip() for one in texts}
+        whole_table = "nvidia-smi" in said and _UNIT in said and not any(one.startswith("-") for one in said)
+        return reads[0] if column is None and whole_table else column
 
     @cached_property
     def knows(self) -> bool:

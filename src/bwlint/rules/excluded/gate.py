@@ -23,6 +23,7 @@ from bwlint.rules.excluded import RULE
 from bwlint.rules.family_split.reasons import certified
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
+from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, answers_no, missing_row, refuses, table_name
 from bwlint.world.libraries import is_question
 from bwlint.world.native import admits
@@ -261,7 +262,7 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
         or _of_rows(context, judged, out)
         or _of_twins(context, judged, out)
         or _of_missing_row(judged, out)
-        or _of_generations(judged, out)
+        or _of_generations(context, judged, out)
     )
 
 
@@ -371,7 +372,34 @@ def _of_slow_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None
     return replace(found, severity="note", confidence="low", reason=f"{found.reason}; they take another way here")
 
 
-def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:
+def _stops_at_hopper(context: Context, judged: Judged, out: ChipSet) -> bool:
+    """Whether a test lets in 8.x and 9.0 and a refusal follows, which names none of those that are kept out, with
+    nothing behind it that is called after what these have, or built for them alone.
+    """
+    whole = judged.admitted >= _SMALL_SHARED and judged.admitted & _HOPPER
+    if not whole or not judged.owns_comparison or judged.sets.guessed:
+        return False
+    if judged.working.empty or answers_no(judged.working) or (judged.gate.kind == "list" and not judged.gate.yes.at):
+        return False
+    refused = refuses(judged.other) or judged.gate.is_a(*LISTED, "assert", "lookup") or judged.other.ends == "return"
+    later = (one for one in context.within(judged) if one.gate.at > judged.gate.at and refuses(one.other))
+    if not refused and not any(out <= one.sets.live - one.may for one in later):
+        return False
+    classes = judged.module.classes
+    bounds = {one.gate.name for one in context.beside(judged.module) if one.gate.qualname in classes}
+    if judged.gate.name not in bounds and judged.mentioned & bounds:
+        return False  # the bound of a class is told where it stands
+    said = (judged.gate.comment, *(text.text for text in judged.other.texts))
+    built = runs_on(context.compiling(judged.module, judged.gate.qualname))
+    names = (judged.gate.name, *judged.gate.qualname.split("."))
+    return (
+        not any(out & mentioned(text).named for text in said)
+        and (not built or bool(out & built))
+        and context.evidence.libraries.by_name(judged.module.path, names, judged.at) is None
+    )
+
+
+def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
     small = judged.admitted & _SMALL_SHARED
     if small and any(out <= from_generation(text.text) for text in judged.other.texts):
@@ -387,6 +415,9 @@ def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:
         return Kept(out, "warning", "medium", reason)
     if judged.in_test:
         return None  # who skips a test knows for which generation it is
+    if _stops_at_hopper(context, judged, out):
+        reason = f"it stops at {plain(judged.admitted)}, and what runs on 8.6 and 8.9 runs on {plain(out)}"
+        return Kept(out, "warning", "medium", reason, repeated=True)
     an_arm_each = judged.gate.kind == "condition" and not judged.denies and refuses(judged.other)
     if judged.core & _DATACENTER and judged.core & _HOPPER and an_arm_each and not judged.other.rest:
         return Kept(out, "note", "low", f"the generations have an arm each, and {plain(out)} an error")
@@ -492,6 +523,8 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
         near = other.gate.chain == gate.chain != 0 or abs(other.gate.at[0] - gate.at[0]) <= _NEAR
         if not near or other is judged or "list" in (gate.kind, other.gate.kind):
             continue
+        if gate.kind == other.gate.kind == "predicate" and gate.name != other.gate.name:
+            continue  # the other bound of a class
         if other.gate.kind == "flag" and not other.gate.name:
             continue  # an answer that is handed on is no way of its own
         if gate.kind == "flag" and gate.leaf is not None and other.gate.leaf == gate.leaf:

@@ -16,28 +16,32 @@ from bwlint.judging.legality import legal, short, slow
 from bwlint.model.facts import Operation
 from bwlint.model.kinds import NAMED
 from bwlint.rules.excluded import RULE
+from bwlint.world.gates import refuses
 
 _OLDER, _NEWER, _FAMILY = group("hopper"), group("datacenter-blackwell"), group("consumer-blackwell")
+_SMALL_SHARED = group("small-shared")
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     out = context.targets & guarded.refused
     if not out or out != context.targets & guarded.sets.live.chips:
         return
-    if guarded.working.empty or not guarded.other.empty or _elsewhere(context, guarded, out):
+    refused = refuses(guarded.other)
+    if guarded.working.empty or not (guarded.other.empty or refused) or _elsewhere(context, guarded, out):
         return
     needs = [one for one in guarded.operations() if one.kind in NAMED]
     native = TargetSet.native(out)
     working = reduce(lambda targets, one: targets & legal(one) - slow(one), needs, native)
-    bounded = guarded.chips >= _OLDER | _NEWER and working == native
+    proved = [one for one in needs if legal(one) != EVERY_TARGET]
+    shown = guarded.chips >= _OLDER | _SMALL_SHARED and (proved or refused)  # else it may be a workaround for old ones
+    bounded = working == native and (guarded.chips >= _OLDER | _NEWER or bool(shown))
     if not bounded and not (out <= working.chips and _names_one_part(guarded, needs)):
         return  # it would not work there, or only in software
-    proved = [one for one in needs if legal(one) != EVERY_TARGET]
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_guard(guarded),
-        severity="warning" if proved else "note",
-        confidence="high" if proved else "low",
+        severity="warning" if proved or refused else "note",
+        confidence="high" if proved else "medium" if refused else "low",
         message=(
             f"this guard compiles for {guarded.chips} and leaves out {plain(out)}"
             + (f", which {_have(out)} `{short(proved[0])}` too" if proved else "")

@@ -127,18 +127,22 @@ def guarded(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
-    """A lower bound at 10.0 in front of what is called after the ways of 10.x: half a finding, so a note."""
+    """A lower bound at 10.0 in front of what is called after the ways of 10.x: half a finding, so a note, unless a test
+    calls just that.
+    """
     wrong = _beyond(context, judged)
     said = next(_signs(context, judged), None) if wrong else None
     if said is None or context.works_there(judged) or context.admitted_behind(judged, wrong):
         return
     if turn_away(context, judged, wrong):
         return
+    called = judged.in_test and any(use.at == said.at for use in judged.working.uses)
+    tested = called and not _LAYOUT.search(said.what)
     yield _draft(
         judged,
         wrong,
         said,
-        severity="note",
+        severity="warning" if tested else "note",
         message=f"a lower bound at 10.0 lets {plain(wrong)} through too, and {said.what} {said.text}",
         legal=None,
     )

@@ -1,0 +1,64 @@
+"""Questions of C and C++ to NVML about a device's memory whose refusal ends the program.
+
+They come out as operations of kind memory-query, as those of Python do (`readers.python.memory_queries`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips.products import memory_queries
+from bwlint.model.facts import Operation
+from bwlint.readers.cuda.failures import FAILS
+from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.readers.cuda.scopes import CodeScope, Scopes
+from bwlint.readers.cuda.statements import statements
+
+_NAMES = sorted(memory_queries("call"), reverse=True)
+_CALL = re.compile(rf"\b(?P<name>{'|'.join(_NAMES)})\s*\(")
+_EXPECTS = re.compile(r"NVML_ERROR_NOT_SUPPORTED")
+_TESTED = re.compile(r"\bif\s*\((?:[^;{}]*!=\s*)?\s*$")
+_CHECKED = re.compile(r"\w*(?i:check|try|safe|assert|ensure|verify|call)\w*\s*\(\s*(?:[^;{}()]*(?:==|,)\s*)?$")
+_KEPT = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*=\s*$")
+_NEAR = 400
+"""Characters between a question and the test of what came back."""
+
+
+def operations(code: Code, directives: Directives, places: Scopes) -> Iterator[Operation]:
+    """The questions of a file that names no refusal anywhere."""
+    for match in _CALL.finditer(code.text):
+        scope = places.function(match.start())
+        if scope is None or _EXPECTS.search(code.text) or not _ends(code.text, match, scope):
+            continue
+        at = code.span(*match.span("name"))
+        yield Operation("memory-query", match["name"], at, path=directives.path(match.start()), qualname=scope.qualname)
+
+
+def _ends(text: str, call: re.Match[str], scope: CodeScope) -> bool:
+    """Whether what is not NVML_SUCCESS ends in an error, or `main` in a return."""
+    begun = max(text.rfind(mark, scope.open, call.start()) for mark in ";{}") + 1
+    before = text[begun : call.start()]
+    close = matching(text, call.end() - 1, _NEAR)
+    if close < 0:
+        return False
+    if _CHECKED.search(before) is not None:
+        return True
+    kept = _KEPT.search(before)
+    if kept is None:
+        return _TESTED.search(before) is not None and _fails(text, begun + before.find("if"), scope)
+    asks = re.compile(rf"(?P<test>\bif\s*\([^;{{}}=]*)?\b{kept['name']}\b(?!\s*(?:=[^=]|==))")
+    tested = asks.search(text, close, min(scope.close, close + _NEAR))
+    if tested is None:
+        return False
+    checked = _CHECKED.search(text[close : tested.end() - len(kept["name"])]) is not None
+    return checked or (tested["test"] is not None and _fails(text, tested.start(), scope))
+
+
+def _fails(text: str, start: int, scope: CodeScope) -> bool:
+    """Whether the branch of an `if` ends in an error."""
+    found = statements(text, start, scope.close)
+    body = found[0].body if found and found[0].kind == "if" else ()
+    stretch = text[body[0].start : body[-1].end] if body else ""
+    return FAILS.search(stretch) is not None or (scope.name == "main" and re.search(r"\breturn\b", stretch) is not None)
