@@ -311,7 +311,7 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
 
 
 def _written_plain(carry: Carry, charge: Charge) -> bool:
-    return all(not target.suffix and target in known_targets(carry.sass) for target in charge.targets)
+    return all(not target.suffix and target in built(carry) for target in charge.targets)
 
 
 def _told(operation: Operation, carry: Carry) -> TargetSet:

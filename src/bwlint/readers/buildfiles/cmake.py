@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import all_chips
-from bwlint.chips.flags import Flag, find_flags
+from bwlint.chips.flags import PLAIN, WITHOUT_A_NAME, Flag, find_flags
 from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
@@ -29,6 +29,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
 _MAKES = re.compile(r"(?:^|_)add_(?!custom|test|sub|def)|^target_sources$")
 """Commands that make a target of sources, or add to it."""
+_LONGEST_TEXT = 80
 _OFF = frozenset({"OFF", ""})
 _END_OF_SET = frozenset({"CACHE", "PARENT_SCOPE"})
 _SOURCE = re.compile(r"\.cu$")
@@ -112,6 +113,8 @@ class _CmakeFile:
     """Lists that every target is compiled for, whatever they are called."""
     refusing: set[str] = field(default_factory=set)
     """Lists of which a name that is not there ends in an error."""
+    unaccepted: set[str] = field(default_factory=set)
+    """The targets for which a condition ends in an error."""
     numbers: dict[str, tuple[Listed, Span]] = field(default_factory=dict)
     """Lists of targets whose names do not say that they are."""
     sought: dict[str, str] = field(default_factory=dict)
@@ -148,7 +151,7 @@ class _CmakeFile:
                     self._compiles(carry, made.sources)
             elif made.default is not None:
                 self._compiles(made.default, made.sources)
-        if self.default is not None and self.default >= 0:
+        if self.default is not None and self.default >= 0 and self.carries[self.default].kind != "asked":
             own = self.carries[self.default]
             self.carries.append(Carry("inherited", _OWN_LIST, own.sass, own.ptx, own.at, toolkit=own.toolkit))
         return tuple(map(self._by_use, self.carries))
@@ -174,6 +177,8 @@ class _CmakeFile:
 
     def _by_use(self, carry: Carry) -> Carry:
         """A list with the kind that its uses give it: offered to a kernel, or a filter of names."""
+        if carry.kind == "asked":
+            return replace(carry, sass=tuple(name for name in carry.sass if name not in self.unaccepted))
         if not carry.is_a("list", "piece") or carry.name not in self.kernels | self.offered or carry.name in self.built:
             return carry
         if carry.name in self.kernels:
@@ -236,6 +241,7 @@ class _CmakeFile:
             rest = frozenset(NAMES) - entry.admits
             carry = self.carries[entry.filter]
             self.carries[entry.filter] = replace(carry, sass=tuple(sorted(rest)))
+            self.unaccepted |= entry.admits if entry.refuses else frozenset()
         if entry.refuses and entry.body < 0:
             self.refusing |= entry.lists
         return entry
@@ -285,6 +291,8 @@ class _CmakeFile:
         self.texts[name.text] = tuple(map(self._expanded, values))
         known = len(self.carries)
         self._assigned(name.text, values, "list", replaces=True)
+        if ends and ARCH_NAME.search(name.text) and all(value.text in _OFF for value in values):
+            self._proposed(name.text, command.arguments[-1])
         if name.text == _OWN_LIST:
             self.built.update(reference for value in values for reference in _REFERENCE.findall(value.text))
             off = all(value.text in _OFF for value in values)
@@ -324,6 +332,10 @@ class _CmakeFile:
         self._give_sources(values)
         if replaces:
             self.open.discard(name)
+        if (word := values[0].text if len(values) == 1 else "") in WITHOUT_A_NAME and _BUILT_BY_CMAKE.search(name):
+            place = self._add("asked", name, Listed(PLAIN, (), True), self._around(values), word)
+            self._hold(name, place, replaces=replaces)
+            return
         if listed is None or not (ARCH_NAME.search(name) or name in self.handed or _in_forms(values)):
             if listed is not None and replaces and len(values) > 1:
                 self.numbers[name] = listed, self.places.span(values[0].start, values[-1].end)
@@ -339,6 +351,15 @@ class _CmakeFile:
         place = self._add(kind, name, listed, self._around(values))
         self.written[place] = tuple(values)
         self._hold(name, place, replaces=replaces)
+
+    def _proposed(self, name: str, told: Argument) -> None:
+        """`set(X "" CACHE STRING "such as 120")`: the plain targets that the text of an empty variable gives."""
+        words = map(parse_list, re.split(r"[\s;,()\"']+", told.text.rstrip(".")))
+        named = [one for listed in words if listed is not None for one in listed.sass]
+        sass = tuple(one for one in named if one.isdigit() and not {f"{one}a", f"{one}f"} & set(named))
+        if sass:
+            at = self.places.span(told.start, told.end)
+            self._hold(name, self._add("asked", name, Listed(sass, (), True), at, f"its text ({told.text[:_LONGEST_TEXT]})"), replaces=True)
 
     def _joined(self, name: str, added: Sequence[Argument]) -> None:
         """A list that others are added to: it holds theirs too, or nobody knows what it holds."""
@@ -439,15 +460,18 @@ class _CmakeFile:
 
     def _flags(self, command: Command) -> None:
         sources = self._flagged(command)
+        around = self.source[command.start : command.end]
         for argument in command.arguments:
-            if "_" not in argument.text:
+            if "arch" not in argument.text and "gpu-name" not in argument.text:
                 continue
             text = argument.text if argument.pasted else self.source[argument.start : argument.end]
-            for flag in find_flags(text):
+            for flag in find_flags(text, around):
                 ends = (0, argument.end - argument.start) if argument.pasted else (flag.start, flag.end)
                 at = self.places.span(*(argument.start + end for end in ends))
                 carry = self._of_list(flag, at) if argument.pasted else None
-                if carry is None:
+                if carry is None and flag.arch in WITHOUT_A_NAME:
+                    carry = self._add("asked", "", Listed(flag.sass, (), True), at, flag.arch)
+                elif carry is None:
                     carry = self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
                 self._compiles(carry, sources)
                 for_all = command.name == "add_compile_options" or "CMAKE_CUDA_FLAGS" in command.words[:2]

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TypeGuard
 
 from bwlint.chips import frameworks
-from bwlint.chips.flags import find_flags
+from bwlint.chips.flags import WITHOUT_A_NAME, find_flags
 from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
@@ -64,6 +64,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
         return ()
     texts, open_ = _texts_of_names(tree)
     found = _Python(
+        source,
         undecided=_chosen(tree),
         texts=texts,
         open=open_,
@@ -126,6 +127,7 @@ def _joined(name: str, flags: list[Carry], sources: tuple[str, ...]) -> Carry:
 
 @dataclass(slots=True)
 class _Python:
+    source: str
     carries: list[Carry] = field(default_factory=list)
     undecided: set[int] = field(default_factory=set)
     """Names that stand for one of several values, of which not all are known; by `id`."""
@@ -233,8 +235,8 @@ class _Python:
             return
         if defined := _DEFINED.fullmatch(text):
             self._setting(defined["name"], ast.copy_location(ast.Constant(defined["value"]), node), qualname)
-        for flag in find_flags(text):
-            self._add("gencode", "", Listed(flag.sass, flag.ptx, True), node, qualname, flag.arch)
+        for flag in find_flags(text, self.source):
+            self._add("asked" if flag.arch in WITHOUT_A_NAME else "gencode", "", Listed(flag.sass, flag.ptx, True), node, qualname, flag.arch)
 
     def _flags_name(self, node: ast.Name | ast.Attribute, qualname: str) -> None:
         name = node.id if isinstance(node, ast.Name) else node.attr
@@ -275,7 +277,7 @@ class _Python:
         outer = self.toolkit
         for text in self.texts.get(min(names), ()):
             self.toolkit = self.toolkits.get(id(text), outer)
-            for flag in find_flags(whole.replace(_PART, str(text.value))):
+            for flag in find_flags(whole.replace(_PART, str(text.value)), self.source):
                 self._add("gencode", "", Listed(flag.sass, flag.ptx, True), text, qualname, flag.arch)
         self.toolkit = outer
         if len(self.carries) > known and not names & self.open:

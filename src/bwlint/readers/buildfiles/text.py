@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Literal
 
 from bwlint.chips import ALL_TARGETS, known_targets
-from bwlint.chips.flags import find_flags
+from bwlint.chips.flags import WITHOUT_A_NAME, find_flags
 from bwlint.chips.frameworks import refuses_family
 from bwlint.chips.hosts import host_of, of_denied, of_job
 from bwlint.chips.hosts import of_condition as of_host
@@ -305,12 +305,13 @@ class _LineReader:
         return self.defaults.get(reference[1], reference[0])
 
     def _flags(self, code: str, offset: int) -> None:
-        if "_" not in code:
+        if "arch" not in code and "--gpu-name" not in code:
             return
-        for flag in find_flags(code):
+        for flag in find_flags(code, self._continued(code, offset)):
+            kind: CarryKind = "asked" if flag.arch in WITHOUT_A_NAME else "gencode"
             listed = Listed(flag.sass, flag.ptx, True)
             at = self.places.span(offset + flag.start, offset + flag.end)
-            self._add("gencode", "", listed, at, offset + flag.start, self._toolkits(), flag.arch)
+            self._add(kind, "", listed, at, offset + flag.start, self._toolkits(), flag.arch)
 
     def _guarded(self, code: str, offset: int) -> None:
         """`[[ test ]] && NAME=list`: what the name had stays where the test does not hold."""

@@ -163,7 +163,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _faults(context: Context, module: Module) -> Iterator[Draft]:
-    stated = (_Built(carry) for carry in module.carries if not carry.is_a("extension", "inherited"))  # made of others
+    stated = (_Built(carry) for carry in module.carries if not carry.is_a("extension", "inherited", "asked"))  # made of others
     file = _BuildFile(context, module, tuple(built for built in stated if built.toolkits))
     for built in file.built:
         if file.copied(built):

@@ -12,6 +12,7 @@ from itertools import takewhile
 from pathlib import PurePath
 
 from bwlint.chips import ChipSet, Target, TargetSet, known_targets
+from bwlint.chips.flags import PLAIN
 from bwlint.chips.frameworks import arch_list
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -49,7 +50,7 @@ class _Compiled:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        return tuple(known_targets(self.listed.sass))
+        return tuple(dict.fromkeys(known_targets((*self.listed.sass, *self.listed.ptx))))
 
     @property
     def together(self) -> tuple[Target, ...]:
@@ -89,6 +90,8 @@ def _own(context: Context, module: Module) -> Iterator[_Compiled]:
         if carry.sources:
             path, listed = context.builds.list_of(module, carry)
             here = listed if path == module.path else replace(listed, at=carry.at)
+            if here is carry and carry.is_a("inherited") and carry.name == arch_list():
+                here = replace(carry, kind="asked", sass=PLAIN, text=f"{arch_list()} that is not set")
             yield _Compiled(module, carry, module, here, beside)
 
 
@@ -159,12 +162,17 @@ def _draft(one: _Compiled, targets: list[Target], kept: Target | None, needing: 
     wanted = _suffixed(target)
     loads = wanted.loads_on() if kept is None and wanted is not None else target.loads_on()
     guards = f"compile it for {kept} alone, or put it behind a guard"
+    if kept is not None and one.listed.text == kept.name.removeprefix("sm_") and target not in known_targets(one.listed.sass):
+        beside = f"; -arch with {kept} alone compiles for {target} too: ptxas stops the build"
+        guards = f"write the pair, -gencode arch=compute_{one.listed.text},code={kept}"
     joined = one.carry.kind == "extension" or one.home is not one.build
+    asked = one.listed.kind == "asked"
+    beside += f"; {one.listed.text} asks for the plain target" if asked else ""
     return Draft(
         rule=RULE,
         place=DraftPlace(module=one.home, at=_flag(one, target), admitted=loads, certain=loads),
-        severity="warning" if joined else "error",
-        confidence="medium" if joined else "high",
+        severity="note" if asked else "warning" if joined else "error",
+        confidence="medium" if asked or joined else "high",
         message=f"{names} {has} no `{short(first)}`, which {file}:{first.at[0]} needs{more}{beside}",
         label=f"without it on {names}" if kept else "without a suffix",
         advice=guards if kept else f"write {wanted} (loads on {plain(loads)})",
