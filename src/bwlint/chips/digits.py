@@ -14,10 +14,13 @@ Change = Callable[[str], str | None]
 
 _Number = tuple[int, int]
 _FIRST_OF_THREE = 10
-_SHORT: tuple[_Number, ...] = ((7, 5), (8, 0), (8, 3), (8, 6), (8, 9), (9, 0), (9, 4))
-"""Those of two digits. There is no 8.3 and no 9.4: who takes them has listed no chips."""
+_SHORT: tuple[_Number, ...] = ((1, 3), (3, 5), (7, 5), (8, 0), (8, 3), (8, 6), (8, 9), (9, 0), (9, 4))
+"""Those of two digits. No such chip is 8.3 or 9.4, nor 1.3 any longer: who takes them has listed none."""
 _LONG = tuple((one.major, one.minor) for one in all_chips() if one.major >= _FIRST_OF_THREE)
-_SPELLINGS = ("{0}{1}", "{0}.{1}", "sm_{0}{1}", "compute_{0}{1}", "arch=compute_{0}{1},code=sm_{0}{1}")
+_SPELLINGS = (
+    *("{0}{1}", "{0}.{1}", "sm_{0}{1}", "compute_{0}{1}"),
+    *("arch=compute_{0}{1},code=sm_{0}{1}", "-arch=sm_{0}{1}", "k.sm_{0}{1}.cubin"),
+)
 _MEANINGS = ("{0}{1}", "{0}.{1}", "{0}", "{1}")
 _AROUND = re.compile(r"^(?:sm|compute)_?|-(?:real|virtual)$|\+PTX$")
 

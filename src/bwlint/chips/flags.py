@@ -71,7 +71,8 @@ def _shorthand(match: re.Match[str], form: re.Match[str] | None) -> Flag:
     """What `-arch` keeps by itself."""
     arch = match["arch"]
     as_ptx = match["kind"] == "compute" or (form is not None and form["form"] == "ptx")
-    sass = () if as_ptx else (arch,)
+    sass: tuple[str, ...] = () if as_ptx else (arch,)
+    ptx: tuple[str, ...]
     if match["one"] == "--gpu-name" or form is not None:
         ptx = (arch,) if as_ptx else ()
     else:

@@ -23,8 +23,8 @@ def call(name: str, args: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
     if keywords or not args:
         return Vec((Unknown(),), any(arg.device for arg in args))
     if name == "compile":
-        return lift(lambda text, *_: _compiled(text) or Unknown(), *args)
-    return lift(lambda text, *rest: method(_compiled(text), name, rest), *args)
+        return lift(lambda text, *_: compiled(text) or Unknown(), *args)
+    return lift(lambda text, *rest: method(compiled(text), name, rest), *args)
 
 
 def method(pattern: re.Pattern[str] | re.Match[str] | None, name: str, args: Sequence[Any]) -> Any:
@@ -41,7 +41,7 @@ def method(pattern: re.Pattern[str] | re.Match[str] | None, name: str, args: Seq
 
 
 @cache
-def _compiled(text: Any) -> re.Pattern[str] | None:
+def compiled(text: Any) -> re.Pattern[str] | None:
     """A pattern, None where it may take long: repeated groups, many repeats."""
     if isinstance(text, re.Pattern):
         return text

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group, known_targets
+from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
 from bwlint.chips.atoms import Atom, atom
 from bwlint.chips.frameworks import headers
 from bwlint.chips.instructions import Form, PtxasVerdict, parse, verdict

@@ -359,7 +359,11 @@ class _CmakeFile:
         sass = tuple(one for one in named if one.isdigit() and not {f"{one}a", f"{one}f"} & set(named))
         if sass:
             at = self.places.span(told.start, told.end)
-            self._hold(name, self._add("asked", name, Listed(sass, (), True), at, f"its text ({told.text[:_LONGEST_TEXT]})"), replaces=True)
+            self._hold(
+                name,
+                self._add("asked", name, Listed(sass, (), True), at, f"its text ({told.text[:_LONGEST_TEXT]})"),
+                replaces=True,
+            )
 
     def _joined(self, name: str, added: Sequence[Argument]) -> None:
         """A list that others are added to: it holds theirs too, or nobody knows what it holds."""

@@ -16,17 +16,25 @@ from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.cmake_syntax import Command, commands
 from bwlint.readers.buildfiles.places import Places
 
-_SED = re.compile(r"\bsed\b(?P<options>(?:[ \t]+-[a-zA-Z]+)*)[ \t]+(?:--[ \t]+)?(?P<quote>[\"'])(?P<script>.{3,200}?)(?P=quote)")
-_SUBSTITUTE = re.compile(r"s(?P<sign>[/|,#@!])(?P<old>(?:\\.|(?!(?P=sign)).)*)(?P=sign)(?P<new>(?:\\.|(?!(?P=sign)).)*)(?P=sign)(?P<how>[gp]*)")
+_SED = re.compile(
+    r"\bsed\b(?P<options>(?:[ \t]+-[a-zA-Z]+)*)[ \t]+(?:--[ \t]+)?(?P<quote>[\"'])(?P<script>.{3,200}?)(?P=quote)"
+)
+_SUBSTITUTE = re.compile(
+    r"s(?P<sign>[/|,#@!])(?P<old>(?:\\.|(?!(?P=sign)).)*)(?P=sign)(?P<new>(?:\\.|(?!(?P=sign)).)*)(?P=sign)(?P<how>[gp]*)"
+)
 _GREP = re.compile(r"\b[ef]?grep\b(?P<options>(?:[ \t]+-\w+)+)[ \t]+(?P<quote>[\"'])(?P<old>.{2,120}?)(?P=quote)")
-_TESTED = re.compile(r"=~[ \t]+(?P<quote>[\"']?)(?P<old>[^\s\"';]{2,120})(?P=quote)[ \t]+\]\]|(?<![!=])~[ \t]*/(?P<awk>[^/\n]{2,120})/")
+_TESTED = re.compile(
+    r"=~[ \t]+(?P<quote>[\"']?)(?P<old>[^\s\"';]{2,120})(?P=quote)[ \t]+\]\]|(?<![!=])~[ \t]*/(?P<awk>[^/\n]{2,120})/"
+)
 _ARM = re.compile(r"(?:^|\bin\b|;;)[ \t]*\(?(?P<glob>(?:sm_)?(?:\[[0-9-]+\]|[?\d.]){2,8})\)", re.M)
 _CUT = re.compile(r"\b(?:cut[ \t]+-c[ \t]*(?P<places>\d(?:[-,]\d?)?)|head[ \t]+-c[ \t]*(?P<first>[12]))(?!\d)")
 _PIECES = re.compile(
     r"(?:\$\{\w*(?i:cc|cap|sm|arch)\w*:\d(?::\d)?\}[._]?"
     r"|substr\(\$?\w+,[ \t]*[1-9](?:,[ \t]*\d)?\)[ \t]*(?:\"[._]\"[ \t]*)?){1,3}"
 )
-_PIECE = re.compile(r"\$\{\w+:(?P<start>\d)(?::(?P<size>\d))?\}|substr\([^,]+,[ \t]*(?P<from>\d)(?:,[ \t]*(?P<long>\d))?\)")
+_PIECE = re.compile(
+    r"\$\{\w+:(?P<start>\d)(?::(?P<size>\d))?\}|substr\([^,]+,[ \t]*(?P<from>\d)(?:,[ \t]*(?P<long>\d))?\)"
+)
 """`${cc:0:1}` of shell, and `substr($1, 1, 1)` of awk, which counts from 1."""
 _ABOUT = re.compile(r"compute_?cap|\bsm_|gencode|(?:cuda|gpu|torch)_?arch|-arch\b|capabilit", re.I)
 _SUBJECTS = (b"compute_cap", b"sm_", b"gencode", b"_arch", b"-arch", b"capabilit")
@@ -52,7 +60,9 @@ def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
     if not may_hold(source.encode("utf-8", "surrogatepass")):
         return
     places = Places(source)
-    found = sorted(_in_cmake(source) if is_cmake else _in_shell(source.replace("$$", f"${_NOTHING}")), key=lambda one: one[:2])
+    found = sorted(
+        _in_cmake(source) if is_cmake else _in_shell(source.replace("$$", f"${_NOTHING}")), key=lambda one: one[:2]
+    )
     for start, end, change in islice(found, _MOST):
         line = source[source.rfind("\n", 0, start) + 1 : source.find("\n", end)]
         near = source[max(0, start - _NEAR) : end + _NEAR]
@@ -100,8 +110,7 @@ def _in_cmake(source: str) -> Iterator[_Found]:
     for command in commands(source):
         words = command.words
         if words[:1] == ("SUBSTRING",) and len(words) > 4 and words[2].isdigit() and words[3].isdigit():
-            first, size = int(words[2]), int(words[3])
-            yield command.start, command.end, lambda text, cut=slice(first, first + size): text[cut]
+            yield command.start, command.end, _sliced(f"${{x:{words[2]}:{words[3]}}}")
         for at, word in enumerate(words[:-1]):
             if word == "MATCHES" or (word == "REGEX" and words[at - 1] == "INCLUDE"):
                 yield from _pattern(command, at + 1, _kept)

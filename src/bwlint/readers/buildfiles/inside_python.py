@@ -236,7 +236,14 @@ class _Python:
         if defined := _DEFINED.fullmatch(text):
             self._setting(defined["name"], ast.copy_location(ast.Constant(defined["value"]), node), qualname)
         for flag in find_flags(text, self.source):
-            self._add("asked" if flag.arch in WITHOUT_A_NAME else "gencode", "", Listed(flag.sass, flag.ptx, True), node, qualname, flag.arch)
+            self._add(
+                "asked" if flag.arch in WITHOUT_A_NAME else "gencode",
+                "",
+                Listed(flag.sass, flag.ptx, True),
+                node,
+                qualname,
+                flag.arch,
+            )
 
     def _flags_name(self, node: ast.Name | ast.Attribute, qualname: str) -> None:
         name = node.id if isinstance(node, ast.Name) else node.attr

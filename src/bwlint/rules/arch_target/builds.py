@@ -16,6 +16,7 @@ from bwlint.chips import (
     group,
     known_targets,
     siblings,
+    spelling,
     targets_of,
 )
 from bwlint.chips.hosts import ARM, X86, without_host
@@ -163,7 +164,9 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _faults(context: Context, module: Module) -> Iterator[Draft]:
-    stated = (_Built(carry) for carry in module.carries if not carry.is_a("extension", "inherited", "asked"))  # made of others
+    stated = (
+        _Built(carry) for carry in module.carries if not carry.is_a("extension", "inherited", "asked")
+    )  # made of others
     file = _BuildFile(context, module, tuple(built for built in stated if built.toolkits))
     for built in file.built:
         if file.copied(built):
@@ -616,17 +619,17 @@ class _BuildFile:
                 related=() if own is None else (replace(own, message=f"{own.message} for who gives no list"),),
             )
             return
-        beside = self._beside_x86(built)
-        if beside is None and (not _for_everybody(built.carry, every) or self._older(built) or self._served(built)):
+        beside, alone = self._beside_x86(built), self._is_alone(built, together)
+        if beside is None and not alone and (not _for_everybody(built.carry, every) or self._older(built) or self._served(built)):
             return
         decided = self._decided_by_flags(built)
-        expected = None if decided else beside or self._expected(built, together)
+        expected = None if decided or alone else beside or self._expected(built, together)
         if expected is None and built.carry.is_a("kernel", "filter"):
             return  # who offers a kernel knows what it needs
         highest = max(every, key=lambda target: target.number)
         accepts = built.carry.kind == "filter"
         message = f"a build for {plain(asked)} is left out" if accepts else f"no cubin of this loads on {plain(asked)}"
-        message += f": the list ends at {_short(highest)}"
+        message += f": {_short(highest)} is all it names" if alone else f": the list ends at {_short(highest)}"
         message += "" if accepts else " and names no PTX of use there"
         message += "; the flags of its only extension decide, and not this list" if decided else ""
         yield self._draft(
@@ -641,6 +644,16 @@ class _BuildFile:
             remedy=_OF_ITS_MAKER,
             related=self._kernels_without(asked) if accepts else self._flags_like(built, together),
         )
+
+    def _is_alone(self, built: _Built, together: _Together) -> bool:
+        """Whether a whole build is for one chip, and neither the file nor its name is: nothing loads anywhere else."""
+        carry, every = built.carry, together.every
+        whole = carry.is_a("request") and _TAKEN_AS_IT_IS.search(carry.name) is not None
+        exact = any(target.suffix for target in every)
+        if not (whole or (carry.kind == "gencode" and not exact)) or len({target.chip for target in every}) > 1:
+            return False
+        named = spelling.numbers(f"{self._place} {carry.name} {carry.qualname}")
+        return not named and not any((one.loads | one.jits) & self._asked(one) for one in self.built)
 
     def _flags_like(self, built: _Built, together: _Together) -> tuple[RelatedSpan, ...]:
         """Where the file has the same flag again, for another step of the build: whoever adds to one adds to all."""

@@ -26,7 +26,8 @@ from bwlint.model.facts import Carry, Module, Operation
 from bwlint.model.findings import NoFix
 from bwlint.rules.arch_target import RULE
 from bwlint.sources.read import read_bytes
-from bwlint.sources.tree import checkout_folder, package_root
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import checkout_folder, package_root, project_folder
 
 _SHOWN = 8
 _RUNS_SETUP = re.compile(
@@ -90,9 +91,15 @@ def _own(context: Context, module: Module) -> Iterator[_Compiled]:
         if carry.sources:
             path, listed = context.builds.list_of(module, carry)
             here = listed if path == module.path else replace(listed, at=carry.at)
-            if here is carry and carry.is_a("inherited") and carry.name == arch_list():
+            if here is carry and carry.is_a("inherited") and carry.name == arch_list() and not _is_set(context, module):
                 here = replace(carry, kind="asked", sass=PLAIN, text=f"{arch_list()} that is not set")
             yield _Compiled(module, carry, module, here, beside)
+
+
+def _is_set(context: Context, module: Module) -> bool:
+    """Whether a script of the project says which targets torch compiles for."""
+    native, folder = context.native, project_folder(package_root(module.path))
+    return native is None or bool(search_of(folder, native.searches).word("build", arch_list()))
 
 
 def _flags_by_sources(module: Module) -> dict[tuple[str, ...], tuple[Target, ...]]:
@@ -162,7 +169,11 @@ def _draft(one: _Compiled, targets: list[Target], kept: Target | None, needing: 
     wanted = _suffixed(target)
     loads = wanted.loads_on() if kept is None and wanted is not None else target.loads_on()
     guards = f"compile it for {kept} alone, or put it behind a guard"
-    if kept is not None and one.listed.text == kept.name.removeprefix("sm_") and target not in known_targets(one.listed.sass):
+    if (
+        kept is not None
+        and one.listed.text == kept.name.removeprefix("sm_")
+        and target not in known_targets(one.listed.sass)
+    ):
         beside = f"; -arch with {kept} alone compiles for {target} too: ptxas stops the build"
         guards = f"write the pair, -gencode arch=compute_{one.listed.text},code={kept}"
     joined = one.carry.kind == "extension" or one.home is not one.build
