@@ -192,6 +192,7 @@ CarryKind = Literal[
     "extension",
     "inherited",
     "asked",
+    "ceiling",
 ]
 """What says so in a build.
 
@@ -207,6 +208,7 @@ file       the file itself
 extension  all flags of a setup.py that builds CUDA extensions
 inherited  sources that are compiled for a list of the file above; without sources, what a file hands down so
 asked      plain targets that nobody wrote down: of the chip at hand, or what a user is told to give; `text` says which
+ceiling    the newest target that a build takes; `refuses`: what is newer ends in an error, or in a cubin for this one
 """
 FLAGS: frozenset[CarryKind] = frozenset({"gencode", "option"})
 ACCEPTING: frozenset[CarryKind] = frozenset({"filter", "match"})

@@ -30,6 +30,8 @@ _REFERENCE = re.compile(r"\$\{(\w+)\}")
 _MAKES = re.compile(r"(?:^|_)add_(?!custom|test|sub|def)|^target_sources$")
 """Commands that make a target of sources, or add to it."""
 _LONGEST_TEXT = 80
+_ABOVE = frozenset({"GREATER", "GREATER_EQUAL", "VERSION_GREATER", "VERSION_GREATER_EQUAL"})
+_BELOW = frozenset({"LESS", "LESS_EQUAL", "VERSION_LESS", "VERSION_LESS_EQUAL"})
 _OFF = frozenset({"OFF", ""})
 _END_OF_SET = frozenset({"CACHE", "PARENT_SCOPE"})
 _SOURCE = re.compile(r"\.cu$")
@@ -69,6 +71,8 @@ class _If:
     lists: frozenset[str] = frozenset()
     """The lists that the condition looks into."""
     refuses: bool = False
+    bounds: frozenset[str] = frozenset()
+    """The variables that the condition asks whether something is above."""
     by_default: bool = False
     """Whether it is taken where nobody says what to compile for."""
 
@@ -115,6 +119,8 @@ class _CmakeFile:
     """Lists of which a name that is not there ends in an error."""
     unaccepted: set[str] = field(default_factory=set)
     """The targets for which a condition ends in an error."""
+    ceilings: dict[str, bool] = field(default_factory=dict)
+    """The variables that a target may not be above, and whether nothing works for one that is."""
     numbers: dict[str, tuple[Listed, Span]] = field(default_factory=dict)
     """Lists of targets whose names do not say that they are."""
     sought: dict[str, str] = field(default_factory=dict)
@@ -154,7 +160,9 @@ class _CmakeFile:
         if self.default is not None and self.default >= 0 and self.carries[self.default].kind != "asked":
             own = self.carries[self.default]
             self.carries.append(Carry("inherited", _OWN_LIST, own.sass, own.ptx, own.at, toolkit=own.toolkit))
-        return tuple(map(self._by_use, self.carries))
+        return tuple(
+            one for one in map(self._by_use, self.carries) if one.kind != "ceiling" or one.name in self.ceilings
+        )
 
     def _run(self, body: Sequence[Command], bound: Bound) -> None:
         """The commands of a body with what its variables stand for; a loop over members of flags, once for each."""
@@ -179,6 +187,8 @@ class _CmakeFile:
         """A list with the kind that its uses give it: offered to a kernel, or a filter of names."""
         if carry.kind == "asked":
             return replace(carry, sass=tuple(name for name in carry.sass if name not in self.unaccepted))
+        if carry.name in self.ceilings and carry.is_a("list", "ceiling") and len(carry.sass) == 1:
+            return replace(carry, kind="ceiling", refuses=self.ceilings[carry.name])
         if not carry.is_a("list", "piece") or carry.name not in self.kernels | self.offered or carry.name in self.built:
             return carry
         if carry.name in self.kernels:
@@ -219,6 +229,8 @@ class _CmakeFile:
         host = of_condition(condition) or rest
         entry = _If(_BuildArm(chain, place, may), left, "if", host=host, rest=rest or of_denied(condition))
         entry.lists = self._looked_into(command.words)
+        entry.bounds = _bounds(command.words)
+        self.ceilings |= {name: self.ceilings.get(name, False) for name in entry.bounds}
         entry.by_default = not before and command.words[:1] == ("NOT",) and _OWN_LIST in command.words[1:3]
         self.stack.append(entry)
         admits = self.asked.admitted(command.words, self.texts)
@@ -256,6 +268,9 @@ class _CmakeFile:
 
     def _plain(self, command: Command) -> None:
         self._count(command)
+        for name in self.stack[-1].bounds if self.stack else ():
+            clamped = any(f"${{{name}}}-real" in word for word in command.words)
+            self.ceilings[name] = self.ceilings[name] or clamped or self.stack[-1].refuses
         live = [entry.admits for entry in self.stack if entry.filter is not None]
         kept = self.asked.run(command.name, command.words, frozenset(NAMES).intersection(*live))
         if kept is not None:
@@ -337,7 +352,9 @@ class _CmakeFile:
             self._hold(name, place, replaces=replaces)
             return
         if listed is None or not (ARCH_NAME.search(name) or name in self.handed or _in_forms(values)):
-            if listed is not None and replaces and len(values) > 1:
+            if listed is not None and replaces and len(values) == 1:
+                self._add("ceiling", name, listed, self._around(values))
+            elif listed is not None and replaces:
                 self.numbers[name] = listed, self.places.span(values[0].start, values[-1].end)
             if replaces:
                 self.values[name] = self._elsewhere(name)
@@ -554,6 +571,14 @@ class _CmakeFile:
 def read(source: str) -> tuple[Carry, ...]:
     """The carries of a CMake file."""
     return _CmakeFile(source, Places(source), frozenset(_HANDED.findall(source))).read()
+
+
+def _bounds(words: Sequence[str]) -> frozenset[str]:
+    """The variables that a condition asks whether something is above: `arch GREATER ${NEWEST}`."""
+    plain = [_REFERENCE.sub(r"\1", word) for word in words]
+    above = (plain[at + 1] for at, word in enumerate(plain[:-1]) if word in _ABOVE)
+    below = (plain[at - 1] for at, word in enumerate(plain) if at and word in _BELOW)
+    return frozenset(name for name in (*above, *below) if _IDENTIFIER.fullmatch(name))
 
 
 def _listed(values: Sequence[Argument], *, with_ptx: bool = False) -> Listed | None:

@@ -176,6 +176,8 @@ def _faults(context: Context, module: Module) -> Iterator[Draft]:
             yield from file.refused(built)
         elif built.carry.kind == "file":
             yield from file.compiled(built)
+        elif built.carry.kind == "ceiling":
+            yield from file.ended(built)
         else:
             yield from file.covered(built)
 
@@ -620,7 +622,11 @@ class _BuildFile:
             )
             return
         beside, alone = self._beside_x86(built), self._is_alone(built, together)
-        if beside is None and not alone and (not _for_everybody(built.carry, every) or self._older(built) or self._served(built)):
+        if (
+            beside is None
+            and not alone
+            and (not _for_everybody(built.carry, every) or self._older(built) or self._served(built))
+        ):
             return
         decided = self._decided_by_flags(built)
         expected = None if decided or alone else beside or self._expected(built, together)
@@ -654,6 +660,29 @@ class _BuildFile:
             return False
         named = spelling.numbers(f"{self._place} {carry.name} {carry.qualname}")
         return not named and not any((one.loads | one.jits) & self._asked(one) for one in self.built)
+
+    def ended(self, built: _Built) -> Iterator[Draft]:
+        """The newest target that a toolkit is said to know, from the last on that the file tells apart."""
+        low, high = built.carry.toolkit
+        same = [one for one in self.built if one.carry.name == built.carry.name]
+        asked = self._asked(built) if low and not high and len(same) > 1 else NONE
+        left = ChipSet.joining(chip for chip in asked if all(target.number < chip.joined for target in built.every))
+        if not left or left != asked or any(low < one.carry.toolkit[0] for one in same):
+            return
+        known = max((chip.min_cuda for chip in left if chip.min_cuda), key=version)
+        message = (
+            f"from CUDA {low} on {_listed(built.every)} is the newest that is taken: {plain(left)} counts as too new"
+        )
+        yield self._draft(
+            built,
+            severity="warning" if built.carry.refuses else "note",
+            confidence="medium",
+            message=f"{message}, also with CUDA {known}, which knows it",
+            label=f"nothing for {plain(left)}",
+            advice=f"add what CUDA {known} knows ({_spelled(built.carry, left)}), or ask nvcc --list-gpu-arch",
+            claim=claims.build([pair_of(target, target) for target in built.every], left),
+            remedy=NoFix("which toolkits the project is built with is not known"),
+        )
 
     def _flags_like(self, built: _Built, together: _Together) -> tuple[RelatedSpan, ...]:
         """Where the file has the same flag again, for another step of the build: whoever adds to one adds to all."""
