@@ -636,7 +636,7 @@ class _BuildFile:
         accepts = built.carry.kind == "filter"
         message = f"a build for {plain(asked)} is left out" if accepts else f"no cubin of this loads on {plain(asked)}"
         message += f": {_short(highest)} is all it names" if alone else f": the list ends at {_short(highest)}"
-        message += "" if accepts else " and names no PTX of use there"
+        message += "" if accepts else ", and no PTX is of use there" if alone else " and names no PTX of use there"
         message += "; the flags of its only extension decide, and not this list" if decided else ""
         yield self._draft(
             expected.place if expected else built,
@@ -655,8 +655,10 @@ class _BuildFile:
         """Whether a whole build is for one chip, and neither the file nor its name is: nothing loads anywhere else."""
         carry, every = built.carry, together.every
         whole = carry.is_a("request") and _TAKEN_AS_IT_IS.search(carry.name) is not None
-        exact = any(target.suffix for target in every)
-        if not (whole or (carry.kind == "gencode" and not exact)) or len({target.chip for target in every}) > 1:
+        of_python = self.module.language == "python"
+        every_flag = not of_python or any(one.kind == "extension" for one in self.module.carries)
+        flag = carry.kind == "gencode" and every_flag and not any(target.suffix for target in every)
+        if not (whole or flag) or len({target.chip for target in every}) > 1:
             return False
         named = spelling.numbers(f"{self._place} {carry.name} {carry.qualname}")
         return not named and not any((one.loads | one.jits) & self._asked(one) for one in self.built)
