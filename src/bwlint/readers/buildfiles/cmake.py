@@ -14,7 +14,16 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Carry
 from bwlint.model.kinds import CarryKind
 from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, AskedTargets
-from bwlint.readers.buildfiles.cmake_calls import Bound, CmakeFunction, block_end, expanded, items, parsed, run
+from bwlint.readers.buildfiles.cmake_calls import (
+    Bound,
+    CmakeFunction,
+    block_end,
+    expanded,
+    in_flags,
+    items,
+    parsed,
+    run,
+)
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
 from bwlint.readers.buildfiles.conditions import on_toolkit, truth
 from bwlint.readers.buildfiles.intersect import loose_intersection
@@ -136,6 +145,8 @@ class _CmakeFile:
     """The flags that every target gets."""
     lists: dict[str, tuple[Argument, ...]] = field(default_factory=dict)
     """What variables hold, as it is written."""
+    given: dict[str, int] = field(default_factory=dict)
+    """How often each is set."""
     written: dict[int, tuple[Argument, ...]] = field(default_factory=dict)
     """The members of lists, by their carries."""
     functions: dict[str, CmakeFunction] = field(default_factory=dict)
@@ -303,6 +314,7 @@ class _CmakeFile:
         ends = [place for place, argument in enumerate(values) if argument.text in _END_OF_SET]
         values = values[: ends[0]] if ends else values
         self.lists[name.text] = tuple(values)
+        self.given[name.text] = self.given.get(name.text, 0) + 1
         self.texts[name.text] = tuple(map(self._expanded, values))
         known = len(self.carries)
         self._assigned(name.text, values, "list", replaces=True)
@@ -480,6 +492,8 @@ class _CmakeFile:
             self._compiles(place, sources)
 
     def _flags(self, command: Command) -> None:
+        known = {name: self.lists[name] for name in in_flags(command) if self.given.get(name) == 1}
+        command = run(command, {name: one for name, one in known.items() if len(one) == 1 and "$" not in one[0].text})
         sources = self._flagged(command)
         around = self.source[command.start : command.end]
         for argument in command.arguments:

@@ -307,7 +307,8 @@ class _Python:
         both = self.handed or name in self.to_cmake or bare_is_both(name)
         listed = parse_list(text, with_ptx=both) if text else None
         grows = kind == "piece" and any(carry.name == name for carry in self.carries)
-        if listed is not None and (grows or counts(name, listed)):
+        told = any(carry.kind == "option" and carry.at == span(value) for carry in self.carries)
+        if listed is not None and not told and (grows or counts(name, listed)):
             self._add("filter" if name in self.accepted else kind, name, listed, value, qualname)
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
@@ -350,7 +351,8 @@ def _given(tree: ast.Module, lists: Mapping[str, list[ast.expr]]) -> Iterator[tu
         values: Sequence[ast.expr] | None
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            values = [node.value] if isinstance(node.value, ast.Constant) else None
+            written = _default(node.value)
+            values = [written] if written is not None else None
         elif isinstance(node, ast.For | ast.comprehension):
             targets, values = [node.target], _members(node.iter, lists)
         elif isinstance(node, ast.Call) and (called := functions.get(_name_of(node.func))) is not None:
@@ -367,6 +369,10 @@ def _members(node: ast.expr, lists: Mapping[str, list[ast.expr]]) -> list[ast.ex
         return node.elts
     if isinstance(node, ast.Name):
         return lists.get(node.id)
+    if (parts := _split(node)) is not None:
+        return parts
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "values":
+        return lists.get(_name_of(node.func.value))
     if isinstance(node, ast.Call) and len(node.args) == 1 and _name_of(node.func) in _KEEPS_MEMBERS:
         return _members(node.args[0], lists)
     return lists.get(f"{_name_of(node.func)}()") if isinstance(node, ast.Call) else None
@@ -384,8 +390,10 @@ def _lists_of_names(tree: ast.Module) -> dict[str, list[ast.expr]]:
     more = _grown(tree)
     found: dict[str, list[ast.expr]] = {}
     for name, values in given.items():
-        if all(_is_written_out(value) or _is_empty(value) for value in values):
+        if all(_is_written_out(value) or _is_empty(value) or _split(value) is not None for value in values):
             found[name] = [one for value in (*values, *more.get(name, ())) for one in _members(value, {}) or ()]
+        elif len(values) == 1 and isinstance(values[0], ast.Dict):
+            found[name] = values[0].values
     for name, function in functions.items():
         returned = [node.value for node in below(function) if isinstance(node, ast.Return)]
         several = [_members(value, found) if value is not None else None for value in returned]
@@ -420,6 +428,27 @@ def _grown(tree: ast.Module) -> dict[str, list[ast.expr]]:
 
 def _displayed(node: ast.expr) -> ast.expr:
     return node if isinstance(node, ast.List | ast.Tuple | ast.Set) else ast.Tuple([node])
+
+
+def _default(node: ast.expr) -> ast.Constant | None:
+    """A string, or the one that `os.environ.get("ARCHS", "80;90")` falls back to."""
+    if isinstance(node, ast.Constant):
+        return node
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+        return _default(node.values[-1])
+    asks = isinstance(node, ast.Call) and _name_of(node.func) in ("get", "getenv", "setdefault")
+    last = node.args[1] if asks and isinstance(node, ast.Call) and len(node.args) > 1 else None
+    return last if isinstance(last, ast.Constant) and isinstance(last.value, str) else None
+
+
+def _split(node: ast.expr) -> list[ast.expr] | None:
+    """The members of a list that is written as one string: `os.getenv("ARCHS", "80;90").split(";")`."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split"):
+        return None
+    text = _default(node.func.value)
+    if text is None or not isinstance(text.value, str):
+        return None
+    return [ast.copy_location(ast.Constant(part), text) for part in re.split(r"[\s;,]+", text.value)]
 
 
 def _is_written_out(node: ast.expr) -> TypeGuard[ast.List | ast.Tuple | ast.Set]:
