@@ -34,14 +34,17 @@ class Misread:
 
 
 def misread(change: Change) -> Misread | None:
-    """Whether a change of names fits those of two digits, and none of three."""
+    """Whether a change of names fits those of two digits and none of three, and no spelling of them all."""
+    found = None
     for spelling in _SPELLINGS:
         made = {number: change(spelling.format(*number)) for number in (*_SHORT, *_LONG)}
         for meaning in _MEANINGS:
             means = {number for number, text in made.items() if _bare(text) == meaning.format(*number)}
+            if len(means) == len(made) and (made[8, 6] != spelling.format(8, 6) or change("") is None):
+                return None
             if means == set(_SHORT):
-                return Misread(_TWO_DIGIT_MAJORS, _example(spelling, made))
-    return None
+                found = found or Misread(_TWO_DIGIT_MAJORS, _example(spelling, made))
+    return found
 
 
 _TWO_DIGIT_MAJORS = ChipSet.where(lambda chip: chip.major >= _FIRST_OF_THREE)

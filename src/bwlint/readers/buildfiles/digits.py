@@ -17,14 +17,12 @@ from bwlint.readers.buildfiles.cmake_syntax import Command, commands
 from bwlint.readers.buildfiles.places import Places
 
 _SED = re.compile(
-    r"\bsed\b(?P<options>(?:[ \t]+-[a-zA-Z]+)*)[ \t]+(?:--[ \t]+)?(?P<quote>[\"'])(?P<script>.{3,200}?)(?P=quote)"
+    r"\bsed\b(?P<options>(?:[ \t]+-[a-zA-Z]+)*)[ \t]+[\"'](?:[^\"'\n]{0,80};)?[ \t]*s(?P<sign>[/|,#@!])"
+    r"(?P<old>(?:\\.|(?!(?P=sign))[^\n]){2,120})(?P=sign)(?P<new>(?:\\.|(?!(?P=sign))[^\n]){0,60})(?P=sign)(?P<how>g?)"
 )
-_SUBSTITUTE = re.compile(
-    r"s(?P<sign>[/|,#@!])(?P<old>(?:\\.|(?!(?P=sign)).)*)(?P=sign)(?P<new>(?:\\.|(?!(?P=sign)).)*)(?P=sign)(?P<how>[gp]*)"
-)
-_GREP = re.compile(r"\b[ef]?grep\b(?P<options>(?:[ \t]+-\w+)+)[ \t]+(?P<quote>[\"'])(?P<old>.{2,120}?)(?P=quote)")
+_GREP = re.compile(r"\b(?P<e>e?)grep\b(?P<options>(?:[ \t]+-\w+)+)[ \t]+(?P<quote>[\"'])(?P<old>.{2,120}?)(?P=quote)")
 _TESTED = re.compile(
-    r"=~[ \t]+(?P<quote>[\"']?)(?P<old>[^\s\"';]{2,120})(?P=quote)[ \t]+\]\]|(?<![!=])~[ \t]*/(?P<awk>[^/\n]{2,120})/"
+    r"=~[ \t]+[\"']?(?P<old>[^\s\"';]{2,120})[\"']?[ \t]+\]\]|(?<![!=])~[ \t]*/(?P<awk>[^/\n]{2,120})/"
 )
 _ARM = re.compile(r"(?:^|\bin\b|;;)[ \t]*\(?(?P<glob>(?:sm_)?(?:\[[0-9-]+\]|[?\d.]){2,8})\)", re.M)
 _CUT = re.compile(r"\b(?:cut[ \t]+-c[ \t]*(?P<places>\d(?:[-,]\d?)?)|head[ \t]+-c[ \t]*(?P<first>[12]))(?!\d)")
@@ -32,9 +30,7 @@ _PIECES = re.compile(
     r"(?:\$\{\w*(?i:cc|cap|sm|arch)\w*:\d(?::\d)?\}[._]?"
     r"|substr\(\$?\w+,[ \t]*[1-9](?:,[ \t]*\d)?\)[ \t]*(?:\"[._]\"[ \t]*)?){1,3}"
 )
-_PIECE = re.compile(
-    r"\$\{\w+:(?P<start>\d)(?::(?P<size>\d))?\}|substr\([^,]+,[ \t]*(?P<from>\d)(?:,[ \t]*(?P<long>\d))?\)"
-)
+_PIECE = re.compile(r"\$\{\w+:(\d)(?::(\d))?\}|substr\([^,]+,[ \t]*(\d)(?:,[ \t]*(\d))?\)[ \t]*")
 """`${cc:0:1}` of shell, and `substr($1, 1, 1)` of awk, which counts from 1."""
 _ABOUT = re.compile(r"compute_?cap|\bsm_|gencode|(?:cuda|gpu|torch)_?arch|-arch\b|capabilit", re.I)
 _SUBJECTS = (b"compute_cap", b"sm_", b"gencode", b"_arch", b"-arch", b"capabilit")
@@ -60,9 +56,7 @@ def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
     if not may_hold(source.encode("utf-8", "surrogatepass")):
         return
     places = Places(source)
-    found = sorted(
-        _in_cmake(source) if is_cmake else _in_shell(source.replace("$$", f"${_NOTHING}")), key=lambda one: one[:2]
-    )
+    found = list(_in_cmake(source) if is_cmake else _in_shell(source.replace("$$", f"${_NOTHING}")))
     for start, end, change in islice(found, _MOST):
         line = source[source.rfind("\n", 0, start) + 1 : source.find("\n", end)]
         near = source[max(0, start - _NEAR) : end + _NEAR]
@@ -79,31 +73,59 @@ def _takes_long(change: Change) -> bool:
 
 
 def _in_shell(source: str) -> Iterator[_Found]:
-    for match in _SED.finditer(source):
-        extended = re.search("-[a-zA-Z]*[rE]", match["options"]) is not None
-        for one in _SUBSTITUTE.finditer(match["script"]):
-            regex = _compiled(one["old"], extended=extended)
-            if regex is not None:
-                start = match.start("script")
-                new = re.sub(r"(?<!\\)&", r"\\g<0>", one["new"])
-                yield start + one.start(), start + one.end(), _replacing(regex, new, every="g" in one["how"])
-    for match in _GREP.finditer(source):
-        regex = _compiled(match["old"], extended=re.search("[EP]", match["options"]) is not None or "egrep" in match[0])
-        if regex is not None and "v" not in match["options"]:
-            yield *match.span("old"), _piece(regex) if "o" in match["options"] else _kept(regex)
-    for match in _TESTED.finditer(source):
-        group = "old" if match["old"] else "awk"
-        regex = _compiled(match[group], extended=True)
-        if regex is not None:
-            yield *match.span(group), _kept(regex)
-    for match in _ARM.finditer(source):
-        regex = _compiled("^" + match["glob"].replace(".", r"\.").replace("?", ".") + "$", extended=True)
-        if regex is not None:
-            yield *match.span("glob"), _kept(regex)
-    for match in _CUT.finditer(source):
-        yield *match.span(), _cut(match["places"] or f"1-{match['first']}")
-    for match in _PIECES.finditer(source):
-        yield *match.span(), _sliced(match[0])
+    found = ((match, change_of(match)) for shape, change_of in _SHELL.items() for match in shape.finditer(source))
+    yield from ((*match.span(), change) for match, change in found if change is not None)
+
+
+def _sed(match: re.Match[str]) -> Change | None:
+    regex = _compiled(match["old"], extended=re.search("[rE]", match["options"]) is not None)
+    new = re.sub(r"(?<!\\)&", r"\\g<0>", match["new"])
+    return _replacing(regex, new=new, every="g" in match["how"]) if regex else None
+
+
+def _grep(match: re.Match[str]) -> Change | None:
+    regex = _compiled(match["old"], extended=bool(match["e"] or re.search("[EP]", match["options"])))
+    if regex is None or "v" in match["options"]:
+        return None
+    return _piece(regex) if "o" in match["options"] else _kept(regex)
+
+
+def _tested(match: re.Match[str]) -> Change | None:
+    regex = _compiled(match["old"] or match["awk"])
+    return _kept(regex) if regex else None
+
+
+def _arm(match: re.Match[str]) -> Change | None:
+    regex = _compiled("^" + match["glob"].replace(".", r"\.").replace("?", ".") + "$")
+    return _kept(regex) if regex else None
+
+
+def _cut(match: re.Match[str]) -> Change:
+    """`cut -c1-2`, `cut -c1,3`, `head -c 1`."""
+    places = match["places"] or f"1-{match['first']}"
+    numbers = [int(one) for one in re.findall(r"\d", places)]
+    first, last = numbers[0] - 1, numbers[-1] if places[-1].isdigit() else None
+    return lambda text: text[first:last] if "," not in places else text[first : first + 1] + text[numbers[1] - 1 : last]
+
+
+def _sliced(word: str) -> Change:
+    """`${cc:0:1}.${cc:1:1}`."""
+
+    def part(text: str, one: re.Match[str]) -> str:
+        start, size = (int(one[1]), one[2]) if one[1] else (int(one[3]) - 1, one[4])
+        return text[start : start + int(size) if size else None]
+
+    return lambda text: _PIECE.sub(partial(part, text), word.rstrip("._ ")).replace('"', "")
+
+
+_SHELL: dict[re.Pattern[str], Callable[[re.Match[str]], Change | None]] = {
+    _SED: _sed,
+    _GREP: _grep,
+    _TESTED: _tested,
+    _ARM: _arm,
+    _CUT: _cut,
+    _PIECES: lambda match: _sliced(match[0]),
+}
 
 
 def _in_cmake(source: str) -> Iterator[_Found]:
@@ -122,12 +144,12 @@ def _in_cmake(source: str) -> Iterator[_Found]:
 
 def _pattern(command: Command, at: int, made: Callable[[re.Pattern[str]], Change]) -> Iterator[_Found]:
     argument = command.arguments[at]
-    regex = _compiled(argument.text, extended=True)
+    regex = _compiled(argument.text)
     if regex is not None:
         yield argument.start, argument.end, made(regex)
 
 
-def _compiled(text: str, *, extended: bool) -> re.Pattern[str] | None:
+def _compiled(text: str, *, extended: bool = True) -> re.Pattern[str] | None:
     """A pattern of POSIX or CMake as one of Python; None where it is none, or may take long."""
     text = text.replace(_NOTHING, "")
     for name, members in _CLASSES.items():
@@ -147,38 +169,14 @@ def _kept(regex: re.Pattern[str]) -> Change:
 
 
 def _piece(regex: re.Pattern[str]) -> Change:
-    def change(text: str) -> str | None:
-        found = regex.search(text)
-        return found[0] if found else None
-
-    return change
+    return lambda text: found[0] if (found := regex.search(text)) else None
 
 
-def _replacing(regex: re.Pattern[str], new: str, *, every: bool) -> Change:
+def _replacing(regex: re.Pattern[str], *, new: str, every: bool) -> Change:
     def change(text: str) -> str | None:
         try:
             return regex.sub(new, text, count=0 if every else 1)
         except (re.error, IndexError):
             return None
-
-    return change
-
-
-def _cut(places: str) -> Change:
-    """`cut -c1-2`, `cut -c1,3`."""
-    numbers = [int(one) for one in re.findall(r"\d", places)]
-    first, last = numbers[0] - 1, numbers[-1] if places[-1].isdigit() else None
-    return lambda text: text[first:last] if "," not in places else text[first : first + 1] + text[numbers[1] - 1 : last]
-
-
-def _sliced(word: str) -> Change:
-    """`${cc:0:1}.${cc:1:1}`."""
-
-    def change(text: str) -> str:
-        def part(one: re.Match[str]) -> str:
-            start, size = (int(one["start"]), one["size"]) if one["start"] else (int(one["from"]) - 1, one["long"])
-            return text[start : start + int(size) if size else None]
-
-        return re.sub(r"[ \t\"]", "", _PIECE.sub(part, word)).rstrip("._")
 
     return change

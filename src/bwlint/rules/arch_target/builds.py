@@ -658,7 +658,7 @@ class _BuildFile:
         of_python = self.module.language == "python"
         every_flag = not of_python or any(one.kind == "extension" for one in self.module.carries)
         flag = carry.kind == "gencode" and every_flag and not any(target.suffix for target in every)
-        if not (whole or flag) or len({target.chip for target in every}) > 1:
+        if not (whole or flag) or len({target.chip for target in every}) != 1:
             return False
         named = spelling.numbers(f"{self._place} {carry.name} {carry.qualname}")
         return not named and not any((one.loads | one.jits) & self._asked(one) for one in self.built)

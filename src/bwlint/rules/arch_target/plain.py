@@ -66,7 +66,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if not any(target.chip in context.targets for target in every):
             continue
         code = behind(context, one.build, one.carry)
-        found = {target: needing for target in one.targets if (needing := _needing(context, one, every, code, target))}
+        own = (target for target in one.targets if one.listed.kind != "asked" or target.chip in context.targets)
+        found = {target: needing for target in own if (needing := _needing(context, one, every, code, target))}
         for kept, targets in _by_kept(context, every, found).items():
             yield _draft(one, targets, kept, found[targets[0]])
 
