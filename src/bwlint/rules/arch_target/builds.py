@@ -660,6 +660,8 @@ class _BuildFile:
         flag = carry.kind == "gencode" and every_flag and not any(target.suffix for target in every)
         if not (whole or flag) or len({target.chip for target in every}) != 1:
             return False
+        if self._of_ci(carry) or _TRIES.search(self._place):
+            return False
         named = spelling.numbers(f"{self._place} {carry.name} {carry.qualname}")
         return not named and not any((one.loads | one.jits) & self._asked(one) for one in self.built)
 
