@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from bwlint.model.facts import Module
 from bwlint.readers import prune
-from bwlint.readers.cuda import assembly, bodies, containers, dependents, given, launches, multiprocessors, peers
+from bwlint.readers.cuda import (
+    assembly,
+    bodies,
+    containers,
+    dependents,
+    fixed_digits,
+    given,
+    launches,
+    multiprocessors,
+    peers,
+)
 from bwlint.readers.cuda.asking import ASKED, COMPARED
 from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.cut import cut
@@ -94,6 +104,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         *dependents.operations(code, found, places),
         *peers.operations(code, found, places),
         *multiprocessors.operations(code, found, places),
+        *fixed_digits.operations(code),
     )
     return Module(
         path=path,
