@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TypeGuard
 
 from bwlint.chips import frameworks
-from bwlint.chips.flags import WITHOUT_A_NAME, find_flags
+from bwlint.chips.flags import PLAIN, WITHOUT_A_NAME, find_flags
 from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
@@ -54,6 +54,8 @@ _KEEPS_MEMBERS = frozenset({"sorted", "list", "set", "tuple", "fromkeys", "rever
 _OF_SETS = frozenset({"intersection", "issubset", "union"})
 _TOOLKIT = re.compile(r"(?i)(?!.*capab)(?=.*version).*(?:bare_?metal|cuda|nvcc|toolkit)")
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,2}")
+_SUFFIXED = re.compile(r"^[af]$|[0-9][af]\b")
+"""A suffix, or a target that has one."""
 _OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|(?<!m)arch=")
 """A piece of a flag for an architecture."""
 
@@ -97,6 +99,11 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
     pieces = [node for node in texts if id(node) not in completed]
     written = [text for node in pieces if isinstance(text := getattr(node, "value", None), str)]
     if any(_OPEN_FLAG.search(text) and not any(find_flags(text)) for text in written):
+        if not any(_SUFFIXED.search(text) for text in written) and any(map(_asks_device, whole(tree))):
+            sources = tuple(dict.fromkeys(filter(None, map(source_name, texts))))[:_MOST]
+            yield Carry(
+                "asked", "", PLAIN, (), span(calls[0]), sources=sources, text="the capability of the chip at hand"
+            )
         return
     apart = list(_apart(tree, calls, flags))
     told = {source for carry in apart for source in carry.sources}
@@ -107,6 +114,10 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
     elif sources:
         name = ONE_EXTENSION if len(calls) == 1 else f"{ONE_EXTENSION}s"
         yield _joined(name, flags, sources)
+
+
+def _asks_device(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "get_device_capability"
 
 
 def _apart(tree: ast.Module, calls: list[ast.Call], flags: list[Carry]) -> Iterator[Carry]:
