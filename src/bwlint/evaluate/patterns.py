@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
+from bwlint.chips.digits import Misread, misread
 from bwlint.evaluate.values import ProductName, Unknown, Vec, lift
 
 MAX_TEXT = 80
@@ -14,6 +15,7 @@ MAX_PATTERN = 200
 _CALLS = frozenset({"match", "search", "fullmatch", "sub", "findall", "split"})
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
 _REPEAT = re.compile(r"(?<!\\)[*+]|\{\d*,\d*\}")
+_LONG = ("sm_120", "compute_120")
 _MAX_REPEATS = 4
 """Repeats beside each other in one pattern: the work grows with the length of the text to this power."""
 
@@ -53,3 +55,18 @@ def _compiled(text: Any) -> re.Pattern[str] | None:
         return re.compile(text)
     except (re.error, RecursionError, OverflowError):
         return None
+
+
+def misread_by(pattern: str) -> Misread | None:
+    """Whether an expression takes names of targets apart as if all had two digits."""
+    found = _compiled(pattern)
+    wrong = misread(partial(_digits, found.search)) if found else None
+    right = found is not None and any(_digits(found.fullmatch, name) in ("120", name) for name in _LONG)
+    return None if right else wrong
+
+
+def _digits(find: Callable[[str], re.Match[str] | None], name: str) -> str | None:
+    """What an expression takes out of a name: its groups, each once, or else all of it."""
+    found = find(name)
+    groups = dict.fromkeys(filter(None, found.groups())) if found else {}
+    return "".join(group for group in groups if group.isdigit()) or (found[0] if found else None)

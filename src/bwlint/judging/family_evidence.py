@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import ChipSet, spelling
+from bwlint.chips import ChipSet, Target, known_targets, siblings, spelling
 from bwlint.chips.instructions import find, verdict
 from bwlint.chips.wording import plain
+from bwlint.evaluate.values import CHIPS
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import Admission
 from bwlint.model.expr import Expr, Span, walk
@@ -171,6 +172,32 @@ def old_library(judged: Judged) -> str | None:
         if node.op == "cmp" and node.args[0] in ("<", "<=") and "version" in _called(node.args[1][0]):
             return f"the refusal is about older releases of a library, on both alike ({_here(judged, judged.gate.at)})"
     return None
+
+
+def exact_target(context: Context, judged: Judged, lost: ChipSet) -> Target | None:
+    """The target of a relative that is picked at a gate or made behind it, and that chips which are kept out do not
+    load: to be let in is to get that one, or a plain one where it has a suffix.
+    """
+    module, side = judged.module, judged.working
+    names = [text.text.rpartition("_")[2] for text in module.targets if side.holds(text.at)]
+    names += [name for carry in module.carries if side.holds(carry.at) for name in carry.sass]
+    made = list(known_targets(names))
+    if any(target.loads_on() & lost for target in made):
+        return None
+    if module.targets:
+        made += (target for node in walk(judged.gate.test) for target in _by_name(context, judged, lost, node))
+    relatives = {other for chip in lost for other in siblings(chip)}
+    return next((target for target in made if target.suffix == "a" and target.chip in relatives), None)
+
+
+def _by_name(context: Context, judged: Judged, lost: ChipSet, node: Expr) -> Iterator[Target]:
+    """The targets that the chips are called in a comparison, where those that are kept out have no suffix in it."""
+    lanes = context.tree.value(judged.module, node.args[1][0]).spread() if node.op == "cmp" else ()
+    found = {
+        chip: list(known_targets([text])) for chip, text in zip(CHIPS, lanes, strict=False) if isinstance(text, str)
+    }
+    if any(one.suffix == "" for chip in lost for one in found.get(chip, ())):
+        yield from (one for chip in judged.core for one in found.get(chip, ()))
 
 
 def _called(node: Expr) -> str:

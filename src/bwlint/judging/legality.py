@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group, known_targets
+from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
 from bwlint.chips.atoms import Atom, atom
 from bwlint.chips.frameworks import headers
 from bwlint.chips.instructions import Form, PtxasVerdict, parse, verdict
@@ -311,7 +311,7 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
 
 
 def _written_plain(carry: Carry, charge: Charge) -> bool:
-    return all(not target.suffix and target in known_targets(carry.sass) for target in charge.targets)
+    return all(not target.suffix and target in built(carry) for target in charge.targets)
 
 
 def _told(operation: Operation, carry: Carry) -> TargetSet:

@@ -182,7 +182,19 @@ NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "at
 ONE_EXTENSION = "CUDAExtension"
 """The name of a carry for the one extension of a file; of several it says what all have together."""
 CarryKind = Literal[
-    "gencode", "option", "list", "piece", "request", "kernel", "filter", "match", "file", "extension", "inherited"
+    "gencode",
+    "option",
+    "list",
+    "piece",
+    "request",
+    "kernel",
+    "filter",
+    "match",
+    "file",
+    "extension",
+    "inherited",
+    "asked",
+    "ceiling",
 ]
 """What says so in a build.
 
@@ -197,6 +209,8 @@ match      a condition over a list of names
 file       the file itself
 extension  all flags of a setup.py that builds CUDA extensions
 inherited  sources that are compiled for a list of the file above; without sources, what a file hands down so
+asked      plain targets that nobody wrote down: of the chip at hand, or what a user is told to give; `text` says which
+ceiling    the newest target that a build takes; `refuses`: what is newer ends in an error, or in a cubin for this one
 """
 FLAGS: frozenset[CarryKind] = frozenset({"gencode", "option"})
 ACCEPTING: frozenset[CarryKind] = frozenset({"filter", "match"})

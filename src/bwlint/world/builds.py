@@ -159,7 +159,7 @@ class Builds:
         for carry in module.carries:
             origin, listed = self.list_of(module, carry) if carry.sources else (module.path, carry)
             below = os.path.relpath(os.path.dirname(module.path), os.path.dirname(origin)).replace(os.sep, "/")
-            for source in () if carry.kind == "match" or not (listed.sass or listed.ptx) else carry.sources:
+            for source in () if carry.is_a("match", "asked") or not (listed.sass or listed.ptx) else carry.sources:
                 place = source if below == "." else f"{below}/{source.removeprefix('./')}"
                 if "*" in source:
                     folder = os.path.dirname(origin).replace(os.sep, "/")

@@ -142,4 +142,14 @@ def test_what_is_handed_down(carries: Carries) -> None:
     ]
     (below,) = carries("csrc/CMakeLists.txt", "add_library(k a.cu)")
     assert (below.kind, below.sass, below.sources) == ("inherited", (), ("a.cu",))
-    assert not carries("CMakeLists.txt", "if(X)\nset(CMAKE_CUDA_ARCHITECTURES native)\nendif()\nadd_library(k a.cu)")
+    (maybe,) = carries("CMakeLists.txt", "if(X)\nset(CMAKE_CUDA_ARCHITECTURES native)\nendif()\nadd_library(k a.cu)")
+    assert (maybe.kind, maybe.sources) == ("asked", ())
+    (here,) = carries("CMakeLists.txt", "set(CMAKE_CUDA_ARCHITECTURES native)\nadd_library(k a.cu)")
+    assert (here.kind, here.text, here.sources) == ("asked", "native", ("a.cu",))
+
+
+def test_what_a_user_is_told_to_give(carries: Carries) -> None:
+    told = carries("CMakeLists.txt", 'set(MY_CUDA_ARCHS "" CACHE STRING "Chips (such as 90, 120 or 121a)")')
+    assert [(one.kind, one.sass) for one in told] == [("asked", ("90", "120"))]
+    assert not carries("CMakeLists.txt", 'set(MY_CUDA_ARCHS "" CACHE STRING "Chips (such as 90a or 120a)")')
+    assert not carries("CMakeLists.txt", 'set(MY_LEVEL "" CACHE STRING "one of 80 and 90")')

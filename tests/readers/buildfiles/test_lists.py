@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.chips.flags import find_flags
+from bwlint.chips.flags import PLAIN, find_flags
 from bwlint.readers.buildfiles.targets import parse_list
 
 
@@ -47,12 +47,23 @@ def test_cmake_keeps_ptx_of_bare_elements() -> None:
         ("arch=compute_80,code=[sm_80,compute_80]", [("80", ("80",), ("80",))]),
         ('arch=compute_80,code=\\"sm_80,compute_80\\"', [("80", ("80",), ("80",))]),
         ("arch=compute_90,code=compute_90", [("90", (), ("90",))]),
-        ("-arch=sm_121a", [("121a", ("121a",), ("121a",))]),
-        ("--gpu-architecture sm_90a", [("90a", ("90a",), ("90a",))]),
+        ("-arch=sm_121a", [("121a", ("121a",), ("121", "121a"))]),
+        ("-arch=sm_121", [("121", ("121",), ("121",))]),
+        ("-arch=compute_120f", [("120f", (), ("120", "120f"))]),
+        ("nvcc -cubin -arch=sm_120a", [("120a", ("120a",), ())]),
+        ("nvcc --ptx -arch=sm_120a", [("120a", (), ("120a",))]),
+        ("ptxas -arch=sm_120a k.ptx", [("120a", ("120a",), ())]),
+        ("nvcc -Xptxas -v -arch=sm_90a", [("90a", ("90a",), ("90", "90a"))]),
+        ("-arch=compute_120a -code=sm_120a,compute_120a", [("120a", ("120a",), ("120a",))]),
+        ("-arch=compute_80 -code=$(CODE)", []),
+        ("--gpu-name sm_120a", [("120a", ("120a",), ())]),
+        ("--gpu-architecture sm_90a", [("90a", ("90a",), ("90", "90a"))]),
         ("--gpu-arch sm_120a --opt-level 3", [("120a", ("120a",), ("120a",))]),
         ("-gencode arch=compute_{n},code=sm_{n}", []),
         ("arch=compute_80,code=lto_80", []),
-        ("-arch=native", []),
+        ("-arch=native", [("native", PLAIN, ())]),
+        ("-arch=all-major", [("all-major", PLAIN, ())]),
+        ("-arch=nativeish", []),
         ("-march=sm_80", []),
         ("-arch=sm_80${x}", []),
     ],

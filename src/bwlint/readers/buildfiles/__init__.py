@@ -8,14 +8,25 @@ import re
 
 from bwlint.model.facts import Module
 from bwlint.readers import launches, switches, variables
-from bwlint.readers.buildfiles import arms, pins, releases
+from bwlint.readers.buildfiles import arms, digits, pins, releases
 
 __all__ = ["is_cmake", "may_matter", "read"]
 
 _WORDS = (
     *(b"gencode", b"arch=compute_", b"arch=sm_", b"arch sm_", b'arch="sm_', b"arch='sm_", b"gpu-name"),
     *(b"arch_list", b"archlist", b"archs", b"arches", b"architectures", b"capabilit", b"compute_$", b"compute_cap"),
-    *(b"in_list", b"-arch=$", b".cu)", b".cu\n", b".cu ", b"-real", b"-virtual"),
+    *(
+        b"in_list",
+        b"-arch=$",
+        b"-arch=native",
+        b"-arch=all",
+        b"-arch native",
+        b".cu)",
+        b".cu\n",
+        b".cu ",
+        b"-real",
+        b"-virtual",
+    ),
 )
 _CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
 
@@ -23,7 +34,7 @@ _CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a build file: literals alone, since most files of these kinds are data without a target."""
     lowered = data.lower()
-    own_words = any(one.may_hold(data) for one in (variables, switches, releases, pins, arms))
+    own_words = any(one.may_hold(data) for one in (variables, switches, releases, pins, arms, digits))
     return own_words or any(word in lowered for word in _WORDS) or launches.may_hold(lowered)
 
 
@@ -48,5 +59,6 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         *releases.operations(path, source),
         *pins.operations(path, source),
         *arms.operations(source),
+        *digits.operations(source, is_cmake=is_cmake(path)),
     )
     return Module(path=path, name=name, is_package=is_package, language="build", carries=carries, operations=operations)

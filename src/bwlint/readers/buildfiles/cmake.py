@@ -7,14 +7,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import all_chips
-from bwlint.chips.flags import Flag, find_flags
+from bwlint.chips.flags import PLAIN, WITHOUT_A_NAME, Flag, find_flags
 from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry
 from bwlint.model.kinds import CarryKind
 from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, AskedTargets
-from bwlint.readers.buildfiles.cmake_calls import Bound, CmakeFunction, block_end, expanded, items, parsed, run
+from bwlint.readers.buildfiles.cmake_calls import (
+    Bound,
+    CmakeFunction,
+    block_end,
+    expanded,
+    in_flags,
+    items,
+    parsed,
+    run,
+)
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
 from bwlint.readers.buildfiles.conditions import on_toolkit, truth
 from bwlint.readers.buildfiles.intersect import loose_intersection
@@ -29,6 +38,9 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
 _MAKES = re.compile(r"(?:^|_)add_(?!custom|test|sub|def)|^target_sources$")
 """Commands that make a target of sources, or add to it."""
+_LONGEST_TEXT = 80
+_ABOVE = frozenset({"GREATER", "GREATER_EQUAL", "VERSION_GREATER", "VERSION_GREATER_EQUAL"})
+_BELOW = frozenset({"LESS", "LESS_EQUAL", "VERSION_LESS", "VERSION_LESS_EQUAL"})
 _OFF = frozenset({"OFF", ""})
 _END_OF_SET = frozenset({"CACHE", "PARENT_SCOPE"})
 _SOURCE = re.compile(r"\.cu$")
@@ -70,6 +82,8 @@ class _If:
     lists: frozenset[str] = frozenset()
     """The lists that the condition looks into."""
     refuses: bool = False
+    bounds: frozenset[str] = frozenset()
+    """The variables that the condition asks whether something is above."""
     by_default: bool = False
     """Whether it is taken where nobody says what to compile for."""
 
@@ -114,6 +128,10 @@ class _CmakeFile:
     """Lists that every target is compiled for, whatever they are called."""
     refusing: set[str] = field(default_factory=set)
     """Lists of which a name that is not there ends in an error."""
+    unaccepted: set[str] = field(default_factory=set)
+    """The targets for which a condition ends in an error."""
+    ceilings: dict[str, bool] = field(default_factory=dict)
+    """The variables that a target may not be above, and whether nothing works for one that is."""
     numbers: dict[str, tuple[Listed, Span]] = field(default_factory=dict)
     """Lists of targets whose names do not say that they are."""
     sought: dict[str, str] = field(default_factory=dict)
@@ -129,6 +147,8 @@ class _CmakeFile:
     """The flags that every target gets."""
     lists: dict[str, tuple[Argument, ...]] = field(default_factory=dict)
     """What variables hold, as it is written."""
+    given: dict[str, int] = field(default_factory=dict)
+    """How often each is set."""
     written: dict[int, tuple[Argument, ...]] = field(default_factory=dict)
     """The members of lists, by their carries."""
     functions: dict[str, CmakeFunction] = field(default_factory=dict)
@@ -150,10 +170,12 @@ class _CmakeFile:
                     self._compiles(carry, made.sources)
             elif made.default is not None:
                 self._compiles(made.default, made.sources)
-        if self.default is not None and self.default >= 0:
+        if self.default is not None and self.default >= 0 and self.carries[self.default].kind != "asked":
             own = self.carries[self.default]
             self.carries.append(Carry("inherited", _OWN_LIST, own.sass, own.ptx, own.at, toolkit=own.toolkit))
-        return tuple(map(self._by_use, self.carries))
+        return tuple(
+            one for one in map(self._by_use, self.carries) if one.kind != "ceiling" or one.name in self.ceilings
+        )
 
     def _run(self, body: Sequence[Command], bound: Bound) -> None:
         """The commands of a body with what its variables stand for; a loop over members of flags, once for each."""
@@ -176,6 +198,10 @@ class _CmakeFile:
 
     def _by_use(self, carry: Carry) -> Carry:
         """A list with the kind that its uses give it: offered to a kernel, or a filter of names."""
+        if carry.kind == "asked":
+            return replace(carry, sass=tuple(name for name in carry.sass if name not in self.unaccepted))
+        if carry.name in self.ceilings and carry.is_a("list", "ceiling") and len(carry.sass) == 1:
+            return replace(carry, kind="ceiling", refuses=self.ceilings[carry.name])
         if not carry.is_a("list", "piece") or carry.name not in self.kernels | self.offered or carry.name in self.built:
             return carry
         if carry.name in self.kernels:
@@ -216,6 +242,8 @@ class _CmakeFile:
         host = of_condition(condition) or rest
         entry = _If(_BuildArm(chain, place, may), left, "if", host=host, rest=rest or of_denied(condition))
         entry.lists = self._looked_into(command.words)
+        entry.bounds = _bounds(command.words)
+        self.ceilings |= {name: self.ceilings.get(name, False) for name in entry.bounds}
         entry.by_default = not before and command.words[:1] == ("NOT",) and _OWN_LIST in command.words[1:3]
         self.stack.append(entry)
         admits = self.asked.admitted(command.words, self.texts)
@@ -238,6 +266,7 @@ class _CmakeFile:
             rest = frozenset(NAMES) - entry.admits
             carry = self.carries[entry.filter]
             self.carries[entry.filter] = replace(carry, sass=tuple(sorted(rest)))
+            self.unaccepted |= entry.admits if entry.refuses else frozenset()
         if entry.refuses and entry.body < 0:
             self.refusing |= entry.lists
         return entry
@@ -252,6 +281,9 @@ class _CmakeFile:
 
     def _plain(self, command: Command) -> None:
         self._count(command)
+        for name in self.stack[-1].bounds if self.stack else ():
+            clamped = any(f"${{{name}}}-real" in word for word in command.words)
+            self.ceilings[name] = self.ceilings[name] or clamped or self.stack[-1].refuses
         live = [entry.admits for entry in self.stack if entry.filter is not None]
         kept = self.asked.run(command.name, command.words, frozenset(NAMES).intersection(*live))
         if kept is not None:
@@ -284,9 +316,12 @@ class _CmakeFile:
         ends = [place for place, argument in enumerate(values) if argument.text in _END_OF_SET]
         values = values[: ends[0]] if ends else values
         self.lists[name.text] = tuple(values)
+        self.given[name.text] = self.given.get(name.text, 0) + 1
         self.texts[name.text] = tuple(map(self._expanded, values))
         known = len(self.carries)
         self._assigned(name.text, values, "list", replaces=True)
+        if ends and ARCH_NAME.search(name.text) and all(value.text in _OFF for value in values):
+            self._proposed(name.text, command.arguments[-1])
         if name.text == _OWN_LIST:
             self.built.update(reference for value in values for reference in _REFERENCE.findall(value.text))
             off = all(value.text in _OFF for value in values)
@@ -327,8 +362,14 @@ class _CmakeFile:
         self._give_sources(values)
         if replaces:
             self.open.discard(name)
+        if (word := values[0].text if len(values) == 1 else "") in WITHOUT_A_NAME and _BUILT_BY_CMAKE.search(name):
+            place = self._add("asked", name, Listed(PLAIN, (), True), self._around(values), word)
+            self._hold(name, place, replaces=replaces)
+            return
         if listed is None or not (ARCH_NAME.search(name) or name in self.handed or _in_forms(values)):
-            if listed is not None and replaces and len(values) > 1:
+            if listed is not None and replaces and len(values) == 1:
+                self._add("ceiling", name, listed, self._around(values))
+            elif listed is not None and replaces:
                 self.numbers[name] = listed, self.places.span(values[0].start, values[-1].end)
             if replaces:
                 self.values[name] = self._elsewhere(name)
@@ -342,6 +383,19 @@ class _CmakeFile:
         place = self._add(kind, name, listed, self._around(values))
         self.written[place] = tuple(values)
         self._hold(name, place, replaces=replaces)
+
+    def _proposed(self, name: str, told: Argument) -> None:
+        """`set(X "" CACHE STRING "such as 120")`: the plain targets that the text of an empty variable gives."""
+        words = map(parse_list, re.split(r"[\s;,()\"']+", told.text.rstrip(".")))
+        named = [one for listed in words if listed is not None for one in listed.sass]
+        sass = tuple(one for one in named if one.isdigit() and not {f"{one}a", f"{one}f"} & set(named))
+        if sass:
+            at = self.places.span(told.start, told.end)
+            self._hold(
+                name,
+                self._add("asked", name, Listed(sass, (), True), at, f"its text ({told.text[:_LONGEST_TEXT]})"),
+                replaces=True,
+            )
 
     def _joined(self, name: str, added: Sequence[Argument]) -> None:
         """A list that others are added to: it holds theirs too, or nobody knows what it holds."""
@@ -441,16 +495,21 @@ class _CmakeFile:
             self._compiles(place, sources)
 
     def _flags(self, command: Command) -> None:
+        known = {name: self.lists[name] for name in in_flags(command) if self.given.get(name) == 1}
+        command = run(command, {name: one for name, one in known.items() if len(one) == 1 and "$" not in one[0].text})
         sources = self._flagged(command)
+        around = self.source[command.start : command.end]
         for argument in command.arguments:
-            if "_" not in argument.text:
+            if "arch" not in argument.text and "gpu-name" not in argument.text:
                 continue
             text = argument.text if argument.pasted else self.source[argument.start : argument.end]
-            for flag in find_flags(text):
+            for flag in find_flags(text, around):
                 ends = (0, argument.end - argument.start) if argument.pasted else (flag.start, flag.end)
                 at = self.places.span(*(argument.start + end for end in ends))
                 carry = self._of_list(flag, at) if argument.pasted else None
-                if carry is None:
+                if carry is None and flag.arch in WITHOUT_A_NAME:
+                    carry = self._add("asked", "", Listed(flag.sass, (), True), at, flag.arch)
+                elif carry is None:
                     carry = self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
                 self._compiles(carry, sources)
                 for_all = command.name == "add_compile_options" or "CMAKE_CUDA_FLAGS" in command.words[:2]
@@ -529,6 +588,14 @@ class _CmakeFile:
 def read(source: str) -> tuple[Carry, ...]:
     """The carries of a CMake file."""
     return _CmakeFile(source, Places(source), frozenset(_HANDED.findall(source))).read()
+
+
+def _bounds(words: Sequence[str]) -> frozenset[str]:
+    """The variables that a condition asks whether something is above: `arch GREATER ${NEWEST}`."""
+    plain = [_REFERENCE.sub(r"\1", word) for word in words]
+    above = (plain[at + 1] for at, word in enumerate(plain[:-1]) if word in _ABOVE)
+    below = (plain[at - 1] for at, word in enumerate(plain) if at and word in _BELOW)
+    return frozenset(name for name in (*above, *below) if _IDENTIFIER.fullmatch(name))
 
 
 def _listed(values: Sequence[Argument], *, with_ptx: bool = False) -> Listed | None:

@@ -6,14 +6,14 @@ In: a command of a body, and what its variables stand for. Out: the command as i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command
 
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
-_IN_A_FLAG = re.compile(r"(?:compute|sm)_\$\{(\w+)\}")
+_IN_A_FLAG = re.compile(r"(?:(?:compute|sm)_|-arch[= ])\$\{(\w+)\}")
 _LOOP_WORDS = frozenset({"IN", "LISTS", "ITEMS"})
 MAX_ITEMS = 50
 _LONGEST = 100_000
@@ -105,13 +105,17 @@ def _split(argument: Argument) -> list[Argument]:
     return [replace(argument, text=part) for part in argument.text.split(";")]
 
 
+def in_flags(command: Command) -> Iterator[str]:
+    """The variables that stand in a command's flags for targets."""
+    return (name for argument in command.arguments for name in _IN_A_FLAG.findall(argument.text))
+
+
 def items(loop: Command, body: Sequence[Command], lists: Bound) -> Sequence[Argument]:
     """The members that a loop takes one by one, where it puts them into flags; none where they are not known."""
     if len(loop.arguments) < 2:
         return ()
     variable, *words = loop.arguments
-    pasted = (name for one in body for argument in one.arguments for name in _IN_A_FLAG.findall(argument.text))
-    if variable.text not in pasted:
+    if not any(variable.text in in_flags(one) for one in body):
         return ()
     names_lists = any(word.text == "LISTS" for word in words)
     found: list[Argument] = []

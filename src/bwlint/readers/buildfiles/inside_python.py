@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TypeGuard
 
 from bwlint.chips import frameworks
-from bwlint.chips.flags import find_flags
+from bwlint.chips.flags import PLAIN, WITHOUT_A_NAME, find_flags
 from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
@@ -54,6 +54,8 @@ _KEEPS_MEMBERS = frozenset({"sorted", "list", "set", "tuple", "fromkeys", "rever
 _OF_SETS = frozenset({"intersection", "issubset", "union"})
 _TOOLKIT = re.compile(r"(?i)(?!.*capab)(?=.*version).*(?:bare_?metal|cuda|nvcc|toolkit)")
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,2}")
+_SUFFIXED = re.compile(r"^[af]$|[0-9][af]\b")
+"""A suffix, or a target that has one."""
 _OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|(?<!m)arch=")
 """A piece of a flag for an architecture."""
 
@@ -64,6 +66,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
         return ()
     texts, open_ = _texts_of_names(tree)
     found = _Python(
+        source,
         undecided=_chosen(tree),
         texts=texts,
         open=open_,
@@ -96,6 +99,11 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
     pieces = [node for node in texts if id(node) not in completed]
     written = [text for node in pieces if isinstance(text := getattr(node, "value", None), str)]
     if any(_OPEN_FLAG.search(text) and not any(find_flags(text)) for text in written):
+        if not any(_SUFFIXED.search(text) for text in written) and any(map(_asks_device, whole(tree))):
+            sources = tuple(dict.fromkeys(filter(None, map(source_name, texts))))[:_MOST]
+            yield Carry(
+                "asked", "", PLAIN, (), span(calls[0]), sources=sources, text="the capability of the chip at hand"
+            )
         return
     apart = list(_apart(tree, calls, flags))
     told = {source for carry in apart for source in carry.sources}
@@ -106,6 +114,10 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
     elif sources:
         name = ONE_EXTENSION if len(calls) == 1 else f"{ONE_EXTENSION}s"
         yield _joined(name, flags, sources)
+
+
+def _asks_device(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "get_device_capability"
 
 
 def _apart(tree: ast.Module, calls: list[ast.Call], flags: list[Carry]) -> Iterator[Carry]:
@@ -126,6 +138,7 @@ def _joined(name: str, flags: list[Carry], sources: tuple[str, ...]) -> Carry:
 
 @dataclass(slots=True)
 class _Python:
+    source: str
     carries: list[Carry] = field(default_factory=list)
     undecided: set[int] = field(default_factory=set)
     """Names that stand for one of several values, of which not all are known; by `id`."""
@@ -233,8 +246,15 @@ class _Python:
             return
         if defined := _DEFINED.fullmatch(text):
             self._setting(defined["name"], ast.copy_location(ast.Constant(defined["value"]), node), qualname)
-        for flag in find_flags(text):
-            self._add("gencode", "", Listed(flag.sass, flag.ptx, True), node, qualname, flag.arch)
+        for flag in find_flags(text, self.source):
+            self._add(
+                "asked" if flag.arch in WITHOUT_A_NAME else "gencode",
+                "",
+                Listed(flag.sass, flag.ptx, True),
+                node,
+                qualname,
+                flag.arch,
+            )
 
     def _flags_name(self, node: ast.Name | ast.Attribute, qualname: str) -> None:
         name = node.id if isinstance(node, ast.Name) else node.attr
@@ -275,7 +295,7 @@ class _Python:
         outer = self.toolkit
         for text in self.texts.get(min(names), ()):
             self.toolkit = self.toolkits.get(id(text), outer)
-            for flag in find_flags(whole.replace(_PART, str(text.value))):
+            for flag in find_flags(whole.replace(_PART, str(text.value)), self.source):
                 self._add("gencode", "", Listed(flag.sass, flag.ptx, True), text, qualname, flag.arch)
         self.toolkit = outer
         if len(self.carries) > known and not names & self.open:
@@ -298,7 +318,8 @@ class _Python:
         both = self.handed or name in self.to_cmake or bare_is_both(name)
         listed = parse_list(text, with_ptx=both) if text else None
         grows = kind == "piece" and any(carry.name == name for carry in self.carries)
-        if listed is not None and (grows or counts(name, listed)):
+        told = any(carry.kind == "option" and carry.at == span(value) for carry in self.carries)
+        if listed is not None and not told and (grows or counts(name, listed)):
             self._add("filter" if name in self.accepted else kind, name, listed, value, qualname)
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
@@ -341,7 +362,8 @@ def _given(tree: ast.Module, lists: Mapping[str, list[ast.expr]]) -> Iterator[tu
         values: Sequence[ast.expr] | None
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            values = [node.value] if isinstance(node.value, ast.Constant) else None
+            written = _default(node.value)
+            values = [written] if written is not None else None
         elif isinstance(node, ast.For | ast.comprehension):
             targets, values = [node.target], _members(node.iter, lists)
         elif isinstance(node, ast.Call) and (called := functions.get(_name_of(node.func))) is not None:
@@ -358,6 +380,10 @@ def _members(node: ast.expr, lists: Mapping[str, list[ast.expr]]) -> list[ast.ex
         return node.elts
     if isinstance(node, ast.Name):
         return lists.get(node.id)
+    if (parts := _split(node)) is not None:
+        return parts
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "values":
+        return lists.get(_name_of(node.func.value))
     if isinstance(node, ast.Call) and len(node.args) == 1 and _name_of(node.func) in _KEEPS_MEMBERS:
         return _members(node.args[0], lists)
     return lists.get(f"{_name_of(node.func)}()") if isinstance(node, ast.Call) else None
@@ -375,8 +401,10 @@ def _lists_of_names(tree: ast.Module) -> dict[str, list[ast.expr]]:
     more = _grown(tree)
     found: dict[str, list[ast.expr]] = {}
     for name, values in given.items():
-        if all(_is_written_out(value) or _is_empty(value) for value in values):
+        if all(_is_written_out(value) or _is_empty(value) or _split(value) is not None for value in values):
             found[name] = [one for value in (*values, *more.get(name, ())) for one in _members(value, {}) or ()]
+        elif len(values) == 1 and isinstance(values[0], ast.Dict):
+            found[name] = values[0].values
     for name, function in functions.items():
         returned = [node.value for node in below(function) if isinstance(node, ast.Return)]
         several = [_members(value, found) if value is not None else None for value in returned]
@@ -411,6 +439,27 @@ def _grown(tree: ast.Module) -> dict[str, list[ast.expr]]:
 
 def _displayed(node: ast.expr) -> ast.expr:
     return node if isinstance(node, ast.List | ast.Tuple | ast.Set) else ast.Tuple([node])
+
+
+def _default(node: ast.expr) -> ast.Constant | None:
+    """A string, or the one that `os.environ.get("ARCHS", "80;90")` falls back to."""
+    if isinstance(node, ast.Constant):
+        return node
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+        return _default(node.values[-1])
+    asks = isinstance(node, ast.Call) and _name_of(node.func) in ("get", "getenv", "setdefault")
+    last = node.args[1] if asks and isinstance(node, ast.Call) and len(node.args) > 1 else None
+    return last if isinstance(last, ast.Constant) and isinstance(last.value, str) else None
+
+
+def _split(node: ast.expr) -> list[ast.expr] | None:
+    """The members of a list that is written as one string: `os.getenv("ARCHS", "80;90").split(";")`."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split"):
+        return None
+    text = _default(node.func.value)
+    if text is None or not isinstance(text.value, str):
+        return None
+    return [ast.copy_location(ast.Constant(part), text) for part in re.split(r"[\s;,]+", text.value)]
 
 
 def _is_written_out(node: ast.expr) -> TypeGuard[ast.List | ast.Tuple | ast.Set]:

@@ -1,4 +1,5 @@
-"""Shell's tests of the compute capability of the machine: `[ "$cap" = "12.0" ]`, `case "$cap" in 12.0) ...`.
+"""Shell's tests of the compute capability of the machine: `[ "$cap" = "12.0" ]`, `case "$cap" in 12.0) ...`, and
+make's of what it compiles for: `ifneq (,$(filter 120,$(ARCHS)))`.
 
 In: the text of a script. Out: for which chips each test holds, tried on all of them.
 """
@@ -23,6 +24,13 @@ _TEST = re.compile(
 _IF = re.compile(
     r"\b(?:el)?if[ \t]+(?P<condition>[^\n;]{1,400}?)(?:;|\n)\s{0,40}then\b(?P<body>.{0,1500}?)\b(?:elif|else|fi)\b",
     re.S,
+)
+_GREPPED = re.compile(
+    r"\$\{?(?P<name>\w{1,60})\}?[\"']?[ \t]*\|[ \t]*grep[ \t]+-\w*q\w*[ \t]+[\"']?(?P<value>[\w.]{2,20})"
+)
+_IN_MAKE = re.compile(
+    r"\bifneq[ \t]*\((?:,[ \t]*)?\$[({](?P<how>findstring|filter)[ \t]+(?P<words>[^,()]{2,100}),[ \t]*"
+    r"\$[({](?P<name>\w{1,60})[)}]{2}(?:,[ \t]*)?\)"
 )
 _CASE = re.compile(r"\bcase[ \t]+[\"']?\$\{?(?P<name>\w{1,60})\}?[\"']?[ \t]+in\b(?P<arms>.{0,4000}?)\besac\b", re.S)
 _ARM = re.compile(
@@ -60,6 +68,12 @@ def shell_conditions(source: str) -> Iterator[ShellTest]:
     for match in islice(_CASE.finditer(source), _MOST):
         if match["name"] in asked or _CALLED.fullmatch(match["name"]):
             yield from _arms(match)
+    for match in islice(_IN_MAKE.finditer(source), _MOST):
+        star = "*" if match["how"] == "findstring" else ""
+        patterns = "|".join(f"{star}{word.replace('%', '*')}{star}" for word in match["words"].split())
+        chips = frozenset(chip.joined for chip in all_chips() if _fits(chip, patterns))
+        if chips and _CALLED.fullmatch(match["name"]):
+            yield ShellTest(*match.span(), chips, refuses=False)
 
 
 def _arms(case: re.Match[str]) -> Iterator[ShellTest]:
@@ -81,6 +95,11 @@ def _passing(condition: str, asked: set[str]) -> frozenset[int] | None:
     found = [
         frozenset(chip.joined for chip in all_chips() if _holds(chip, test["test"], test["value"]))
         for test in _TEST.finditer(condition)
+        if test["name"] in asked or _CALLED.fullmatch(test["name"])
+    ]
+    found += [
+        frozenset(chip.joined for chip in all_chips() if _fits(chip, f"*{test['value']}*"))
+        for test in _GREPPED.finditer(condition)
         if test["name"] in asked or _CALLED.fullmatch(test["name"])
     ]
     if not found or ("&&" in condition and "||" in condition):
@@ -109,4 +128,5 @@ def _fits(chip: Chip, patterns: str) -> bool:
 
 
 def _forms(chip: Chip) -> tuple[str, ...]:
-    return chip.name, str(chip.joined), f"sm_{chip.joined}"
+    plain = (chip.name, str(chip.joined), f"sm_{chip.joined}")
+    return (*plain, *(f"{name}{suffix}" for name in plain for suffix in chip.suffixes))

@@ -19,7 +19,9 @@ _LONGEST = 4096
 _A_ROW = 3
 
 _LIST_NAME = re.compile(r"(?<![\w-])[\w.-]{0,60}(?:arch_?list|arche?s|architectures)[\w-]{0,40}", re.I)
-_ROW_NAME = re.compile(r"[\w.-]{0,60}(?:capabilit(?:y|ies)|compute_?caps|sms)[\w-]{0,40}", re.I)
+_ROW_NAME = re.compile(
+    r"[\w.-]{0,60}(?:capabilit(?:y|ies)|compute_?caps|sms|(?:cuda|gpu|nvcc)_?arch(?!_?list|s|es|itec))[\w-]{0,40}", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)

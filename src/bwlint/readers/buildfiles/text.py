@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Literal
 
 from bwlint.chips import ALL_TARGETS, known_targets
-from bwlint.chips.flags import find_flags
+from bwlint.chips.flags import WITHOUT_A_NAME, find_flags
 from bwlint.chips.frameworks import refuses_family
 from bwlint.chips.hosts import host_of, of_denied, of_job
 from bwlint.chips.hosts import of_condition as of_host
@@ -39,6 +39,7 @@ _HANDED_ON = re.compile(
     r"(?:\w{1,60}\.)?(?P<value>[\w-]{1,60})",
     re.I,
 )
+_TO_CMAKE = re.compile(r"CMAKE_CUDA_ARCHITECTURES(?::\w{1,20})?=\\?[\"']{0,2}\$[{(]?(?P<value>\w{1,60})[})]?(?![\w-])")
 _LAST_WORD = re.compile(r"[\w-]*$")
 _LOOP = re.compile(
     r"for(?:[ \t]+(?P<loop>\w{1,60})[ \t]+in[ \t]+[\"']?\$\{?|each[ \t]+(?P<meson>\w{1,60})[ \t]*:[ \t]*"
@@ -46,9 +47,11 @@ _LOOP = re.compile(
 )
 _PASTED = re.compile(r"(?:(?:compute|sm)_|-arch[= ])(?:\$[{(]?|'[ \t]*\+[ \t]*)(?P<part>\w{1,60})")
 _PASTED_PTX = re.compile(
-    r"(?:-arch[= ]|code=[\[\"'\\]{0,3}(?:sm_\$[{(]?\w{1,60}[)}]?,)?compute_)"
+    r"(?:-arch[= ](?:sm_|compute_)?|code=[\[\"'\\]{0,3}(?:sm_\$[{(]?\w{1,60}[)}]?,)?compute_)"
     r"(?:\$[{(]?|'[ \t]*\+[ \t]*)(?P<part>\w{1,60})"
 )
+_SHORTHAND = re.compile(r"-arch[= ](?:sm_|compute_)?\$[{(]?(?P<part>\w{1,60})")
+_CALLED = re.compile(r"\$[({]call[ \t]+\w{1,60},[ \t]*\$[({]?(?P<part>\w{1,60})")
 _KEPT_PTX = re.compile(r"code=compute_[0-9]")
 _LOOPED = re.compile(r"[ \t]+in[ \t]+([^;\n$]{1,400})")
 _CONDITION = re.compile(r"((?:[^\n;]|\|\|[ \t]*\n|&&[ \t]*\n|\\\n){0,600}?)(?:;|\n)\s{0,40}then\b")
@@ -97,7 +100,7 @@ MAX_CHOICES = 100
 """Values that one expression of a workflow may pick from."""
 _MOST = 2000
 _MOST_HANDED = 50
-_Ptx = Literal["none", "last", "all"]
+_Ptx = Literal["none", "last", "all", "shorthand"]
 _LONGEST_NAME = 60
 _LONGEST_COMMENT = 400
 
@@ -133,6 +136,8 @@ class _LineReader:
     names: re.Pattern[str]
     pasted: Mapping[str, _Ptx] = field(default_factory=dict)
     """The lists whose members stand in flags, with those of which PTX is kept."""
+    to_cmake: frozenset[str] = frozenset()
+    """The lists that CMake's own gets: a bare number in them stands for PTX too."""
     values: list[_Setting] = field(default_factory=list)
     branches: list[_Branch] = field(default_factory=list)
     opened: int = 0
@@ -305,12 +310,13 @@ class _LineReader:
         return self.defaults.get(reference[1], reference[0])
 
     def _flags(self, code: str, offset: int) -> None:
-        if "_" not in code:
+        if "arch" not in code and "--gpu-name" not in code:
             return
-        for flag in find_flags(code):
+        for flag in find_flags(code, self._continued(code, offset)):
+            kind: CarryKind = "asked" if flag.arch in WITHOUT_A_NAME else "gencode"
             listed = Listed(flag.sass, flag.ptx, True)
             at = self.places.span(offset + flag.start, offset + flag.end)
-            self._add("gencode", "", listed, at, offset + flag.start, self._toolkits(), flag.arch)
+            self._add(kind, "", listed, at, offset + flag.start, self._toolkits(), flag.arch)
 
     def _guarded(self, code: str, offset: int) -> None:
         """`[[ test ]] && NAME=list`: what the name had stays where the test does not hold."""
@@ -400,7 +406,7 @@ class _LineReader:
 
     def _listed(self, kind: CarryKind, name: str, text: str, start: int, toolkits: Toolkits, end: int = 0) -> None:
         """A list at `source[start:end]`; without an end as long as its text."""
-        listed = parse_list(text, with_ptx=bare_is_both(name))
+        listed = parse_list(text, with_ptx=bare_is_both(name) or name in self.to_cmake)
         pasted = self.pasted.get(name)
         known = listed is not None and (pasted is not None or counts(name, listed, handed=name in self.handed))
         if listed is None or not known or self._only_said(name):
@@ -411,7 +417,10 @@ class _LineReader:
         if pasted is None:
             self._add(kind, name, listed, at, start, toolkits)
         elif set(known_targets(listed.sass)):
-            ptx = {"none": (), "last": listed.sass[-1:], "all": listed.sass}[pasted]
+            short = tuple(
+                name for flag in find_flags(" ".join(f"-arch=sm_{one}" for one in listed.sass)) for name in flag.ptx
+            )
+            ptx = {"none": (), "last": listed.sass[-1:], "all": listed.sass, "shorthand": short}[pasted]
             apart = self.path.endswith(_SHELL) and _KEPT_PTX.search(self.source) is None
             self._add("gencode", name, replace(listed, ptx=ptx), at, start, toolkits, group=name if apart else "")
 
@@ -502,7 +511,8 @@ def read(path: str, source: str) -> tuple[Carry, ...]:
     pasted = _pasted(source)
     handed = _handed(source) | frozenset(pasted) | (CAPABILITIES if is_kernel_package(path) else frozenset())
     names, receivers = list_names(handed), _receivers(source)
-    reader = _LineReader(path, source, Places(source), handed, names, pasted, receivers=receivers)
+    to_cmake = frozenset(islice((match["value"] for match in _TO_CMAKE.finditer(source)), _MOST_HANDED))
+    reader = _LineReader(path, source, Places(source), handed, names, pasted, to_cmake, receivers=receivers)
     if is_makefile(path):
         compiled = sources_by_line(source)
         return tuple(replace(carry, sources=tuple(compiled.get(carry.at[0], ()))) for carry in reader.read())
@@ -519,12 +529,16 @@ def _pasted(source: str) -> dict[str, _Ptx]:
     """The variables whose members stand in flags, `compute_$arch`, directly or by a loop."""
     parts = {match["part"] for match in islice(_PASTED.finditer(source), _MOST)}
     kept = {match["part"] for match in islice(_PASTED_PTX.finditer(source), _MOST)}
+    if "1" in parts:  # the parameter of a function of make
+        parts |= {match["part"] for match in islice(_CALLED.finditer(source), _MOST)}
     loops = list(islice(_LOOP.finditer(source), _MOST)) if parts else []
     members = {loop["loop"] or loop["meson"] or loop["make"]: loop["list"] for loop in loops}
     names = {*parts, *(listed for member, listed in members.items() if member in parts)}
     whole = {*kept, *(listed for member, listed in members.items() if member in kept)}
     other: _Ptx = "last" if kept - members.keys() else "none"
-    return {name: "all" if name in whole else other for name in islice(sorted(names), _MOST_HANDED)}
+    short = {match["part"] for match in islice(_SHORTHAND.finditer(source), _MOST)}
+    found: dict[str, _Ptx] = {name: "all" if name in whole else other for name in islice(sorted(names), _MOST_HANDED)}
+    return {name: "shorthand" if name in short else ptx for name, ptx in found.items()}
 
 
 def _receivers(source: str) -> dict[str, str]:

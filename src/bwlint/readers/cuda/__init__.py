@@ -12,6 +12,7 @@ from bwlint.readers.cuda import (
     bodies,
     containers,
     dependents,
+    fixed_digits,
     given,
     launches,
     memory_queries,
@@ -106,6 +107,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         *peers.operations(code, found, places),
         *multiprocessors.operations(code, found, places),
         *memory_queries.operations(code, found, places),
+        *fixed_digits.operations(code),
     )
     return Module(
         path=path,

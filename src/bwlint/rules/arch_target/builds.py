@@ -16,6 +16,7 @@ from bwlint.chips import (
     group,
     known_targets,
     siblings,
+    spelling,
     targets_of,
 )
 from bwlint.chips.hosts import ARM, X86, without_host
@@ -163,7 +164,9 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _faults(context: Context, module: Module) -> Iterator[Draft]:
-    stated = (_Built(carry) for carry in module.carries if not carry.is_a("extension", "inherited"))  # made of others
+    stated = (
+        _Built(carry) for carry in module.carries if not carry.is_a("extension", "inherited", "asked")
+    )  # made of others
     file = _BuildFile(context, module, tuple(built for built in stated if built.toolkits))
     for built in file.built:
         if file.copied(built):
@@ -173,6 +176,8 @@ def _faults(context: Context, module: Module) -> Iterator[Draft]:
             yield from file.refused(built)
         elif built.carry.kind == "file":
             yield from file.compiled(built)
+        elif built.carry.kind == "ceiling":
+            yield from file.ended(built)
         else:
             yield from file.covered(built)
 
@@ -616,18 +621,22 @@ class _BuildFile:
                 related=() if own is None else (replace(own, message=f"{own.message} for who gives no list"),),
             )
             return
-        beside = self._beside_x86(built)
-        if beside is None and (not _for_everybody(built.carry, every) or self._older(built) or self._served(built)):
+        beside, alone = self._beside_x86(built), self._is_alone(built, together)
+        if (
+            beside is None
+            and not alone
+            and (not _for_everybody(built.carry, every) or self._older(built) or self._served(built))
+        ):
             return
         decided = self._decided_by_flags(built)
-        expected = None if decided else beside or self._expected(built, together)
+        expected = None if decided or alone else beside or self._expected(built, together)
         if expected is None and built.carry.is_a("kernel", "filter"):
             return  # who offers a kernel knows what it needs
         highest = max(every, key=lambda target: target.number)
         accepts = built.carry.kind == "filter"
         message = f"a build for {plain(asked)} is left out" if accepts else f"no cubin of this loads on {plain(asked)}"
-        message += f": the list ends at {_short(highest)}"
-        message += "" if accepts else " and names no PTX of use there"
+        message += f": {_short(highest)} is all it names" if alone else f": the list ends at {_short(highest)}"
+        message += "" if accepts else ", and no PTX is of use there" if alone else " and names no PTX of use there"
         message += "; the flags of its only extension decide, and not this list" if decided else ""
         yield self._draft(
             expected.place if expected else built,
@@ -640,6 +649,43 @@ class _BuildFile:
             covered=loads | jits,
             remedy=_OF_ITS_MAKER,
             related=self._kernels_without(asked) if accepts else self._flags_like(built, together),
+        )
+
+    def _is_alone(self, built: _Built, together: _Together) -> bool:
+        """Whether a whole build is for one chip, and neither the file nor its name is: nothing loads anywhere else."""
+        carry, every = built.carry, together.every
+        whole = carry.is_a("request") and _TAKEN_AS_IT_IS.search(carry.name) is not None
+        of_python = self.module.language == "python"
+        every_flag = not of_python or any(one.kind == "extension" for one in self.module.carries)
+        flag = carry.kind == "gencode" and every_flag and not any(target.suffix for target in every)
+        if not (whole or flag) or len({target.chip for target in every}) != 1:
+            return False
+        if self._of_ci(carry) or _TRIES.search(self._place):
+            return False
+        named = spelling.numbers(f"{self._place} {carry.name} {carry.qualname}")
+        return not named and not any((one.loads | one.jits) & self._asked(one) for one in self.built)
+
+    def ended(self, built: _Built) -> Iterator[Draft]:
+        """The newest target that a toolkit is said to know, from the last on that the file tells apart."""
+        low, high = built.carry.toolkit
+        same = [one for one in self.built if one.carry.name == built.carry.name]
+        asked = self._asked(built) if low and not high and len(same) > 1 else NONE
+        left = ChipSet.joining(chip for chip in asked if all(target.number < chip.joined for target in built.every))
+        if not left or left != asked or any(low < one.carry.toolkit[0] for one in same):
+            return
+        known = max((chip.min_cuda for chip in left if chip.min_cuda), key=version)
+        message = (
+            f"from CUDA {low} on {_listed(built.every)} is the newest that is taken: {plain(left)} counts as too new"
+        )
+        yield self._draft(
+            built,
+            severity="warning" if built.carry.refuses else "note",
+            confidence="medium",
+            message=f"{message}, also with CUDA {known}, which knows it",
+            label=f"nothing for {plain(left)}",
+            advice=f"add what CUDA {known} knows ({_spelled(built.carry, left)}), or ask nvcc --list-gpu-arch",
+            claim=claims.build([pair_of(target, target) for target in built.every], left),
+            remedy=NoFix("which toolkits the project is built with is not known"),
         )
 
     def _flags_like(self, built: _Built, together: _Together) -> tuple[RelatedSpan, ...]:

@@ -12,6 +12,7 @@ from itertools import takewhile
 from pathlib import PurePath
 
 from bwlint.chips import ChipSet, Target, TargetSet, known_targets
+from bwlint.chips.flags import PLAIN
 from bwlint.chips.frameworks import arch_list
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -25,7 +26,8 @@ from bwlint.model.facts import Carry, Module, Operation
 from bwlint.model.findings import NoFix
 from bwlint.rules.arch_target import RULE
 from bwlint.sources.read import read_bytes
-from bwlint.sources.tree import checkout_folder, package_root
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import checkout_folder, package_root, project_folder
 
 _SHOWN = 8
 _RUNS_SETUP = re.compile(
@@ -49,7 +51,7 @@ class _Compiled:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        return tuple(known_targets(self.listed.sass))
+        return tuple(dict.fromkeys(known_targets((*self.listed.sass, *self.listed.ptx))))
 
     @property
     def together(self) -> tuple[Target, ...]:
@@ -64,7 +66,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if not any(target.chip in context.targets for target in every):
             continue
         code = behind(context, one.build, one.carry)
-        found = {target: needing for target in one.targets if (needing := _needing(context, one, every, code, target))}
+        own = (target for target in one.targets if one.listed.kind != "asked" or target.chip in context.targets)
+        found = {target: needing for target in own if (needing := _needing(context, one, every, code, target))}
         for kept, targets in _by_kept(context, every, found).items():
             yield _draft(one, targets, kept, found[targets[0]])
 
@@ -89,7 +92,15 @@ def _own(context: Context, module: Module) -> Iterator[_Compiled]:
         if carry.sources:
             path, listed = context.builds.list_of(module, carry)
             here = listed if path == module.path else replace(listed, at=carry.at)
+            if here is carry and carry.is_a("inherited") and carry.name == arch_list() and not _is_set(context, module):
+                here = replace(carry, kind="asked", sass=PLAIN, text=f"{arch_list()} that is not set")
             yield _Compiled(module, carry, module, here, beside)
+
+
+def _is_set(context: Context, module: Module) -> bool:
+    """Whether a script of the project says which targets torch compiles for."""
+    native, folder = context.native, project_folder(package_root(module.path))
+    return native is None or bool(search_of(folder, native.searches).word("build", arch_list()))
 
 
 def _flags_by_sources(module: Module) -> dict[tuple[str, ...], tuple[Target, ...]]:
@@ -159,12 +170,21 @@ def _draft(one: _Compiled, targets: list[Target], kept: Target | None, needing: 
     wanted = _suffixed(target)
     loads = wanted.loads_on() if kept is None and wanted is not None else target.loads_on()
     guards = f"compile it for {kept} alone, or put it behind a guard"
+    if (
+        kept is not None
+        and one.listed.text == kept.name.removeprefix("sm_")
+        and target not in known_targets(one.listed.sass)
+    ):
+        beside = f"; -arch with {kept} alone compiles for {target} too: ptxas stops the build"
+        guards = f"write the pair, -gencode arch=compute_{one.listed.text},code={kept}"
     joined = one.carry.kind == "extension" or one.home is not one.build
+    asked = one.listed.kind == "asked"
+    beside += f"; {one.listed.text} asks for the plain target" if asked else ""
     return Draft(
         rule=RULE,
         place=DraftPlace(module=one.home, at=_flag(one, target), admitted=loads, certain=loads),
-        severity="warning" if joined else "error",
-        confidence="medium" if joined else "high",
+        severity="note" if asked else "warning" if joined else "error",
+        confidence="medium" if asked or joined else "high",
         message=f"{names} {has} no `{short(first)}`, which {file}:{first.at[0]} needs{more}{beside}",
         label=f"without it on {names}" if kept else "without a suffix",
         advice=guards if kept else f"write {wanted} (loads on {plain(loads)})",

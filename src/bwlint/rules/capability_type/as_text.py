@@ -45,7 +45,7 @@ def _misread(context: Context, module: Module, one: Operation) -> tuple[ChipSet,
     if found.op == "cmp":
         return _ordered(context, module, found)
     if found.op == "const":
-        return _TWO_DIGITS, 'it looks for two digits, and of "sm_120" it finds the first two or nothing'
+        return _TWO_DIGITS, str(found.args[0])
     if found.op == "tuple":
         return _unpacked(context, module, found.args[0][0])
     if found.op == "call":

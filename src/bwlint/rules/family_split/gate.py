@@ -14,7 +14,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
-from bwlint.judging.family_evidence import Parted, against, ground, old_library
+from bwlint.judging.family_evidence import Parted, against, exact_target, ground, old_library
 from bwlint.judging.siblings import Admission, admits, asks, peer
 from bwlint.model.expr import Expr, walk, walk_through
 from bwlint.model.facts import Gate
@@ -272,7 +272,9 @@ def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> 
         confidence=confidence,
         message=f"{_said(parted)}{_same(context, parted)}{why}",
         label=f"true on {judged.core}",
-        advice="test the family: the major version, or both members",
+        advice=f"name a target that {called(parted.left_out)} loads there too: its own, or the family's"
+        if exact_target(context, judged, parted.left_out)
+        else "test the family: the major version, or both members",
         related=(*_seen_sides(context, parted, found), *_other_places(context, judged, missing, sibling)),
         remedy=_remedy(context, judged, test, missing, sibling, severity),
     )
@@ -320,6 +322,8 @@ def _remedy(
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
         return NoFix("what is for the later part alone is a remedy for it")
+    if exact := exact_target(context, judged, lost):
+        return NoFix(f"{exact} is picked there, which {plain(lost)} does not load: it wants one of its own")
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = against(context, judged, held, lost) if admitted else None
     valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value

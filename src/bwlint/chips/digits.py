@@ -1,0 +1,59 @@
+"""Texts that are taken apart or put together as if every chip had a number of two digits: tried on all spellings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bwlint.chips.chipset import ChipSet
+from bwlint.chips.devices import all_chips
+
+Change = Callable[[str], str | None]
+"""What becomes of a name; None where it is left out."""
+
+_Number = tuple[int, int]
+_FIRST_OF_THREE = 10
+_SHORT: tuple[_Number, ...] = ((1, 3), (3, 5), (7, 5), (8, 0), (8, 3), (8, 6), (8, 9), (9, 0), (9, 4))
+"""Those of two digits. No such chip is 8.3 or 9.4, nor 1.3 any longer: who takes them has listed none."""
+_LONG = tuple((one.major, one.minor) for one in all_chips() if one.major >= _FIRST_OF_THREE)
+_SPELLINGS = (
+    *("{0}{1}", "{0}.{1}", "sm_{0}{1}", "compute_{0}{1}"),
+    *("arch=compute_{0}{1},code=sm_{0}{1}", "-arch=sm_{0}{1}", "k.sm_{0}{1}.cubin"),
+)
+_MEANINGS = ("{0}{1}", "{0}.{1}", "{0}", "{1}")
+_AROUND = re.compile(r"^(?:sm|compute)_?|-(?:real|virtual)$|\+PTX$")
+
+
+@dataclass(frozen=True, slots=True)
+class Misread:
+    """The chips whose names become something else than those before them do, and an example of both."""
+
+    chips: ChipSet
+    says: str
+
+
+def misread(change: Change) -> Misread | None:
+    """Whether a change of names fits those of two digits and none of three, and no spelling of them all."""
+    found = None
+    for spelling in _SPELLINGS:
+        made = {number: change(spelling.format(*number)) for number in (*_SHORT, *_LONG)}
+        for meaning in _MEANINGS:
+            means = {number for number, text in made.items() if _bare(text) == meaning.format(*number)}
+            if len(means) == len(made) and (made[8, 6] != spelling.format(8, 6) or change("") is None):
+                return None
+            if means == set(_SHORT):
+                found = found or Misread(_TWO_DIGIT_MAJORS, _example(spelling, made))
+    return found
+
+
+_TWO_DIGIT_MAJORS = ChipSet.where(lambda chip: chip.major >= _FIRST_OF_THREE)
+
+
+def _bare(text: str | None) -> str:
+    return _AROUND.sub("", text or "")
+
+
+def _example(spelling: str, made: dict[_Number, str | None]) -> str:
+    (old, of_old), (new, of_new) = ((spelling.format(*one), made[one]) for one in ((8, 6), (12, 0)))
+    return f'of "{old}" it makes "{of_old}", and of "{new}" ' + (f'"{of_new}"' if of_new else "nothing")

@@ -1,0 +1,182 @@
+"""What shell, sed, awk, grep and CMake do to names of targets as if they had two digits: `s/([0-9])([0-9])/\\1.\\2/`.
+
+Each comes out as an operation of kind as-text, whose amount is an example. Tried on the names of all chips.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+
+from bwlint.chips.digits import Change, misread
+from bwlint.model.expr import const
+from bwlint.model.facts import Operation
+from bwlint.readers.buildfiles.cmake_syntax import Command, commands
+from bwlint.readers.buildfiles.places import Places
+
+_SED = re.compile(
+    r"\bsed\b(?P<options>(?:[ \t]+-[a-zA-Z]+)*)[ \t]+[\"'](?:[^\"'\n]{0,80};)?[ \t]*s(?P<sign>[/|,#@!])"
+    r"(?P<old>(?:\\.|(?!(?P=sign))[^\n]){2,120})(?P=sign)(?P<new>(?:\\.|(?!(?P=sign))[^\n]){0,60})(?P=sign)(?P<how>g?)"
+)
+_GREP = re.compile(r"\b(?P<e>e?)grep\b(?P<options>(?:[ \t]+-\w+)+)[ \t]+(?P<quote>[\"'])(?P<old>.{2,120}?)(?P=quote)")
+_TESTED = re.compile(
+    r"=~[ \t]+[\"']?(?P<old>[^\s\"';]{2,120})[\"']?[ \t]+\]\]|(?<![!=])~[ \t]*/(?P<awk>[^/\n]{2,120})/"
+)
+_ARM = re.compile(r"(?:^|\bin\b|;;)[ \t]*\(?(?P<glob>(?:sm_)?(?:\[[0-9-]+\]|[?\d.]){2,8})\)", re.M)
+_CUT = re.compile(r"\b(?:cut[ \t]+-c[ \t]*(?P<places>\d(?:[-,]\d?)?)|head[ \t]+-c[ \t]*(?P<first>[12]))(?!\d)")
+_PIECES = re.compile(
+    r"(?:\$\{\w*(?i:cc|cap|sm|arch)\w*:\d(?::\d)?\}[._]?"
+    r"|substr\(\$?\w+,[ \t]*[1-9](?:,[ \t]*\d)?\)[ \t]*(?:\"[._]\"[ \t]*)?){1,3}"
+)
+_PIECE = re.compile(r"\$\{\w+:(\d)(?::(\d))?\}|substr\([^,]+,[ \t]*(\d)(?:,[ \t]*(\d))?\)[ \t]*")
+"""`${cc:0:1}` of shell, and `substr($1, 1, 1)` of awk, which counts from 1."""
+_ABOUT = re.compile(r"compute_?cap|\bsm_|gencode|(?:cuda|gpu|torch)_?arch|-arch\b|capabilit", re.I)
+_SUBJECTS = (b"compute_cap", b"sm_", b"gencode", b"_arch", b"-arch", b"capabilit")
+_NO_TARGET = re.compile(r"python|version|driver|cu(?:da)?_?ver|gcc|release", re.I)
+_ASKS_LENGTH = re.compile(r"LENGTH|\$\{#|\blength\(|\bwc[ \t]")
+_WORDS = (b"[0-9]", b"\\d", b"digit:", b":0:", b"cut -c", b"head -c", b"(.)", b"SUBSTRING", b"substr(", b"??)")
+_REPEATS = re.compile(r"\)[*+{]")
+_CLASSES = {"[:digit:]": "0-9", "[:space:]": r"\s", "[:alpha:]": "a-zA-Z", "[:alnum:]": "a-zA-Z0-9"}
+_NOTHING = "\0"
+"""Stands for the second dollar of make."""
+_NEAR = 400
+_MOST = 40
+
+_Found = tuple[int, int, Change]
+
+
+def may_hold(data: bytes) -> bool:
+    lowered = data.lower()
+    return any(word in data for word in _WORDS) and any(word in lowered for word in _SUBJECTS)
+
+
+def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
+    if not may_hold(source.encode("utf-8", "surrogatepass")):
+        return
+    places = Places(source)
+    found = list(_in_cmake(source) if is_cmake else _in_shell(source.replace("$$", f"${_NOTHING}")))
+    for start, end, change in islice(found, _MOST):
+        line = source[source.rfind("\n", 0, start) + 1 : source.find("\n", end)]
+        near = source[max(0, start - _NEAR) : end + _NEAR]
+        foreign = _NO_TARGET.search(line) or _ASKS_LENGTH.search(near)
+        wrong = misread(change) if _ABOUT.search(near) and not foreign else None
+        others = (other for at, _, other in found if abs(at - start) < _NEAR and other is not change)
+        if wrong is not None and not any(_takes_long(other) for other in others):
+            yield Operation("as-text", source[start:end], places.span(start, end), amounts=(const(wrong.says),))
+
+
+def _takes_long(change: Change) -> bool:
+    """Whether another expression beside one is there for names of three digits."""
+    return any(change(name) is not None and change("86") is None and change("8.6") is None for name in ("120", "12.0"))
+
+
+def _in_shell(source: str) -> Iterator[_Found]:
+    found = ((match, change_of(match)) for shape, change_of in _SHELL.items() for match in shape.finditer(source))
+    yield from ((*match.span(), change) for match, change in found if change is not None)
+
+
+def _sed(match: re.Match[str]) -> Change | None:
+    regex = _compiled(match["old"], extended=re.search("[rE]", match["options"]) is not None)
+    new = re.sub(r"(?<!\\)&", r"\\g<0>", match["new"])
+    return _replacing(regex, new=new, every="g" in match["how"]) if regex else None
+
+
+def _grep(match: re.Match[str]) -> Change | None:
+    regex = _compiled(match["old"], extended=bool(match["e"] or re.search("[EP]", match["options"])))
+    if regex is None or "v" in match["options"]:
+        return None
+    return _piece(regex) if "o" in match["options"] else _kept(regex)
+
+
+def _tested(match: re.Match[str]) -> Change | None:
+    regex = _compiled(match["old"] or match["awk"])
+    return _kept(regex) if regex else None
+
+
+def _arm(match: re.Match[str]) -> Change | None:
+    regex = _compiled("^" + match["glob"].replace(".", r"\.").replace("?", ".") + "$")
+    return _kept(regex) if regex else None
+
+
+def _cut(match: re.Match[str]) -> Change:
+    """`cut -c1-2`, `cut -c1,3`, `head -c 1`."""
+    places = match["places"] or f"1-{match['first']}"
+    numbers = [int(one) for one in re.findall(r"\d", places)]
+    first, last = numbers[0] - 1, numbers[-1] if places[-1].isdigit() else None
+    return lambda text: text[first:last] if "," not in places else text[first : first + 1] + text[numbers[1] - 1 : last]
+
+
+def _sliced(word: str) -> Change:
+    """`${cc:0:1}.${cc:1:1}`."""
+
+    def part(text: str, one: re.Match[str]) -> str:
+        start, size = (int(one[1]), one[2]) if one[1] else (int(one[3]) - 1, one[4])
+        return text[start : start + int(size) if size else None]
+
+    return lambda text: _PIECE.sub(partial(part, text), word.rstrip("._ ")).replace('"', "")
+
+
+_SHELL: dict[re.Pattern[str], Callable[[re.Match[str]], Change | None]] = {
+    _SED: _sed,
+    _GREP: _grep,
+    _TESTED: _tested,
+    _ARM: _arm,
+    _CUT: _cut,
+    _PIECES: lambda match: _sliced(match[0]),
+}
+
+
+def _in_cmake(source: str) -> Iterator[_Found]:
+    for command in commands(source):
+        words = command.words
+        if words[:1] == ("SUBSTRING",) and len(words) > 4 and words[2].isdigit() and words[3].isdigit():
+            yield command.start, command.end, _sliced(f"${{x:{words[2]}:{words[3]}}}")
+        for at, word in enumerate(words[:-1]):
+            if word == "MATCHES" or (word == "REGEX" and words[at - 1] == "INCLUDE"):
+                yield from _pattern(command, at + 1, _kept)
+            elif word in ("MATCH", "MATCHALL"):
+                yield from _pattern(command, at + 1, _piece)
+            elif word == "REPLACE" and words[0] in ("REGEX", "TRANSFORM") and at + 2 < len(words):
+                yield from _pattern(command, at + 1, partial(_replacing, new=words[at + 2], every=True))
+
+
+def _pattern(command: Command, at: int, made: Callable[[re.Pattern[str]], Change]) -> Iterator[_Found]:
+    argument = command.arguments[at]
+    regex = _compiled(argument.text)
+    if regex is not None:
+        yield argument.start, argument.end, made(regex)
+
+
+def _compiled(text: str, *, extended: bool = True) -> re.Pattern[str] | None:
+    """A pattern of POSIX or CMake as one of Python; None where it is none, or may take long."""
+    text = text.replace(_NOTHING, "")
+    for name, members in _CLASSES.items():
+        text = text.replace(name, members)
+    if not extended:
+        text = re.sub(r"\\([(){}+?|])|([(){}+?|])", lambda one: one[1] or f"\\{one[2]}", text)
+    if _REPEATS.search(text):
+        return None
+    try:
+        return re.compile(text)
+    except (re.error, RecursionError, OverflowError):
+        return None
+
+
+def _kept(regex: re.Pattern[str]) -> Change:
+    return lambda text: text if regex.search(text) else None
+
+
+def _piece(regex: re.Pattern[str]) -> Change:
+    return lambda text: found[0] if (found := regex.search(text)) else None
+
+
+def _replacing(regex: re.Pattern[str], *, new: str, every: bool) -> Change:
+    def change(text: str) -> str | None:
+        try:
+            return regex.sub(new, text, count=0 if every else 1)
+        except (re.error, IndexError):
+            return None
+
+    return change
