@@ -95,7 +95,7 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
     asked = frozenset(name for name in refusing if select and selected(name, select))  # nobody has to hand it on
     wanted = [
         entry
-        for entry in entries(interfaces, _of_modules(gathered, _gated_in) | asked, refusing)
+        for entry in entries(interfaces, _of_modules(gathered, _gated_in) | asked, refusing, world.native.compiled)
         if selected(f"{entry.module}.{entry.name}", select)
     ]
     near = files[0] if files else None
@@ -103,7 +103,7 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
         chips, gathered.texts, gathered.names, {file.real: file for file in files}, near, interfaces.path
     )
     judged = [(entry, judge.ruling(entry)) for entry in wanted]
-    unasked = sum(1 for entry, ruling in judged if entry.site and not entry.backend and not ruling)
+    unasked = sum(1 for entry, ruling in judged if (entry.site or entry.bound) and not entry.backend and not ruling)
     kept = tuple(_kept(judged))
     known = {(entry.module, entry.name) for entry, _ in kept}
     alike = tuple((entry, ruling) for entry, ruling in judged if (entry.module, entry.name) not in known)
@@ -190,7 +190,9 @@ class _TableBuilder:
     def row(self, entry: RowEntry, ruling: Ruling, below: bool) -> MatrixRow:
         at = span_of(entry)
         path = entry.site.path if entry.site else ""
-        if entry.site is None and entry.check is not None:
+        if entry.bound:
+            path = entry.bound[0].outline.path
+        elif entry.site is None and entry.check is not None:
             path, at = entry.check.path, entry.check.offer.at
         elif entry.site is None:
             path = self.paths(entry.module)

@@ -120,6 +120,8 @@ class Cells:
 
     def ruling(self, entry: RowEntry) -> Ruling:
         """The gates of a row."""
+        if entry.bound:
+            return self._behind_proofs(self.graph.agreed(entry.bound))
         if entry.site is None:
             return self._of_definition(entry.check) if entry.check else OPEN
         if entry.backend is None:
@@ -271,10 +273,18 @@ class Cells:
         definition = outline.definitions.get(qualname) if outline and outline.path == site.path else None
         if outline is None or definition is None:
             return OPEN
+        return self._behind_proofs(self.graph.proofs(proofs.Node(outline, definition)))
+
+    def _behind_proofs(self, found: Iterable[proofs.NeedProof]) -> Ruling:
+        """What proofs refuse. Errors count where they stand in C++: those of Python are run here."""
         parts = []
-        for proof in self.graph.proofs(proofs.Node(outline, definition)):
-            if proof.kind in _PROVING and proof.legal and proof.against and proof.hops and self._counts(proof):
-                place = GatePlace(proof.hops[-1].path, proof.hops[-1].at, proof.what)
+        for proof in (one for one in found if one.legal and one.against and one.hops):
+            end = proof.hops[-1]
+            if proof.kind == "gate" and not end.path.endswith(".py"):
+                place = GatePlace(end.path, end.at)
+                parts.append(Ruling({chip.name: (place,) for chip in proof.against}, place))
+            elif proof.kind in _PROVING and self._counts(proof):
+                place = GatePlace(end.path, end.at, proof.what)
                 parts.append(Ruling({chip.name: (place,) for chip in proof.against}))
         return together(parts)
 

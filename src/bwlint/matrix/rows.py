@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Span
@@ -19,6 +19,7 @@ from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import import_roots, module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
+from bwlint.world.proofs import Node
 
 MAX_HOPS = 20
 """How often a name may be handed on before it counts as lost."""
@@ -68,6 +69,12 @@ class RowEntry:
     backend: BackendChoice | None = None
     check: DefinitionSite | None = None
     parameter: str = ""
+    bound: tuple[Node, ...] = ()
+    """The functions of C++ that stand behind a name which a package hands on from a compiled module."""
+
+
+Compiled = Callable[[str, str], tuple[Node, ...]]
+"""The functions of C++ that are registered under a dotted name, as the file at a path means it."""
 
 
 @dataclass(slots=True)
@@ -159,6 +166,13 @@ class Interfaces:
         inner = f"{module}.{first}"
         return self.local(inner, rest, hops - 1) if rest and hops and self.path(inner) else None
 
+    def beyond(self, module: str, name: str, hops: int = MAX_HOPS) -> str:
+        """The dotted name by which a name of a module leaves the tree; "" where it does not."""
+        known = (one for owner in self._with_stars(module) if (one := self.get(owner)) is not None)
+        target = next((one.imports[name] for one in known if name in one.imports), "")
+        owner, _, last = target.rpartition(".")
+        return self.beyond(owner, last, hops - 1) if hops and self.path(owner) else target
+
     def _with_stars(self, module: str) -> Iterator[str]:
         """A module, and those that it takes whole, nearest first."""
         waiting, seen = [module], {module}
@@ -182,7 +196,9 @@ def _read(path: str, dotted: str) -> Interface | None:
         return None
 
 
-def entries(interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[str]) -> list[RowEntry]:
+def entries(
+    interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[str], compiled: Compiled
+) -> list[RowEntry]:
     """The rows of a tree, by module and name, those of backends after their operation.
 
     `gated` are dotted names of definitions that declare or answer where they work: public ones are rows though no
@@ -206,6 +222,7 @@ def entries(interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[s
     listed = {(row.check.path, row.check.offer.name) for row in tables if row.check}
     own = [row for key, row in sorted(found.items()) if key in shared_names or _place(row) not in listed]
     rows = [row for entry in own for row in (entry, *_backends(interfaces, entry))]
+    rows += _bound(interfaces, names, compiled)
     return [row for row in (*rows, *tables) if not _elsewhere(row)]
 
 
@@ -237,6 +254,20 @@ def _public(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[tu
                 best[key] = (rank, site)
     for (_, dotted), site in best.values():
         yield dotted, site
+
+
+def _bound(interfaces: Interfaces, names: dict[str, SourceFile], compiled: Compiled) -> Iterator[RowEntry]:
+    """What packages hand on from modules that the project compiles, each by its shortest name."""
+    found: dict[str, RowEntry] = {}
+    for package in sorted(names, key=lambda one: (one.count("."), one)):
+        if os.path.basename(names[package].real) != "__init__.py" or _private(package):
+            continue
+        for name in _exports(interfaces, package):
+            target = interfaces.beyond(package, name) if interfaces.local(package, name) is None else ""
+            nodes = compiled(target, names[package].real) if "." in target and target not in found else ()
+            if nodes:
+                found[target] = RowEntry(package, name, None, bound=nodes)
+    yield from sorted(found.values(), key=lambda entry: (entry.module, entry.name))
 
 
 def _exports(interfaces: Interfaces, package: str) -> Sequence[str]:
@@ -338,4 +369,6 @@ def span_of(entry: RowEntry) -> Span | None:
     """Where a row is declared."""
     if entry.backend is not None and entry.backend.stands_for:
         return entry.backend.at
+    if entry.bound:
+        return entry.bound[0].definition.at
     return None if entry.site is None else entry.site.offer.at

@@ -55,4 +55,6 @@ class PortGates:
 
     def site(self, entry: RowEntry) -> Node | None:
         """The definition of an operation."""
+        if entry.bound:
+            return entry.bound[0]
         return self.node(entry.site.module, entry.site.offer.name) if entry.site is not None else None
