@@ -221,8 +221,8 @@ def entries(
     tables = list(_tables(interfaces, names))
     listed = {(row.check.path, row.check.offer.name) for row in tables if row.check}
     own = [row for key, row in sorted(found.items()) if key in shared_names or _place(row) not in listed]
+    own = sorted((*own, *_bound(interfaces, names, compiled)), key=lambda entry: (entry.module, entry.name))
     rows = [row for entry in own for row in (entry, *_backends(interfaces, entry))]
-    rows += _bound(interfaces, names, compiled)
     return [row for row in (*rows, *tables) if not _elsewhere(row)]
 
 
@@ -267,7 +267,7 @@ def _bound(interfaces: Interfaces, names: dict[str, SourceFile], compiled: Compi
             nodes = compiled(target, names[package].real) if "." in target and target not in found else ()
             if nodes:
                 found[target] = RowEntry(package, name, None, bound=nodes)
-    yield from sorted(found.values(), key=lambda entry: (entry.module, entry.name))
+    yield from found.values()
 
 
 def _exports(interfaces: Interfaces, package: str) -> Sequence[str]:

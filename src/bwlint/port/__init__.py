@@ -237,7 +237,7 @@ class _Planner:
 
     def _way(self, way: OpenWay, is_taken: bool) -> Way:
         steps = tuple(self._numbers[place] for place in way.gates if place in self._numbers and not way.lacks)
-        gates = tuple(self._spot(place) for place in way.gates)
+        gates = tuple(map(self._spot_of_gate, way.gates))
         return Way(way.name, steps, gates, tuple(map(self._lack, way.lacks.values())), tuple(way.shown), is_taken)
 
     def _lack(self, lack: Lacking) -> Lack:
@@ -249,7 +249,7 @@ class _Planner:
         if place in self._found:
             return step_of(self._found[place], self._numbers[place], self.chip, self.gathered.texts)
         judged = self.ways.gates.gate(place)
-        number, spot, names = self._numbers[place], self._spot(place), tuple(dict.fromkeys(needed))
+        number, spot, names = self._numbers[place], self._spot_of_gate(place), tuple(dict.fromkeys(needed))
         if place in self._served:
             words = "what it compiles loads nowhere else"
             admits = self._served[place].names
@@ -355,6 +355,11 @@ class _Planner:
     def _root(self, path: str) -> str:
         roots = {file.real: file.root for file in self.gathered.found.files}
         return roots.get(path) or package_root(path)
+
+    def _spot_of_gate(self, place: GatePlace) -> CodeSpot:
+        """Where to edit: of an error of C++ the last test in front of it."""
+        last = next(iter(self.ways.gates.before(place)), None)
+        return self._spot(place if last is None else GatePlace(place.path, last.at))
 
     def _spot(self, place: GatePlace) -> CodeSpot:
         found = self.rows.spot(place)
