@@ -108,8 +108,17 @@ def _is_number(value: Expr | None) -> bool:
     return value is not None and value.op == "const" and isinstance(value.args[0], int)
 
 
-def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: int = 0) -> Vec:
-    """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment."""
+def _member(
+    run: Interpreter,
+    owner: Instance | ClassValue,
+    name: str,
+    depth: int = 0,
+    itself: Instance | ClassValue | None = None,
+) -> Vec:
+    """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment.
+
+    `itself` is what was asked, where `owner` is a base of its class: what a method of that finds is its own.
+    """
     if depth > 8:
         return vectors.UNKNOWN
     member = None
@@ -127,7 +136,7 @@ def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: in
             parent = run.evaluate(base, EvaluationFrame(owner.module)).lanes[0]
             if isinstance(parent, ClassValue) and parent.body is not owner.body:
                 up = Instance(parent.module, parent.body, owner.given) if isinstance(owner, Instance) else parent
-                value = _member(run, up, name, depth + 1)
+                value = _member(run, up, name, depth + 1, itself or owner)
                 if not isinstance(value.lanes[0], Unknown | Ref):
                     return value
             elif isinstance(parent, Ref) and name.startswith(("get_device", "is_device", "has_device")):
@@ -135,7 +144,7 @@ def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: in
         return guess(name) or Vec((Ref(f"{owner.body.qualname}.{name}"),))
     if found.op == "function":
         function = owner.module.functions[found.args[0]]
-        method = FunctionValue(owner.module, function, owner)
+        method = FunctionValue(owner.module, function, itself or owner)
         return calls.call(run, method, [], {}) if function.kind == "property" else Vec((method,))
     result = _kept(run, owner, name, found)
     if isinstance(owner, ClassValue) and result.uniform and (kind := enums.kind_of(run, owner)):
