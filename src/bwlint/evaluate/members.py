@@ -15,7 +15,7 @@ from bwlint.evaluate.objects import (
     ModuleValue,
     PartialValue,
 )
-from bwlint.evaluate.values import Ref, Unknown, Vec, lift
+from bwlint.evaluate.values import Guess, Ref, Unknown, Vec, lift
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.naming import spoken
@@ -32,15 +32,15 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
 
 def named(run: Interpreter, base: Vec, name: str, module: Module) -> Vec:
     """An attribute of a value by its name, as a file means it."""
+    if module.language == "cuda" and isinstance(base.lanes[0], Unknown | Ref | Guess):
+        method = _method_of_some_class(run, module, name)
+        if method is not None:
+            return method
     if not base.uniform and not (base.device and all(isinstance(lane, Unknown) for lane in base.lanes)):
         if any(isinstance(lane, _OF_THE_TREE) for lane in base.lanes):
             return vectors.each(base, lambda lane: named(run, Vec((lane,), base.device, base.guessed), name, module))
         return lift(lambda value: builtins.attribute(value, name), base)
     owner = base.lanes[0]
-    if isinstance(owner, Unknown | Ref) and module.language == "cuda":
-        method = _method_of_some_class(run, module, name)
-        if method is not None:
-            return method
     if isinstance(owner, ModuleValue):
         return _module_attribute(run, owner.module, name)
     if isinstance(owner, Instance | ClassValue):
