@@ -117,7 +117,8 @@ class Refusals:
                 left -= self._all(self._tree.may(module, test, frame) for test in path)
                 continue
             known = (self._tree.must(module, test, frame) for test in path if test.at not in passed)
-            here = NONE if empty else left & self._all(known)
+            doubtful = bool(path) and all(test.at is None for test in path)  # a handler, a branch of the preprocessor
+            here = NONE if empty or doubtful else left & self._all(known)
             passed |= {one.at for test in path[-1:] for one in (test, negate(test))}
             left -= here
             if here and here != EVERY:
