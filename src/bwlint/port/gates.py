@@ -42,8 +42,8 @@ class PortGates:
         """The tests of C++ in front of an error, each with an arm that others take; the last one first."""
         chain = [one for one in self.judged(place.path) if one.gate.chain and one.gate.no.holds(place.at)]
         last = max((one.gate.chain for one in chain), default=0) if not place.path.endswith(".py") else 0
-        own = (one for one in chain if one.gate.chain == last)
-        return sorted(own, key=lambda one: -one.gate.position) if last else []
+        own = (one for one in chain if one.gate.chain == last or one.gate.yes.ends == "return")
+        return sorted(own, key=lambda one: one.gate.at, reverse=True) if last else []
 
     def judged(self, path: str) -> Iterable[Judged]:
         """The gates of a file that read the device."""
