@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from bwlint.chips import EVERY, parse_targets, sold_chips
+from bwlint.chips import EVERY, ChipSet, parse_targets, sold_chips
 from bwlint.matrix.cells import Cells, GatePlace, Ruling
 from bwlint.matrix.rows import ANSWERS, Interfaces, RowEntry, entries, span_of
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
@@ -24,6 +24,7 @@ from bwlint.settings.config import UsageError
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
+from bwlint.world.gates import TEST_FILE
 
 MAX_TEXT = 200
 """Characters of a gate that are shown."""
@@ -74,6 +75,8 @@ class JudgedRows:
     alike: tuple[tuple[RowEntry, Ruling], ...]
     unasked: int
     table: _TableBuilder
+    apart: Mapping[GatePlace, ChipSet]
+    """Errors of C++ that no row meets, each with the chips that it turns away."""
 
     def row(self, entry: RowEntry, ruling: Ruling, below: bool = False) -> MatrixRow:
         """A row as reports show it; `below` says that its operation stands above it."""
@@ -107,7 +110,19 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
     kept = tuple(_kept(judged))
     known = {(entry.module, entry.name) for entry, _ in kept}
     alike = tuple((entry, ruling) for entry, ruling in judged if (entry.module, entry.name) not in known)
-    return JudgedRows(world, judge, kept, alike, unasked, table)
+    return JudgedRows(world, judge, kept, alike, unasked, table, _apart(gathered, world, judged))
+
+
+def _apart(gathered: Gathered, world: Linked, judged: Iterable[tuple[RowEntry, Ruling]]) -> Mapping[GatePlace, ChipSet]:
+    met = {place for _, ruling in judged for places in ruling.refused.values() for place in places}
+    found: dict[GatePlace, ChipSet] = {}
+    for file, module in ((path, one) for path, one in gathered.collected.modules if one.language == "cuda"):
+        for name in module.functions if not TEST_FILE.search(file.path) else ():
+            for error in world.native.refusals.errors(module, name):
+                place = GatePlace(module.path, error.at)
+                if error.kind == "gate" and error.legal and place not in met:
+                    found[place] = EVERY - error.legal
+    return found
 
 
 def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> Matrix:
@@ -120,7 +135,9 @@ def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -
     ]
     skipped = tuple(sorted({*gathered.found.skipped, *gathered.collected.skipped}, key=lambda skip: skip.path))
     scanned = len(gathered.found.files) - len(gathered.collected.skipped)
-    return Matrix(chips, tuple(made), rows.unasked, scanned, skipped, gathered.targets.names, left)
+    asked = ChipSet.of(*chips)
+    apart = tuple(rows.spot(place) for place, away in rows.apart.items() if away & asked and asked - away)
+    return Matrix(chips, tuple(made), rows.unasked, scanned, skipped, gathered.targets.names, left, apart)
 
 
 def _with_left(row: MatrixRow, at: Span | None, left: Iterable[Row]) -> MatrixRow:

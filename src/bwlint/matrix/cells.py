@@ -275,9 +275,7 @@ class Cells:
                 continue
             self._open.append(qualname)
             if callee is not None and len(ways) > 1:
-                behind = self._by_arm(
-                    ways, lambda one: self._of_definition(one, _given(call, one.offer.parameters, bound))
-                )
+                behind = self._by_arm(ways, self._of_definition)
             elif callee is not None:
                 behind = self._of_definition(callee, _given(call, callee.offer.parameters, bound))
             elif applied is not None:

@@ -142,7 +142,9 @@ class _Planner:
         scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
         files = self.gathered.found.files
         by_path = tuple(sorted(skipped, key=lambda skip: skip.path))
-        return Port(self.chip, rows, steps, scanned, by_path, files, tuple(self._left(steps, rows)))
+        away = (place for place, chips in self.rows.apart.items() if self.chip in chips.names and not self.select)
+        apart = tuple(self._spot(place) for place in away if place not in self._numbers)
+        return Port(self.chip, rows, steps, scanned, by_path, files, tuple(self._left(steps, rows)), apart)
 
     def _left(self, steps: Iterable[PortStep], rows: Iterable[PortRow]) -> Iterator[Row]:
         """What the tree asks the chip beside the gates of the plan, and nobody has decided."""

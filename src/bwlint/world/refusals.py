@@ -110,16 +110,17 @@ class Refusals:
         left = EVERY
         frame = EvaluationFrame(module, _handed(function, given)) if given else None
         ways = list(_ways_out(function))
-        passed: set[Span | None] = {None}
+        passed = set[Span | None]()
         for path, ends, at in ways:
             empty = ends == "return" and any(self._finds_nothing(module, test) for test in path[-1:])
             if ends == "return" and not empty:
                 left -= self._all(self._tree.may(module, test, frame) for test in path)
                 continue
-            known = (self._tree.must(module, test, frame) for test in path if test.at not in passed)
-            doubtful = bool(path) and all(test.at is None for test in path)  # a handler, a branch of the preprocessor
+            told = [test for test in path if test.op != "unknown"]  # what stands in a loop is taken to happen
+            known = (self._tree.must(module, test, frame) for test in told if test.at not in passed)
+            doubtful = bool(path) and not told  # a handler, a branch of the preprocessor
             here = NONE if empty or doubtful else left & self._all(known)
-            passed |= {one.at for test in path[-1:] for one in (test, negate(test))}
+            passed |= {one.at for test in path[-1:] for one in (test, negate(test)) if one.at is not None}
             left -= here
             if here and here != EVERY:
                 tests = [test.at for test in path if test.at is not None]
@@ -131,7 +132,7 @@ class Refusals:
             left -= out
 
     def _finds_nothing(self, module: Module, test: Expr) -> bool:
-        """Whether a test holds where there is nothing to do, also by a helper of C++: `if (returns_early(m, n)) ...`."""
+        """Whether a test holds where there is nothing to do, also by a helper of C++: `if (returns_early(m, n))`."""
         if test.op == "or":
             return all(self._finds_nothing(module, one) for one in test.args[0])
         name = str(test.args[0].args[-1]) if test.op == "call" and test.args[0].op == "name" else ""

@@ -142,12 +142,12 @@ def _several(
             found.setdefault(local, []).append(Binding(span(node), target))
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not function:
             found.setdefault(node.name, []).append(Binding(span(node), offer=_offer(node)))
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            if isinstance(target, ast.Name):
-                found.setdefault(target.id, []).append(Binding(span(node)))
-    for name, bindings in found.items():
+        for name in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(name, ast.Name):
+                found.setdefault(name.id, []).append(Binding(span(node)))
+    for bound, bindings in found.items():
         if len({(one.target, one.offer) for one in bindings}) > 1:
-            yield (function, name), tuple(bindings)
+            yield (function, bound), tuple(bindings)
 
 
 def _functions(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.FunctionDef]]:
