@@ -20,7 +20,7 @@ from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
 from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, step_of
 from bwlint.port.gates import PortGates
-from bwlint.port.opening import opened, wanted
+from bwlint.port.opening import for_the_sibling, opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
 from bwlint.port.partly import Partly
 from bwlint.port.reasons import OpenWay, Reasons
@@ -249,7 +249,8 @@ class _Planner:
 
     def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
         if place in self._found:
-            return step_of(self._found[place], self._numbers[place], self.chip, self.gathered.texts)
+            stuck = for_the_sibling(self.ways.gates.gate(place), self.chip, self._found[place].finding.fix)
+            return step_of(self._found[place], self._numbers[place], self.chip, self.gathered.texts, stuck)
         judged = self.ways.gates.gate(place)
         number, spot, names = self._numbers[place], self._spot_of_gate(place), tuple(dict.fromkeys(needed))
         if place in self._served:
