@@ -176,6 +176,11 @@ class Flow:
         self.gates.add(kind, test, node, (yes, no), where, name, chain)
 
     def hit(self, node: ast.AST) -> bool:
+        """Whether a device word stands in a definition, or in a class of the file of which it is one."""
+        known = self.lowerer.scope.env
+        for base in node.bases if isinstance(node, ast.ClassDef) else ():
+            if isinstance(base, ast.Name) and base.id in known and known[base.id].op == "class":
+                return True
         first = min([d.lineno for d in getattr(node, "decorator_list", [])] + [node.lineno])  # type: ignore[attr-defined]
         after = bisect_left(self._hit_lines, first)
         return after < len(self._hit_lines) and self._hit_lines[after] <= node.end_lineno  # type: ignore[attr-defined]
