@@ -564,9 +564,8 @@ def fleet(ctx: click.Context, /, **options: Any) -> None:
 @click.option(
     "--copies",
     type=COPIES,
-    default="gpu",
-    show_default=True,
-    help="Of a token: one to each GPU that has an expert for it, one to each expert, or one to all GPUs.",
+    help="Of a token: one to each GPU that has an expert for it (gpu), one to each expert, or one to all. Default: "
+    "gpu with NVLink, all without it, where no launcher's exchange sends a token to its experts alone.",
 )
 @form(TABLES)
 @output

@@ -101,6 +101,7 @@ DIRECT = [
     ("current_platform.has_device_capability(100)", "10.0 and newer"),
     ("current_platform.is_device_capability_family(120)", FAMILY),
     ("current_platform.get_device_capability() == (12, 0)", ONE),
+    ("tilelang.contrib.nvcc.get_target_compute_version() == '12.0'", ONE),
     ("props.shared_memory_per_block_optin > 200 * 1024", "9.0 to 11.0"),
 ]
 

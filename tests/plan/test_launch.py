@@ -20,6 +20,8 @@ EP4, TP4, TP2_PP2, PP4 = (
     Split("TP+PP", pipeline=4),
 )
 
+PRO_6000 = machine("4xRTX-PRO-6000", None, None)
+
 
 def costing(split: Split) -> PlanCost:
     model = shape(MIXTRAL_8X7B, "c")
@@ -28,7 +30,7 @@ def costing(split: Split) -> PlanCost:
 
 def suggested(text: str, best: Split, yaml: bool = False) -> Suggestion:
     (launch,) = launches(text, yaml)
-    return suggestion(launch, costing(best), 4)
+    return suggestion(launch, costing(best), PRO_6000)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_what_launches_nothing(text: str, yaml: bool) -> None:
 @pytest.mark.parametrize("yaml", [True, False])
 def test_hostile_text_ends_soon(text: str, yaml: bool) -> None:
     for launch in launches(text, yaml):
-        suggestion(launch, costing(EP4), 4)
+        suggestion(launch, costing(EP4), PRO_6000)
     assert len(launches(text, yaml)) <= 8
 
 
@@ -227,6 +229,30 @@ def test_every_plan_can_be_written() -> None:
         for best in found.rows:
             for text in ("vllm serve m", "sglang serve m"):
                 (launch,) = launches(text, False)
-                written = suggestion(launch, best, 4).written
+                written = suggestion(launch, best, PRO_6000).written
                 (again,) = launches("\n".join(written), False)
-                assert suggestion(again, best, 4).present == best.split.name
+                assert suggestion(again, best, PRO_6000).present == best.split.name
+
+
+@pytest.mark.parametrize(
+    ("line", "gpus", "stopped"),
+    [
+        ("vllm serve m -dp 4 -ep --all2all-backend deepep_low_latency", "4xRTX-PRO-6000", "DeepEP"),
+        ("vllm serve m -dp 4 -ep --all2all-backend=pplx", "4xRTX-5090", "pplx"),
+        ("VLLM_ALL2ALL_BACKEND=deepep_high_throughput vllm serve m -dp 4 -ep", "4xRTX-PRO-6000", "DeepEP"),
+        ("sglang serve m --tp 4 --moe-a2a-backend 'deepep'", "4xRTX-5090", "exchange"),
+        ("sglang serve m --tp 4 --enable-deepep-moe", "4xSpark", "DeepEP"),
+        ("vllm serve m -tp 4 --attention-backend FLASHMLA", "4xRTX-PRO-6000", "FlashMLA"),
+        ("vllm serve m -dp 4 -ep --all2all-backend deepep_low_latency", "4xB200", ""),
+        ("vllm serve m -dp 4 -ep --all2all-backend allgather_reducescatter", "4xRTX-PRO-6000", ""),
+        ("vllm serve m -dp 4 -ep", "4xRTX-5090", ""),
+        ("vllm serve m -tp 4 --moe-a2a-backend deepep", "4xRTX-PRO-6000", ""),  # no option of this launcher
+    ],
+)
+def test_what_cannot_run_is_never_the_better_plan(line: str, gpus: str, stopped: str) -> None:
+    (launch,) = launches(line, False)
+    for best in (EP4, TP4):
+        found = suggestion(launch, costing(best), machine(gpus, None, None))
+        assert bool(found.stopped) == bool(stopped) and stopped in "".join(found.stopped)
+        assert not stopped or found.written
+        assert not any(word in "".join(found.written).lower() for word in ("deepep", "pplx", "flashmla")) or not stopped

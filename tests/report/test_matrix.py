@@ -64,7 +64,7 @@ def test_it_follows_the_schema(matrix: Matrix) -> None:
 
 def test_the_contract() -> None:
     log = json.loads(matrix_json.render(RICH, Setting(version="1")))
-    assert list(log) == ["asked", "left", "rows", "skipped", "targets", "tool", "ungated", "version"]
+    assert list(log) == ["apart", "asked", "left", "rows", "skipped", "targets", "tool", "ungated", "version"]
     assert (log["version"], log["targets"], log["ungated"]) == (1, ["9.0", "10.0", "12.0"], 3)
     first, second, _ = log["rows"]
     assert (first["module"], first["name"], first["backend"], first["path"], first["line"]) == (
@@ -122,7 +122,7 @@ def test_nothing_to_show() -> None:
 
 @pytest.mark.parametrize(
     ("matrix", "words"),
-    [(RICH, "3 rows, 3 public operations without a gate, 1 file skipped"), (EMPTY, "0 rows")],
+    [(RICH, "3 rows, 3 public operations that no gate decides, 1 file skipped"), (EMPTY, "0 rows")],
 )
 def test_the_summary(matrix: Matrix, words: str) -> None:
     assert matrix_text.summary(matrix) == words

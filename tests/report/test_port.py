@@ -93,7 +93,7 @@ def test_it_follows_the_schema(plan: Port) -> None:
 
 def test_the_contract() -> None:
     log = json.loads(port_json.render(RICH, Setting(version="1")))
-    assert sorted(log) == ["chip", "left", "operations", "skipped", "steps", "tool", "version"]
+    assert sorted(log) == ["apart", "chip", "left", "operations", "skipped", "steps", "tool", "version"]
     first, second = log["steps"]
     assert (first["fix"], first["by_hand"]) == (None, "no known rewrite")
     assert second["fix"]["edits"][0] == {

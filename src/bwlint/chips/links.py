@@ -77,10 +77,10 @@ def weight_forms() -> Mapping[str, WeightForm]:
     return {row["name"]: made(WeightForm, row) for row in table("links")["weight"]}
 
 
-@cache
-def exchange_remarks() -> Mapping[str, str]:
-    """What to know where tokens are exchanged, by the kind of link."""
-    return {row["kind"]: row["says"] for row in table("links")["exchange"]}
+def exchange_remark(kind: str, peer: str) -> str:
+    """What to know where tokens are exchanged over a kind of link by GPUs that reach a peer's memory so; or ""."""
+    rows = (row for row in table("links")["exchange"] if row["kind"] == kind and row.get("peer", peer) == peer)
+    return next((str(row["says"]) for row in rows), "")
 
 
 def share_for_weights() -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bwlint.commands.terminal import CLEAN, FOUND, failure, say, setting, write
 
 if TYPE_CHECKING:
-    from bwlint.plan.table import Comparison, Load
+    from bwlint.plan.table import Comparison, JoinedGpus, Load
 
 _MOST_BYTES = 1 << 22
 _YAML = (".yaml", ".yml")
@@ -52,7 +52,7 @@ def _compared(options: dict[str, Any]) -> Comparison:
     model_file = str(inside) if Path(model_file).is_dir() else model_file
     config = load(_read(model_file), model_file)
     joined = machine(options["gpus"], options["link"], options["latency"])
-    found = compare(config, model_file, joined, _load(options, is_fp8(config)))
+    found = compare(config, model_file, joined, _load(options, is_fp8(config), joined))
     return found if launch_file is None else _with_launches(found, launch_file)
 
 
@@ -68,13 +68,15 @@ def _with_launches(found: Comparison, path: str) -> Comparison:
     return with_suggestions(found, path, starts)
 
 
-def _load(options: dict[str, Any], is_fp8: bool) -> Load:
+def _load(options: dict[str, Any], is_fp8: bool, machine: JoinedGpus) -> Load:
+    from bwlint.chips import group
     from bwlint.chips.links import wires
     from bwlint.plan.table import Load
 
     forms = wires()
     dispatch = options["dispatch"] or ("fp8" if is_fp8 else "bf16")
-    return Load(options["tokens"], forms[dispatch], forms[options["combine"]], forms["bf16"], options["copies"])
+    copies = options["copies"] or ("all" if machine.product.chip in group("no-nvlink").names else "gpu")
+    return Load(options["tokens"], forms[dispatch], forms[options["combine"]], forms["bf16"], copies)
 
 
 def _is_launch(path: str) -> bool:

@@ -15,7 +15,7 @@ from bwlint.evaluate.objects import (
     ModuleValue,
     PartialValue,
 )
-from bwlint.evaluate.values import Ref, Unknown, Vec, lift
+from bwlint.evaluate.values import Guess, Ref, Unknown, Vec, lift
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.naming import spoken
@@ -32,15 +32,15 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
 
 def named(run: Interpreter, base: Vec, name: str, module: Module) -> Vec:
     """An attribute of a value by its name, as a file means it."""
+    if module.language == "cuda" and isinstance(base.lanes[0], Unknown | Ref | Guess):
+        method = _method_of_some_class(run, module, name)
+        if method is not None:
+            return method
     if not base.uniform and not (base.device and all(isinstance(lane, Unknown) for lane in base.lanes)):
         if any(isinstance(lane, _OF_THE_TREE) for lane in base.lanes):
             return vectors.each(base, lambda lane: named(run, Vec((lane,), base.device, base.guessed), name, module))
         return lift(lambda value: builtins.attribute(value, name), base)
     owner = base.lanes[0]
-    if isinstance(owner, Unknown | Ref) and module.language == "cuda":
-        method = _method_of_some_class(run, module, name)
-        if method is not None:
-            return method
     if isinstance(owner, ModuleValue):
         return _module_attribute(run, owner.module, name)
     if isinstance(owner, Instance | ClassValue):
@@ -108,8 +108,17 @@ def _is_number(value: Expr | None) -> bool:
     return value is not None and value.op == "const" and isinstance(value.args[0], int)
 
 
-def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: int = 0) -> Vec:
-    """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment."""
+def _member(
+    run: Interpreter,
+    owner: Instance | ClassValue,
+    name: str,
+    depth: int = 0,
+    itself: Instance | ClassValue | None = None,
+) -> Vec:
+    """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment.
+
+    `itself` is what was asked, where `owner` is a base of its class: what a method of that finds is its own.
+    """
     if depth > 8:
         return vectors.UNKNOWN
     member = None
@@ -127,7 +136,7 @@ def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: in
             parent = run.evaluate(base, EvaluationFrame(owner.module)).lanes[0]
             if isinstance(parent, ClassValue) and parent.body is not owner.body:
                 up = Instance(parent.module, parent.body, owner.given) if isinstance(owner, Instance) else parent
-                value = _member(run, up, name, depth + 1)
+                value = _member(run, up, name, depth + 1, itself or owner)
                 if not isinstance(value.lanes[0], Unknown | Ref):
                     return value
             elif isinstance(parent, Ref) and name.startswith(("get_device", "is_device", "has_device")):
@@ -135,7 +144,7 @@ def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: in
         return guess(name) or Vec((Ref(f"{owner.body.qualname}.{name}"),))
     if found.op == "function":
         function = owner.module.functions[found.args[0]]
-        method = FunctionValue(owner.module, function, owner)
+        method = FunctionValue(owner.module, function, itself or owner)
         return calls.call(run, method, [], {}) if function.kind == "property" else Vec((method,))
     result = _kept(run, owner, name, found)
     if isinstance(owner, ClassValue) and result.uniform and (kind := enums.kind_of(run, owner)):

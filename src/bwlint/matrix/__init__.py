@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from bwlint.chips import EVERY, parse_targets, sold_chips
+from bwlint.chips import EVERY, ChipSet, parse_targets, sold_chips
 from bwlint.matrix.cells import Cells, GatePlace, Ruling
 from bwlint.matrix.rows import ANSWERS, Interfaces, RowEntry, entries, span_of
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
@@ -25,6 +25,7 @@ from bwlint.sources.faults import contained
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
+from bwlint.world.gates import TEST_FILE
 
 MAX_TEXT = 200
 """Characters of a gate that are shown."""
@@ -75,6 +76,8 @@ class JudgedRows:
     alike: tuple[tuple[RowEntry, Ruling], ...]
     unasked: int
     table: _TableBuilder
+    apart: Mapping[GatePlace, ChipSet]
+    """Errors of C++ that no row meets, each with the chips that it turns away."""
 
     def row(self, entry: RowEntry, ruling: Ruling, below: bool = False) -> MatrixRow:
         """A row as reports show it; `below` says that its operation stands above it."""
@@ -96,7 +99,7 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
     asked = frozenset(name for name in refusing if select and selected(name, select))  # nobody has to hand it on
     wanted = [
         entry
-        for entry in entries(interfaces, _of_modules(gathered, _gated_in) | asked, refusing)
+        for entry in entries(interfaces, _of_modules(gathered, _gated_in) | asked, refusing, world.native.compiled)
         if selected(f"{entry.module}.{entry.name}", select)
     ]
     near = files[0] if files else None
@@ -107,11 +110,23 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
     for entry in wanted:
         with contained(entry.site.path if entry.site else interfaces.path(entry.module), f"asking for {entry.name}"):
             judged.append((entry, judge.ruling(entry)))
-    unasked = sum(1 for entry, ruling in judged if entry.site and not entry.backend and not ruling)
+    unasked = sum(1 for entry, ruling in judged if (entry.site or entry.bound) and not entry.backend and not ruling)
     kept = tuple(_kept(judged))
     known = {(entry.module, entry.name) for entry, _ in kept}
     alike = tuple((entry, ruling) for entry, ruling in judged if (entry.module, entry.name) not in known)
-    return JudgedRows(world, judge, kept, alike, unasked, table)
+    return JudgedRows(world, judge, kept, alike, unasked, table, _apart(gathered, world, judged))
+
+
+def _apart(gathered: Gathered, world: Linked, judged: Iterable[tuple[RowEntry, Ruling]]) -> Mapping[GatePlace, ChipSet]:
+    met = {place for _, ruling in judged for places in ruling.refused.values() for place in places}
+    found: dict[GatePlace, ChipSet] = {}
+    for file, module in ((path, one) for path, one in gathered.collected.modules if one.language == "cuda"):
+        for name in module.functions if not TEST_FILE.search(file.path) else ():
+            for error in world.native.refusals.errors(module, name):
+                place = GatePlace(module.path, error.at)
+                if error.kind == "gate" and error.legal and place not in met:
+                    found[place] = EVERY - error.legal
+    return found
 
 
 def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> Matrix:
@@ -124,7 +139,9 @@ def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -
     ]
     skipped = tuple(sorted(set(unread(gathered)), key=lambda skip: (skip.path, skip.reason)))
     scanned = len(gathered.found.files) - len(gathered.collected.skipped)
-    return Matrix(chips, tuple(made), rows.unasked, scanned, skipped, gathered.targets.names, left)
+    asked = ChipSet.of(*chips)
+    apart = tuple(rows.spot(place) for place, away in rows.apart.items() if away & asked and asked - away)
+    return Matrix(chips, tuple(made), rows.unasked, scanned, skipped, gathered.targets.names, left, apart)
 
 
 def _with_left(row: MatrixRow, at: Span | None, left: Iterable[Row]) -> MatrixRow:
@@ -194,7 +211,9 @@ class _TableBuilder:
     def row(self, entry: RowEntry, ruling: Ruling, below: bool) -> MatrixRow:
         at = span_of(entry)
         path = entry.site.path if entry.site else ""
-        if entry.site is None and entry.check is not None:
+        if entry.bound:
+            path = entry.bound[0].outline.path
+        elif entry.site is None and entry.check is not None:
             path, at = entry.check.path, entry.check.offer.at
         elif entry.site is None:
             path = self.paths(entry.module)

@@ -16,7 +16,7 @@ from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame, FunctionValue, Instance
 from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
 from bwlint.matrix import arms
-from bwlint.matrix.rows import ANSWERS, DefinitionSite, Interfaces, RowEntry
+from bwlint.matrix.rows import ANSWERS, ArmSite, DefinitionSite, Interfaces, RowEntry
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Side
 from bwlint.readers.python.calls import Call, Option
@@ -120,8 +120,12 @@ class Cells:
 
     def ruling(self, entry: RowEntry) -> Ruling:
         """The gates of a row."""
+        if entry.bound:
+            return self._behind_proofs(self.graph.agreed(entry.bound))
         if entry.site is None:
             return self._of_definition(entry.check) if entry.check else OPEN
+        if entry.backend is None and entry.by_arm:
+            return self._by_arm(self.interfaces.ways(entry.module, entry.name), self._of_operation)
         if entry.backend is None:
             return self._of_operation(entry.site)
         bound = {entry.parameter: entry.backend.name}
@@ -137,6 +141,36 @@ class Cells:
         checks = [self._check(site, choice.stands_for) for choice in choices]
         own = [self._of_choice(site, check, {}) for check in checks]
         return together((self._of_definition(site, lists=False), either(own)))
+
+    def _by_arm(self, ways: Sequence[ArmSite], rule: Callable[[DefinitionSite], Ruling]) -> Ruling:
+        """Each chip has the definition of its own arm; one that comes to no arm has none."""
+        found = [(self._comes_to(way), rule(way.site) if way.site is not None else OPEN) for way in ways]
+        refused: dict[str, tuple[GatePlace, ...]] = {}
+        last = self._gate_around(*ways[-1].arms[0]) if ways[-1].arms else None
+        for chip in EVERY:
+            own = [ruling for chips, ruling in found if chip in chips]
+            places = either(own).refused.get(chip.name, ()) if own else (last,) if last is not None else ()
+            if places:
+                refused[chip.name] = places
+        return Ruling(refused, last if len(refused) < len(EVERY) else None)
+
+    def _comes_to(self, way: ArmSite) -> ChipSet:
+        """The chips that may come to the arms of a definition."""
+        chips = EVERY
+        for name, at in way.arms:
+            module = self.tree.module(name)
+            chips &= self.refusals.passing(module, at) if module is not None else EVERY
+        return chips
+
+    def _gate_around(self, name: str, at: Span) -> GatePlace | None:
+        """The last test of the device that decides whether a chip comes to a place."""
+        module = self.tree.module(name)
+        around = [
+            one
+            for one in (self.refusals.judged(module) if module is not None else ())
+            if one.gate.yes.holds(at) or one.gate.no.holds(at)
+        ]
+        return GatePlace(around[-1].module.path, around[-1].gate.at) if around else None
 
     def _dispatched(self, site: DefinitionSite) -> Ruling:
         """What an operation chooses by itself, where it asks for the device and for nothing else."""
@@ -228,16 +262,21 @@ class Cells:
     def _led_to(self, site: DefinitionSite, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
         """The rulings of what a function surely calls."""
         found = self.interfaces.get(site.module)
+        is_other = found is not None and site.offer.name in found.offers and found.offers[site.offer.name] != site.offer
+        found = None if is_other else found
         for call in found.calls.get(qualname, ()) if found and len(self._open) < MAX_CALLS else ():
             if not all(bound.get(o.parameter) is not None and _holds(o, bound[o.parameter]) for o in call.under):
                 continue
+            ways = self.interfaces.ways_called(site.module, qualname, call.name)
             callee = self.interfaces.called(site.module, qualname, call.name)
             applied = self._applied(site, qualname, call) if callee is None else None
             coming = self._coming(site, qualname, call, bound) if callee or applied else NONE
             if not coming:
                 continue
             self._open.append(qualname)
-            if callee is not None:
+            if callee is not None and len(ways) > 1:
+                behind = self._by_arm(ways, self._of_definition)
+            elif callee is not None:
                 behind = self._of_definition(callee, _given(call, callee.offer.parameters, bound))
             elif applied is not None:
                 behind = self._runs(applied, f"{applied.offer.name}.forward", {})
@@ -271,10 +310,18 @@ class Cells:
         definition = outline.definitions.get(qualname) if outline and outline.path == site.path else None
         if outline is None or definition is None:
             return OPEN
+        return self._behind_proofs(self.graph.proofs(proofs.Node(outline, definition)))
+
+    def _behind_proofs(self, found: Iterable[proofs.NeedProof]) -> Ruling:
+        """What proofs refuse. Errors count where they stand in C++: those of Python are run here."""
         parts = []
-        for proof in self.graph.proofs(proofs.Node(outline, definition)):
-            if proof.kind in _PROVING and proof.legal and proof.against and proof.hops and self._counts(proof):
-                place = GatePlace(proof.hops[-1].path, proof.hops[-1].at, proof.what)
+        for proof in (one for one in found if one.legal and one.against and one.hops):
+            end = proof.hops[-1]
+            if proof.kind == "gate" and not end.path.endswith(".py"):
+                place = GatePlace(end.path, end.at)
+                parts.append(Ruling({chip.name: (place,) for chip in proof.against}, place))
+            elif proof.kind in _PROVING and self._counts(proof):
+                place = GatePlace(end.path, end.at, proof.what)
                 parts.append(Ruling({chip.name: (place,) for chip in proof.against}))
         return together(parts)
 
@@ -354,6 +401,8 @@ class Cells:
         function = None if module is None else module.functions.get(qualname)
         if module is None or function is None or len(function.returns) >= MAX_RETURNS:
             return OPEN
+        if not site.offer.at.holds(function.at):
+            return OPEN  # another one of that name
         args = {(qualname, name): Vec((text,)) for name, text in bound.items() if name in function.params}
         if of is not None and of != site:
             args |= self._itself(of, function)

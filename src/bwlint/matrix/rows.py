@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Span
-from bwlint.readers.python.interface import BackendChoice, Interface, Offer, interface
+from bwlint.readers.python.interface import BackendChoice, Binding, Interface, Offer, interface
 from bwlint.readers.python.vocabulary import arch_text
 from bwlint.sources import disk
 from bwlint.sources.errors import ReadError
@@ -19,6 +19,7 @@ from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import import_roots, module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
+from bwlint.world.proofs import Node
 
 MAX_HOPS = 20
 """How often a name may be handed on before it counts as lost."""
@@ -55,6 +56,16 @@ class DefinitionSite:
 
 
 @dataclass(frozen=True, slots=True)
+class ArmSite:
+    """One of the definitions that a name stands for, None outside of the tree; `arms` are the places, each with its
+    module, that a chip has to come to for it.
+    """
+
+    site: DefinitionSite | None
+    arms: tuple[tuple[str, Span], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RowEntry:
     """One row to be judged: `name` in `module` as users write it, and `backend` for one of its backends.
 
@@ -68,6 +79,14 @@ class RowEntry:
     backend: BackendChoice | None = None
     check: DefinitionSite | None = None
     parameter: str = ""
+    bound: tuple[Node, ...] = ()
+    """The functions of C++ that stand behind a name which a package hands on from a compiled module."""
+    by_arm: bool = False
+    """Whether there are several definitions, each under a test: `site` is but the last."""
+
+
+Compiled = Callable[[str, str], tuple[Node, ...]]
+"""The functions of C++ that are registered under a dotted name, as the file at a path means it."""
 
 
 @dataclass(slots=True)
@@ -79,7 +98,7 @@ class Interfaces:
     _roots: tuple[str, ...] = ()
     _known: dict[str, Interface | None] = field(default_factory=dict)
     _paths: dict[str, str] = field(default_factory=dict)
-    _sites: dict[tuple[str, str], DefinitionSite | None] = field(default_factory=dict)
+    _sites: dict[tuple[str, str], tuple[ArmSite, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, files: Iterable[SourceFile], budget: Budget) -> Interfaces:
@@ -120,44 +139,80 @@ class Interfaces:
 
     def find(self, dotted: str, hops: int = MAX_HOPS) -> DefinitionSite | None:
         """The definition that a dotted path ends in, through imports; None where it leaves the tree."""
-        owner, _, name = dotted.rpartition(".")
-        while owner and not self.path(owner):
-            owner, _, above = owner.rpartition(".")
-            name = f"{above}.{name}"
-        return self.local(owner, name, hops) if owner else None
+        return self._last(self._found(dotted, hops))
 
     def called(self, module: str, qualname: str, name: str) -> DefinitionSite | None:
         """The definition that a call in a function leads to."""
+        return self._last(self.ways_called(module, qualname, name))
+
+    def ways_called(self, module: str, qualname: str, name: str) -> tuple[ArmSite, ...]:
+        """The definitions that a call in a function may lead to."""
         found = self.get(module)
         if found is None:
-            return None
+            return ()
         first, _, rest = name.partition(".")
+        if (qualname, first) in found.several:
+            return self._by_arm(module, found.several[qualname, first], rest, MAX_HOPS)
         target = found.inner.get((qualname, first))
         if target is not None:
-            return self.find(f"{target}.{rest}" if rest else target)
-        return self.local(module, name)
+            return self._found(f"{target}.{rest}" if rest else target, MAX_HOPS)
+        return self.ways(module, name)
 
     def local(self, module: str, name: str, hops: int = MAX_HOPS) -> DefinitionSite | None:
-        """The definition that a name in a module stands for."""
+        """The definition that a name in a module stands for, of several the last."""
+        return self._last(self.ways(module, name, hops))
+
+    def ways(self, module: str, name: str, hops: int = MAX_HOPS) -> tuple[ArmSite, ...]:
+        """The definitions that a name in a module may stand for."""
         key = (module, name)
         if key not in self._sites:
-            self._sites[key] = None  # a name that is handed on in a circle
-            self._sites[key] = self._local(module, name, hops)
+            self._sites[key] = ()  # a name that is handed on in a circle
+            self._sites[key] = self._ways(module, name, hops)
         return self._sites[key]
 
-    def _local(self, module: str, name: str, hops: int) -> DefinitionSite | None:
+    def _ways(self, module: str, name: str, hops: int) -> tuple[ArmSite, ...]:
         first, _, rest = name.partition(".")
         for owner in self._with_stars(module) if hops else ():
             found = self.get(owner)
             if found is None:
                 continue
+            if ("", first) in found.several:
+                return self._by_arm(owner, found.several["", first], rest, hops)
             if first in found.offers:
-                return None if rest else DefinitionSite(owner, self.path(owner), found.offers[first])
+                return () if rest else (ArmSite(DefinitionSite(owner, self.path(owner), found.offers[first])),)
             if first in found.imports:
                 target = found.imports[first]
-                return self.find(f"{target}.{rest}" if rest else target, hops - 1)
+                return self._found(f"{target}.{rest}" if rest else target, hops - 1)
         inner = f"{module}.{first}"
-        return self.local(inner, rest, hops - 1) if rest and hops and self.path(inner) else None
+        return self.ways(inner, rest, hops - 1) if rest and hops and self.path(inner) else ()
+
+    def _by_arm(self, module: str, several: Iterable[Binding], rest: str, hops: int) -> tuple[ArmSite, ...]:
+        ways = []
+        for one in several:
+            here = (module, one.at)
+            inside = self._found(f"{one.target}.{rest}" if rest else one.target, hops - 1) if one.target else ()
+            if one.offer is not None and not rest:
+                inside = (ArmSite(DefinitionSite(module, self.path(module), one.offer)),)
+            ways += [ArmSite(way.site, (here, *way.arms)) for way in inside or (ArmSite(None),)]
+        return tuple(ways)
+
+    def _found(self, dotted: str, hops: int) -> tuple[ArmSite, ...]:
+        owner, _, name = dotted.rpartition(".")
+        while owner and not self.path(owner):
+            owner, _, above = owner.rpartition(".")
+            name = f"{above}.{name}"
+        return self.ways(owner, name, hops) if owner else ()
+
+    @staticmethod
+    def _last(ways: Iterable[ArmSite]) -> DefinitionSite | None:
+        return next((way.site for way in reversed(tuple(ways)) if way.site is not None), None)
+
+    def beyond(self, module: str, name: str, hops: int = MAX_HOPS) -> str:
+        """The dotted name by which a name of a module leaves the tree; "" where it does not."""
+        known = (one for owner in self._with_stars(module) if (one := self.get(owner)) is not None)
+        target = next((one.imports[name] for one in known if name in one.imports), "")
+        owner, _, last = target.rpartition(".")
+        return self.beyond(owner, last, hops - 1) if hops and self.path(owner) else target
 
     def _with_stars(self, module: str) -> Iterator[str]:
         """A module, and those that it takes whole, nearest first."""
@@ -182,7 +237,9 @@ def _read(path: str, dotted: str) -> Interface | None:
         return None
 
 
-def entries(interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[str]) -> list[RowEntry]:
+def entries(
+    interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[str], compiled: Compiled
+) -> list[RowEntry]:
     """The rows of a tree, by module and name, those of backends after their operation.
 
     `gated` are dotted names of definitions that declare or answer where they work: public ones are rows though no
@@ -201,10 +258,12 @@ def entries(interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[s
     gated |= set(_checked(interfaces, {name.rpartition(".")[0] for name in gated}))
     for dotted, site in (*public.items(), *loose, *_gated(interfaces, names, gated, public)):
         module, _, name = dotted.rpartition(".")
-        found.setdefault((module, name), RowEntry(module, name, site))
+        by_arm = len(interfaces.ways(module, name)) > 1
+        found.setdefault((module, name), RowEntry(module, name, site, by_arm=by_arm))
     tables = list(_tables(interfaces, names))
     listed = {(row.check.path, row.check.offer.name) for row in tables if row.check}
     own = [row for key, row in sorted(found.items()) if key in shared_names or _place(row) not in listed]
+    own = sorted((*own, *_bound(interfaces, names, compiled)), key=lambda entry: (entry.module, entry.name))
     rows = [row for entry in own for row in (entry, *_backends(interfaces, entry))]
     return [row for row in (*rows, *tables) if not _elsewhere(row)]
 
@@ -237,6 +296,20 @@ def _public(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[tu
                 best[key] = (rank, site)
     for (_, dotted), site in best.values():
         yield dotted, site
+
+
+def _bound(interfaces: Interfaces, names: dict[str, SourceFile], compiled: Compiled) -> Iterator[RowEntry]:
+    """What packages hand on from modules that the project compiles, each by its shortest name."""
+    found: dict[str, RowEntry] = {}
+    for package in sorted(names, key=lambda one: (one.count("."), one)):
+        if os.path.basename(names[package].real) != "__init__.py" or _private(package):
+            continue
+        for name in _exports(interfaces, package):
+            target = interfaces.beyond(package, name) if interfaces.local(package, name) is None else ""
+            nodes = compiled(target, names[package].real) if "." in target and target not in found else ()
+            if nodes:
+                found[target] = RowEntry(package, name, None, bound=nodes)
+    yield from found.values()
 
 
 def _exports(interfaces: Interfaces, package: str) -> Sequence[str]:
@@ -338,4 +411,6 @@ def span_of(entry: RowEntry) -> Span | None:
     """Where a row is declared."""
     if entry.backend is not None and entry.backend.stands_for:
         return entry.backend.at
+    if entry.bound:
+        return entry.bound[0].definition.at
     return None if entry.site is None else entry.site.offer.at

@@ -73,7 +73,9 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """`unasked` counts the public operations without a gate, `scanned` the files that were read.
+    """`unasked` counts the public operations that no gate decides, `scanned` the files that were read.
+
+    `apart` are errors of C++ for some of the chips that no row meets.
 
     `left` are rows of the ledger of the whole tree that are left to decide for the chips `asked`.
     """
@@ -85,3 +87,4 @@ class Matrix:
     skipped: tuple[Skipped, ...] = ()
     asked: tuple[str, ...] = ()
     left: tuple[Row, ...] = ()
+    apart: tuple[CellGate, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from bwlint.chips.links import exchange_remarks, share_for_weights
+from bwlint.chips.links import exchange_remark, share_for_weights
 from bwlint.plan import costs
 from bwlint.plan.model_config import Config, Shape, parameters, shape
 from bwlint.plan.table import Comparison, JoinedGpus, Load, PlanCost, RefusedPlan, Split, TokenRange
@@ -25,7 +25,7 @@ def compare(config: Config, file: str, machine: JoinedGpus, load: Load) -> Compa
     rows = _ranked(splits, model, weights, machine, load)
     remarks = [*model.remarks, *weights.remarks, *_of_machine(machine)]
     if any(split.kind == "EP" for split in splits):
-        remarks += filter(None, [exchange_remarks().get(machine.link.kind)])
+        remarks += filter(None, [exchange_remark(machine.link.kind, machine.product.peer)])
     stretches = tuple(_stretches(splits, model, weights, machine, load))
     at_once = _ranked(splits, model, weights, replace(machine, latency_us=0), load)
     without_latency = at_once[0].split.name if at_once and at_once[0].fits else ""

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from shlex import quote
 
+from bwlint.chips.backends import plan_of
 from bwlint.chips.launchers import Launcher, LaunchOption, PlanSpelling, launchers
 from bwlint.plan.containers import container_commands
-from bwlint.plan.table import Comparison, PlanCost, Split, Suggestion
+from bwlint.plan.table import Comparison, JoinedGpus, PlanCost, Split, Suggestion
 
 _MOST_LAUNCHES = 8
 _MOST_WORDS = 2000
@@ -65,17 +66,20 @@ def launches(text: str, is_yaml: bool) -> list[LaunchLine]:
 
 def with_suggestions(found: Comparison, path: str, starts: Sequence[LaunchLine]) -> Comparison:
     """The comparison with how each launch of the file at `path` is written for the best plan."""
-    best, gpus = found.best, found.machine.gpus
-    suggestions = tuple(suggestion(start, best, gpus) for start in starts) if best else ()
+    best, machine = found.best, found.machine
+    suggestions = tuple(suggestion(start, best, machine) for start in starts) if best else ()
     return replace(found, config=path, suggestions=suggestions)
 
 
-def suggestion(launch: LaunchLine, best: PlanCost, gpus: int) -> Suggestion:
-    """How the launch is written for the best plan."""
+def suggestion(launch: LaunchLine, best: PlanCost, machine: JoinedGpus) -> Suggestion:
+    """How the launch is written for the best plan, without what cannot run on these GPUs."""
+    gpus, stopped = machine.gpus, dict(_stopped(launch, machine.product.chip))
     present = _present(launch, gpus)
     name, why = (present[0].name, present[1].alike) if present else ("", "")
     wanted = _wanted(launch.launcher, best.split, gpus)
-    written = _as_file(launch, wanted) if launch.is_file else _as_command(launch, wanted)
+    able = replace(launch, words=tuple(word for place, word in enumerate(launch.words) if place not in stopped))
+    written = _as_file(able, wanted) if launch.is_file else _as_command(able, wanted)
+    written += tuple(f"# without {launch.words[place]}" for place, why in stopped.items() if launch.is_file and why)
     remarks = (launch.launcher.remarks.get(best.split.kind, ""), _UNSEEN if _has_unseen(launch.words) else "")
     return Suggestion(
         launch.launcher.name,
@@ -83,9 +87,29 @@ def suggestion(launch: LaunchLine, best: PlanCost, gpus: int) -> Suggestion:
         launch.line,
         name,
         why,
-        () if name == best.split.name else written,
+        () if name == best.split.name and not stopped else written,
         "; ".join(filter(None, remarks)),
+        tuple(filter(None, stopped.values())),
     )
+
+
+def _stopped(launch: LaunchLine, chip: str) -> Iterator[tuple[int, str]]:
+    """The words of a launch that ask for what cannot run on a chip, by their places: why, once for each option."""
+    for place, word in enumerate(launch.words):
+        head, joined, value = word.partition("=")
+        following = launch.words[place + 1] if not joined and place + 1 < len(launch.words) else ""
+        given = _unquoted(value if joined else "" if following.startswith("-") else following)
+        plan = plan_of(head, given) if joined or head.startswith("-") else None
+        if (
+            plan is not None
+            and plan.launcher == launch.launcher.name
+            and not plan.costs
+            and chip not in plan.legal.names
+        ):
+            asks = f"`{head} {given}`".replace(" `", "`")
+            yield place, f"{asks} asks for {plan.what}; on {chip} it {plan.outcome}; {plan.instead}"
+            if following and given:
+                yield place + 1, ""
 
 
 def _has_unseen(words: Sequence[str]) -> bool:

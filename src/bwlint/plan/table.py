@@ -113,6 +113,8 @@ class Suggestion:
     """Empty where it is the best plan already."""
 
     remark: str
+    stopped: tuple[str, ...] = ()
+    """Why it cannot run on these GPUs, by its options."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
 from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, step_of
 from bwlint.port.gates import PortGates
-from bwlint.port.opening import opened, wanted
+from bwlint.port.opening import for_the_sibling, opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
 from bwlint.port.partly import Partly
 from bwlint.port.reasons import OpenWay, Reasons
@@ -142,7 +142,9 @@ class _Planner:
         scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
         files = self.gathered.found.files
         by_path = tuple(sorted(skipped, key=lambda skip: skip.path))
-        return Port(self.chip, rows, steps, scanned, by_path, files, tuple(self._left(steps, rows)))
+        away = (place for place, chips in self.rows.apart.items() if self.chip in chips.names and not self.select)
+        apart = tuple(self._spot(place) for place in away if place not in self._numbers)
+        return Port(self.chip, rows, steps, scanned, by_path, files, tuple(self._left(steps, rows)), apart)
 
     def _left(self, steps: Iterable[PortStep], rows: Iterable[PortRow]) -> Iterator[Row]:
         """What the tree asks the chip beside the gates of the plan, and nobody has decided."""
@@ -237,7 +239,7 @@ class _Planner:
 
     def _way(self, way: OpenWay, is_taken: bool) -> Way:
         steps = tuple(self._numbers[place] for place in way.gates if place in self._numbers and not way.lacks)
-        gates = tuple(self._spot(place) for place in way.gates)
+        gates = tuple(map(self._spot_of_gate, way.gates))
         return Way(way.name, steps, gates, tuple(map(self._lack, way.lacks.values())), tuple(way.shown), is_taken)
 
     def _lack(self, lack: Lacking) -> Lack:
@@ -247,9 +249,10 @@ class _Planner:
 
     def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
         if place in self._found:
-            return step_of(self._found[place], self._numbers[place], self.chip, self.gathered.texts)
+            stuck = for_the_sibling(self.ways.gates.gate(place), self.chip, self._found[place].finding.fix)
+            return step_of(self._found[place], self._numbers[place], self.chip, self.gathered.texts, stuck)
         judged = self.ways.gates.gate(place)
-        number, spot, names = self._numbers[place], self._spot(place), tuple(dict.fromkeys(needed))
+        number, spot, names = self._numbers[place], self._spot_of_gate(place), tuple(dict.fromkeys(needed))
         if place in self._served:
             words = "what it compiles loads nowhere else"
             admits = self._served[place].names
@@ -355,6 +358,11 @@ class _Planner:
     def _root(self, path: str) -> str:
         roots = {file.real: file.root for file in self.gathered.found.files}
         return roots.get(path) or package_root(path)
+
+    def _spot_of_gate(self, place: GatePlace) -> CodeSpot:
+        """Where to edit: of an error of C++ the last test in front of it."""
+        last = next(iter(self.ways.gates.before(place)), None)
+        return self._spot(place if last is None else GatePlace(place.path, last.at))
 
     def _spot(self, place: GatePlace) -> CodeSpot:
         found = self.rows.spot(place)

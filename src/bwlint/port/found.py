@@ -11,7 +11,7 @@ from bwlint.chips import chip, siblings
 from bwlint.matrix import JudgedRows
 from bwlint.matrix.cells import GatePlace
 from bwlint.model.expr import Span
-from bwlint.model.findings import Finding
+from bwlint.model.findings import Finding, NoFix
 from bwlint.port.table import CodeSpot, PortStep
 from bwlint.port.ways import Ways
 from bwlint.rules import checks, file_checks, guard_checks
@@ -160,8 +160,8 @@ class FoundSteps:
         return self._files
 
 
-def step_of(found: FoundPlace, number: int, name: str, texts: Texts) -> PortStep:
-    """The step of a finding for the chip `name`."""
+def step_of(found: FoundPlace, number: int, name: str, texts: Texts, stuck: NoFix | None = None) -> PortStep:
+    """The step of a finding for the chip `name`; `stuck`: why no edit of it is right for that."""
     finding = found.finding
     family = siblings(chip(name)).names
     wanted = tuple(other for other in family if other not in finding.admitted)
@@ -173,8 +173,8 @@ def step_of(found: FoundPlace, number: int, name: str, texts: Texts) -> PortStep
         found.file.real,
         finding.admitted,
         wanted,
-        finding.fix,
-        "" if finding.fix else found.words,
+        None if stuck else finding.fix,
+        stuck.reason if stuck else "" if finding.fix else found.words,
         finding.severity != "note",
         (),
         f"{finding.rule}: {finding.message}",

@@ -26,14 +26,24 @@ class PortGates:
     texts: Texts
 
     def gate(self, place: GatePlace) -> Judged | None:
-        """The gate at a place: the one that stands there, else the smallest around it, else the first in it."""
+        """The gate at a place: the one that stands there, else the smallest around it, else the first in it; of an
+        error of C++ the last test that leads to it.
+        """
         found = [one for one in self.judged(place.path) if one.gate.at == place.at or one.at == place.at]
         if found:
             return found[0]
         around = [one for one in self.judged(place.path) if one.gate.at.holds(place.at)]
         if around:
             return min(around, key=lambda one: (one.gate.at[2] - one.gate.at[0], one.gate.at[3] - one.gate.at[1]))
-        return next((one for one in self.judged(place.path) if place.at.holds(one.gate.at)), None)
+        inside = next((one for one in self.judged(place.path) if place.at.holds(one.gate.at)), None)
+        return inside or next(iter(self.before(place)), None)
+
+    def before(self, place: GatePlace) -> list[Judged]:
+        """The tests of C++ in front of an error, each with an arm that others take; the last one first."""
+        chain = [one for one in self.judged(place.path) if one.gate.chain and one.gate.no.holds(place.at)]
+        last = max((one.gate.chain for one in chain), default=0) if not place.path.endswith(".py") else 0
+        own = (one for one in chain if one.gate.chain == last or one.gate.yes.ends == "return")
+        return sorted(own, key=lambda one: one.gate.at, reverse=True) if last else []
 
     def judged(self, path: str) -> Iterable[Judged]:
         """The gates of a file that read the device."""
@@ -55,4 +65,6 @@ class PortGates:
 
     def site(self, entry: RowEntry) -> Node | None:
         """The definition of an operation."""
+        if entry.bound:
+            return entry.bound[0]
         return self.node(entry.site.module, entry.site.offer.name) if entry.site is not None else None

@@ -105,10 +105,11 @@ class Reasons:
         outline = self.gates.world.native.outline(path)
         around = [one for one in outline.definitions.values() if one.at.holds(place.at)] if outline is not None else []
         within = [one for one in self.gates.judged(path) if any(each.at.holds(one.gate.at) for each in around)]
-        before = [one for one in within if one.gate.yes.ends == "return" and one.gate.at.line < place.at.line]
-        named = [list(self._called_after(one)) for one in ([judged] if judged is not None else before)]
+        ended = [one for one in within if one.gate.yes.ends == "return" and one.gate.at.line < place.at.line]
+        before = self.gates.before(place) or ([judged] if judged is not None else ended)
+        named = [list(self._called_after(one)) for one in before]
         if named and all(named):
-            uses = [use for each in named for use in each]
+            uses = [use for each in (named if before is ended else named[:1]) for use in each]
             chips = ChipSet.of(*(name for use in uses for name in self.others_named(use.name).names))
             yield Lacking(GatePlace(path, uses[0].at), f"what is called after other chips (`{uses[0].name}`)", chips)
 

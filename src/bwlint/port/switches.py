@@ -45,7 +45,7 @@ class Switches:
         self._asking = asking
         for judged in (one for gates in self.judged.values() for one in gates):
             source = self._source(judged) if self._is_closed(judged) else None
-            if source is not None and not self._is_meant(judged, source):
+            if source is not None and not self._is_meant(judged, source) and not self._has_twin(judged):
                 yield from self._opened(judged, source)
 
     def _is_closed(self, judged: Judged) -> bool:
@@ -65,6 +65,12 @@ class Switches:
         own = ChipSet.of(self.ways.gates.chip)
         return any(said_exactly(one.gate.comment, WantedChange("admit", own, own, NONE)) for one in gates)
 
+    def _has_twin(self, judged: Judged) -> bool:
+        """Whether the chip has an answer of its own beside the one for its sibling: `is_sm121a` beside `is_sm120a`."""
+        own = ChipSet.of(self.ways.gates.chip)
+        beside = (one for one in self.judged[judged.module.path] if one.gate.kind == judged.gate.kind)
+        return len(judged.core) == 1 and any(one.core == own for one in beside)
+
     def _source(self, judged: Judged) -> Judged | None:
         """What compares: the answer itself or a variable beside it; nothing where that is a switch of its own."""
         if judged.stands_here:
@@ -74,10 +80,16 @@ class Switches:
         found = next((one for one in flags if leaf is not None and one.gate.at.holds(leaf)), None)
         return found if found is not None and found.gate.qualname == judged.gate.qualname else None
 
+    def _parts(self, asker: Judged, chips: ChipSet) -> bool:
+        """Whether a test sends the chip another way than `chips`: what is or-ed beside may let it in."""
+        return (self.ways.gates.chip in asker.sets.may) != bool(chips & asker.sets.may)
+
     def _opened(self, judged: Judged, source: Judged) -> Iterator[PortSwitch]:
         gate, path = judged.gate, judged.module.path
         way = OpenWay("its answer", {GatePlace(source.module.path, source.at): True})
         askers = [one for one in self._asking.get(gate.name, ()) if one is not judged and one is not source]
+        if askers and not any(self._parts(one, judged.core) for one in askers):
+            return
         for one in askers:
             turned = self.ways.gates.chip in one.sets.may
             self.ways.leads(way, one, one.gate.no if turned else one.gate.yes)

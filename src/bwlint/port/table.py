@@ -98,7 +98,8 @@ class PortRow:
 @dataclass(frozen=True, slots=True)
 class Port:
     """`steps` stand in the order in which they are to be made: what is behind comes before what leads there. `scanned`
-    counts the files that were read, which are among `files`. `left` are rows of the ledger that no step answers.
+    counts the files that were read, which are among `files`. `left` are rows of the ledger that no step answers,
+    `apart` errors of C++ that turn the chip away and that no operation was seen to meet.
     """
 
     chip: str
@@ -108,3 +109,4 @@ class Port:
     skipped: tuple[Skipped, ...] = ()
     files: tuple[SourceFile, ...] = ()
     left: tuple[Row, ...] = ()
+    apart: tuple[CodeSpot, ...] = ()

@@ -233,8 +233,9 @@ class Ways:
 
     def _run(self, entry: RowEntry, ruling: Ruling) -> Iterator[Node]:
         """The definitions that a row surely runs, and where it is declared."""
+        yield from entry.bound
         site = entry.site or entry.check
-        own = {(site.module, site.offer.name)} if site is not None else set[tuple[str, str]]()
+        own = {(site.module, site.offer.name)} if site is not None and not entry.by_arm else set[tuple[str, str]]()
         for module, qualname in sorted(own | ruling.through):
             node = self.gates.node(module, qualname)
             if node is not None:

@@ -20,6 +20,7 @@ def render(matrix: Matrix, setting: Setting) -> str:
             "targets": list(matrix.chips),
             "rows": [_row(row) for row in matrix.rows],
             "ungated": matrix.unasked,
+            "apart": [asdict(gate) for gate in matrix.apart],
             "asked": list(matrix.asked),
             "left": [row_json(row) for row in matrix.left],
             "skipped": [{"path": file.path, "reason": file.reason} for file in matrix.skipped],

@@ -29,6 +29,7 @@ from bwlint.report.snippet import Paint, columns
 MOST_ROOM = 56
 """Columns that names get at most."""
 
+MOST_APART = 20
 _LEAST_CODE = 24
 _WORDS = {YES: "yes", NO: "no", FALLBACK: "other", UNKNOWN: "?"}
 _STYLES = {YES: "good", FALLBACK: "fair", NO: "bad"}
@@ -44,16 +45,17 @@ _MEANINGS = {
 
 def render(matrix: Matrix, setting: Setting, verbose: bool = False) -> str:
     """The rows by module, and what the words mean; with `verbose` every gate of a row and what receipts say."""
-    if not matrix.rows:
-        return ""
-    return "".join(f"{line}\n" for line in _lines(matrix, setting, verbose))
+    lines = [*(_lines(matrix, setting, verbose) if matrix.rows else ()), *_apart(matrix)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def summary(matrix: Matrix) -> str:
-    """``31 rows, 12 public operations without a gate, 2 files skipped``."""
+    """``31 rows, 12 public operations that no gate decides, 2 files skipped``."""
     parts = [counted(len(matrix.rows), "row")]
     if matrix.unasked:
-        parts.append(f"{counted(matrix.unasked, 'public operation')} without a gate")
+        parts.append(f"{counted(matrix.unasked, 'public operation')} that no gate decides")
+    if matrix.apart:
+        parts.append(f"{counted(len(matrix.apart), 'error')} of C++ that no row meets")
     confirmed, refuted = counts(matrix)
     if confirmed or refuted:
         parts.append(f"receipts confirm {counted(confirmed, 'cell')} and refute {refuted}")
@@ -93,6 +95,15 @@ def _lines(matrix: Matrix, setting: Setting, verbose: bool) -> Iterator[str]:
     yield "; ".join(meanings)
     if matrix.left:
         yield _left(matrix)
+
+
+def _apart(matrix: Matrix) -> Iterator[str]:
+    """Errors of C++ by which some chips are turned away: what leads to them was not seen, and so is in no row."""
+    if matrix.apart:
+        yield "errors of C++ that turn some of these chips away, and to which no row was seen to lead:"
+        yield from (f"  {_place(gate, '')}  {visible(gate.text)}" for gate in matrix.apart[:MOST_APART])
+    if len(matrix.apart) > MOST_APART:
+        yield f"  and {len(matrix.apart) - MOST_APART} more"
 
 
 def _left(matrix: Matrix) -> str:

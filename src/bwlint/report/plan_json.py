@@ -84,4 +84,5 @@ def _suggestion(each: Suggestion) -> dict[str, Any]:
         "why": each.why or None,
         "written": list(each.written),
         "remark": each.remark or None,
+        "stopped": list(each.stopped),
     }

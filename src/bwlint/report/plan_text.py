@@ -162,9 +162,10 @@ def _launches(found: Comparison, width: int) -> Iterator[str]:
 
 def _launch(each: Suggestion, found: Comparison, best: PlanCost, width: int) -> Iterator[str]:
     present = next((row for row in found.rows if row.split.name == each.present), None)
-    yield f"{found.config}:{each.line}: {each.launcher}, {_standing(present, best)}"
-    yield from _wrapped(each.why, width)
-    if present is best:
+    standing = f"{each.present or 'a launch'}, which cannot run here" if each.stopped else _standing(present, best)
+    yield f"{found.config}:{each.line}: {each.launcher}, {standing}"
+    yield from (line for why in (*each.stopped, each.why) for line in _wrapped(why, width))
+    if present is best and not each.stopped:
         return
     yield f"suggested, as of {each.launcher} {each.version}; nothing is written:"
     yield from (f"  {line}" for line in "\n".join(each.written).split("\n"))

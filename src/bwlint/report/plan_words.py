@@ -14,7 +14,7 @@ _CLOSE = 1.1
 _COPIES = {
     "gpu": "a token goes once to each GPU that has an expert for it",
     "expert": "a token goes to each of its experts on its own",
-    "all": "every token goes to every GPU",
+    "all": "every token goes to every GPU, as what launchers exchange it with does where there is no NVLink",
 }
 
 

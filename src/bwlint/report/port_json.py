@@ -21,6 +21,7 @@ def render(plan: Port, setting: Setting) -> str:
             "chip": plan.chip,
             "operations": [_row(row) for row in plan.rows],
             "steps": [_step(step) for step in plan.steps],
+            "apart": [asdict(spot) for spot in plan.apart],
             "left": [row_json(row) for row in plan.left],
             "skipped": [{"path": file.path, "reason": file.reason} for file in plan.skipped],
         }

@@ -23,14 +23,19 @@ MOST_NAMES, MOST_LEFT = 3, 10
 
 def render(plan: Port, setting: Setting) -> str:
     """Operations by verdict, then the steps; "" where there is nothing to port."""
-    return "".join(f"{visible(line)}\n" for line in _lines(plan)) if plan.rows or plan.steps or plan.left else ""
+    return "".join(f"{visible(line)}\n" for line in _lines(plan)) if not _is_empty(plan) else ""
+
+
+def _is_empty(plan: Port) -> bool:
+    return not (plan.rows or plan.steps or plan.left or plan.apart)
 
 
 def summary(plan: Port) -> str:
     """``12 operations do not work on 12.1: 3 open, 4 to find out first, 5 impossible; 6 steps``."""
     left = f"; {counted(len(plan.left), 'question')} left to decide (bwlint audit)" if plan.left else ""
+    left = f"; {counted(len(plan.apart), 'error')} of C++ beside them{left}" if plan.apart else left
     if not plan.rows and not plan.steps:
-        what = "no operation" if plan.left else "nothing"
+        what = "nothing" if _is_empty(plan) else "no operation"
         return f"{what} was found that does not work on {plan.chip}{left}"
     counts = {verdict: sum(row.verdict == verdict for row in plan.rows) for verdict in WORDS}
     partly, switches = counts.pop("partly"), counts.pop("switch")
@@ -38,7 +43,7 @@ def summary(plan: Port) -> str:
     said = ", ".join(f"{count} {'open' if key == 'opens' else WORDS[key]}" for key, count in counts.items() if count)
     verb = "does" if closed == 1 else "do"
     whole = f"{counted(closed, 'operation')} {verb} not work on {plan.chip}" + (f": {said}" if said else "")
-    if plan.left and not closed:  # they may be what stops an operation
+    if (plan.left or plan.apart) and not closed:  # they may be what stops an operation
         whole = f"no operation was found that does not work on {plan.chip}"
     some = f"; {partly} more not in all uses" if partly else ""
     some += f"; {switches} answer no" if switches else ""
@@ -64,6 +69,12 @@ def _lines(plan: Port) -> Iterator[str]:
                 yield from _step(step)
             yield ""
 
+    if plan.apart:
+        yield f"Errors of C++ that turn {plan.chip} away, and to which no operation was seen to lead:"
+        yield from (f"  {_place(spot)}  {spot.text}" for spot in plan.apart[:MOST_LEFT])
+        if len(plan.apart) > MOST_LEFT:
+            yield f"  and {len(plan.apart) - MOST_LEFT} more"
+        yield ""
     if plan.left:
         yield "Left to decide, which no step answers:"
         yield from (f"  {row.places[0].path}:{row.places[0].line}  {row.why}" for row in plan.left[:MOST_LEFT])

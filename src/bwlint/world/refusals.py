@@ -10,7 +10,7 @@ from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain, refused_but
 from bwlint.evaluate.objects import EvaluationFrame
 from bwlint.evaluate.values import Vec
-from bwlint.model.expr import Span, negate
+from bwlint.model.expr import Expr, Span, negate
 from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Path
 from bwlint.model.kinds import BOUND
 from bwlint.readers.python.given import written
@@ -110,15 +110,17 @@ class Refusals:
         left = EVERY
         frame = EvaluationFrame(module, _handed(function, given)) if given else None
         ways = list(_ways_out(function))
-        passed: set[Span | None] = {None}
+        passed = set[Span | None]()
         for path, ends, at in ways:
-            empty = ends == "return" and any(map(asks_for_nothing, path[-1:]))
+            empty = ends == "return" and any(self._finds_nothing(module, test) for test in path[-1:])
             if ends == "return" and not empty:
                 left -= self._all(self._tree.may(module, test, frame) for test in path)
                 continue
-            known = (self._tree.must(module, test, frame) for test in path if test.at not in passed)
-            here = NONE if empty else left & self._all(known)
-            passed |= {one.at for test in path[-1:] for one in (test, negate(test))}
+            told = [test for test in path if test.op != "unknown"]  # what stands in a loop is taken to happen
+            known = (self._tree.must(module, test, frame) for test in told if test.at not in passed)
+            doubtful = bool(path) and not told  # a handler, a branch of the preprocessor
+            here = NONE if empty or doubtful else left & self._all(known)
+            passed |= {one.at for test in path[-1:] for one in (test, negate(test)) if one.at is not None}
             left -= here
             if here and here != EVERY:
                 tests = [test.at for test in path if test.at is not None]
@@ -128,6 +130,17 @@ class Refusals:
             if out not in (NONE, EVERY) and test.at is not None:
                 yield Refusal(EVERY - out, test.at, "skip" if self._tree.skips(module, test) else "gate")
             left -= out
+
+    def _finds_nothing(self, module: Module, test: Expr) -> bool:
+        """Whether a test holds where there is nothing to do, also by a helper of C++: `if (returns_early(m, n))`."""
+        if test.op == "or":
+            return all(self._finds_nothing(module, one) for one in test.args[0])
+        name = str(test.args[0].args[-1]) if test.op == "call" and test.args[0].op == "name" else ""
+        home = module if name in module.functions else self._tree.headers.meaning(module, name) if name else None
+        helper = home.functions.get(name.rpartition("::")[2]) if home is not None and home.language == "cuda" else None
+        ways = helper.returns if helper is not None else ()
+        holds = [path for path, value in ways if value.op != "raise" and value.args[:1] != (False,)]
+        return all(any(map(asks_for_nothing, path)) for path in holds) if holds else asks_for_nothing(test)
 
     def _all(self, sets: Iterable[ChipSet]) -> ChipSet:
         found = EVERY

@@ -72,6 +72,8 @@ _BARE = re.compile(
 )
 """A function by its name alone: `m.impl("op", torch::kCUDA, fwd)`."""
 _TYPED = re.compile(r"\s*(?P<op>[A-Za-z_]\w*)\s*,\s*(?P<name>[A-Za-z_][\w:]*)\s*\)")
+_ALIAS = re.compile(r"\battr\s*\(\s*(\")[^\"]*\"\s*\)\s*=\s*\w+\s*\.\s*attr\s*\(\s*(\")")
+"""One more name of what is registered: `m.attr("run") = m.attr("run_v2")`."""
 _LIBRARY = re.compile(rf"\b{frameworks.registers()}\s*\(\s*(?P<name>\w+)")
 _RENAMES = re.compile(r"\s*(?:(?:public|private|protected)\s*:\s*)?using\s+(?P<name>[A-Za-z_]\w*)\s*=")
 _LONGEST_BINDING = 4000
@@ -376,6 +378,11 @@ def _bindings(code: Code) -> Iterator[tuple[str, str]]:
         library = next((name for start, name in reversed(libraries) if start < at), "")
         if library:
             yield f"{library}.{op}", target
+    known = {op: target for op, target, _ in found}
+    for match in _ALIAS.finditer(code.text) if found else ():
+        alias, meant = (code.literal_at(start) for start in (match.start(1), match.start(2)))
+        if alias is not None and meant is not None and code.content(meant) in known:
+            yield code.content(alias), known[code.content(meant)]
 
 
 def _registered(code: Code) -> Iterator[tuple[str, str, int]]:

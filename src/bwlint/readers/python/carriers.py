@@ -177,6 +177,11 @@ def _enter(found: _Definitions, body: Sequence[ast.stmt], owner: str, of_class: 
             _enter(found, node.body, qualname, "")
 
 
+def _empty_lists(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.List) and not node.value.elts:
+        yield from _targets(node)
+
+
 def statements_here(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a block and of those within it, but not of definitions within it."""
     for node in body:
@@ -197,6 +202,8 @@ class _Walk:
         self._found = found
         self._local: set[str] = set()
         self._picked: set[str] = set()
+        self._lists: set[str] = set()
+        """The names of empty lists that a function begins with."""
         self._closure: dict[str, set[str]] = {}
         self._class = ""
         """The class of the method that is looked at."""
@@ -228,6 +235,7 @@ class _Walk:
             self._local |= around
             self._found.lines.add(node.lineno)
         written: set[str] = set()
+        self._lists = {name for one in node.body for name in _empty_lists(one)}
         tested = refuses = returns = False
         for item in statements_here(node.body):
             if isinstance(item, ast.Global | ast.Nonlocal):
@@ -320,8 +328,12 @@ class _Walk:
             self._local |= {name for name in captured if name}
 
     def _decided(self, arms: Iterable[ast.stmt], shared: bool) -> None:
-        """Flags that the arms of a test set, and attributes that they give a text or an object."""
+        """Flags that the arms of a test set, attributes that they give a text or an object, lists that get longer."""
         for one in arms:
+            if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call):
+                owner, _, method = dotted(one.value.func).rpartition(".")
+                if method == "append" and owner in self._lists:
+                    self._local.add(owner)
             if isinstance(one, ast.Assign) and not isinstance(getattr(one.value, "value", None), bool):
                 self._pick(one.targets)
             if isinstance(one, ast.Assign) and isinstance(getattr(one.value, "value", None), bool):

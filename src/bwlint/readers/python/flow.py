@@ -182,6 +182,11 @@ class Flow:
         self.gates.add(kind, test, node, (yes, no), where, name, chain)
 
     def hit(self, node: ast.AST) -> bool:
+        """Whether a device word stands in a definition, or in a class of the file of which it is one."""
+        known = self.lowerer.scope.env
+        for base in node.bases if isinstance(node, ast.ClassDef) else ():
+            if isinstance(base, ast.Name) and base.id in known and known[base.id].op == "class":
+                return True
         first = min([d.lineno for d in getattr(node, "decorator_list", [])] + [node.lineno])  # type: ignore[attr-defined]
         after = bisect_left(self._hit_lines, first)
         return after < len(self._hit_lines) and self._hit_lines[after] <= node.end_lineno  # type: ignore[attr-defined]
@@ -894,7 +899,7 @@ class Flow:
             if target and alone and target not in sides.bound_names(node.body):
                 self.lowerer.scope.env[target] = held.args[0][0]
             self._skips_by_rows(node)
-        depth = len(self.path)
+        depth, first = len(self.path), len(self.returns)
         self.path.append(unknown(f"{LOOP} at line {node.lineno}"))
         around, self._loop_over = self._loop_over, None
         if not isinstance(node, ast.While):
@@ -902,9 +907,11 @@ class Flow:
         self.block(node.body, ())
         over, self._loop_over = self._loop_over, around
         del self.path[depth:]
-        if over is not None:
-            self._finds(node, over[0], over[1], node.orelse or rest)
+        found = self._finds(node, over[0], over[1], node.orelse or rest) if over is not None else None
         self.lowerer.scope.env.update(changed)
+        if found is not None:  # the last of the loop's returns is taken where one fits
+            self.returns[first:] = [((*path[:depth], found), value) for path, value in self.returns[first:][-1:]]
+            self.path.append(negate(found))
         self.block(node.orelse, ())
         return False
 
@@ -914,18 +921,21 @@ class Flow:
         iterable: Expr,
         names: Sequence[str],
         after: Sequence[ast.stmt],
-    ) -> None:
-        """`for one in TABLE: if one.sm == sm: return one` in front of an error asks whether the table has a row."""
-        *_, last = node.body
+    ) -> Expr | None:
+        """`for one in TABLE: if one.sm == sm: return one` in front of an error asks whether the table has a row: the
+        test, where nothing else in the loop leaves it.
+        """
+        *others, last = node.body
         if not isinstance(last, ast.If) or last.orelse or not isinstance(last.body[-1], ast.Return | ast.Break):
-            return
+            return None
         no = sides.block(after[:1], self.imports, self.quietly)
         if no.ends != "raise" or isinstance(node, ast.While):
-            return
+            return None
         fits = Expr("comp", ("any", LOOP_OWNER, tuple(map(const, names)), iterable, (), self.quietly(last.test)))
         test = Expr("call", (Expr("name", ("any",)), (fits,)), span(last.test))
         table = re.sub(r"\.(?:items|values|keys)$", "", dotted(node.iter))
         self.add("lookup", test, last.test, Side(ends="fall", empty=True), no, table)
+        return test if not others and isinstance(last.body[-1], ast.Return) and self.gates.reads(test) else None
 
     def _skips_by_rows(self, node: ast.For | ast.AsyncFor) -> None:
         """`for mark, least in OLDEST.items(): if bears(mark) and sm < least: skip()` asks once for each row."""

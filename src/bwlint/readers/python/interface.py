@@ -62,11 +62,23 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
+class Binding:
+    """One of several ways in which a name is bound: the dotted path of an import, or a definition; neither is any
+    other value.
+    """
+
+    at: Span
+    target: str = ""
+    offer: Offer | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Interface:
     """`imports` map a local name to the dotted path that it was imported from, names that the file loads when they
     are asked for included; `inner` do so for names imported within a function. `calls` are by function, methods as
     `Class.method`. `declared` is `__all__` where that is a plain list, else None. `tables` are enumerations
-    and dicts of paths, `registered` what decorators such as `@register_backend("name")` enter, by registry.
+    and dicts of paths, `registered` what decorators such as `@register_backend("name")` enter, by registry. `several`
+    are the names that are bound in more than one way, by the function ("" is none) in which they are: each is an arm's.
     """
 
     offers: dict[str, Offer] = field(default_factory=dict)
@@ -77,6 +89,7 @@ class Interface:
     declared: tuple[str, ...] | None = None
     tables: dict[str, tuple[BackendChoice, ...]] = field(default_factory=dict)
     registered: dict[str, tuple[BackendChoice, ...]] = field(default_factory=dict)
+    several: dict[tuple[str, str], tuple[Binding, ...]] = field(default_factory=dict)
 
 
 def interface(source: str, name: str, is_package: bool) -> Interface:
@@ -113,7 +126,28 @@ def _interface(tree: ast.Module, package: str) -> Interface:
         for local, target in _imported(item, package)
     }
     made = {name: calls(node, known[name.partition(".")[0]]) for name, node in functions.items()}
-    return Interface(offers, imports, inner, made, tuple(stars), declared, tables, _registered(statements))
+    several = dict(_several("", statements, package))
+    for name, node in functions.items():
+        several |= _several(name, within(node.body), package)
+    return Interface(offers, imports, inner, made, tuple(stars), declared, tables, _registered(statements), several)
+
+
+def _several(
+    function: str, statements: Iterable[ast.stmt], package: str
+) -> Iterator[tuple[tuple[str, str], tuple[Binding, ...]]]:
+    """The names of a block that several imports bind, or several definitions at the top of a file."""
+    found: dict[str, list[Binding]] = {}
+    for node in statements:
+        for local, target in _imported(node, package):
+            found.setdefault(local, []).append(Binding(span(node), target))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not function:
+            found.setdefault(node.name, []).append(Binding(span(node), offer=_offer(node)))
+        for name in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(name, ast.Name):
+                found.setdefault(name.id, []).append(Binding(span(node)))
+    for bound, bindings in found.items():
+        if len({(one.target, one.offer) for one in bindings}) > 1:
+            yield (function, bound), tuple(bindings)
 
 
 def _functions(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.FunctionDef]]:

@@ -81,7 +81,7 @@ function suggestions() {
     return h(
       "li",
       null,
-      h("p", null, h("strong", null, `${each.launcher} ${each.launcher_version}`), ` in line ${each.line}`, each.present && `, now ${each.present}`, each.why && `: ${each.why}`, " ", written && copyButton("Copy", () => written)),
+      h("p", null, h("strong", null, `${each.launcher} ${each.launcher_version}`), ` in line ${each.line}`, each.present && `, now ${each.present}`, each.why && `: ${each.why}`, each.stopped.map((why) => `; cannot run: ${why}`), " ", written && copyButton("Copy", () => written)),
       written && h("pre", { tabindex: "0" }, written),
       each.remark && h("p", null, each.remark),
     );

@@ -12,7 +12,7 @@ function matrixView() {
   let building = null;
   const filter = (text) => {
     const found = all.filter((row) => holdsAll(row.text, words(text)));
-    status.textContent = `${found.length} of ${counted(all.length, "row")}${report.ungated ? ` · ${counted(report.ungated, "public operation")} without a gate` : ""}`;
+    status.textContent = `${found.length} of ${counted(all.length, "row")}${report.ungated ? ` · ${counted(report.ungated, "public operation")} that no gate decides` : ""}${report.apart.length ? ` · ${counted(report.apart.length, "error")} of C++ that no row meets` : ""}`;
     if (building) building.stop();
     body.replaceChildren();
     let module = null;
