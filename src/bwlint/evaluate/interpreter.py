@@ -405,14 +405,14 @@ class Interpreter:
         result: Vec | None = None
         for op, left, right in zip(operators, operands, operands[1:], strict=False):
             one = lift(partial(compare, op), left, right)
-            self._note_clash(op, left, right, node.at)
+            self._note_clash(op, left, right, node.at, frame.module.path)
             result = one if result is None else vectors.both(result, one)
         assert result is not None
         return result
 
-    def _note_clash(self, op: str, left: Vec, right: Vec, at: Span | None) -> None:
+    def _note_clash(self, op: str, left: Vec, right: Vec, at: Span | None, path: str) -> None:
         if builtins.versions_as_text(op, left.lanes[0], right.lanes[0]):
-            self.clashes.append(Clash(at, "release numbers are ordered as text: '12.10' < '12.9'", False))
+            self.clashes.append(Clash(at, path, "release numbers are ordered as text: '12.10' < '12.9'", False))
             return
         for mine, other in ((left, right), (right, left)):
             if not mine.device or mine.guessed or mine.uniform or other.device:
@@ -420,7 +420,7 @@ class Interpreter:
             reason = builtins.clash(op, mine.lanes[0], other.lanes[0], mine is left)
             reason = reason or (builtins.of_another_unit(mine.lanes, other.lanes[0]) if other.uniform else None)
             if reason:
-                self.clashes.append(Clash(at, reason, True, op, other.lanes[0]))
+                self.clashes.append(Clash(at, path, reason, True, op, other.lanes[0]))
 
     def _bool(self, node: Expr, frame: EvaluationFrame) -> Vec:
         join = vectors.both if node.op == "and" else vectors.either

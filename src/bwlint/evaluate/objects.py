@@ -125,9 +125,10 @@ class OutsideNames(Protocol):
 
 @dataclass(slots=True)
 class Clash:
-    """A comparison of a capability with something of a type that can never equal it."""
+    """A comparison of a capability with something of a type that can never equal it; `path` is the file it is in."""
 
     at: Span | None
+    path: str
     reason: str
     certain: bool = True
     op: str = ""
