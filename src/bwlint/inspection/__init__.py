@@ -151,7 +151,18 @@ def examine(
     unknown = tuple(skip for skip in skipped if skip.path not in known)
     lacking = operations(gathered, asked)
     compiles = run_time.evidence if run_time.is_wanted else ()
-    found = Shipment(origin.name, gathered, origin.tag, machine, origin.missing, others, lacking, unknown, compiles)
+    found = Shipment(
+        origin.name,
+        gathered,
+        origin.tag,
+        machine,
+        origin.missing,
+        others,
+        lacking,
+        unknown,
+        compiles,
+        tuple(run_time.assemblers),
+    )
     return found, skipped
 
 
@@ -205,8 +216,8 @@ def _libraries(
             reasons = ["no device code is in it, though its name says so"]
         for reason in reasons:
             unread.add(Skipped(entry.path, reason))
-        if not (library.units or reasons):
-            run_time.take_binary(entry.source)
+        if not is_bare(library):
+            run_time.take_binary(entry.path, entry.source, has_code=bool(library.units))
         if library.units or not reasons:
             yield library
 

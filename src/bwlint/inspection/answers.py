@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from bwlint.binaries.library import is_bare
-from bwlint.binaries.needs import faults
+from bwlint.binaries.needs import dotted, faults
 from bwlint.binaries.operations import is_spare, kernels_beside
 from bwlint.binaries.shipments import DeviceLibrary, KernelOperation, Shipment, main_reason
 from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
 from bwlint.chips.features import feature
+from bwlint.chips.toolkits import known_chips
 from bwlint.chips.wording import listed
+from bwlint.model.images import Version
 from bwlint.model.naming import counted
 
 
@@ -21,10 +23,28 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
     """ "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"."""
     if shipment.missing:
         return f"not installable: {shipment.missing}"
+    compilers = tuple(_compilers(shipment, asked))
     if not shipment.libraries:
-        return _without_code(shipment)
-    rest = _of_chips(shipment, asked)
-    return _unsound(shipment, rest) + rest
+        rest = (*compilers, *_way(shipment), *_elsewhere(shipment, asked))
+        return "; ".join(rest) if compilers else _without_code(shipment)
+    ready = _of_chips(shipment, asked)
+    ready = _unsound(shipment, ready) + ready
+    return "; ".join((*compilers, f"the ready code {ready}" if compilers else ready))
+
+
+def _compilers(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """ "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for it"."""
+    judged, lost = shipment.judged(asked), shipment.unknown(asked)
+    names_of: dict[Version, list[str]] = {}
+    for one in shipment.compilers:
+        names_of.setdefault(one.release, []).append(one.file)
+    for release, names in names_of.items() if judged else ():
+        known, unknown = judged & known_chips(release), judged - known_chips(release)
+        says = [" and ".join(known.names)] if known else []
+        says += [f"{'but ' if known else ''}no {' and no '.join(unknown.names)}"] if unknown else []
+        ends = f": nothing compiles for {'it' if len(lost) == 1 else 'them'}" if unknown and unknown == lost else ""
+        verb = "knows" if len(names) == 1 else "know"
+        yield f"its {listed(names)} (CUDA {dotted(release)}) {verb} {', '.join(says)}{ends}"
 
 
 def _unsound(shipment: Shipment, rest: str) -> str:
@@ -46,18 +66,27 @@ def _of_chips(shipment: Shipment, asked: ChipSet) -> str:
     for chip in judged.names:
         chips_of.setdefault(_on(shipment, chip), []).append(chip)
     parts = [text.replace("{}", " and ".join(chips)) for text, chips in chips_of.items()]
-    elsewhere = (asked - judged).names
-    if elsewhere:
-        found = "is found" if len(elsewhere) == 1 else "are found"
-        parts.append(f"{' and '.join(elsewhere)} {found} in aarch64 machines alone, and this is for {shipment.machine}")
-    return "; ".join(parts)
+    return "; ".join((*parts, *_elsewhere(shipment, asked)))
+
+
+def _elsewhere(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """The chips that are in no machine that it is for."""
+    names = (asked - shipment.judged(asked)).names
+    if names:
+        found = "is found" if len(names) == 1 else "are found"
+        yield f"{' and '.join(names)} {found} in aarch64 machines alone, and this is for {shipment.machine}"
+
+
+def _way(shipment: Shipment) -> Iterator[str]:
+    """How it comes to device code where it brings none."""
+    if shipment.compiles:
+        yield f"it compiles at run time ({', '.join(shipment.compiles)})"
 
 
 def _without_code(shipment: Shipment) -> str:
     """Of what was not read nobody knows what it holds."""
     if not shipment.unread:
-        how = f" here; it compiles at run time ({', '.join(shipment.compiles)})" if shipment.compiles else ""
-        return f"no device code{how}"
+        return " here; ".join(("no device code", *_way(shipment)))
     paths = {one.path for one in shipment.unread}
     if len(paths) == 1 and not shipment.others:
         return f"cannot be read: {shipment.unread[0].reason}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bwlint.inspection.run_time import is_source
+from bwlint.inspection.run_time import is_assembler, is_source
 from bwlint.model.findings import Skipped
 from bwlint.sources.archives import is_archive
 from bwlint.sources.kinds import BINARY, PTX, kind_of
@@ -24,8 +24,8 @@ def is_binary(name: str) -> bool:
 
 
 def _is_wanted(name: str) -> bool:
-    """Whether a file of this name may hold device code, or text that is compiled to it where it runs."""
-    return is_binary(name) or is_source(name)
+    """Whether a file of this name may hold device code, or text that is compiled to it where it runs, or compiles."""
+    return is_binary(name) or is_source(name) or is_assembler(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,10 @@ def _shipment(shipment: Shipment) -> dict[str, Any]:
         "missing": shipment.missing,
         "others": shipment.others,
         "compiles": list(shipment.compiles),
+        "compilers": [
+            {"path": one.path, "cuda": dotted(one.release), "chips": list(one.knows.names)}
+            for one in shipment.assemblers
+        ],
         "possible": list(shipment.judged(EVERY).names),
         "chips": _words(shipment.libraries),
         "libraries": [],

@@ -83,12 +83,16 @@ def _found(
     paint: Paint,
 ) -> Iterator[list[str]]:
     """The paragraphs on the libraries of a shipment; `needed` columns of the table must be there."""
+    compilers = [
+        f"compiler of CUDA {dotted(one.release)}: {relative(one.path, shipment)}" for one in shipment.assemblers
+    ]
     if not shipment.libraries:
+        yield compilers[:MOST_LINES]
         return
     yield [*draw(shipment, columns, width, paint, needed), _products(asked)]
     yield list(_shortfalls(shipment, answer, asked, paint))
     rest = [_without_code(shipment)] if shipment.others else []
-    yield [*needs(shipment, asked), *_limited(_faults(shipment)), *rest, *_unread(shipment)]
+    yield [*needs(shipment, asked), *compilers[:MOST_LINES], *_limited(_faults(shipment)), *rest, *_unread(shipment)]
 
 
 def _products(asked: Sequence[str]) -> str:
