@@ -252,7 +252,7 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, adv
         except SourceError as error:
             raise UsageError(str(error)) from None
         paths.append(unpacked.mount)
-        wheels.append((unpacked.mount.reported, str(unpacked.wheel)))
+        wheels.append((unpacked.mount.reported, str(unpacked.archive)))
         refused += unpacked.skipped
     found = discover(paths, use_gitignore=request.use_gitignore, force_exclude=request.force_exclude)
     if found.errors:
