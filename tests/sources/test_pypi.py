@@ -19,7 +19,7 @@ from small_binaries import tarred, zipped
 
 from bwlint.model.findings import Skipped
 from bwlint.sources import pypi
-from bwlint.sources.pypi import SourceError, Spec, download, is_package, open_package, parse_spec, unpack
+from bwlint.sources.pypi import SourceError, Spec, Unpacked, download, is_package, open_packages, parse_spec, unpack
 from bwlint.sources.sdists import fetch_source
 from bwlint.sources.walk import discover
 
@@ -37,6 +37,11 @@ def unpacked(wheel: Path) -> tuple[dict[str, str], dict[str, str]]:
     top = Path(result.mount.real)
     files = {str(p.relative_to(top)): p.read_text() for p in top.rglob("*") if p.is_file()}
     return files, {skip.path: skip.reason for skip in result.skipped}
+
+
+def open_package(argument: str, into: Path) -> Unpacked:
+    (only,) = open_packages(argument, into)
+    return only
 
 
 # Names

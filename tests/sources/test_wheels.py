@@ -12,7 +12,7 @@ import pytest
 
 from bwlint.sources import wheels
 from bwlint.sources.pypi import SourceError, Spec
-from bwlint.sources.wheels import Fetched, NotThere, Tag, fetch, parse_tag
+from bwlint.sources.wheels import Fetched, FetchedSources, NotThere, Tag, fetch, parse_tag
 
 NO_WHEEL = "ERROR: No matching distribution found for x\n"
 
@@ -80,6 +80,11 @@ class Index:
         ]
         return "\n".join([*(links if "-vv" in options else []), NO_WHEEL])
 
+    def fetch(self, where: str, into: Path) -> Path:
+        file = into / where.rpartition("/")[2]
+        file.touch()
+        return file
+
     def _fits(self, name: str, spec: Spec, platforms: Sequence[str], python: str) -> bool:
         version, tag, _, own = name.removesuffix(".whl").split("-")[1:]
         return (
@@ -94,6 +99,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Index]:
     def make(*names: str) -> Index:
         made = Index(names)
         monkeypatch.setattr(wheels, "pip_download", made.pip)
+        monkeypatch.setattr(wheels, "fetch_source", made.fetch)
         return made
 
     return make
@@ -106,6 +112,9 @@ def rows(spec: str, into: Path, *platforms: str) -> list[str]:
     for row in fetch(Spec(name, version or None), platforms, into):
         if isinstance(row, NotThere):
             found.append(f"{row.machine}: {row.reason}")
+            continue
+        if isinstance(row, FetchedSources):
+            found.append(f"{row.lacks}: {row.path.name}")
             continue
         assert row.path.is_file()
         shutil.rmtree(row.path.parent)
@@ -170,8 +179,13 @@ X86, ARM, WIN = (
             *("x==1.0", ("x86_64",)),
             ["x86_64: x 1.0 has no wheel for Linux x86_64, only for win32"],
         ),
-        (("x-1.0.tar.gz",), "x", ("x86_64",), ["x86_64: x has no wheels, only a source distribution"]),
-        (("x-1.0.zip",), "x==1.0", ("x86_64",), ["x86_64: x 1.0 has no wheels, only a source distribution"]),
+        # The sources come last, once for all that have no wheel.
+        (("x-1.0.tar.gz",), "x", ("x86_64",), ["no wheel: x-1.0.tar.gz"]),
+        (("x-1.0.zip", "x-2.0.zip"), "x==1.0", ("x86_64", "win_amd64"), ["no wheel: x-1.0.zip"]),
+        (("x-1.0.tar.gz", "x-2.0.tar.gz", "y-3.0.tar.gz"), "x", (), ["no wheel: x-2.0.tar.gz"]),
+        ((X86, "x-1.0.tar.gz"), "x", (), [f"x86_64: 1.0 x86_64 {X86}", "no wheel for Linux aarch64: x-1.0.tar.gz"]),
+        ((WIN, "x-1.0.tar.gz"), "x", (), ["no wheel for Linux x86_64 and Linux aarch64: x-1.0.tar.gz"]),
+        ((X86, ARM, "x-1.0.tar.gz"), "x", (), [f"x86_64: 1.0 x86_64 {X86}", f"aarch64: 1.0 aarch64 {ARM}"]),
         (
             ("x-1.0-pp39-pypy39-linux_x86_64.whl",),
             *("x", ("x86_64",)),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Literal
 
 from bwlint.chips import ChipSet, group, sold_chips
 from bwlint.chips.toolkits import known_chips
@@ -163,6 +164,23 @@ class Assembler:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnPlace:
+    """A place in a package's own Python or build files, and what it does with the chips; `says` is how, in a phrase.
+
+    out: keeps them out and lets older ones in. build: builds nothing for them. in: lets them in to a `library` that has
+    nothing for them.
+    """
+
+    does: Literal["out", "build", "in"]
+    chips: tuple[str, ...]
+    path: str
+    line: int
+    subject: str
+    says: str
+    library: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Shipment:
     """One thing that is installed or loaded as a whole: a wheel, a folder, a file.
 
@@ -181,6 +199,9 @@ class Shipment:
     unread: tuple[Skipped, ...] = ()
     compiles: tuple[str, ...] = ()
     assemblers: tuple[Assembler, ...] = ()
+    own: tuple[OwnPlace, ...] = ()
+    built: str = ""
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def compilers(self) -> tuple[Assembler, ...]:

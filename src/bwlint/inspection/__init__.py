@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from bwlint.binaries.allowance import Allowance, Exhausted
 from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.operations import operations
-from bwlint.binaries.shipments import DeviceLibrary, Flaw, Inspection, Shipment
+from bwlint.binaries.shipments import DeviceLibrary, Flaw, Inspection, OwnPlace, Shipment
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.inspection.answers import answer
 from bwlint.inspection.origins import Origin, origins
@@ -68,8 +68,12 @@ class Inspected:
     unjudged: tuple[str, ...] = ()
 
 
-def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
-    """Inspect what is asked for. Raises UsageError and ConfigError."""
+OwnText = Callable[[Path, Shipment, ChipSet, Path], tuple[OwnPlace, ...]]
+"""What the text of an archive, of which a shipment was made, does with chips; the last is a folder to unpack it in."""
+
+
+def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnText | None = None) -> Inspected:
+    """Inspect what is asked for, and packages by their own text too. Raises UsageError and ConfigError."""
     config = (
         Configs()
         .of_folder(os.path.realpath(os.curdir))
@@ -100,6 +104,10 @@ def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
                 for origin in origins(things, installed, request.platforms, scratch):
                     advance("reading", len(shipments), 0)
                     shipment, unread = examine(origin, asked, scratch, deep=request.kernels, allowance=allowance)
+                    if own_text is not None and origin.is_package:
+                        archive = Path(origin.files[0][1])
+                        own = own_text(archive, shipment, shipment.judged(asked), scratch)
+                        shipment = replace(shipment, own=own)
                     shipments.append(shipment)
                     findings += judged(shipment, asked, rules)
                     skipped += unread
@@ -162,6 +170,8 @@ def examine(
         unknown,
         compiles,
         tuple(run_time.assemblers),
+        built=origin.built,
+        elsewhere=origin.elsewhere,
     )
     return found, skipped
 

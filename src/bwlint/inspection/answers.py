@@ -13,23 +13,67 @@ from bwlint.binaries.shipments import DeviceLibrary, KernelOperation, Shipment, 
 from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
 from bwlint.chips.features import feature
+from bwlint.chips.surroundings import shipped
 from bwlint.chips.toolkits import known_chips
-from bwlint.chips.wording import listed
+from bwlint.chips.wording import listed, plain
 from bwlint.model.images import Version
 from bwlint.model.naming import counted
+
+_NO_SOURCES = "no device code in its sources"
+_OWN = {
+    "build": "its own build leaves out {}",
+    "out": "its own code turns {} away where older chips get in",
+    "in": "its own code lets {} in to {}, which has nothing for it",
+}
 
 
 def answer(shipment: Shipment, asked: ChipSet) -> str:
     """ "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"."""
     if shipment.missing:
         return f"not installable: {shipment.missing}"
+    if shipment.elsewhere:
+        return f"nothing is in it; its content lies in {listed(shipment.elsewhere)}"
+    parts = (*_whole(shipment, asked), *_own_text(shipment), *_called(shipment, asked), *_elsewhere(shipment, asked))
+    return "; ".join(filter(None, parts))
+
+
+def _whole(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """What is true of all of it."""
+    if shipment.built:
+        yield f"{shipment.built}: it is built on your machine"
     compilers = tuple(_compilers(shipment, asked))
-    if not shipment.libraries:
-        rest = (*compilers, *_way(shipment), *_elsewhere(shipment, asked))
-        return "; ".join(rest) if compilers else _without_code(shipment)
-    ready = _of_chips(shipment, asked)
-    ready = _unsound(shipment, ready) + ready
-    return "; ".join((*compilers, f"the ready code {ready}" if compilers else ready))
+    yield from compilers
+    if shipment.libraries:
+        ready = _of_chips(shipment, asked)
+        yield ("the ready code " if compilers or shipment.built else "") + _unsound(shipment, ready) + ready
+    elif shipment.built:
+        yield f"its sources have device code ({', '.join(shipment.compiles)})" if shipment.compiles else _NO_SOURCES
+    elif compilers:
+        yield from _way(shipment)
+    else:
+        yield _without_code(shipment)
+
+
+def _own_text(shipment: Shipment) -> Iterator[str]:
+    """What its own Python and build files do with chips, and in how many places."""
+    places = Counter((place.does, " and ".join(place.chips), place.library) for place in shipment.own)
+    for (does, chips, library), count in places.items():
+        yield _OWN[does].format(chips, library) + (f" ({count} places)" if count > 1 else "")
+
+
+def _called(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """What is known of its release, and no file shows."""
+    from packaging.utils import parse_wheel_filename
+    from packaging.version import Version as Release
+
+    try:
+        name, version, *_ = parse_wheel_filename(PurePosixPath(shipment.name).name)
+    except ValueError:
+        return
+    for row in shipped():
+        chips = shipment.judged(asked) & ChipSet.of(*row.chips)
+        if row.called and row.name == name and version < Release(row.first) and chips:
+            yield f"before {row.first} it has no {row.what} on {plain(chips)}"
 
 
 def _compilers(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
@@ -66,13 +110,13 @@ def _of_chips(shipment: Shipment, asked: ChipSet) -> str:
     for chip in judged.names:
         chips_of.setdefault(_on(shipment, chip), []).append(chip)
     parts = [text.replace("{}", " and ".join(chips)) for text, chips in chips_of.items()]
-    return "; ".join((*parts, *_elsewhere(shipment, asked)))
+    return "; ".join(parts)
 
 
 def _elsewhere(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
     """The chips that are in no machine that it is for."""
     names = (asked - shipment.judged(asked)).names
-    if names:
+    if names and (shipment.libraries or shipment.assemblers):
         found = "is found" if len(names) == 1 else "are found"
         yield f"{' and '.join(names)} {found} in aarch64 machines alone, and this is for {shipment.machine}"
 

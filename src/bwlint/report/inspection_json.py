@@ -91,6 +91,9 @@ def _shipment(shipment: Shipment) -> dict[str, Any]:
             {"path": one.path, "cuda": dotted(one.release), "chips": list(one.knows.names)}
             for one in shipment.assemblers
         ],
+        "built": shipment.built,
+        "elsewhere": list(shipment.elsewhere),
+        "own": [asdict(one) for one in shipment.own],
         "possible": list(shipment.judged(EVERY).names),
         "chips": _words(shipment.libraries),
         "libraries": [],

@@ -17,6 +17,7 @@ from bwlint.report.snippet import Paint
 
 MOST_LINES = 8
 """Of one kind below a table; the rest is counted."""
+_OWN = {"out": "turned away", "build": "not built for", "in": "let in"}
 _LEAST_COST = 1_000_000
 """Bytes of PTX from which on it is said what they cost: below, starting takes as long."""
 
@@ -83,16 +84,20 @@ def _found(
     paint: Paint,
 ) -> Iterator[list[str]]:
     """The paragraphs on the libraries of a shipment; `needed` columns of the table must be there."""
-    compilers = [
-        f"compiler of CUDA {dotted(one.release)}: {relative(one.path, shipment)}" for one in shipment.assemblers
-    ]
+    own = [*_limited(_compilers(shipment)), *_limited(_own(shipment))]
     if not shipment.libraries:
-        yield compilers[:MOST_LINES]
+        yield own
         return
     yield [*draw(shipment, columns, width, paint, needed), _products(asked)]
     yield list(_shortfalls(shipment, answer, asked, paint))
     rest = [_without_code(shipment)] if shipment.others else []
-    yield [*needs(shipment, asked), *compilers[:MOST_LINES], *_limited(_faults(shipment)), *rest, *_unread(shipment)]
+    yield [
+        *needs(shipment, asked),
+        *own,
+        *_limited(_faults(shipment)),
+        *rest,
+        *_unread(shipment),
+    ]
 
 
 def _products(asked: Sequence[str]) -> str:
@@ -191,6 +196,18 @@ def _numbers(need: DriverNeed, only_windows: bool) -> str:
     parts = [("Linux", None if only_windows else need.linux), ("Windows", need.windows)]
     known = ", ".join(f"{system} {number}" for system, number in parts if number)
     return known or (f"one of CUDA {need.cuda}" if need.cuda else "one that knows it")
+
+
+def _compilers(shipment: Shipment) -> Iterator[str]:
+    yield from (
+        f"compiler of CUDA {dotted(one.release)}: {relative(one.path, shipment)}" for one in shipment.assemblers
+    )
+
+
+def _own(shipment: Shipment) -> Iterator[str]:
+    for one in shipment.own:
+        place = visible(f"{one.path}:{one.line} {one.subject}: {one.says}")
+        yield f"{' and '.join(one.chips)} {_OWN[one.does]}: {place}"
 
 
 def _faults(shipment: Shipment) -> Iterator[str]:

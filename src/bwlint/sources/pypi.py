@@ -11,14 +11,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bwlint.model.findings import Skipped
 from bwlint.sources.errors import ReadError
-from bwlint.sources.kinds import BINARY, kind_of
+from bwlint.sources.kinds import BINARY, KINDS, kind_of
 from bwlint.sources.stretch import ByteSource
 from bwlint.sources.walk import Mount
 
@@ -35,6 +35,8 @@ HIGHEST_RATIO = 200
 RATIO_COUNTS_FROM = 1024**2
 """Limits for unpacking: members in the archive, bytes of all files and of one, bytes out per byte in."""
 
+# Binaries are read in the archive, one by one.
+_TEXTS = frozenset(kind.name for kind in KINDS) - {BINARY}
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _PIP_SECONDS = 600
 _PIP_LINES = 6
@@ -96,16 +98,24 @@ def _is_sources(name: str) -> bool:
         return False
 
 
-def open_package(argument: str, into: Path) -> Unpacked:
+def open_packages(argument: str, into: Path) -> Iterator[Unpacked]:
     """The files of ``pypi:NAME[==VERSION]`` or of a local archive, unpacked in a new folder below `into`.
 
-    Raises SourceError.
+    Where a wheel of an index holds nothing itself, those of the packages follow that have its content. Raises
+    SourceError.
     """
     if not argument.startswith(PREFIX):
-        return unpack(Path(argument), into, argument)
+        yield unpack(Path(argument), into, argument)
+        return
+    from bwlint.sources.wheels import contents
+
     spec = parse_spec(argument)
     archive = download(spec, into)
-    return unpack(archive, into, f"{PREFIX}{spec.name}=={spec.version or version_of(archive)}")
+    yield unpack(archive, into, f"{PREFIX}{spec.name}=={spec.version or version_of(archive)}")
+    for other in contents(archive) if archive.suffix == ".whl" else ():
+        print(f"{spec.requirement}: its content lies in {other.requirement}, which is scanned too", file=sys.stderr)
+        archive = download(other, into)
+        yield unpack(archive, into, f"{PREFIX}{other.requirement}")
 
 
 def parse_spec(text: str) -> Spec:
@@ -153,8 +163,8 @@ def only_wheel(spec: Spec, folder: Path) -> Path:
     return wheels[0]
 
 
-def unpack(archive: Path, into: Path, reported: str) -> Unpacked:
-    """Extract the files of a known kind from a wheel or a source distribution into a new folder below `into`.
+def unpack(archive: Path, into: Path, reported: str, kinds: frozenset[str] = _TEXTS) -> Unpacked:
+    """Extract the files of these kinds from a wheel or a source distribution into a new folder below `into`.
 
     They are reported as `reported`/path; of sources the folder around all of them is left out. Raises SourceError when
     the archive as a whole cannot be read.
@@ -174,7 +184,7 @@ def unpack(archive: Path, into: Path, reported: str) -> Unpacked:
     try:
         with archive.open("rb") as file:
             members = (tars if archive.suffix == ".gz" else zips).members(ByteSource.of_file(file.fileno()), meter)
-            skipped = _extract(members, folder, reported)
+            skipped = _extract(members, folder, reported, kinds)
     except (OSError, ReadError) as error:
         what = "wheel" if is_wheel else "archive"
         raise SourceError(f"{plain(reported)}: not a readable {what}: {plain(str(error))}") from None
@@ -260,7 +270,7 @@ def plain(text: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
-def _extract(members: Iterable[Member], folder: Path, reported: str) -> list[Skipped]:
+def _extract(members: Iterable[Member], folder: Path, reported: str, kinds: frozenset[str]) -> list[Skipped]:
     skipped: list[Skipped] = []
     room, count = LARGEST_TOTAL, 0
     try:
@@ -268,8 +278,7 @@ def _extract(members: Iterable[Member], folder: Path, reported: str) -> list[Ski
             count += 1
             if count > MOST_MEMBERS:
                 raise SourceError(f"{plain(reported)}: more than {MOST_MEMBERS:,} members")
-            # Binaries are read in the archive, one by one.
-            if kind_of(member.name.rpartition("/")[2]) in (None, BINARY):
+            if kind_of(member.name.rpartition("/")[2]) not in kinds:
                 continue
             written = _refusal(member, room) or _write(member, folder / member.name, min(room, LARGEST_FILE))
             if isinstance(written, int):
