@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from small_binaries import zipped
 
 from bwlint.sources import wheels
 from bwlint.sources.pypi import SourceError, Spec
-from bwlint.sources.wheels import Fetched, FetchedSources, NotThere, Tag, fetch, parse_tag
+from bwlint.sources.wheels import Fetched, FetchedSources, NotThere, Tag, contents, fetch, parse_tag
 
 NO_WHEEL = "ERROR: No matching distribution found for x\n"
 
@@ -273,6 +274,39 @@ def test_a_wheel_is_fetched_when_it_is_asked_for(tmp_path: Path, index: Callable
     assert not made.calls
     assert isinstance(next(found), Fetched)
     assert len(made.calls) == 1
+
+
+# Packages that have their content in others
+
+
+@pytest.mark.parametrize(
+    ("requires", "files", "found"),
+    [
+        (["y-libs==1.0"], {}, ["y-libs==1.0"]),
+        (["y-libs-base==1.0", "y-libs-cu12 (==1.0)"], {"x.pth": b"y"}, ["y-libs-base==1.0", "y-libs-cu12==1.0"]),
+        (
+            ["y==1.0; extra == 'cu13'", "z==2; platform_machine == 'x86_64'", "w==2; sys_platform == 'win32'"],
+            {},
+            ["z==2"],
+        ),
+        # What may be any of several releases is no content of this one.
+        (["y>=1.0", "y==1.*", "y", "y==1.0,!=1.1", "y @ https://files/y-1.0.zip", "-y", "y==--index-url=x"], {}, []),
+        # What holds something itself.
+        (["y-libs==1.0"], {"x/__init__.py": b""}, []),
+        (["y-libs==1.0"], {"x/a.so": b""}, []),
+    ],
+)
+def test_contents(tmp_path: Path, requires: Sequence[str], files: dict[str, bytes], found: Sequence[str]) -> None:
+    said = "".join(f"Requires-Dist: {each}\n" for each in requires)
+    data = {**files, "x-1.0.dist-info/METADATA": f"Name: x\nVersion: 1.0\n{said}\nRequires-Dist: text==1\n".encode()}
+    (tmp_path / "x-1.0-py3-none-any.whl").write_bytes(zipped(data))
+    assert [each.requirement for each in contents(tmp_path / "x-1.0-py3-none-any.whl")] == found
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", zipped({}), zipped({"x-1.0.dist-info/METADATA": bytes(2 << 20)})])
+def test_contents_of_what_is_no_such_wheel(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "x-1.0-py3-none-any.whl").write_bytes(data)
+    assert contents(tmp_path / "x-1.0-py3-none-any.whl") == ()
 
 
 # Fetching, with the real pip

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from bwlint.binaries.shipments import OwnPlace, Shipment
 from bwlint.chips import ChipSet
@@ -17,6 +17,8 @@ from bwlint.sources.pypi import SourceError, unpack
 _KINDS = frozenset({"python", "build"})
 _CONDITIONS = ("gate", "list", "table")
 _OLDER = ("8.9", "9.0")
+_REFUSES = ("raises", "ends the program", "stopped by")
+_PROJECT = ("setup.py", "pyproject.toml", "setup.cfg")
 _SHORTEST = 6
 """Letters of a module that is known again by its name: many are called `_C`."""
 
@@ -35,41 +37,48 @@ def own_places(archive: Path, shipment: Shipment, asked: ChipSet, scratch: Path)
     with ExitStack() as stack:
         rows = audit(request, stack).rows
     found = (_place(row, shipment, asked, top) for row in rows if row.group == "own" and not row.rough)
-    return tuple(place for place in found if place is not None)
+    return tuple(place for place in found if place is not None and not _is_of_another(place.path, top))
+
+
+def _is_of_another(path: str, top: str) -> bool:
+    """Whether a folder around a file, below the top one, is a project of its own."""
+    below = PurePosixPath(path).parents[:-1]
+    return any(Path(top, folder, name).exists() for folder in below for name in _PROJECT)
 
 
 def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace | None:
     answers = dict(row.table)
-    out = tuple(chip for chip in asked.names if answers.get(chip) in ("no", "error"))
     path, line = row.places[0].path.removeprefix(top).lstrip("/"), row.places[0].line
-    older = any(answers.get(chip) == "yes" for chip in _OLDER)
-    does = next((way.does for way in row.ways if set(out) & set(way.chips)), "")
-    # A setup that is not that of the package builds something else.
-    if row.form == "build" and row.kind == "fail" and out and older and "/" not in path.removesuffix("CMakeLists.txt"):
-        return OwnPlace("build", out, path, line, row.subject, row.why)
-    if row.form in _CONDITIONS and _is_refusal(row) and out and older:
-        says = row.why if row.kind == "fail" or not does else f"{row.question}, {does}"
-        return OwnPlace("out", out, path, line, row.subject, says)
-    if _is_declared(row) and (answers.get("8.9"), answers.get("9.0")) == ("no", "yes"):
-        named = list(_lacking(shipment, asked, Path(top, path).read_text("utf-8", "replace")))
-        chips = tuple(chip for chip, _ in named if answers.get(chip) == "yes")
-        if chips:
-            return OwnPlace(
-                "in", chips, path, line, row.subject, f"{row.question}, and {named[0][1]} has nothing for it"
-            )
-    return None
+    if row.form == "build" and row.kind == "fail":
+        out = _unlike_older(row, (chip for chip in asked.names if answers.get(chip) == "no"))
+        return OwnPlace("build", out, path, line, row.subject, row.why) if out else None
+    if row.form not in _CONDITIONS or row.kind == "pass" or any(part.name == "in-test" for part in row.parts):
+        return None
+    refused = {chip: way.does for way in row.ways for chip in way.chips if way.does.startswith(_REFUSES)}
+    if _is_declared(row):
+        refused |= {chip: way.does for way in row.ways for chip in way.chips if answers.get(chip) == "no"}
+    out = _unlike_older(row, refused)
+    if out:
+        return OwnPlace("out", out, path, line, row.subject, f"{row.question}, {refused[out[0]]}")
+    if not _is_declared(row) or (answers.get("8.9"), answers.get("9.0")) != ("no", "yes"):
+        return None
+    lacking = _lacking(shipment, asked, Path(top, path).read_text("utf-8", "replace"))
+    named = {chip: module for chip, module in lacking if answers.get(chip) == "yes"}
+    library = next(iter(named.values()), "")
+    says = f"{row.question}, and {library} has nothing for it"
+    return OwnPlace("in", tuple(named), path, line, row.subject, says, library) if named else None
+
+
+def _unlike_older(row: Row, chips: Iterable[str]) -> tuple[str, ...]:
+    """Those of the chips that get another answer than an older one, for whom it is known."""
+    answers = dict(row.table)
+    older = {answers.get(chip) for chip in _OLDER} & {"yes", "no"}
+    return tuple(chip for chip in chips if older - {answers.get(chip)})
 
 
 def _is_declared(row: Row) -> bool:
-    """Whether it is a bound or a list of chips, and no test."""
+    """Whether it is a bound or a list of chips, and no test: whom it is true of gets in."""
     return row.form in _CONDITIONS and not any(letter.isalpha() for letter in row.question)
-
-
-def _is_refusal(row: Row) -> bool:
-    """Whether it turns somebody away: by an error, by what `check` finds, or as a bound that is declared."""
-    marks = {part.name for part in row.parts}
-    refuses = row.kind == "fail" or _is_declared(row) or "is-refused" in marks
-    return row.kind in ("fail", "review") and refuses and "in-test" not in marks
 
 
 def _lacking(shipment: Shipment, asked: ChipSet, text: str) -> Iterator[tuple[str, str]]:
