@@ -77,28 +77,28 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
     [
         (
             {**ALL, "x/a.py": REFUSED},
-            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away where older chips get in",
+            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in a.py, where older chips get in",
             [("out", "x/a.py:3")],
         ),
         (
             {**ALL, "x/a.py": HIGHEST},
-            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away where older chips get in",
+            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in Tiled, where older chips get in",
             [("out", "x/a.py:5")],
         ),
         (
             {**ALL, "x/a.py": REFUSED, "x/b.py": HIGHEST},
-            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away where older chips get in (2 places)",
+            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in a.py and Tiled, where older chips get in",
             [("out", "x/a.py:3"), ("out", "x/b.py:5")],
         ),
         (
             {"x/a.py": REFUSED, "x/a.so": elf([])},
-            "no device code; its own code turns 12.0 and 12.1 away where older chips get in",
+            "no device code; its own code turns 12.0 and 12.1 away in a.py, where older chips get in",
             [("out", "x/a.py:3")],
         ),
         (
             {**HOPPER, "x/a.py": LEAST},
             "runs on 12.0 and 12.1: core; for other chips: hopper_kernels;"
-            " its own code lets 12.0 and 12.1 in to hopper_kernels, which has nothing for it",
+            " its own code lets 12.0 and 12.1 in to hopper_kernels (Tiled), which has nothing for it",
             [("in", "x/a.py:6")],
         ),
         # Another library, one that runs there, tests of the package, what picks a tile.
@@ -122,7 +122,7 @@ def test_wheels(tmp_path: Path, files: dict[str, bytes], answer: str, own: list[
         (
             {"setup.py": FLAGS, "x.cu": b"__global__ void k() {}\n"},
             "a source distribution: it is built on your machine; its sources have device code (1 file of CUDA C++);"
-            " its own build leaves out 12.0 and 12.1",
+            " its own build leaves out 12.0 and 12.1 (setup.py)",
             [("build", "setup.py:5")],
         ),
         (
@@ -139,7 +139,7 @@ def test_wheels(tmp_path: Path, files: dict[str, bytes], answer: str, own: list[
         (
             {"setup.py": b"from setuptools import setup\nsetup()\n", "x/a.py": REFUSED},
             "a source distribution: it is built on your machine; no device code in its sources;"
-            " its own code turns 12.0 and 12.1 away where older chips get in",
+            " its own code turns 12.0 and 12.1 away in a.py, where older chips get in",
             [("out", "x/a.py:3")],
         ),
     ],

@@ -21,9 +21,9 @@ from bwlint.model.naming import counted
 
 _NO_SOURCES = "no device code in its sources"
 _OWN = {
-    "build": "its own build leaves out {}",
-    "out": "its own code turns {} away where older chips get in",
-    "in": "its own code lets {} in to {}, which has nothing for it",
+    "build": "its own build leaves out {chips} ({names})",
+    "out": "its own code turns {chips} away in {names}, where older chips get in",
+    "in": "its own code lets {chips} in to {library} ({names}), which has nothing for it",
 }
 
 
@@ -55,10 +55,12 @@ def _whole(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
 
 
 def _own_text(shipment: Shipment) -> Iterator[str]:
-    """What its own Python and build files do with chips, and in how many places."""
-    places = Counter((place.does, " and ".join(place.chips), place.library) for place in shipment.own)
-    for (does, chips, library), count in places.items():
-        yield _OWN[does].format(chips, library) + (f" ({count} places)" if count > 1 else "")
+    """What its own Python and build files do with chips, and whose text that is."""
+    subjects: dict[tuple[str, str, str], list[str]] = {}
+    for place in shipment.own:
+        subjects.setdefault((place.does, " and ".join(place.chips), place.library), []).append(place.subject)
+    for (does, chips, library), names in subjects.items():
+        yield _OWN[does].format(chips=chips, library=library, names=listed(list(dict.fromkeys(names))))
 
 
 def _called(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
