@@ -57,13 +57,13 @@ def tool(release: str, *texts: str) -> bytes:
     [
         (
             {"bin/ptxas": tool("12.8")},
-            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for it",
+            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121",
             "ptxas",
         ),
         ({"bin/ptxas": tool("13.0")}, "its ptxas (CUDA 13.0) knows 12.0 and 12.1", ""),
         (
             {"bin/ptxas.exe": tool("12.4")},
-            "its ptxas.exe (CUDA 12.4) knows no 12.0 and no 12.1: nothing compiles for them",
+            "its ptxas.exe (CUDA 12.4) knows no 12.0 and no 12.1: nothing compiles for sm_120 and sm_121",
             "ptxas.exe",
         ),
         # The newest of one name counts.
@@ -80,7 +80,7 @@ def tool(release: str, *texts: str) -> bytes:
         ),
         (
             {"lib/libnvvm.so.4.0.0": tool("12.8", "nvvmCompileProgram")},
-            "its libnvvm.so (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for it",
+            "its libnvvm.so (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121",
             "libnvvm.so.4.0.0",
         ),
         # A compiler linked into a library of another name, and what calls one.
@@ -101,7 +101,7 @@ def tool(release: str, *texts: str) -> bytes:
         # Ready code beside it.
         (
             {"bin/ptxas": tool("12.8"), "x/a.so": shared_object(container(entry(cubin(120), 120)))},
-            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for it;"
+            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121;"
             " the ready code runs on 12.0 and 12.1",
             "ptxas",
         ),

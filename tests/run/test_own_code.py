@@ -56,6 +56,25 @@ import torch
 is_hopper = torch.cuda.get_device_capability()[0] == 9
 tile = 128 if is_hopper else 64
 """
+ROWS = b"""\
+import torch
+
+NAMES = {(8, 9): "ada", (9, 0): "hopper"}
+
+
+def name():
+    return NAMES.get(torch.cuda.get_device_capability(), "other")
+"""
+LOOKUP = ROWS.replace(b'.get(torch.cuda.get_device_capability(), "other")', b"[torch.cuda.get_device_capability()]")
+STOPPED = (
+    REFUSED.replace(b"if ", b"def check():\n    if ").replace(b"    raise", b"        raise")
+    + b"""
+
+def run(x):
+    check()
+    return x
+"""
+)
 FLAGS = b"""\
 from setuptools import setup
 from torch.utils.cpp_extension import CUDAExtension
@@ -105,6 +124,18 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
         ({**HOPPER, "x/a.py": ELSEWHERE}, "runs on 12.0 and 12.1: core; for other chips: hopper_kernels", []),
         ({**ALL, "x/a.py": LEAST}, "runs on 12.0 and 12.1", []),
         ({**ALL, "x/a.py": PICKS}, "runs on 12.0 and 12.1", []),
+        ({**ALL, "x/a.py": ROWS}, "runs on 12.0 and 12.1", []),
+        (
+            {**ALL, "x/a.py": LOOKUP},
+            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in name, where older chips get in",
+            [("out", "x/a.py:7")],
+        ),
+        # One place stops what calls it, and is told once.
+        (
+            {**ALL, "x/a.py": STOPPED},
+            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in check, where older chips get in",
+            [("out", "x/a.py:4")],
+        ),
         ({**ALL, "x/tests/test_a.py": REFUSED}, "runs on 12.0 and 12.1", []),
         ({**ALL, "x/a.py": REFUSED.replace(b"(9, 0)", b"(12, 1)")}, "runs on 12.0 and 12.1", []),
         ({**ALL, "x/a.py": REFUSED.replace(b"> (9, 0)", b"< (9, 0)")}, "runs on 12.0 and 12.1", []),

@@ -15,7 +15,7 @@ from bwlint.chips import chip as chip_of
 from bwlint.chips.features import feature
 from bwlint.chips.surroundings import shipped
 from bwlint.chips.toolkits import known_chips
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import listed, plain, targets
 from bwlint.model.images import Version
 from bwlint.model.naming import counted
 
@@ -79,7 +79,7 @@ def _called(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
 
 
 def _compilers(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
-    """ "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for it"."""
+    """ "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121"."""
     judged, lost = shipment.judged(asked), shipment.unknown(asked)
     names_of: dict[Version, list[str]] = {}
     for one in shipment.compilers:
@@ -88,7 +88,7 @@ def _compilers(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
         known, unknown = judged & known_chips(release), judged - known_chips(release)
         says = [" and ".join(known.names)] if known else []
         says += [f"{'but ' if known else ''}no {' and no '.join(unknown.names)}"] if unknown else []
-        ends = f": nothing compiles for {'it' if len(lost) == 1 else 'them'}" if unknown and unknown == lost else ""
+        ends = f": nothing compiles for {targets(lost)}" if unknown and unknown == lost else ""
         verb = "knows" if len(names) == 1 else "know"
         yield f"its {listed(names)} (CUDA {dotted(release)}) {verb} {', '.join(says)}{ends}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from bwlint.binaries.needs import DriverNeed, cuda_libraries, dotted, driver_needs, faults, jit_images, judged
+from bwlint.binaries.needs import DriverNeed, cuda_libraries, dotted, faults, jit_images, judged, least_needs
 from bwlint.binaries.shipments import NONE, PARTIAL, DeviceLibrary, Inspection, Shipment, Tally, reasons
 from bwlint.chips import ChipSet, chip
 from bwlint.chips.drivers import jit_seconds, minimum
@@ -176,7 +176,7 @@ def needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
         yield f"built with CUDA {', '.join(map(dotted, toolkits))}"
     lines: dict[str, list[str]] = {}
     for name in asked:
-        drivers = driver_needs(shipment.libraries, name)
+        drivers = least_needs(shipment.libraries, name)
         if drivers:
             only_windows = all(library.binary.form == "pe" for library in shipment.libraries)
             lines.setdefault(_driver(drivers, only_windows), []).append(name)

@@ -19,6 +19,7 @@ _CONDITIONS = ("gate", "list", "table")
 _OLDER = ("8.9", "9.0")
 _REFUSES = ("raises", "ends the program", "stopped by")
 _PROJECT = ("setup.py", "pyproject.toml", "setup.cfg")
+_LONGEST = 80
 _SHORTEST = 6
 """Letters of a module that is known again by its name: many are called `_C`."""
 
@@ -36,8 +37,11 @@ def own_places(archive: Path, shipment: Shipment, asked: ChipSet, scratch: Path)
     request = CheckRequest((top,), target=asked.names, use_gitignore=False, isolated=True)
     with ExitStack() as stack:
         rows = audit(request, stack).rows
-    found = (_place(row, shipment, asked, top) for row in rows if row.group == "own" and not row.rough)
-    return tuple(place for place in found if place is not None and not _is_of_another(place.path, top))
+    # What a table has no row for may get a default, and what another place stops is told there.
+    asking = (row for row in rows if row.group == "own" and not (row.rough or row.question.startswith("{")))
+    found = [place for row in asking if (place := _place(row, shipment, asked, top))]
+    told = {f"stopped by `{place.subject}`" for place in found}
+    return tuple(place for place in found if not (place.says.endswith(tuple(told)) or _is_of_another(place.path, top)))
 
 
 def _is_of_another(path: str, top: str) -> bool:
@@ -59,7 +63,7 @@ def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace |
         refused |= {chip: way.does for way in row.ways for chip in way.chips if answers.get(chip) == "no"}
     out = _unlike_older(row, refused)
     if out:
-        return OwnPlace("out", out, path, line, row.subject, f"{row.question}, {refused[out[0]]}")
+        return OwnPlace("out", out, path, line, row.subject, f"{_cut(row.question)}, {refused[out[0]]}")
     if not _is_declared(row) or (answers.get("8.9"), answers.get("9.0")) != ("no", "yes"):
         return None
     lacking = _lacking(shipment, asked, Path(top, path).read_text("utf-8", "replace"))
@@ -67,6 +71,10 @@ def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace |
     library = next(iter(named.values()), "")
     says = f"{row.question}, and {library} has nothing for it"
     return OwnPlace("in", tuple(named), path, line, row.subject, says, library) if named else None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _unlike_older(row: Row, chips: Iterable[str]) -> tuple[str, ...]:

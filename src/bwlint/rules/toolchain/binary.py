@@ -8,7 +8,7 @@ from bwlint.binaries.needs import dotted
 from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import ChipSet
 from bwlint.chips.toolkits import known_chips, releases, version
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import plain, targets
 from bwlint.judging import claims
 from bwlint.rules.toolchain import RULE
 
@@ -19,7 +19,8 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
         return
     newest = shipment.compilers[-1]
     first = next((release for release in releases() if lost <= known_chips(version(release))), "")
-    says = f"{newest.file} is of CUDA {dotted(newest.release)}, which knows no {plain(lost)}: nothing compiles for it"
+    release = dotted(newest.release)
+    says = f"{newest.file} is of CUDA {release}, which knows no {plain(lost)}: nothing compiles for {targets(lost)}"
     yield Flaw(
         rule=RULE,
         severity="warning",
