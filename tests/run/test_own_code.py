@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from small_binaries import container, cubin, elf, entry, shared_object, tarred, wheel
 
 from bwlint.cli import app
+from bwlint.run import own_code
 
 ALL = {"x/core.so": shared_object(container(entry(cubin(120), 120)))}
 HOPPER = {**ALL, "x/hopper_kernels.abi3.so": shared_object(container(entry(cubin(90, "a"), 90, "a")))}
@@ -64,6 +65,14 @@ NAMES = {(8, 9): "ada", (9, 0): "hopper"}
 
 def name():
     return NAMES.get(torch.cuda.get_device_capability(), "other")
+"""
+PARTLY = b"""\
+import torch
+
+
+def run(x, scale):
+    if scale is not None and torch.cuda.get_device_capability() > (9, 0):
+        raise RuntimeError("no scales after Hopper")
 """
 LOOKUP = ROWS.replace(b'.get(torch.cuda.get_device_capability(), "other")', b"[torch.cuda.get_device_capability()]")
 STOPPED = (
@@ -125,6 +134,7 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
         ({**ALL, "x/a.py": LEAST}, "runs on 12.0 and 12.1", []),
         ({**ALL, "x/a.py": PICKS}, "runs on 12.0 and 12.1", []),
         ({**ALL, "x/a.py": ROWS}, "runs on 12.0 and 12.1", []),
+        ({**ALL, "x/a.py": PARTLY}, "runs on 12.0 and 12.1", []),
         (
             {**ALL, "x/a.py": LOOKUP},
             "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in name, where older chips get in",
@@ -186,3 +196,19 @@ def test_nothing_of_a_wheel_is_run(tmp_path: Path) -> None:
     _, places = told(tmp_path / "x-1.0-py3-none-any.whl", wheel(files))
     assert places == [("out", "x/a.py:4")]
     assert not ran.exists()
+
+
+def test_what_takes_too_long_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def for_ever(*_: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr(own_code, "_SECONDS", 0.05)
+    monkeypatch.setattr(own_code, "audit", for_ever)
+    name = tmp_path / "x-1.0-py3-none-manylinux_2_28_aarch64.whl"
+    name.write_bytes(wheel({**ALL, "x/a.py": REFUSED}))
+    document = json.loads(CliRunner().invoke(app, ["inspect", "--format", "json", str(name)]).stdout)
+    assert document["shipments"][0]["answer"] == "runs on 12.0 and 12.1"
+    assert [one["reason"] for one in document["skipped"]] == [
+        "what its own code asks: takes more than 0.05 seconds to read"
+    ]

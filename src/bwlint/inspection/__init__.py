@@ -105,9 +105,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
                     advance("reading", len(shipments), 0)
                     shipment, unread = examine(origin, asked, scratch, deep=request.kernels, allowance=allowance)
                     if own_text is not None and origin.is_package:
-                        archive = Path(origin.files[0][1])
-                        own = own_text(archive, shipment, shipment.judged(asked), scratch)
-                        shipment = replace(shipment, own=own)
+                        shipment = _with_own_text(shipment, Path(origin.files[0][1]), asked, scratch, own_text, skipped)
                     shipments.append(shipment)
                     findings += judged(shipment, asked, rules)
                     skipped += unread
@@ -124,6 +122,16 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
         each.name for each in shipments if each.unread and not (each.libraries or each.others or each.compiles)
     )
     return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged)
+
+
+def _with_own_text(
+    shipment: Shipment, archive: Path, asked: ChipSet, scratch: Path, own_text: OwnText, skipped: list[Skipped]
+) -> Shipment:
+    try:
+        return replace(shipment, own=own_text(archive, shipment, shipment.judged(asked), scratch))
+    except ReadError as error:
+        skipped.append(Skipped(shipment.name, f"what its own code asks: {error}"))
+        return shipment
 
 
 def _one_by_one(request: InspectionRequest) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:

@@ -12,13 +12,16 @@ from bwlint.chips import ChipSet
 from bwlint.model.ledger import Row
 from bwlint.run.audit import audit
 from bwlint.run.request import CheckRequest
+from bwlint.sources.limits import bounded
 from bwlint.sources.pypi import SourceError, unpack
 
 _KINDS = frozenset({"python", "build"})
 _CONDITIONS = ("gate", "list", "table")
 _OLDER = ("8.9", "9.0")
+_DECIDED = ("yes", "no", "error")
 _REFUSES = ("raises", "ends the program", "stopped by")
 _PROJECT = ("setup.py", "pyproject.toml", "setup.cfg")
+_SECONDS = 90
 _LONGEST = 80
 _SHORTEST = 6
 """Letters of a module that is known again by its name: many are called `_C`."""
@@ -26,7 +29,7 @@ _SHORTEST = 6
 
 def own_places(archive: Path, shipment: Shipment, asked: ChipSet, scratch: Path) -> tuple[OwnPlace, ...]:
     """The places of an archive that keep an asked chip out, or let it in where nothing is for it; none where it cannot
-    be read.
+    be unpacked. Raises ReadError where that takes too long.
     """
     try:
         top = unpack(archive, scratch, archive.name, _KINDS).mount.real
@@ -34,8 +37,8 @@ def own_places(archive: Path, shipment: Shipment, asked: ChipSet, scratch: Path)
         return ()
     if not (asked and any(Path(top).iterdir())):
         return ()
-    request = CheckRequest((top,), target=asked.names, use_gitignore=False, isolated=True)
-    with ExitStack() as stack:
+    request = CheckRequest((top,), target=asked.names, use_gitignore=False, isolated=True, jobs=1)
+    with ExitStack() as stack, bounded(_SECONDS):
         rows = audit(request, stack).rows
     # What a table has no row for may get a default, and what another place stops is told there.
     asking = (row for row in rows if row.group == "own" and not (row.rough or row.question.startswith("{")))
@@ -78,10 +81,10 @@ def _cut(text: str) -> str:
 
 
 def _unlike_older(row: Row, chips: Iterable[str]) -> tuple[str, ...]:
-    """Those of the chips that get another answer than an older one, for whom it is known."""
+    """Those of the chips that get another answer than an older one, whatever else is asked."""
     answers = dict(row.table)
     older = {answers.get(chip) for chip in _OLDER} & {"yes", "no"}
-    return tuple(chip for chip in chips if older - {answers.get(chip)})
+    return tuple(chip for chip in chips if answers.get(chip) in _DECIDED and older - {answers.get(chip)})
 
 
 def _is_declared(row: Row) -> bool:
