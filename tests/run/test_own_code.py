@@ -134,6 +134,7 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
         ({**ALL, "x/a.py": LEAST}, "runs on 12.0 and 12.1", []),
         ({**ALL, "x/a.py": PICKS}, "runs on 12.0 and 12.1", []),
         ({**ALL, "x/a.py": ROWS}, "runs on 12.0 and 12.1", []),
+        ({**ALL, "x/gemm_sm90.py": REFUSED, "x/ops/gemm.py": PICKS}, "runs on 12.0 and 12.1", []),
         ({**ALL, "x/a.py": PARTLY}, "runs on 12.0 and 12.1", []),
         (
             {**ALL, "x/a.py": LOOKUP},

@@ -18,6 +18,7 @@ from bwlint.sources.pypi import SourceError, unpack
 _KINDS = frozenset({"python", "build"})
 _CONDITIONS = ("gate", "list", "table")
 _OLDER = ("8.9", "9.0")
+_ASIDE = ("in-test", "stands-among-names-of-others")
 _DECIDED = ("yes", "no", "error")
 _REFUSES = ("raises", "ends the program", "stopped by")
 _PROJECT = ("setup.py", "pyproject.toml", "setup.cfg")
@@ -59,7 +60,7 @@ def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace |
     if row.form == "build" and row.kind == "fail":
         out = _unlike_older(row, (chip for chip in asked.names if answers.get(chip) == "no"))
         return OwnPlace("build", out, path, line, row.subject, row.why) if out else None
-    if row.form not in _CONDITIONS or row.kind == "pass" or any(part.name == "in-test" for part in row.parts):
+    if row.form not in _CONDITIONS or row.kind == "pass" or any(part.name in _ASIDE for part in row.parts):
         return None
     refused = {chip: way.does for way in row.ways for chip in way.chips if way.does.startswith(_REFUSES)}
     if _is_declared(row):
