@@ -63,6 +63,7 @@ UNWATCHED = {
     "sources/snapshot.py": "asks git, for --since, whose other tree is not kept",
     "inspection/__init__.py": "inspect's, and notes what it opens",
     "inspection/origins.py": "inspect's",
+    "run/own_code.py": "inspect's, in a folder that it has unpacked",
     "matrix/proved.py": "matrix's: the receipts that it is given",
 }
 OF_OTHER_COMMANDS = ("commands", "confirm", "fleet", "index", "repair", "report", "trace")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from shipments import make_library
 
-from bwlint.binaries.needs import cuda_libraries, driver, driver_needs
+from bwlint.binaries.needs import cuda_libraries, driver, driver_needs, least_needs
 
 
 @pytest.mark.parametrize(
@@ -117,3 +117,23 @@ def test_what_asks_for_a_driver() -> None:
         ("JIT of PTX 8.8", "575.51.03", "576.02"),
     ]
     assert driver_needs([make_library("a.so", {"12.0": {"none": 1}})], "12.0") == ()
+
+
+@pytest.mark.parametrize(
+    ("libraries", "needed"),
+    [
+        # One library a major of CUDA: a program loads one of them.
+        ([("libcudart.so.12", (12, 8)), ("libcudart.so.13", (13, 2))], "570.26"),
+        ([("libcudart.so.11.0", (11, 8)), ("cudart64_12.dll", (12, 8)), ("libcudart.so.13", (13, 0))], "570.26"),
+        # All of one major are loaded, and what asks for none besides.
+        ([("libcudart.so.12", (12, 8)), ("libcudart.so.12", (13, 2))], "580.65.06"),
+        ([("libcudart.so.12", (12, 8)), ("libc.so.6", (13, 2))], "580.65.06"),
+        ([("libcudart.so.13", (13, 2))], "580.65.06"),
+        ([("libcudart.so.12", (99, 0)), ("libcudart.so.13", (13, 2))], "580.65.06"),
+        ([("libc.so.6", (12, 8))], "570.26"),
+    ],
+)
+def test_alternatives_for_several_majors(libraries: list[tuple[str, tuple[int, int]]], needed: str) -> None:
+    made = [make_library(f"{at}.so", needed=(name,), toolkit=cuda) for at, (name, cuda) in enumerate(libraries)]
+    assert max(need.linux or "" for need in least_needs(made, "12.0")) == needed
+    assert least_needs([make_library(served={"12.0": {"none": 1}})], "12.0") == ()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from small_binaries import zipped
 
 from bwlint.inspection.origins import Origin, is_binary, origins
 from bwlint.sources import wheels
@@ -224,6 +225,21 @@ def test_a_wheel_is_there_until_the_next_one_is_asked_for(tmp_path: Path) -> Non
         seen.append(real)
     assert len(seen) == 2
     assert not any(Path(path).exists() for path in seen)
+
+
+def test_a_package_that_has_its_content_in_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are followed once: what those ask for is theirs."""
+    asks = {"x": "y==1.0", "y": "z==1.0"}
+
+    def pip(spec: Spec, dest: Path, options: tuple[str, ...], _: int) -> None:
+        metadata = f"Name: {spec.name}\nRequires-Dist: {asks[spec.name]}\n".encode()
+        name = f"{spec.name}-1.0-py3-none-any.whl"
+        (dest / name).write_bytes(zipped({f"{spec.name}-1.0.dist-info/METADATA": metadata}))
+
+    monkeypatch.setattr(wheels, "pip_download", pip)
+    rows = [(row.name, row.elsewhere) for row in origins(["pypi:x"], (), (), tmp_path)]
+    assert rows == [("x-1.0-py3-none-any.whl", ("y==1.0",)), ("y-1.0-py3-none-any.whl", ())]
+    assert not list(tmp_path.rglob("*.whl"))
 
 
 @pytest.mark.parametrize("thing", ["pypi:", "pypi:../x", "pypi:x==", "pypi:x>=1"])

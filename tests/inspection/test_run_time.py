@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from small_binaries import container, cubin, elf, entry, ptx, shared_object, wheel
+from small_binaries import Section, container, cubin, elf, entry, ptx, shared_object, wheel
 
 from bwlint.cli import app
 from bwlint.inspection.run_time import RunTime, is_source
@@ -41,8 +41,94 @@ def test_text(files: dict[str, bytes], evidence: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("at", [0, 100, (1 << 20) - 7, 3 << 20])
 def test_a_library_that_asks_for_a_compiler(at: int) -> None:
     found = RunTime()
-    found.take_binary(ByteSource.of_bytes(bytes(at) + b"nvrtcCompileProgram\0"))
+    found.take_binary("x/a.so", ByteSource.of_bytes(bytes(at) + b"nvrtcCompileProgram\0"))
     assert found.evidence == ("NVRTC",)
+
+
+def tool(release: str, *texts: str) -> bytes:
+    """An ELF file with texts in its read-only data, as compilers have them, and others in its code."""
+    held = b"\0".join(text.encode() for text in (f"Cuda compilation tools, release {release}, V{release}.88", *texts))
+    code = Section(".text", b"Cuda compilation tools, release 99.9\0gpu-name", flags=2 | 4)
+    return elf([code, Section(".rodata", held, flags=2)])
+
+
+@pytest.mark.parametrize(
+    ("files", "answer", "path"),
+    [
+        (
+            {"bin/ptxas": tool("12.8")},
+            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121",
+            "ptxas",
+        ),
+        ({"bin/ptxas": tool("13.0")}, "its ptxas (CUDA 13.0) knows 12.0 and 12.1", ""),
+        (
+            {"bin/ptxas.exe": tool("12.4")},
+            "its ptxas.exe (CUDA 12.4) knows no 12.0 and no 12.1: nothing compiles for sm_120 and sm_121",
+            "ptxas.exe",
+        ),
+        # The newest of one name counts.
+        (
+            {"bin/ptxas": tool("12.8"), "bin/ptxas-blackwell": tool("12.9")},
+            "its ptxas-blackwell (CUDA 12.9) knows 12.0 and 12.1",
+            "",
+        ),
+        # Of two that compile different things each is told, and one of them is enough.
+        (
+            {"bin/ptxas": tool("12.8"), "lib/libnvrtc.so.13": tool("13.1", "gpu-name")},
+            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1; its libnvrtc.so (CUDA 13.1) knows 12.0 and 12.1",
+            "",
+        ),
+        (
+            {"lib/libnvvm.so.4.0.0": tool("12.8", "nvvmCompileProgram")},
+            "its libnvvm.so (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121",
+            "libnvvm.so.4.0.0",
+        ),
+        # A compiler linked into a library of another name, and what calls one.
+        (
+            {"x/core.so": tool("13.1", "gpu-name", "nvrtcCompileProgram")},
+            "its core.so (CUDA 13.1) knows 12.0 and 12.1",
+            "",
+        ),
+        (
+            {"x/core.so": elf([Section(".rodata", b"gpu-name\0nvrtcCompileProgram", flags=2)])},
+            "no device code here; it compiles at run time (NVRTC)",
+            "",
+        ),
+        # What has the text and compiles nothing: tools that show code, profilers.
+        ({"bin/nvdisasm.so": tool("12.8"), "lib/libcupti.so.12": tool("12.8", "ptxas")}, "no device code", ""),
+        ({"bin/ptxas": b"#!/bin/sh\nexec /usr/local/cuda/bin/ptxas"}, "no device code", ""),
+        ({"bin/ptxas.py": tool("12.8")}, "no device code", ""),
+        # Ready code beside it.
+        (
+            {"bin/ptxas": tool("12.8"), "x/a.so": shared_object(container(entry(cubin(120), 120)))},
+            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121;"
+            " the ready code runs on 12.0 and 12.1",
+            "ptxas",
+        ),
+        ({"x/a.so": shared_object(container(entry(cubin(120), 120)))}, "runs on 12.0 and 12.1", ""),
+    ],
+)
+def test_compilers_that_come_along(tmp_path: Path, files: dict[str, bytes], answer: str, path: str) -> None:
+    name = tmp_path / "x-1.0-py3-none-manylinux_2_28_aarch64.whl"
+    name.write_bytes(wheel(files))
+    command = ["inspect", "--format", "json", "--exit-zero", str(name)]
+    done = CliRunner().invoke(app, command)
+    document = json.loads(done.stdout)
+    assert document["shipments"][0]["answer"] == answer
+    found = [each["path"].rpartition("/")[2] for each in document["findings"] if each["name"] == "toolchain"]
+    assert found == ([path] if path else [])
+
+
+def test_the_compilers_are_listed(tmp_path: Path) -> None:
+    name = tmp_path / "x-1.0-py3-none-manylinux_2_28_x86_64.whl"
+    name.write_bytes(wheel({"bin/ptxas": tool("12.8"), "bin/ptxas-blackwell": tool("12.9")}))
+    done = CliRunner().invoke(app, ["inspect", str(name)])
+    assert done.exit_code == 0
+    first, *_ = done.stdout.splitlines()
+    assert first.endswith(
+        "its ptxas-blackwell (CUDA 12.9) knows 12.0; 12.1 is found in aarch64 machines alone, and this is for x86_64"
+    )
+    assert "compiler of CUDA 12.8: bin/ptxas\ncompiler of CUDA 12.9: bin/ptxas-blackwell\n" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,10 @@ def test_the_contract(rich_inspection: Inspection) -> None:
         "judged": ["12.0", "12.1"],
         "others": 3,
         "compiles": [],
+        "compilers": [],
+        "built": "",
+        "elsewhere": [],
+        "own": [],
         "possible": [each.name for each in all_chips()],
         "chips": {"12.0": "partial", "12.1": "partial"},
         "operations": [

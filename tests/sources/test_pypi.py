@@ -7,6 +7,7 @@ import stat
 import struct
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Mapping
 from importlib import util
@@ -14,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_binaries import tarred, zipped
 
 from bwlint.model.findings import Skipped
 from bwlint.sources import pypi
-from bwlint.sources.pypi import SourceError, Spec, download, is_package, open_package, parse_spec, unpack
+from bwlint.sources.pypi import SourceError, Spec, Unpacked, download, is_package, open_packages, parse_spec, unpack
+from bwlint.sources.sdists import fetch_source
 from bwlint.sources.walk import discover
 
 
@@ -30,10 +33,15 @@ def make_wheel(path: Path, members: Mapping[str, bytes | str]) -> Path:
 
 def unpacked(wheel: Path) -> tuple[dict[str, str], dict[str, str]]:
     """What is in the folder afterwards, and what was refused."""
-    result = unpack(wheel, wheel.parent, "w.whl")
+    result = unpack(wheel, wheel.parent, wheel.name)
     top = Path(result.mount.real)
     files = {str(p.relative_to(top)): p.read_text() for p in top.rglob("*") if p.is_file()}
     return files, {skip.path: skip.reason for skip in result.skipped}
+
+
+def open_package(argument: str, into: Path) -> Unpacked:
+    (only,) = open_packages(argument, into)
+    return only
 
 
 # Names
@@ -94,8 +102,12 @@ def test_anything_else_is_refused(text: str) -> None:
 def test_what_is_a_package(tmp_path: Path) -> None:
     (tmp_path / "a.whl").touch()
     (tmp_path / "d.whl").mkdir()
-    arguments = ["pypi:x", f"{tmp_path}/a.whl", f"{tmp_path}/d.whl", f"{tmp_path}/no.whl", "src"]
-    assert [is_package(argument) for argument in arguments] == [True, True, False, False, False]
+    for name in ("x-1.0.tar.gz", "x-1.0.zip", "x.tar.gz", "cases.zip"):
+        (tmp_path / name).touch()
+    packages = ["pypi:x", f"{tmp_path}/a.whl", f"{tmp_path}/x-1.0.tar.gz", f"{tmp_path}/x-1.0.zip"]
+    assert all(map(is_package, packages))
+    others = ["d.whl", "no.whl", "src", "x.tar.gz", "cases.zip", "no-1.0.tar.gz"]
+    assert not any(is_package(f"{tmp_path}/{name}") for name in others)
 
 
 # Unpacking
@@ -125,12 +137,12 @@ def test_paths_are_reported_below_the_wheel(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("../out.py", "member with a path that leads out of the wheel"),
-        ("p/../../out.py", "member with a path that leads out of the wheel"),
-        ("/out.py", "member with a path that leads out of the wheel"),
-        ("//out.py", "member with a path that leads out of the wheel"),
-        ("p//out.py", "member with a path that leads out of the wheel"),
-        ("./out.py", "member with a path that leads out of the wheel"),
+        ("../out.py", "member with a path that leads out of the archive"),
+        ("p/../../out.py", "member with a path that leads out of the archive"),
+        ("/out.py", "member with a path that leads out of the archive"),
+        ("//out.py", "member with a path that leads out of the archive"),
+        ("p//out.py", "member with a path that leads out of the archive"),
+        ("./out.py", "member with a path that leads out of the archive"),
         ("..\\out.py", "member with an unusual character in its name"),
         ("C:out.py", "member with an unusual character in its name"),
         ("p/\x1b[31m.py", "member with an unusual character in its name"),
@@ -182,14 +194,14 @@ def test_a_bomb_that_lies_about_its_size(tmp_path: Path) -> None:
     (tmp_path / "w.whl").write_bytes(data)
     files, skipped = unpacked(tmp_path / "w.whl")
     assert files == {}
-    assert "bomb.py" in skipped["w.whl/bomb.py"]
+    assert skipped["w.whl/bomb.py"] == "member not unpacked: larger than it says"
 
 
 @pytest.mark.parametrize(
     ("limit", "value", "reason"),
     [
         ("LARGEST_FILE", 2 * 1024**2, "member larger than 2 MiB"),
-        ("LARGEST_TOTAL", 3 * 1024**2, "wheel with more than 0 GiB of source"),
+        ("LARGEST_TOTAL", 3 * 1024**2, "archive with more than 0 GiB of source"),
     ],
 )
 def test_limits_of_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, reason: str) -> None:
@@ -226,7 +238,7 @@ def test_a_damaged_member(tmp_path: Path) -> None:
     wheel.write_bytes(wheel.read_bytes().replace(b"something", b"different"))
     files, skipped = unpacked(wheel)
     assert files == {"b.py": "b"}
-    assert skipped["w.whl/a.py"].startswith("member not unpacked: Bad CRC-32")
+    assert skipped["w.whl/a.py"] == "member not unpacked: its checksum is wrong"
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"not a zip" * 100, b"PK\x05\x06" + b"\xff" * 18])
@@ -319,10 +331,101 @@ def test_a_package_that_is_not_there(index: Path, tmp_path: Path, capsys: pytest
     assert capsys.readouterr().err == ""
 
 
-def test_a_source_distribution_is_not_built(index: Path, tmp_path: Path) -> None:
-    (index / "bwdemo-1.0.tar.gz").write_bytes(b"")
+def sources(index: Path, name: str, members: Mapping[str, bytes]) -> Path:
+    file = index / name
+    file.write_bytes(tarred(members, "gz") if name.endswith(".gz") else zipped(members))
+    return file
+
+
+@pytest.mark.parametrize("name", ["bwdemo-1.0.tar.gz", "bwdemo-1.0.zip"])
+def test_a_source_distribution_is_read_and_not_built(
+    index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    ran = str(tmp_path / "ran").encode()
+    members = {
+        "bwdemo-1.0/setup.py": b"open('" + ran + b"', 'w')\n",
+        "bwdemo-1.0/pyproject.toml": b"[build-system]\nrequires = []\nbuild-backend = 'evil'\nbackend-path = ['.']\n",
+        "bwdemo-1.0/evil.py": b"open('" + ran + b"', 'w')\n",
+        "bwdemo-1.0/k.cu": b"__global__ void k() {}\n",
+        "bwdemo-1.0/PKG-INFO": b"",
+    }
+    sources(index, name, members)
+    package = open_package("pypi:bwdemo", tmp_path)
+    read = [file.path.removeprefix("pypi:bwdemo==1.0/") for file in discover([package.mount]).files]
+    assert sorted(read) == ["evil.py", "k.cu", "pyproject.toml", "setup.py"]
+    assert not (tmp_path / "ran").exists()
+    assert capsys.readouterr().err == "bwdemo: no wheel: it is built on your machine; scanning its sources\n"
+
+
+def test_the_sources_of_the_version_that_is_asked_for(index: Path, tmp_path: Path) -> None:
+    for version in ("1.0", "1.5", "2.0b1", "2.0"):
+        sources(index, f"bwdemo-{version}.tar.gz", {f"bwdemo-{version}/a.py": b""})
+    sources(index, "other-9.0.tar.gz", {})
+    assert download(Spec("bwdemo"), tmp_path).name == "bwdemo-2.0.tar.gz"
+    assert download(Spec("bwdemo", "1.5"), tmp_path).name == "bwdemo-1.5.tar.gz"
     with pytest.raises(SourceError, match="No matching distribution"):
-        download(Spec("bwdemo"), tmp_path)
+        download(Spec("bwdemo", "3.0"), tmp_path)
+
+
+def test_a_wheel_comes_before_the_sources(index: Path, tmp_path: Path) -> None:
+    put(index, "1.0")
+    sources(index, "bwdemo-1.0.tar.gz", {"bwdemo-1.0/a.py": b""})
+    assert download(Spec("bwdemo"), tmp_path).suffix == ".whl"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("../out.py", "member with a path that leads out of the archive"),
+        ("/out.py", "member with a path that leads out of the archive"),
+        ("p/../../out.py", "member with a path that leads out of the archive"),
+        ("p/\x1b[31m.py", "member with an unusual character in its name"),
+    ],
+)
+def test_sources_with_hostile_names(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "deep").mkdir()
+    file = sources(tmp_path / "deep", "p-1.0.tar.gz", {"p-1.0/ok.py": b"y", name: b"x"})
+    assert unpacked(file) == ({"ok.py": "y"}, {f"p-1.0.tar.gz/{name}": reason})
+    assert not list(tmp_path.glob("*.py")) and not Path("/out.py").exists()
+
+
+def test_links_in_sources_are_not_followed(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "p-1.0.tar.gz", "w:gz") as archive:
+        for kind, target in ((tarfile.SYMTYPE, "/etc/passwd"), (tarfile.LNKTYPE, "../../secret.py")):
+            row = tarfile.TarInfo(f"p-1.0/{kind.decode()}.py")
+            row.type, row.linkname = kind, target
+            archive.addfile(row)
+        archive.addfile(tarfile.TarInfo("p-1.0/ok.py"))
+    files, skipped = unpacked(tmp_path / "p-1.0.tar.gz")
+    assert (files, set(skipped.values())) == ({"ok.py": ""}, {"member that is a link"})
+
+
+def test_a_bomb_of_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pypi, "LARGEST_TOTAL", 3 * 1024**2)
+    members = {"p-1.0/a.py": b"x", "p-1.0/data.bin": bytes(8 * 1024**2), "p-1.0/z.py": b"z"}
+    file = sources(tmp_path, "p-1.0.tar.gz", members)
+    files, skipped = unpacked(file)
+    assert files == {"a.py": "x"}
+    assert skipped == {"p-1.0.tar.gz": "archive not read to its end: more than 0 GiB unpacked"}
+
+
+@pytest.mark.parametrize("cut", [10, 200, 1500])
+def test_sources_that_are_cut_short(tmp_path: Path, cut: int) -> None:
+    noise = random.Random(1).randbytes(2000).hex().encode()
+    file = sources(tmp_path, "p-1.0.tar.gz", {"p-1.0/a.py": noise, "p-1.0/b.py": noise})
+    file.write_bytes(file.read_bytes()[:cut])
+    try:
+        _, skipped = unpacked(file)
+    except SourceError as error:
+        assert "not a readable archive" in str(error)
+    else:
+        assert skipped
+
+
+def test_sources_that_cannot_be_fetched(index: Path, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"x-1\.0\.tar\.gz cannot be fetched"):
+        fetch_source(f"file://{tmp_path}/gone/x-1.0.tar.gz", tmp_path)
+    assert not list(tmp_path.glob("*.gz"))
 
 
 def test_no_pip_of_the_scanned_tree_is_run(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,7 +475,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_refused_members_are_findings_contract(tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path / "w.whl", {"/a.py": ""})
     assert unpack(wheel, tmp_path, "w").skipped == (
-        Skipped("w//a.py", "member with a path that leads out of the wheel"),
+        Skipped("w//a.py", "member with a path that leads out of the archive"),
     )
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from small_binaries import zipped
 
 from bwlint.sources import wheels
 from bwlint.sources.pypi import SourceError, Spec
-from bwlint.sources.wheels import Fetched, NotThere, Tag, fetch, parse_tag
+from bwlint.sources.wheels import Fetched, FetchedSources, NotThere, Tag, contents, fetch, parse_tag
 
 NO_WHEEL = "ERROR: No matching distribution found for x\n"
 
@@ -80,6 +81,11 @@ class Index:
         ]
         return "\n".join([*(links if "-vv" in options else []), NO_WHEEL])
 
+    def fetch(self, where: str, into: Path) -> Path:
+        file = into / where.rpartition("/")[2]
+        file.touch()
+        return file
+
     def _fits(self, name: str, spec: Spec, platforms: Sequence[str], python: str) -> bool:
         version, tag, _, own = name.removesuffix(".whl").split("-")[1:]
         return (
@@ -94,6 +100,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Index]:
     def make(*names: str) -> Index:
         made = Index(names)
         monkeypatch.setattr(wheels, "pip_download", made.pip)
+        monkeypatch.setattr(wheels, "fetch_source", made.fetch)
         return made
 
     return make
@@ -106,6 +113,9 @@ def rows(spec: str, into: Path, *platforms: str) -> list[str]:
     for row in fetch(Spec(name, version or None), platforms, into):
         if isinstance(row, NotThere):
             found.append(f"{row.machine}: {row.reason}")
+            continue
+        if isinstance(row, FetchedSources):
+            found.append(f"{row.lacks}: {row.path.name}")
             continue
         assert row.path.is_file()
         shutil.rmtree(row.path.parent)
@@ -170,8 +180,13 @@ X86, ARM, WIN = (
             *("x==1.0", ("x86_64",)),
             ["x86_64: x 1.0 has no wheel for Linux x86_64, only for win32"],
         ),
-        (("x-1.0.tar.gz",), "x", ("x86_64",), ["x86_64: x has no wheels, only a source distribution"]),
-        (("x-1.0.zip",), "x==1.0", ("x86_64",), ["x86_64: x 1.0 has no wheels, only a source distribution"]),
+        # The sources come last, once for all that have no wheel.
+        (("x-1.0.tar.gz",), "x", ("x86_64",), ["no wheel: x-1.0.tar.gz"]),
+        (("x-1.0.zip", "x-2.0.zip"), "x==1.0", ("x86_64", "win_amd64"), ["no wheel: x-1.0.zip"]),
+        (("x-1.0.tar.gz", "x-2.0.tar.gz", "y-3.0.tar.gz"), "x", (), ["no wheel: x-2.0.tar.gz"]),
+        ((X86, "x-1.0.tar.gz"), "x", (), [f"x86_64: 1.0 x86_64 {X86}", "no wheel for Linux aarch64: x-1.0.tar.gz"]),
+        ((WIN, "x-1.0.tar.gz"), "x", (), ["no wheel for Linux x86_64 and Linux aarch64: x-1.0.tar.gz"]),
+        ((X86, ARM, "x-1.0.tar.gz"), "x", (), [f"x86_64: 1.0 x86_64 {X86}", f"aarch64: 1.0 aarch64 {ARM}"]),
         (
             ("x-1.0-pp39-pypy39-linux_x86_64.whl",),
             *("x", ("x86_64",)),
@@ -259,6 +274,39 @@ def test_a_wheel_is_fetched_when_it_is_asked_for(tmp_path: Path, index: Callable
     assert not made.calls
     assert isinstance(next(found), Fetched)
     assert len(made.calls) == 1
+
+
+# Packages that have their content in others
+
+
+@pytest.mark.parametrize(
+    ("requires", "files", "found"),
+    [
+        (["y-libs==1.0"], {}, ["y-libs==1.0"]),
+        (["y-libs-base==1.0", "y-libs-cu12 (==1.0)"], {"x.pth": b"y"}, ["y-libs-base==1.0", "y-libs-cu12==1.0"]),
+        (
+            ["y==1.0; extra == 'cu13'", "z==2; platform_machine == 'x86_64'", "w==2; sys_platform == 'win32'"],
+            {},
+            ["z==2"],
+        ),
+        # What may be any of several releases is no content of this one.
+        (["y>=1.0", "y==1.*", "y", "y==1.0,!=1.1", "y @ https://files/y-1.0.zip", "-y", "y==--index-url=x"], {}, []),
+        # What holds something itself.
+        (["y-libs==1.0"], {"x/__init__.py": b""}, []),
+        (["y-libs==1.0"], {"x/a.so": b""}, []),
+    ],
+)
+def test_contents(tmp_path: Path, requires: Sequence[str], files: dict[str, bytes], found: Sequence[str]) -> None:
+    said = "".join(f"Requires-Dist: {each}\n" for each in requires)
+    data = {**files, "x-1.0.dist-info/METADATA": f"Name: x\nVersion: 1.0\n{said}\nRequires-Dist: text==1\n".encode()}
+    (tmp_path / "x-1.0-py3-none-any.whl").write_bytes(zipped(data))
+    assert [each.requirement for each in contents(tmp_path / "x-1.0-py3-none-any.whl")] == found
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", zipped({}), zipped({"x-1.0.dist-info/METADATA": bytes(2 << 20)})])
+def test_contents_of_what_is_no_such_wheel(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "x-1.0-py3-none-any.whl").write_bytes(data)
+    assert contents(tmp_path / "x-1.0-py3-none-any.whl") == ()
 
 
 # Fetching, with the real pip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ _CUDA = re.compile(
     r"(?:lib)?(?:cudart|cublas(?:Lt)?|cudnn(?:_\w+)?|nvrtc(?:-builtins)?|cufftw?|curand|cusparse(?:Lt)?|cusolver(?:Mg)?"
     r"|nccl|nvJitLink|cupti)(?:64_[\d_]+)?\.(?:so(?:\.\d+)*|dll)"
 )
+_RUNTIME = re.compile(r"(?:lib)?cudart(?:64_|\.so\.)(\d+).*")
 
 
 def judged(inspection: Inspection, shipment: Shipment) -> tuple[str, ...]:
@@ -78,6 +80,25 @@ def driver_needs(libraries: Sequence[DeviceLibrary], name: str) -> tuple[DriverN
         isa = max(isas)
         needs.append(DriverNeed(f"JIT of PTX {dotted(isa)}", *_both(driver_for_jit, isa), toolkit_of_isa(isa) or ""))
     return tuple(needs)
+
+
+def least_needs(libraries: Sequence[DeviceLibrary], name: str) -> tuple[DriverNeed, ...]:
+    """What asks for a driver where a chip runs some of the libraries: of those that ask for the runtimes of several
+    majors of CUDA a program loads those of one alone, and the oldest one is enough.
+    """
+    majors = {major for library in libraries for major in _majors(library)}
+    groups = [[each for each in libraries if _majors(each) <= {major}] for major in majors] or [list(libraries)]
+    found = [needs for group in groups if (needs := driver_needs(group, name))]
+    return min(found, key=lambda needs: _order(minimum(*(need.linux for need in needs))), default=())
+
+
+def _majors(library: DeviceLibrary) -> set[str]:
+    return {match[1] for name in library.binary.needed if (match := _RUNTIME.fullmatch(name))}
+
+
+def _order(driver: str | None) -> tuple[float, ...]:
+    """What is not known comes last."""
+    return (math.inf,) if driver is None else tuple(map(float, driver.split(".")))
 
 
 def driver(library: DeviceLibrary, asked: Iterable[str], system: System = "linux") -> str | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Literal
 
 from bwlint.chips import ChipSet, group, sold_chips
+from bwlint.chips.toolkits import known_chips
 from bwlint.model.findings import Claim, Confidence, Report, Severity, Skipped
 from bwlint.model.images import Binary, Container, Cubin, Image, Place, Version
 from bwlint.model.rule import RuleTraits
@@ -19,6 +23,8 @@ ALL, PARTIAL = "all", "partial"
 NO_KERNELS = "no kernels"
 """The generation of a container without a kernel, which no chip can lack."""
 
+_BEGINNING = re.compile(r"^[A-Za-z]*")
+_NUMBERS = re.compile(r"(?<=\.so)(?:\.\d+)+$")
 _X86 = frozenset({"x86_64", "i386"})
 
 
@@ -141,6 +147,40 @@ class KernelOperation:
 
 
 @dataclass(frozen=True, slots=True)
+class Assembler:
+    """A compiler of device code that comes along, and the release of CUDA whose it is. `path` is for reports."""
+
+    path: str
+    release: Version
+
+    @property
+    def file(self) -> str:
+        """Its file without the numbers behind it: libnvrtc.so, ptxas-blackwell."""
+        return _NUMBERS.sub("", PurePosixPath(self.path).name)
+
+    @property
+    def knows(self) -> ChipSet:
+        return known_chips(self.release)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPlace:
+    """A place in a package's own Python or build files, and what it does with the chips; `says` is how, in a phrase.
+
+    out: keeps them out and lets older ones in. build: builds nothing for them. in: lets them in to a `library` that has
+    nothing for them.
+    """
+
+    does: Literal["out", "build", "in"]
+    chips: tuple[str, ...]
+    path: str
+    line: int
+    subject: str
+    says: str
+    library: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Shipment:
     """One thing that is installed or loaded as a whole: a wheel, a folder, a file.
 
@@ -158,6 +198,23 @@ class Shipment:
     operations: tuple[KernelOperation, ...] = ()
     unread: tuple[Skipped, ...] = ()
     compiles: tuple[str, ...] = ()
+    assemblers: tuple[Assembler, ...] = ()
+    own: tuple[OwnPlace, ...] = ()
+    built: str = ""
+    elsewhere: tuple[str, ...] = ()
+
+    @property
+    def compilers(self) -> tuple[Assembler, ...]:
+        """The newest compiler of each name: an older ptxas beside a newer one is for older chips."""
+        by_release = sorted(self.assemblers, key=lambda one: one.release)
+        return tuple({_BEGINNING.findall(one.file)[0]: one for one in by_release}.values())
+
+    def unknown(self, asked: ChipSet) -> ChipSet:
+        """Those of the judged chips that none of its compilers knows; none where it has no compiler."""
+        compilers = self.compilers
+        return ChipSet.joining(
+            chip for chip in self.judged(asked) if compilers and not any(chip in one.knows for one in compilers)
+        )
 
     def judged(self, asked: ChipSet, library: DeviceLibrary | None = None) -> ChipSet:
         """Those of the asked chips that can be in a machine that this, or a library of it, is for."""

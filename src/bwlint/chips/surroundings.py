@@ -53,15 +53,19 @@ def packages() -> dict[str, PackageFloor]:
 
 @dataclass(frozen=True, slots=True)
 class ShippedCode:
-    """Releases of a package from `first` on have what runs on `chips`, or makes code for them."""
+    """Releases of a package from `first` on have what runs on `chips`, or makes code for them, or calls it."""
 
     name: str
     chips: tuple[str, ...]
     first: str
     what: str
+    called: bool = False
 
 
 @cache
 def shipped() -> tuple[ShippedCode, ...]:
     rows = table("toolkits")["shipped"]
-    return tuple(ShippedCode(row["name"], tuple(row["chips"]), row["first"], row["what"]) for row in rows)
+    return tuple(
+        ShippedCode(row["name"], tuple(row["chips"]), row["first"], row["what"], row.get("called", False))
+        for row in rows
+    )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 from bwlint.chips.chipset import ChipSet
+from bwlint.chips.devices import all_chips
 from bwlint.chips.targets import Target
 from bwlint.data import table
 
@@ -78,6 +80,28 @@ def within(limits: Bounds) -> Toolkits:
     return toolkits_where(
         lambda release: (not low or release >= version(low)) and (not high or release < version(high))
     )
+
+
+def known_chips(release: tuple[int, ...]) -> ChipSet:
+    """The chips that the compilers of a release know."""
+    gone = {name for row in table("toolkits")["dropped"] if version(row["first"]) <= release for name in row["chips"]}
+    first = {chip.name: version(chip.min_cuda) for chip in all_chips() if chip.min_cuda and chip.name not in gone}
+    return ChipSet.where(lambda chip: chip.name in first and first[chip.name] <= release)
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblerMarks:
+    """How a compiler of device code is known: by its file's name or a mark in it, and the text before its release."""
+
+    program: str
+    release: bytes
+    marks: tuple[bytes, ...]
+
+
+@cache
+def assembler_marks() -> AssemblerMarks:
+    row = table("toolkits")["assembler"]
+    return AssemblerMarks(row["program"], row["release"].encode(), tuple(mark.encode() for mark in row["marks"]))
 
 
 def first_release(chips: ChipSet) -> str:

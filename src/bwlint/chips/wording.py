@@ -29,6 +29,11 @@ def called(chips: ChipSet) -> str:
     return f"{first} ({first.products[0]})" if first and len(chips) == 1 and first.products else plain(chips)
 
 
+def targets(chips: ChipSet) -> str:
+    """What compilers call chips: "sm_120 and sm_121"."""
+    return " and ".join(f"sm_{chip.joined}" for chip in chips)
+
+
 def kib(size: int) -> str:
     """Bytes as a person reads them: "196608 bytes (192 KiB)"."""
     return f"{size} bytes ({size / 1024:.4g} KiB)"

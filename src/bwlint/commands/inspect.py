@@ -20,6 +20,7 @@ def run(options: dict[str, Any]) -> int:
     from bwlint.inspection import InspectionRequest, inspect
     from bwlint.model.escape import visible
     from bwlint.report.summary import at_least, not_read, summary
+    from bwlint.run.own_code import own_places
     from bwlint.settings.config import ConfigError, UsageError
 
     if not (options["things"] or options["installed"]):
@@ -39,7 +40,7 @@ def run(options: dict[str, Any]) -> int:
     )
     try:
         with progress() as advance:
-            found = inspect(request, advance)
+            found = inspect(request, advance, own_places)
     except (UsageError, ConfigError) as error:
         raise failure(error) from None
     write(_inspection(found, options), options)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from bwlint.binaries.allowance import Allowance, Exhausted
 from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.operations import operations
-from bwlint.binaries.shipments import DeviceLibrary, Flaw, Inspection, Shipment
+from bwlint.binaries.shipments import DeviceLibrary, Flaw, Inspection, OwnPlace, Shipment
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.inspection.answers import answer
 from bwlint.inspection.origins import Origin, origins
@@ -68,8 +68,12 @@ class Inspected:
     unjudged: tuple[str, ...] = ()
 
 
-def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
-    """Inspect what is asked for. Raises UsageError and ConfigError."""
+OwnText = Callable[[Path, Shipment, ChipSet, Path], tuple[OwnPlace, ...]]
+"""What the text of an archive, of which a shipment was made, does with chips; the last is a folder to unpack it in."""
+
+
+def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnText | None = None) -> Inspected:
+    """Inspect what is asked for, and packages by their own text too. Raises UsageError and ConfigError."""
     config = (
         Configs()
         .of_folder(os.path.realpath(os.curdir))
@@ -100,6 +104,8 @@ def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
                 for origin in origins(things, installed, request.platforms, scratch):
                     advance("reading", len(shipments), 0)
                     shipment, unread = examine(origin, asked, scratch, deep=request.kernels, allowance=allowance)
+                    if own_text is not None and origin.is_package:
+                        shipment = _with_own_text(shipment, Path(origin.files[0][1]), asked, scratch, own_text, skipped)
                     shipments.append(shipment)
                     findings += judged(shipment, asked, rules)
                     skipped += unread
@@ -116,6 +122,16 @@ def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
         each.name for each in shipments if each.unread and not (each.libraries or each.others or each.compiles)
     )
     return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged)
+
+
+def _with_own_text(
+    shipment: Shipment, archive: Path, asked: ChipSet, scratch: Path, own_text: OwnText, skipped: list[Skipped]
+) -> Shipment:
+    try:
+        return replace(shipment, own=own_text(archive, shipment, shipment.judged(asked), scratch))
+    except ReadError as error:
+        skipped.append(Skipped(shipment.name, f"what its own code asks: {error}"))
+        return shipment
 
 
 def _one_by_one(request: InspectionRequest) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -151,7 +167,20 @@ def examine(
     unknown = tuple(skip for skip in skipped if skip.path not in known)
     lacking = operations(gathered, asked)
     compiles = run_time.evidence if run_time.is_wanted else ()
-    found = Shipment(origin.name, gathered, origin.tag, machine, origin.missing, others, lacking, unknown, compiles)
+    found = Shipment(
+        origin.name,
+        gathered,
+        origin.tag,
+        machine,
+        origin.missing,
+        others,
+        lacking,
+        unknown,
+        compiles,
+        tuple(run_time.assemblers),
+        built=origin.built,
+        elsewhere=origin.elsewhere,
+    )
     return found, skipped
 
 
@@ -205,8 +234,8 @@ def _libraries(
             reasons = ["no device code is in it, though its name says so"]
         for reason in reasons:
             unread.add(Skipped(entry.path, reason))
-        if not (library.units or reasons):
-            run_time.take_binary(entry.source)
+        if not is_bare(library):
+            run_time.take_binary(entry.path, entry.source, has_code=bool(library.units))
         if library.units or not reasons:
             yield library
 

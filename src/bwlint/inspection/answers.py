@@ -3,28 +3,94 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from bwlint.binaries.library import is_bare
-from bwlint.binaries.needs import faults
+from bwlint.binaries.needs import dotted, faults
 from bwlint.binaries.operations import is_spare, kernels_beside
 from bwlint.binaries.shipments import DeviceLibrary, KernelOperation, Shipment, main_reason
 from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
 from bwlint.chips.features import feature
-from bwlint.chips.wording import listed
+from bwlint.chips.surroundings import shipped
+from bwlint.chips.toolkits import known_chips
+from bwlint.chips.wording import listed, plain, targets
+from bwlint.model.images import Version
 from bwlint.model.naming import counted
+
+_NO_SOURCES = "no device code in its sources"
+_OWN = {
+    "build": "its own build leaves out {chips} ({names})",
+    "out": "its own code turns {chips} away in {names}, where older chips get in",
+    "in": "its own code lets {chips} in to {library} ({names}), which has nothing for it",
+}
 
 
 def answer(shipment: Shipment, asked: ChipSet) -> str:
     """ "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"."""
     if shipment.missing:
         return f"not installable: {shipment.missing}"
-    if not shipment.libraries:
-        return _without_code(shipment)
-    rest = _of_chips(shipment, asked)
-    return _unsound(shipment, rest) + rest
+    if shipment.elsewhere:
+        return f"nothing is in it; its content lies in {listed(shipment.elsewhere)}"
+    parts = (*_whole(shipment, asked), *_own_text(shipment), *_called(shipment, asked), *_elsewhere(shipment, asked))
+    return "; ".join(filter(None, parts))
+
+
+def _whole(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """What is true of all of it."""
+    if shipment.built:
+        yield f"{shipment.built}: it is built on your machine"
+    compilers = tuple(_compilers(shipment, asked))
+    yield from compilers
+    if shipment.libraries:
+        ready = _of_chips(shipment, asked)
+        yield ("the ready code " if compilers or shipment.built else "") + _unsound(shipment, ready) + ready
+    elif shipment.built:
+        yield f"its sources have device code ({', '.join(shipment.compiles)})" if shipment.compiles else _NO_SOURCES
+    elif compilers:
+        yield from _way(shipment)
+    else:
+        yield _without_code(shipment)
+
+
+def _own_text(shipment: Shipment) -> Iterator[str]:
+    """What its own Python and build files do with chips, and whose text that is."""
+    subjects: dict[tuple[str, str, str], list[str]] = {}
+    for place in shipment.own:
+        subjects.setdefault((place.does, " and ".join(place.chips), place.library), []).append(place.subject)
+    for (does, chips, library), names in subjects.items():
+        yield _OWN[does].format(chips=chips, library=library, names=listed(list(dict.fromkeys(names))))
+
+
+def _called(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """What is known of its release, and no file shows."""
+    from packaging.utils import parse_wheel_filename
+    from packaging.version import Version as Release
+
+    try:
+        name, version, *_ = parse_wheel_filename(PurePosixPath(shipment.name).name)
+    except ValueError:
+        return
+    for row in shipped():
+        chips = shipment.judged(asked) & ChipSet.of(*row.chips)
+        if row.called and row.name == name and version < Release(row.first) and chips:
+            yield f"before {row.first} it has no {row.what} on {plain(chips)}"
+
+
+def _compilers(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """ "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121"."""
+    judged, lost = shipment.judged(asked), shipment.unknown(asked)
+    names_of: dict[Version, list[str]] = {}
+    for one in shipment.compilers:
+        names_of.setdefault(one.release, []).append(one.file)
+    for release, names in names_of.items() if judged else ():
+        known, unknown = judged & known_chips(release), judged - known_chips(release)
+        says = [" and ".join(known.names)] if known else []
+        says += [f"{'but ' if known else ''}no {' and no '.join(unknown.names)}"] if unknown else []
+        ends = f": nothing compiles for {targets(lost)}" if unknown and unknown == lost else ""
+        verb = "knows" if len(names) == 1 else "know"
+        yield f"its {listed(names)} (CUDA {dotted(release)}) {verb} {', '.join(says)}{ends}"
 
 
 def _unsound(shipment: Shipment, rest: str) -> str:
@@ -46,18 +112,27 @@ def _of_chips(shipment: Shipment, asked: ChipSet) -> str:
     for chip in judged.names:
         chips_of.setdefault(_on(shipment, chip), []).append(chip)
     parts = [text.replace("{}", " and ".join(chips)) for text, chips in chips_of.items()]
-    elsewhere = (asked - judged).names
-    if elsewhere:
-        found = "is found" if len(elsewhere) == 1 else "are found"
-        parts.append(f"{' and '.join(elsewhere)} {found} in aarch64 machines alone, and this is for {shipment.machine}")
     return "; ".join(parts)
+
+
+def _elsewhere(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """The chips that are in no machine that it is for."""
+    names = (asked - shipment.judged(asked)).names
+    if names and (shipment.libraries or shipment.assemblers):
+        found = "is found" if len(names) == 1 else "are found"
+        yield f"{' and '.join(names)} {found} in aarch64 machines alone, and this is for {shipment.machine}"
+
+
+def _way(shipment: Shipment) -> Iterator[str]:
+    """How it comes to device code where it brings none."""
+    if shipment.compiles:
+        yield f"it compiles at run time ({', '.join(shipment.compiles)})"
 
 
 def _without_code(shipment: Shipment) -> str:
     """Of what was not read nobody knows what it holds."""
     if not shipment.unread:
-        how = f" here; it compiles at run time ({', '.join(shipment.compiles)})" if shipment.compiles else ""
-        return f"no device code{how}"
+        return " here; ".join(("no device code", *_way(shipment)))
     paths = {one.path for one in shipment.unread}
     if len(paths) == 1 and not shipment.others:
         return f"cannot be read: {shipment.unread[0].reason}"

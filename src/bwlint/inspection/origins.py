@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bwlint.inspection.run_time import is_source
+from bwlint.inspection.run_time import is_assembler, is_source
 from bwlint.model.findings import Skipped
 from bwlint.sources.archives import is_archive
 from bwlint.sources.kinds import BINARY, PTX, kind_of
-from bwlint.sources.pypi import PREFIX, SourceError, parse_spec
+from bwlint.sources.pypi import PREFIX, SourceError, Spec, is_package, parse_spec
 from bwlint.sources.walk import VENV_MARK, discover, is_unread
 
 _WHEEL = ".whl"
@@ -24,17 +24,18 @@ def is_binary(name: str) -> bool:
 
 
 def _is_wanted(name: str) -> bool:
-    """Whether a file of this name may hold device code, or text that is compiled to it where it runs."""
-    return is_binary(name) or is_source(name)
+    """Whether a file of this name may hold device code, or text that is compiled to it where it runs, or compiles."""
+    return is_binary(name) or is_source(name) or is_assembler(name)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """A shipment to be. `files` are paths for reports with the real ones, `skipped` what is known not to be read.
 
-    `missing` says why there are no files; `machine` is that of a wheel's tag, "" where nothing says so. `is_named` is
-    false for what was found by walking: a file that is broken is then passed over. `wanted` says by its name whether
-    a member of an archive is read.
+    `missing` says why there are no files, `built` that these are sources for the lack of a wheel, `elsewhere` which
+    packages have the content of one that has none; `machine` is that of a wheel's tag, "" where nothing says so.
+    `is_named` is false for what was found by walking: a file that is broken is then passed over. `wanted` says by its
+    name whether a member of an archive is read.
     """
 
     name: str
@@ -44,7 +45,14 @@ class Origin:
     missing: str = ""
     skipped: tuple[Skipped, ...] = ()
     is_named: bool = True
+    built: str = ""
+    elsewhere: tuple[str, ...] = ()
     wanted: Callable[[str], bool] = _is_wanted
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it is one wheel or one source distribution."""
+        return len(self.files) == 1 and is_package(self.files[0][1])
 
 
 def origins(
@@ -67,19 +75,27 @@ def origins(
         yield Origin(f"{name}=={found.version}", pairs, skipped=found.skipped)
 
 
-def _fetched(thing: str, platforms: Sequence[str], scratch: Path) -> Iterator[Origin]:
-    from bwlint.sources.wheels import LINUX, Fetched, fetch
+def _fetched(thing: str, platforms: Sequence[str], scratch: Path, *, follows: bool = True) -> Iterator[Origin]:
+    from bwlint.sources.wheels import LINUX, FetchedSources, NotThere, contents, fetch
 
-    spec = parse_spec(thing)
-    for row in fetch(spec, platforms, scratch):
-        if not isinstance(row, Fetched):
+    for row in fetch(parse_spec(thing), platforms, scratch):
+        if isinstance(row, NotThere):
             machine = row.machine if row.machine in LINUX else ""
             yield Origin(thing, tag=row.machine, machine=machine, missing=row.reason)
             continue
+        name, files = row.path.name, ((row.path.name, str(row.path)),)
+        others: tuple[Spec, ...] = ()
         try:
-            yield Origin(row.path.name, ((row.path.name, str(row.path)),), row.tag.platform, _machine(row.tag.machine))
+            if isinstance(row, FetchedSources):
+                yield Origin(name, files, built=row.lacks)
+                continue
+            others = contents(row.path, row.asked if row.asked in LINUX else LINUX[0]) if follows else ()
+            asked = tuple(other.requirement for other in others)
+            yield Origin(name, files, row.tag.platform, _machine(row.tag.machine), elsewhere=asked)
         finally:
             shutil.rmtree(row.path.parent, ignore_errors=True)
+        for other in others:
+            yield from _fetched(f"{PREFIX}{other.requirement}", platforms, scratch, follows=False)
 
 
 def _local(thing: str) -> Iterator[Origin]:
@@ -110,7 +126,7 @@ def _archives(folder: str) -> Iterator[str]:
 def _file(path: str, *, is_named: bool) -> Origin:
     files = ((path, path),)
     if not path.endswith(_WHEEL):
-        return Origin(path, files, is_named=is_named)
+        return Origin(path, files, is_named=is_named, built="a source distribution" if is_package(path) else "")
     from bwlint.sources.wheels import parse_tag
 
     try:

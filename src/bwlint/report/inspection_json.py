@@ -87,6 +87,13 @@ def _shipment(shipment: Shipment) -> dict[str, Any]:
         "missing": shipment.missing,
         "others": shipment.others,
         "compiles": list(shipment.compiles),
+        "compilers": [
+            {"path": one.path, "cuda": dotted(one.release), "chips": list(one.knows.names)}
+            for one in shipment.assemblers
+        ],
+        "built": shipment.built,
+        "elsewhere": list(shipment.elsewhere),
+        "own": [asdict(one) for one in shipment.own],
         "possible": list(shipment.judged(EVERY).names),
         "chips": _words(shipment.libraries),
         "libraries": [],

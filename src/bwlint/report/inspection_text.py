@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from bwlint.binaries.needs import DriverNeed, cuda_libraries, dotted, driver_needs, faults, jit_images, judged
+from bwlint.binaries.needs import DriverNeed, cuda_libraries, dotted, faults, jit_images, judged, least_needs
 from bwlint.binaries.shipments import NONE, PARTIAL, DeviceLibrary, Inspection, Shipment, Tally, reasons
 from bwlint.chips import ChipSet, chip
 from bwlint.chips.drivers import jit_seconds, minimum
@@ -17,6 +17,7 @@ from bwlint.report.snippet import Paint
 
 MOST_LINES = 8
 """Of one kind below a table; the rest is counted."""
+_OWN = {"out": "turned away", "build": "not built for", "in": "let in"}
 _LEAST_COST = 1_000_000
 """Bytes of PTX from which on it is said what they cost: below, starting takes as long."""
 
@@ -83,12 +84,20 @@ def _found(
     paint: Paint,
 ) -> Iterator[list[str]]:
     """The paragraphs on the libraries of a shipment; `needed` columns of the table must be there."""
+    own = [*_limited(_compilers(shipment)), *_limited(_own(shipment))]
     if not shipment.libraries:
+        yield own
         return
     yield [*draw(shipment, columns, width, paint, needed), _products(asked)]
     yield list(_shortfalls(shipment, answer, asked, paint))
     rest = [_without_code(shipment)] if shipment.others else []
-    yield [*needs(shipment, asked), *_limited(_faults(shipment)), *rest, *_unread(shipment)]
+    yield [
+        *needs(shipment, asked),
+        *own,
+        *_limited(_faults(shipment)),
+        *rest,
+        *_unread(shipment),
+    ]
 
 
 def _products(asked: Sequence[str]) -> str:
@@ -167,7 +176,7 @@ def needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
         yield f"built with CUDA {', '.join(map(dotted, toolkits))}"
     lines: dict[str, list[str]] = {}
     for name in asked:
-        drivers = driver_needs(shipment.libraries, name)
+        drivers = least_needs(shipment.libraries, name)
         if drivers:
             only_windows = all(library.binary.form == "pe" for library in shipment.libraries)
             lines.setdefault(_driver(drivers, only_windows), []).append(name)
@@ -187,6 +196,18 @@ def _numbers(need: DriverNeed, only_windows: bool) -> str:
     parts = [("Linux", None if only_windows else need.linux), ("Windows", need.windows)]
     known = ", ".join(f"{system} {number}" for system, number in parts if number)
     return known or (f"one of CUDA {need.cuda}" if need.cuda else "one that knows it")
+
+
+def _compilers(shipment: Shipment) -> Iterator[str]:
+    yield from (
+        f"compiler of CUDA {dotted(one.release)}: {relative(one.path, shipment)}" for one in shipment.assemblers
+    )
+
+
+def _own(shipment: Shipment) -> Iterator[str]:
+    for one in shipment.own:
+        place = visible(f"{one.path}:{one.line} {one.subject}: {one.says}")
+        yield f"{' and '.join(one.chips)} {_OWN[one.does]}: {place}"
 
 
 def _faults(shipment: Shipment) -> Iterator[str]:

@@ -23,7 +23,7 @@ from bwlint.settings.suppress import MARK
 from bwlint.sources import disk, faults
 from bwlint.sources.ignore import Matcher
 from bwlint.sources.kinds import BINARY, kind_of
-from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_package
+from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_packages
 from bwlint.sources.read import given
 from bwlint.sources.scratch import scratch_folder
 from bwlint.sources.texts import Names, Texts
@@ -248,12 +248,13 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, adv
             continue
         advance("downloading" if path.startswith(PREFIX) else "unpacking", 0, 0)
         try:
-            unpacked = open_package(path, scratch_folder(stack))
+            opened = tuple(open_packages(path, scratch_folder(stack)))
         except SourceError as error:
             raise UsageError(str(error)) from None
-        paths.append(unpacked.mount)
-        wheels.append((unpacked.mount.reported, str(unpacked.wheel)))
-        refused += unpacked.skipped
+        for unpacked in opened:
+            paths.append(unpacked.mount)
+            wheels.append((unpacked.mount.reported, str(unpacked.archive)))
+            refused += unpacked.skipped
     found = discover(paths, use_gitignore=request.use_gitignore, force_exclude=request.force_exclude)
     if found.errors:
         raise UsageError("\n".join(f"{visible(error.path)}: {error.reason}" for error in found.errors))

@@ -1,6 +1,6 @@
-"""Wheels as trees to scan: fetched by name from the user's package index, or given as a file.
+"""Packages as trees to scan: fetched by name from the user's package index, or a wheel that is given as a file.
 
-Nothing of a wheel is installed, built, imported or run. `pip` fetches it; only files that bwlint reads are
+Nothing of a package is installed, built, imported or run. `pip` fetches wheels; only files that bwlint reads are
 unpacked, below limits, and each one that is refused is said.
 """
 
@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import re
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from bwlint.model.findings import Skipped
-from bwlint.sources.kinds import BINARY, kind_of
+from bwlint.sources.errors import ReadError
+from bwlint.sources.kinds import BINARY, KINDS, kind_of
+from bwlint.sources.stretch import ByteSource
 from bwlint.sources.walk import Mount
 
 if TYPE_CHECKING:
-    import zipfile
+    from bwlint.sources.member import Member
 
 PREFIX = "pypi:"
 
@@ -33,10 +35,11 @@ HIGHEST_RATIO = 200
 RATIO_COUNTS_FROM = 1024**2
 """Limits for unpacking: members in the archive, bytes of all files and of one, bytes out per byte in."""
 
+# Binaries are read in the archive, one by one.
+_TEXTS = frozenset(kind.name for kind in KINDS) - {BINARY}
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _PIP_SECONDS = 600
 _PIP_LINES = 6
-_CHUNK = 1024 * 1024
 NO_WHEEL = ("No matching distribution found", "Could not find a version that satisfies")
 """What pip says where it could fetch something if it were not for versions or platforms."""
 # manylinux2014 stands for its two predecessors too: vLLM's wheels are tagged manylinux1.
@@ -71,29 +74,48 @@ class Spec:
 class Unpacked:
     """`mount` is what `walk.discover` takes; `skipped` are members that were refused, as reported paths.
 
-    Binaries stay in the `wheel`, to be read there.
+    Binaries stay in the `archive`, to be read there.
     """
 
     mount: Mount
-    wheel: Path
+    archive: Path
     skipped: tuple[Skipped, ...]
 
 
 def is_package(argument: str) -> bool:
-    """Whether an argument of `check` is for this module: ``pypi:...`` or a wheel file."""
-    return argument.startswith(PREFIX) or (argument.endswith(".whl") and Path(argument).is_file())
+    """Whether an argument of `check` is for this module: ``pypi:...``, a wheel or a source distribution."""
+    if not argument.endswith((".whl", ".tar.gz", ".zip")):
+        return argument.startswith(PREFIX)
+    return Path(argument).is_file() and (argument.endswith(".whl") or _is_sources(Path(argument).name))
 
 
-def open_package(argument: str, into: Path) -> Unpacked:
-    """The files of ``pypi:NAME[==VERSION]`` or of a local wheel, unpacked in a new folder below `into`.
+def _is_sources(name: str) -> bool:
+    from packaging.utils import InvalidSdistFilename, parse_sdist_filename
 
-    Raises SourceError.
+    try:
+        return bool(parse_sdist_filename(name))
+    except InvalidSdistFilename:
+        return False
+
+
+def open_packages(argument: str, into: Path) -> Iterator[Unpacked]:
+    """The files of ``pypi:NAME[==VERSION]`` or of a local archive, unpacked in a new folder below `into`.
+
+    Where a wheel of an index holds nothing itself, those of the packages follow that have its content. Raises
+    SourceError.
     """
     if not argument.startswith(PREFIX):
-        return unpack(Path(argument), into, argument)
+        yield unpack(Path(argument), into, argument)
+        return
+    from bwlint.sources.wheels import contents
+
     spec = parse_spec(argument)
-    wheel = download(spec, into)
-    return unpack(wheel, into, f"{PREFIX}{spec.name}=={spec.version or version_of(wheel)}")
+    archive = download(spec, into)
+    yield unpack(archive, into, f"{PREFIX}{spec.name}=={spec.version or version_of(archive)}")
+    for other in contents(archive) if archive.suffix == ".whl" else ():
+        print(f"{spec.requirement}: its content lies in {other.requirement}, which is scanned too", file=sys.stderr)
+        archive = download(other, into)
+        yield unpack(archive, into, f"{PREFIX}{other.requirement}")
 
 
 def parse_spec(text: str) -> Spec:
@@ -109,8 +131,11 @@ def parse_spec(text: str) -> Spec:
 def download(spec: Spec, into: Path) -> Path:
     """Fetch the wheel of `spec` with the user's own pip configuration into a new folder below `into`.
 
-    Where none fits this machine, one for Linux on x86-64 is taken, and stderr says so. Raises SourceError.
+    Where none fits this machine, one for Linux on x86-64 is taken, and where there is none, the source distribution;
+    stderr says so. Raises SourceError.
     """
+    from bwlint.sources.sdists import address, fetch_source
+
     # pip runs in that folder, so its path must not be relative.
     dest = Path(tempfile.mkdtemp(prefix="wheel-", dir=into.resolve()))
     failure = pip_download(spec, dest, ())
@@ -120,6 +145,11 @@ def download(spec: Spec, into: Path) -> Path:
             note = "no wheel for this platform; scanning the one for Linux x86-64 and CPython 3.12"
             print(f"{spec.requirement}: {note}", file=sys.stderr)
         failure = failure if again else None
+    if failure and any(words in failure for words in NO_WHEEL):
+        where = address(spec, pip_download(spec, dest, ("-vv",)) or "")
+        if where:
+            print(f"{spec.requirement}: no wheel: it is built on your machine; scanning its sources", file=sys.stderr)
+            return fetch_source(where, dest)
     if failure:
         raise SourceError(f"pip cannot download {spec.requirement}:\n{last_lines(failure)}")
     return only_wheel(spec, dest)
@@ -133,22 +163,34 @@ def only_wheel(spec: Spec, folder: Path) -> Path:
     return wheels[0]
 
 
-def unpack(wheel: Path, into: Path, reported: str) -> Unpacked:
-    """Extract the files of a known kind from `wheel` into a new folder below `into`.
+def unpack(archive: Path, into: Path, reported: str, kinds: frozenset[str] = _TEXTS) -> Unpacked:
+    """Extract the files of these kinds from a wheel or a source distribution into a new folder below `into`.
 
-    They are reported as `reported`/path. Raises SourceError when the archive as a whole cannot be read.
+    They are reported as `reported`/path; of sources the folder around all of them is left out. Raises SourceError when
+    the archive as a whole cannot be read.
     """
-    import zipfile
+    from bwlint.sources import tars, zips
+
+    is_wheel = archive.suffix == ".whl"
+    folder = Path(tempfile.mkdtemp(prefix="unpacked-", dir=into))
+    left = LARGEST_TOTAL
+
+    def meter(size: int) -> None:
+        nonlocal left
+        left -= size
+        if left < 0:
+            raise ReadError(f"more than {LARGEST_TOTAL // 1024**3} GiB unpacked")
 
     try:
-        with zipfile.ZipFile(wheel) as archive:
-            if len(archive.infolist()) > MOST_MEMBERS:
-                raise SourceError(f"{plain(reported)}: more than {MOST_MEMBERS:,} members")
-            folder = Path(tempfile.mkdtemp(prefix="unpacked-", dir=into))
-            skipped = _extract(archive, folder, reported)
-    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise SourceError(f"{plain(reported)}: not a readable wheel: {plain(str(error))}") from None
-    return Unpacked(Mount(reported, str(folder)), wheel, tuple(skipped))
+        with archive.open("rb") as file:
+            members = (tars if archive.suffix == ".gz" else zips).members(ByteSource.of_file(file.fileno()), meter)
+            skipped = _extract(members, folder, reported, kinds)
+    except (OSError, ReadError) as error:
+        what = "wheel" if is_wheel else "archive"
+        raise SourceError(f"{plain(reported)}: not a readable {what}: {plain(str(error))}") from None
+    tops = [] if is_wheel else list(folder.iterdir())
+    top = tops[0] if len(tops) == 1 and tops[0].is_dir() else folder
+    return Unpacked(Mount(reported, str(top)), archive, tuple(skipped))
 
 
 def _checked_version(text: str) -> str:
@@ -163,14 +205,15 @@ def _checked_version(text: str) -> str:
         raise SourceError(f"{plain(text)!r} is not a version; write pypi:NAME==VERSION") from None
 
 
-def version_of(wheel: Path) -> str:
-    """The version in the name of a wheel's file; raises SourceError."""
-    from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+def version_of(archive: Path) -> str:
+    """The version in the name of a wheel or a source distribution; raises SourceError."""
+    from packaging.utils import parse_sdist_filename, parse_wheel_filename
 
     try:
-        return str(parse_wheel_filename(wheel.name)[1])
-    except InvalidWheelFilename:
-        raise SourceError(f"pip downloaded a file with a strange name: {plain(wheel.name)}") from None
+        name = archive.name
+        return str((parse_wheel_filename if archive.suffix == ".whl" else parse_sdist_filename)(name)[1])
+    except ValueError:
+        raise SourceError(f"pip downloaded a file with a strange name: {plain(archive.name)}") from None
 
 
 def pip_download(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int = _PIP_SECONDS) -> str | None:
@@ -227,68 +270,63 @@ def plain(text: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
-def _extract(archive: zipfile.ZipFile, folder: Path, reported: str) -> list[Skipped]:
+def _extract(members: Iterable[Member], folder: Path, reported: str, kinds: frozenset[str]) -> list[Skipped]:
     skipped: list[Skipped] = []
-    room = LARGEST_TOTAL
-    for member in archive.infolist():
-        # Binaries are read in the archive, one by one.
-        if kind_of(member.filename.rpartition("/")[2]) in (None, BINARY):
-            continue
-        refusal = _refusal(member, room)
-        if refusal is None:
-            written = _write(archive, member, folder / member.filename, room)
+    room, count = LARGEST_TOTAL, 0
+    try:
+        for member in members:
+            count += 1
+            if count > MOST_MEMBERS:
+                raise SourceError(f"{plain(reported)}: more than {MOST_MEMBERS:,} members")
+            if kind_of(member.name.rpartition("/")[2]) not in kinds:
+                continue
+            written = _refusal(member, room) or _write(member, folder / member.name, min(room, LARGEST_FILE))
             if isinstance(written, int):
                 room -= written
-                continue
-            refusal = written
-        skipped.append(Skipped(f"{reported}/{member.filename}", refusal))
+            else:
+                skipped.append(Skipped(f"{reported}/{member.name}", written))
+    except ReadError as error:
+        if not count:
+            raise
+        skipped.append(Skipped(reported, f"archive not read to its end: {error}"))
     return skipped
 
 
-def _refusal(member: zipfile.ZipInfo, room: int) -> str | None:
+def _refusal(member: Member, room: int) -> str:
     """Why a member is not unpacked, by what the archive says of it."""
-    name, size = member.filename, member.file_size
-    mode = member.external_attr >> 16
-    if not name.isprintable() or "\\" in name or ":" in name:
+    if not member.name.isprintable() or "\\" in member.name or ":" in member.name:
         return "member with an unusual character in its name"
-    if any(part in ("", ".", "..") for part in name.split("/")):
-        return "member with a path that leads out of the wheel"
-    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-        return "member that is a symlink" if stat.S_ISLNK(mode) else "member that is not a regular file"
-    if member.flag_bits & 0x1:
-        return "encrypted member"
-    if size > LARGEST_FILE:
+    if any(part in ("", ".", "..") for part in member.name.split("/")):
+        return "member with a path that leads out of the archive"
+    if member.link:
+        return "member that is a link"
+    if member.size > LARGEST_FILE:
         return f"member larger than {LARGEST_FILE // 1024**2} MiB"
-    if size > room:
-        return f"wheel with more than {LARGEST_TOTAL // 1024**3} GiB of source"
-    if size > RATIO_COUNTS_FROM and size > HIGHEST_RATIO * member.compress_size:
-        return f"member compressed more than 1 to {HIGHEST_RATIO}"
-    return None
+    if member.size > room:
+        return f"archive with more than {LARGEST_TOTAL // 1024**3} GiB of source"
+    return member.refusal
 
 
-def _write(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, room: int) -> int | str:
+def _write(member: Member, target: Path, limit: int) -> int | str:
     """Unpack one member; the bytes written, or why it failed. Nothing is overwritten, nothing half stays."""
+    from bwlint.sources.member import chunks_of
+
     created = False
+    written = 0
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with archive.open(member) as packed, target.open("xb") as out:
+        content = member.content()
+        with target.open("xb") as out:
             created = True
-            return _copy(packed, out, min(LARGEST_FILE, room))
+            for chunk in chunks_of(content) if isinstance(content, ByteSource) else content:
+                written += len(chunk)
+                if written > limit:
+                    raise ReadError("larger than it says")
+                out.write(chunk)
     except FileExistsError:
         return "member named twice"
-    # Each decompressor raises errors of its own, and hostile archives reach them all.
-    except Exception as error:
+    except (OSError, ReadError) as error:
         if created:
             target.unlink(missing_ok=True)
-        return f"member not unpacked: {plain(str(error)) or type(error).__name__}"
-
-
-def _copy(packed: IO[bytes], out: IO[bytes], limit: int) -> int:
-    """Copy at most `limit` bytes, whatever the archive says of the size; ValueError when there are more."""
-    written = 0
-    while chunk := packed.read(_CHUNK):
-        written += len(chunk)
-        if written > limit:
-            raise ValueError("larger than it says")
-        out.write(chunk)
+        return f"member not unpacked: {plain(str(error))}"
     return written

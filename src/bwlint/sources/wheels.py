@@ -6,13 +6,32 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from email import message_from_bytes
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from bwlint.sources.pypi import NO_WHEEL, SourceError, Spec, last_lines, only_wheel, pip_download, plain, version_of
+from bwlint.sources.errors import ReadError
+from bwlint.sources.kinds import kind_of
+from bwlint.sources.member import chunks_of
+from bwlint.sources.pypi import (
+    NO_WHEEL,
+    PREFIX,
+    SourceError,
+    Spec,
+    last_lines,
+    only_wheel,
+    parse_spec,
+    pip_download,
+    plain,
+    version_of,
+)
+from bwlint.sources.sdists import address, fetch_source
+from bwlint.sources.stretch import ByteSource
 
 if TYPE_CHECKING:
+    from email.message import Message
+
     from packaging.version import Version
 
 ANY = "any"
@@ -33,6 +52,9 @@ _NEWEST_PYTHON = "3.14"
 _PIP_SECONDS = 3600
 _LISTED_FILE = re.compile(r"[/ ]([A-Za-z0-9][^\s/#?]*\.(?:whl|tar\.gz|zip|tar\.bz2))(?=[\s#?]|$)")
 _MOST_NAMED = 6
+_METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
+_LARGEST_TEXT = 1 << 20
+_SOURCES_ALONE = "only a source distribution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +80,19 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class NotThere:
-    """A platform that the package has no wheel for."""
+    """A platform that the package has no wheel for, and the address of its sources, if it has some."""
 
     machine: str
     reason: str
+    sources: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedSources:
+    """The source distribution at `path`, in a folder of its own; `lacks` says what there is no wheel for."""
+
+    lacks: str
+    path: Path
 
 
 def parse_tag(filename: str) -> Tag:
@@ -77,24 +108,77 @@ def parse_tag(filename: str) -> Tag:
     return Tag(machines.pop() if len(machines) == 1 else "", platform)
 
 
-def fetch(spec: Spec, platforms: Sequence[str], into: Path) -> Iterator[Fetched | NotThere]:
+def fetch(spec: Spec, platforms: Sequence[str], into: Path) -> Iterator[Fetched | FetchedSources | NotThere]:
     """One row for each of `platforms` (those of `LINUX` without any), each fetched when it is asked for.
 
     A platform is x86_64 or aarch64 for Linux on it, or a wheel's platform tag such as win_amd64. The version is that
-    of the first wheel that is had. A wheel for any machine is the last row and serves all platforms. Each wheel lies in
-    a new folder below `into`, which the caller may delete. Raises SourceError for an unknown platform, package
-    or version, and when pip fails.
+    of the first wheel that is had. A wheel for any machine is the last row and serves all platforms. Where some have
+    none and there is a source distribution, that is the last row, one for all of these. Each file lies in a new folder
+    below `into`, which the caller may delete. Raises SourceError for an unknown platform, package or version, and when
+    pip fails.
     """
     asked = tuple(dict.fromkeys(platforms or LINUX))
     for platform in asked:
         _checked_platform(platform)
+    without: list[NotThere] = []
     for platform in asked:
         row = _row(spec, platform, into)
         if isinstance(row, Fetched):
             spec = Spec(spec.name, row.version)
+        elif row.sources:
+            without.append(row)
+            continue
         yield row
         if isinstance(row, Fetched) and row.tag.machine == ANY:
             return
+    if without:
+        yield from _sources(without, into)
+
+
+def _sources(without: Sequence[NotThere], into: Path) -> Iterator[FetchedSources | NotThere]:
+    first = without[0]
+    try:
+        path = fetch_source(first.sources, Path(tempfile.mkdtemp(prefix="sources-", dir=into.resolve())))
+    except SourceError as error:
+        yield from (NotThere(row.machine, f"{row.reason}; {error}") for row in without)
+        return
+    where = " and ".join(f"Linux {row.machine}" if row.machine in LINUX else row.machine for row in without)
+    yield FetchedSources("no wheel" if first.reason.endswith(_SOURCES_ALONE) else f"no wheel for {where}", path)
+
+
+def contents(wheel: Path, machine: str = LINUX[0]) -> tuple[Spec, ...]:
+    """The packages that have all that a wheel is for: exact versions that it asks for where it holds nothing itself."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    metadata = _metadata_alone(wheel)
+    found: dict[Spec, None] = {}
+    surroundings = {"platform_machine": machine, "platform_system": "Linux", "sys_platform": "linux", "extra": ""}
+    for text in metadata.get_all("Requires-Dist", []) if metadata is not None else ():
+        try:
+            asked = Requirement(str(text))
+            (exact,) = asked.specifier
+            if exact.operator == "==" and (asked.marker is None or asked.marker.evaluate(surroundings)):
+                found[parse_spec(f"{PREFIX}{asked.name}=={exact.version}")] = None
+        except (InvalidRequirement, SourceError, ValueError):
+            continue
+    return tuple(found)
+
+
+def _metadata_alone(wheel: Path) -> Message | None:
+    """What a wheel says of itself, where it has no file of a kind that is read; None for any other."""
+    from bwlint.sources import zips
+
+    try:
+        with wheel.open("rb") as file:
+            members = list(zips.members(ByteSource.of_file(file.fileno()), lambda size: None))
+            if any(kind_of(member.name.rpartition("/")[2]) for member in members):
+                return None
+            (own,) = (member for member in members if _METADATA.fullmatch(member.name) and member.size < _LARGEST_TEXT)
+            content = own.content()
+            data = b"".join(chunks_of(content) if isinstance(content, ByteSource) else content)
+    except (OSError, ReadError, ValueError):
+        return None
+    return message_from_bytes(data)
 
 
 def _machine_of(platform: str) -> str:
@@ -134,7 +218,7 @@ def _row(spec: Spec, platform: str, into: Path) -> Fetched | NotThere:
     python = _python_of(files, platform)
     if python is not None and _pip_for(python, spec, dest, options) is None:
         return _fetched(spec, platform, dest)
-    return NotThere(platform, _reason(spec, platform, files))
+    return NotThere(platform, _reason(spec, platform, files), address(spec, listing))
 
 
 def _pip_for(python: str, spec: Spec, dest: Path, options: tuple[str, ...]) -> str | None:
@@ -223,7 +307,7 @@ def _reason(spec: Spec, platform: str, files: tuple[_IndexFile, ...]) -> str:
     where = f"Linux {platform}" if platform in LINUX else platform
     others = sorted({one for file in files for one in file.platforms})
     if not others:
-        return f"{what} has no wheels, only a source distribution"
+        return f"{what} has no wheels, {_SOURCES_ALONE}"
     fitting = set(others) & {*_tags(platform), ANY}
     if fitting:
         return f"pip takes none of the wheels of {what} for {where}"

@@ -11,7 +11,7 @@ from bwlint.readers.binary import cubin, elf, fatbin, pe
 from bwlint.sources.errors import ReadError
 from bwlint.sources.stretch import ByteSource
 
-__all__ = ["read"]
+__all__ = ["read", "texts"]
 
 # Blanks alone before a directive: with line ends among them, a search through empty lines would take quadratic time.
 _VERSION = re.compile(rb"^[ \t]*\.version\s+(\d{1,2})\.(\d{1,2})", re.M)
@@ -32,6 +32,19 @@ def read(source: ByteSource) -> Binary:
     if PTX_TARGET.search(start) and _VERSION.search(start):
         return Binary("ptx", (_ptx(source, start),))
     return _with_faults("bare", tuple(fatbin.limited(fatbin.scan(source))))
+
+
+def texts(source: ByteSource) -> tuple[ByteSource, ...]:
+    """Where texts of the program stand: what is loaded and neither code nor device code; all of other files."""
+    if source.read(0, min(source.size, len(elf.MAGIC))) != elf.MAGIC:
+        return (source,)
+    try:
+        sections = elf.read(source).sections
+        held = [row for row in sections if row.flags & elf.ALLOCATED and row.type != elf.NOBITS]
+        readable = (row for row in held if not row.flags & elf.EXECUTABLE and row.name not in fatbin.PARTS)
+        return tuple(source.part(row.offset, row.size) for row in readable) if held else (source,)
+    except ReadError:
+        return (source,)
 
 
 def _elf(source: ByteSource) -> Binary:

@@ -34,7 +34,7 @@ _MACHINES = {
 }
 _LOAD = 1
 _NEEDED, _STRINGS, _STRINGS_SIZE = 1, 5, 10
-_ALLOCATED = 2
+ALLOCATED, EXECUTABLE = 2, 4
 _IN_FIRST_SECTION = 0xFFFF
 
 _MAX_SECTIONS, _MAX_SECTIONS_OF_CUBIN = 131_072, 32_768
@@ -347,7 +347,7 @@ def _stretches(sections: Sequence[Section], segments: Sequence[Segment]) -> tupl
     rows = loaded or [
         Stretch(row.address, row.size, row.offset)
         for row in sections
-        if row.flags & _ALLOCATED and row.type != NOBITS and row.address and row.size
+        if row.flags & ALLOCATED and row.type != NOBITS and row.address and row.size
     ]
     return tuple(sorted(rows))
 

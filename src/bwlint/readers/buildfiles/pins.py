@@ -15,7 +15,7 @@ from bwlint.model.expr import const
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places
 
-_PACKAGES = tuple(dict.fromkeys(one.name for one in shipped()))
+_PACKAGES = tuple(dict.fromkeys(one.name for one in shipped() if not one.called))
 _ONE_RANGE = r"(?:[=<>!~]=|===|<|>)[ \t]*[0-9][\w.*+]{0,30}"
 _PIN = re.compile(
     rf"(?:^|(?<=[ \t\"']))(?P<package>{'|'.join(_PACKAGES)})(?:\[[\w, -]{{1,60}}\])?[ \t]*"

@@ -1,0 +1,35 @@
+"""toolchain: a shipment whose own compilers know no chip that is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.binaries.needs import dotted
+from bwlint.binaries.shipments import Flaw, Shipment
+from bwlint.chips import ChipSet
+from bwlint.chips.toolkits import known_chips, releases, version
+from bwlint.chips.wording import plain, targets
+from bwlint.judging import claims
+from bwlint.rules.toolchain import RULE
+
+
+def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
+    lost = shipment.unknown(asked)
+    if not lost:
+        return
+    newest = shipment.compilers[-1]
+    first = next((release for release in releases() if lost <= known_chips(version(release))), "")
+    release = dotted(newest.release)
+    says = f"{newest.file} is of CUDA {release}, which knows no {plain(lost)}: nothing compiles for {targets(lost)}"
+    yield Flaw(
+        rule=RULE,
+        severity="warning",
+        confidence="high",
+        path=newest.path,
+        message=says,
+        label=f"knows {plain(newest.knows)}",
+        advice=f"bring one of CUDA {first} or newer" if first else "bring a newer one",
+        key="compiler",
+        admitted=newest.knows,
+        claims=(claims.other(says, lost),),
+    )
