@@ -74,7 +74,7 @@ def guarded(source: str, name: str) -> list[bool]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return [False]
-    places = [*_places(tree.body, ""), _Asking(tree, "<module>")]
+    places = [*_places(tree.body, "", {}), _Asking(tree, "<module>")]
     calls = {id(call): id(call) in place.guarded for place in reversed(places) for call in place.calls_of(name)}
     return list(calls.values())
 
