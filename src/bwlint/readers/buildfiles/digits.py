@@ -64,7 +64,7 @@ def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
     for start, end, change in islice(found, _MOST):
         line = source[source.rfind("\n", 0, start) + 1 : source.find("\n", end)]
         near = source[max(0, start - _NEAR) : end + _NEAR]
-        foreign = _NO_TARGET.search(line) or _ASKS_LENGTH.search(near) or _PRINTS.match(line)
+        foreign = _NO_TARGET.search(line) or _ASKS_LENGTH.search(near) or _PRINTS.match(line.partition(" #")[0])
         wrong = misread(change) if _ABOUT.search(near) and not foreign else None
         others = (other for at, _, other in found if abs(at - start) < _NEAR and other is not change)
         if wrong is not None and not any(_takes_long(other) for other in others):
@@ -78,7 +78,12 @@ def _takes_long(change: Change) -> bool:
 
 def _in_shell(source: str) -> Iterator[_Found]:
     found = ((match, change_of(match)) for shape, change_of in _SHELL.items() for match in shape.finditer(source))
-    yield from ((*match.span(), change) for match, change in found if change is not None)
+    yield from ((*match.span(_place(match)), change) for match, change in found if change is not None)
+
+
+def _place(match: re.Match[str]) -> str | int:
+    """What of a match is shown: its expression, where that stands apart."""
+    return match.lastgroup if match.lastgroup in ("glob", "old", "awk") else 0
 
 
 def _sed(match: re.Match[str]) -> Change | None:
