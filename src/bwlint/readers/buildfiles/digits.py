@@ -20,7 +20,9 @@ _SED = re.compile(
     r"\bsed\b(?P<options>(?:[ \t]+-[a-zA-Z]+)*)[ \t]+[\"'](?:[^\"'\n]{0,80};)?[ \t]*s(?P<sign>[/|,#@!])"
     r"(?P<old>(?:\\.|(?!(?P=sign))[^\n]){2,120})(?P=sign)(?P<new>(?:\\.|(?!(?P=sign))[^\n]){0,60})(?P=sign)(?P<how>g?)"
 )
-_GREP = re.compile(r"\b(?P<e>e?)grep\b(?P<options>(?:[ \t]+-\w+)+)[ \t]+(?P<quote>[\"'])(?P<old>.{2,120}?)(?P=quote)")
+_GREP = re.compile(
+    r"\b(?P<e>e?)grep\b(?P<options>(?:[ \t]+--?[\w-]+)+)[ \t]+(?P<quote>[\"'])(?P<old>.{2,120}?)(?P=quote)"
+)
 _TESTED = re.compile(
     r"=~[ \t]+[\"']?(?P<old>[^\s\"';]{2,120})[\"']?[ \t]+\]\]|(?<![!=])~[ \t]*/(?P<awk>[^/\n]{2,120})/"
 )
@@ -37,6 +39,8 @@ _SUBJECTS = (b"compute_cap", b"sm_", b"gencode", b"_arch", b"-arch", b"capabilit
 _NO_TARGET = re.compile(r"python|version|driver|cu(?:da)?_?ver|gcc|release", re.I)
 _ASKS_LENGTH = re.compile(r"LENGTH|\$\{#|\blength\(|\bwc[ \t]")
 _WORDS = (b"[0-9]", b"\\d", b"digit:", b":0:", b"cut -c", b"head -c", b"(.)", b"SUBSTRING", b"substr(", b"??)")
+_PRINTS = re.compile(r"[ \t]*(?:echo|printf|log\w*)\b[^|>`\n]{0,200}?[A-Za-z]{3,}:?[ ][^|>`]*$")
+"""What only tells a person."""
 _REPEATS = re.compile(r"\)[*+{]")
 _CLASSES = {"[:digit:]": "0-9", "[:space:]": r"\s", "[:alpha:]": "a-zA-Z", "[:alnum:]": "a-zA-Z0-9"}
 _NOTHING = "\0"
@@ -60,7 +64,7 @@ def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
     for start, end, change in islice(found, _MOST):
         line = source[source.rfind("\n", 0, start) + 1 : source.find("\n", end)]
         near = source[max(0, start - _NEAR) : end + _NEAR]
-        foreign = _NO_TARGET.search(line) or _ASKS_LENGTH.search(near)
+        foreign = _NO_TARGET.search(line) or _ASKS_LENGTH.search(near) or _PRINTS.match(line.partition(" #")[0])
         wrong = misread(change) if _ABOUT.search(near) and not foreign else None
         others = (other for at, _, other in found if abs(at - start) < _NEAR and other is not change)
         if wrong is not None and not any(_takes_long(other) for other in others):
@@ -74,7 +78,12 @@ def _takes_long(change: Change) -> bool:
 
 def _in_shell(source: str) -> Iterator[_Found]:
     found = ((match, change_of(match)) for shape, change_of in _SHELL.items() for match in shape.finditer(source))
-    yield from ((*match.span(), change) for match, change in found if change is not None)
+    yield from ((*match.span(_place(match)), change) for match, change in found if change is not None)
+
+
+def _place(match: re.Match[str]) -> str | int:
+    """What of a match is shown: its expression, where that stands apart."""
+    return match.lastgroup if match.lastgroup in ("glob", "old", "awk") else 0
 
 
 def _sed(match: re.Match[str]) -> Change | None:
@@ -84,7 +93,7 @@ def _sed(match: re.Match[str]) -> Change | None:
 
 
 def _grep(match: re.Match[str]) -> Change | None:
-    regex = _compiled(match["old"], extended=bool(match["e"] or re.search("[EP]", match["options"])))
+    regex = _compiled(match["old"], extended=bool(match["e"] or re.search("[EP]|-extended|-perl", match["options"])))
     if regex is None or "v" in match["options"]:
         return None
     return _piece(regex) if "o" in match["options"] else _kept(regex)
