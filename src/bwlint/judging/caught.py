@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module, Operation
-from bwlint.readers.cuda.launches import LOOKED
 from bwlint.readers.python.memory_queries import guarded
 from bwlint.sources.read import Unread, decode
 from bwlint.sources.search import search_of
@@ -25,6 +24,8 @@ def caught_elsewhere(context: Context, module: Module, name: str) -> bool:
 
 def looked_at_by_called(context: Context, module: Module, launch: Operation) -> bool:
     """Whether something that is called below a launch, in its function, asks for the last error."""
+    from bwlint.readers.cuda.launches import LOOKED
+
     own = context.native.outline(module.path) if context.native is not None else None
     around = [one for one in own.definitions.values() if one.at.holds(launch.at)] if own is not None else []
     called = {use.name.rpartition(".")[2] for one in around for use in one.uses if use.at > launch.at}
