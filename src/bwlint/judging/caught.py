@@ -24,7 +24,7 @@ def caught_elsewhere(context: Context, module: Module, name: str) -> bool:
 
 def looked_at_by_called(context: Context, module: Module, launch: Operation) -> bool:
     """Whether something that is called below a launch, in its function, asks for the last error."""
-    from bwlint.readers.cuda.launches import LOOKED  # a run on Python alone loads no reader of C++
+    from bwlint.readers.cuda.launches import LOOKED
 
     own = context.native.outline(module.path) if context.native is not None else None
     around = [one for one in own.definitions.values() if one.at.holds(launch.at)] if own is not None else []
