@@ -117,24 +117,6 @@ BOUND: dict[str, tuple[str, str, str]] = {
         + PYBIND.format("mix", "mix", ""),
         "yy--",
     ),
-    "behind a helper that returns for nothing": (
-        FROM_C,
-        """
-        static bool settled(int m, int n, int k) {
-          if (m == 0 or n == 0)
-            return true;
-          TORCH_CHECK(n % 8 == 0);
-          if (k == 0) {
-            clear();
-            return true;
-          }
-          return false;
-        }
-        """
-        + DISPATCH.replace("  const auto", "  if (settled(x.size(0), x.size(1), 1)) return;\n  const auto")
-        + PYBIND.format("mix", "mix", ""),
-        "yy--",
-    ),
 }
 
 

@@ -43,6 +43,8 @@ def errors(body: str) -> str:
         ('CHECK(n > 0); CHECK(sm >= 90, "Hopper"); a();', "7.0 to 8.9"),
         (f"\n#ifdef WITH_A\nif (sm == 90) {{ a(); return; }}\n#endif\n{ERROR}", "every chip but 9.0"),
         (f"if (sm == 90 && n > 2) {{ a(); return; }} {ERROR}", "every chip but 9.0"),
+        (f"if (sm != 90) {{ {ERROR} }}\n#ifdef SMALL\n{ERROR}\n#endif\na();", "every chip but 9.0"),
+        (f"if (sm != 90) {{ {ERROR} }} switch (n) {{ case 64: a(); break; default: {ERROR} }}", "every chip but 9.0"),
         # no chip is sure to be refused
         ("if (sm < 90 && n > 2) throw 1; a();", "no chip"),
         (f"if (n > 2) {{ return; }} {ERROR}", "no chip"),
@@ -65,3 +67,22 @@ def test_errors(body: str, expected: str) -> None:
 
 def test_a_path_of_many_tests_is_not_followed() -> None:
     assert errors("".join(f"if (n > {i} && sm == {i}) return; " for i in range(150)) + ERROR) == "no chip"
+
+
+@pytest.mark.parametrize(
+    ("early", "expected"),
+    [
+        (
+            "if (m == 0 or n == 0) return true; CHECK(n % 8 == 0); if (k == 0) { clear(); return true; } return false;",
+            "90",
+        ),
+        ("CHECK(n % 8 == 0); if (k > 4096) return true; return false;", ""),
+        ("CHECK(n % 8 == 0); if (m == 0) return true; return k > 4096;", ""),
+    ],
+)
+def test_a_helper_that_has_an_early_way_out_for_nothing_alone(early: str, expected: str) -> None:
+    helper = f"static bool settled(int m, int n, int k) {{ int sm = get_sm_version_num(); {early} }}\n"
+    body = f"int sm = get_sm_version_num(); if (settled(m, n, k)) return; if (sm == 90) {{ a(); return; }} {ERROR}"
+    module = read("/tree/a.cu", f"{helper}void f(int m, int n, int k) {{ {body} }}")
+    found = Refusals(Tree(Sources({}), lambda path, name: None)).errors(module, "f")
+    assert [error.legal.names for error in found] == ([("9.0",)] if expected else [])
