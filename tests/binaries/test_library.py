@@ -421,3 +421,23 @@ def test_joined() -> None:
     assert [unit.path for unit in found.units] == ["w/x.cubin", "w/y.cubin", "w/z.fatbin"]
     assert found.tallies["12.0"] == Tally(native=2, none=1, specialised=1)
     assert len(found.binary.faults) == 1 and found.binary.faults[0].startswith("w/z.fatbin: ")
+
+
+# What nvcc's linker leaves behind
+
+STUB = shared_object(container(entry(cubin(52, kernels=()), 52)))
+
+
+def test_a_stub_without_kernels_is_no_device_code() -> None:
+    assert read(STUB).units == ()
+    assert ways(read(shared_object(container(entry(cubin(52), 52))))) == [NONE]
+    assert ways(read(container(entry(cubin(52, kernels=()), 52)))) == [NONE]
+    assert ways(read(shared_object(container(entry(cubin(52, kernels=()), 52)), fatbin("sm_90")))) == [NONE, NONE]
+
+
+def test_containers_among_the_data_of_a_library_that_loads_them_itself() -> None:
+    held = bytes(-len(STUB) % 8) + fatbin("sm_120") + fatbin("sm_90")
+    assert ways(read(STUB + held)) == [NONE, NATIVE, NONE]
+    # Where there are several for the runtime to load, the rest of the file is not searched.
+    several = shared_object(fatbin("sm_80 ptx_80"), fatbin("sm_90"))
+    assert ways(read(several + bytes(-len(several) % 8) + fatbin("sm_120"))) == [JIT, NONE]

@@ -144,6 +144,13 @@ def test_the_compilers_are_listed(tmp_path: Path) -> None:
             0,
             "nothing that is built runs on 12.0 (PTX only for sm_103a), and the rest compiles at run time: Triton",
         ),
+        # Images for tests are none of the package's.
+        (
+            {"x/a.py": TRITON, "x/tests/data/a.ptx": ptx(75), "x/testing/b.cubin": cubin(120), "x/a.so": elf([])},
+            0,
+            "no device code here; it compiles at run time (Triton)",
+        ),
+        ({"x/tests/data/a.ptx": ptx(75), "x/a.ptx": ptx(80)}, 0, "runs on 12.0 by JIT alone"),
         # Ready code counts, whatever lies beside it.
         ({"x/a.py": TRITON, "x/a.so": shared_object(container(entry(cubin(120), 120)))}, 0, "runs on 12.0"),
     ],

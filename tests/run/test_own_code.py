@@ -115,7 +115,7 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
         ),
         (
             {**ALL, "x/a.py": REFUSED, "x/b.py": HIGHEST},
-            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in a.py and Tiled, where older chips get in",
+            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in Tiled and a.py, where older chips get in",
             [("out", "x/a.py:3"), ("out", "x/b.py:5")],
         ),
         (

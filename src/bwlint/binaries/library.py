@@ -54,7 +54,7 @@ def read_library(
     tallies = _tallies(units)
     lacking = [name for name in names if tallies[name].served and tallies[name].none > tallies[name].specialised]
     look = _Look(source, names, deep, frozenset(lacking), binary.cubin, allowance)
-    looked = tuple(look.trusted(unit) for unit in units)
+    looked = tuple(look.trusted(unit) for unit in units if not (len(units) == 1 and look.is_stub(binary, unit)))
     toolkit = look.toolkit(looked)
     binary = replace(binary, faults=_counted([*binary.faults, *dict.fromkeys(look.faults)]))
     return DeviceLibrary(path, binary, looked, _tallies(looked), toolkit)
@@ -257,6 +257,14 @@ class _Look:
             return None, {}
         whole = self._cubin(image) if has_lines else None
         return found, {} if whole is None else _sources((whole,))
+
+    def is_stub(self, binary: Binary, unit: LoadUnit) -> bool:
+        """Whether the only container of a library is for no chip that there is, and has no kernel: nvcc's linker leaves
+        one behind in libraries of host code.
+        """
+        if binary.form in _BARE or any(verdict.way != NONE for verdict in unit.verdicts.values()):
+            return False
+        return self._names(unit.container)[0] == ()
 
     def toolkit(self, units: Sequence[LoadUnit]) -> Version | None:
         """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX.

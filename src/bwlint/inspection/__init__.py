@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -33,6 +34,7 @@ DEFAULT_TARGETS = ("12.0", "12.1")
 _MANY = 12
 _STATIC = ".a"
 _CODE_ALONE = (".cubin", ".fatbin", ".ptx")
+_OF_TESTS = re.compile(r"/(?:tests?|testing)/")
 # What is not read beyond these is counted.
 _MOST_SKIPPED = 10_000
 
@@ -153,8 +155,12 @@ def examine(
     libraries: list[DeviceLibrary] = []
     others = 0
     run_time = RunTime()
+    aside: set[str] = set()
     for library in _libraries(origin, asked, scratch, unread, run_time, allowance or Allowance(), deep=deep):
-        if library.units:
+        if library.units and origin.is_package and is_bare(library) and _OF_TESTS.search(library.path):
+            unread.add(Skipped(library.path, "an image for the package's own tests"))
+            aside.add(library.path)
+        elif library.units:
             libraries.append(library)
             run_time.is_wanted = run_time.is_wanted and is_bare(library)
         else:
@@ -163,7 +169,7 @@ def examine(
     machines = {library.binary.machine for library in gathered} - {""}
     machine = origin.machine or (machines.pop() if len(machines) == 1 else "")
     skipped = unread.told(origin.name)
-    known = {library.path for library in libraries}
+    known = aside.union(library.path for library in libraries)
     unknown = tuple(skip for skip in skipped if skip.path not in known)
     lacking = operations(gathered, asked)
     compiles = run_time.evidence if run_time.is_wanted else ()

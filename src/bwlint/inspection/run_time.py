@@ -25,6 +25,7 @@ _IN_PYTHON = {
     "TileLang": re.compile(rb"^[ \t]*@(?:tilelang|tl)\.jit\b", re.M),
     "torch.utils.cpp_extension": re.compile(rb"\bcpp_extension\b[^\n]{0,200}\bload(?:_inline)?\b|\bload_inline\("),
     "NVRTC": re.compile(rb"\bnvrtcCompileProgram\b"),
+    "NVVM": re.compile(rb"\bnvvmCompileProgram\b"),
 }
 
 

@@ -100,6 +100,10 @@ def _containers_of(found: fatbin.Host, source: ByteSource) -> tuple[Container, .
     if not sections:
         return tuple(fatbin.limited(fatbin.scan(source)))
     containers = tuple(fatbin.limited(_in_sections(sections, source)))
+    if len(containers) == 1:
+        # What nvcc leaves behind alone: libcufft keeps its 24,000 containers among its data, and loads them itself.
+        others = (each for each in fatbin.scan(source) if each.at != containers[0].at)
+        containers = tuple(fatbin.limited((*containers, *others)))
     try:
         return fatbin.linked(found, source, containers)
     except ReadError as error:
