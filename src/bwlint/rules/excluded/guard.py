@@ -13,6 +13,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.judging.legality import legal, short, slow
+from bwlint.model.expr import walk
 from bwlint.model.facts import Operation
 from bwlint.model.kinds import NAMED
 from bwlint.rules.excluded import RULE
@@ -26,14 +27,14 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     out = context.targets & guarded.refused
     if not out or out != context.targets & guarded.sets.live.chips:
         return
-    refused = refuses(guarded.other)
+    refused = refuses(guarded.other) and any(node.op == "cmp" for node in walk(guarded.guard.test))  # no macro's bound
     if guarded.working.empty or not (guarded.other.empty or refused) or _elsewhere(context, guarded, out):
         return
     needs = [one for one in guarded.operations() if one.kind in NAMED]
     native = TargetSet.native(out)
     working = reduce(lambda targets, one: targets & legal(one) - slow(one), needs, native)
     proved = [one for one in needs if legal(one) != EVERY_TARGET]
-    shown = guarded.chips >= _OLDER | _SMALL_SHARED and (proved or refused)  # else it may be a workaround for old ones
+    shown = guarded.chips >= _OLDER | _SMALL_SHARED and (refused or (proved and guarded.other.empty))  # no workaround
     bounded = working == native and (guarded.chips >= _OLDER | _NEWER or bool(shown))
     if not bounded and not (out <= working.chips and _names_one_part(guarded, needs)):
         return  # it would not work there, or only in software
