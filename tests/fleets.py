@@ -62,7 +62,7 @@ def four_sources(folder: Path) -> Path:
     """The list of four; the third is a repository `slow`."""
     wheel(folder, "fork", {"fork/deep/a.py": SPLIT})
     tree(folder / "kit", {"kit/a.py": SPLIT, "kit/own.py": OTHER})
-    commit(folder / "slow", {"vendor/a.py": SPLIT})
+    commit(folder / "slow", {"slow/a.py": SPLIT})
     commit(folder / "quick", {"quick/a.py": CLEAN})
     listed = folder / "list.txt"
     listed.write_text(f"fork-1.0-py3-none-any.whl\nkit # ours\nfile://{folder}/slow\nfile://{folder}/quick@main\n")

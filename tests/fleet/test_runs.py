@@ -75,7 +75,7 @@ def test_one_report(here: Path) -> None:
     assert [(place["source"].rpartition("/")[2], place["path"], place["line"]) for place in same["places"]] == [
         ("fork-1.0-py3-none-any.whl", "fork/deep/a.py", 4),
         ("kit", "kit/a.py", 4),
-        ("slow", "vendor/a.py", 4),
+        ("slow", "slow/a.py", 4),
     ]
     assert (own["places"][0]["path"], own["targets"]) == ("kit/own.py", ["12.1"])
     assert [(page["target"], [row["warnings"] for row in page["sources"]]) for page in first["pages"]] == [
@@ -107,7 +107,7 @@ def test_no_process_outlives_a_run(name: str, code: int, said: str, here: Path) 
 
 def test_a_killed_run_goes_on_where_it_was(here: Path) -> None:
     name = wheel(here, "fork", {"fork/a.py": SPLIT}).name
-    commit(here / "slow", {"vendor/a.py": SPLIT})
+    commit(here / "slow", {"slow/a.py": SPLIT})
     tree(here / "clean", {"a.py": CLEAN})
     (here / "list.txt").write_text(f"{name}\nfile://{here}/slow\nclean\n")
     path = git_that(here, waits(here))

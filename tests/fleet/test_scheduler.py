@@ -75,7 +75,7 @@ def run(folder: Path, state: str, *more: str) -> subprocess.Popen[bytes]:
 
 
 def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path, cluster: str) -> None:
-    commit(tmp_path / "slow", {"vendor/a.py": SPLIT})
+    commit(tmp_path / "slow", {"slow/a.py": SPLIT})
     tree(tmp_path / "kit", {"kit/a.py": SPLIT})
     tree(tmp_path / "clean", {"a.py": CLEAN})
     (tmp_path / "list.txt").write_text(f"file://{tmp_path}/slow\nkit\nclean\n")

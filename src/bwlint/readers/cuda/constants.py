@@ -58,6 +58,7 @@ _LONGEST_VALUE = 2_000
 _LONGEST_MARK = 400
 _KEPT = frozenset({"const", "unknown", "bin", "neg", "if", "cmp", "and", "or", "not", "macro", "name"})
 _MOST_INSTANCES = 4
+_INSTANCE = re.compile(r"\btemplate\s+[\w:&*\s]{1,400}?\b(\w+)\s*(?=<)")
 _EXTREMES = {"max": "max", "min": "min"}
 _NUMBERS = frozenset({"int", "unsigned", "long", "short", "size_t"}) | {
     f"{sign}int{bits}_t" for sign in ("", "u") for bits in (16, 32, 64)
@@ -130,9 +131,16 @@ class Constants:
 
     def _instances(self, scope: CodeScope) -> list[list[tuple[int, int]]]:
         """The arguments of `template void f<1, 2>(...);`."""
-        text, named = self.code.text, re.compile(rf"\btemplate\s+[\w:&*\s]*?\b{re.escape(scope.name)}\s*(?=<)")
-        parts = (arguments(text, one.end()) for one in named.finditer(text) if scope.parent == "")
-        return [one for one in parts if one][:_MOST_INSTANCES]
+        made = self._made_by_name.get(scope.name, ()) if scope.parent == "" else ()
+        return [one for at in made if (one := arguments(self.code.text, at))][:_MOST_INSTANCES]
+
+    @cached_property
+    def _made_by_name(self) -> dict[str, list[int]]:
+        """Where the arguments of explicit instantiations begin, by the name of the template."""
+        found = defaultdict[str, list[int]](list)
+        for one in _INSTANCE.finditer(self.code.text):
+            found[one[1]].append(one.end())
+        return found
 
     def definitions(self, name: str, offset: int) -> list[ConstantDefinition]:
         """Where the function around an offset sets one of its names."""

@@ -73,7 +73,7 @@ LOOKED = re.compile(
     r"GetLastError|PeekAtLastError|(?i:launch_?check|check_?cuda|cuda_?check|check_?error|check_?last|check_?kernel|"
     r"check_?launch|kernel_?check|sync_?check)"
 )
-_CALLED = r"\b{}\s*(?:<[^;{{}}()]*>\s*)?\("
+_CALLED = re.compile(r"\b(\w+)\s*(?:<[^;{}()]{0,400}>\s*)?\(")
 _HOPS = 3
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*$")
 _OF_MEMORY = re.compile(r"(?i)sh?mem|shared|cta|occup")
@@ -304,11 +304,18 @@ class _LaunchReader:
         """Whether the last error is asked for below a call, or below all calls of the function around it."""
         if any_within(self._looks, end, function.close):
             return True
-        calls = _CALLED.format(re.escape(function.name)) if hops and self._looks else ""
-        found = [match.end() for match in re.finditer(calls, self.code.text)] if calls else []
+        found = self._calls.get(function.name, ()) if hops and self._looks else ()
         users = [(at, self.scopes.function(at)) for at in found]
         inside = [(at, user) for at, user in users if user is not None and user is not function]
         return bool(inside) and all(self._asked_below(at, user, hops - 1) for at, user in inside)
+
+    @cached_property
+    def _calls(self) -> dict[str, list[int]]:
+        """Where what looks like a call begins its arguments, by name."""
+        found = defaultdict[str, list[int]](list)
+        for match in _CALLED.finditer(self.code.text):
+            found[match[1]].append(match.end())
+        return found
 
     def _static(self) -> Iterator[Operation]:
         groups: dict[tuple[int, Path], list[tuple[int, int, Expr]]] = defaultdict(list)

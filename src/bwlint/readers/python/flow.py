@@ -569,8 +569,9 @@ class Flow:
             base = target.value
             if isinstance(base, ast.Name) and base.id in env:
                 more = Expr("dict", ((key,), (value,)), span(node))
-                changed = self._with_rows(env[base.id], more)
-                env[base.id] = self.lowerer.define(changed or unknown(f"{base.id} is changed at line {target.lineno}"))
+                rows = self._with_rows(env[base.id], more)
+                changed = unknown(f"{base.id} is changed at line {target.lineno}")
+                env[base.id] = changed if rows is None else self.lowerer.define(rows)
             if self.gates.reads(value):
                 self.lowerer.scope.keep(target, self.lowerer.define(value))
 

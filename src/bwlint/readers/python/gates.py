@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Gate, Side
@@ -72,10 +73,9 @@ class Gates(Reads):
     def _comment(self, first: int, last: int) -> str:
         """Comments on the lines of a gate, directly above it and what is set for it, and the first lines below."""
         parts: list[str] = []
-        above = first - 2
-        while above >= 0 and above > first - 6 and _SETS.match(self._lines[above]):
-            above -= 1
-        first_above = above
+        between = reversed(self._lines[max(0, first - 6) : first - 1])
+        set_for_it = list(takewhile(lambda line: not line.strip() or _SETS.match(line), between))
+        above = first_above = first - 2 - len(set_for_it) * any(map(_SETS.match, set_for_it))
         while above >= 0 and above > first_above - 6 and self._lines[above].lstrip().startswith("#"):
             parts.insert(0, _OURS.sub("", self._lines[above].strip()))
             above -= 1
@@ -88,8 +88,8 @@ class Gates(Reads):
         return " ".join(parts)[:600]
 
 
-_SETS = re.compile(r"\s*(?:[\w.]+(?:\s*,\s*[\w.]+){0,3}\s*=[^=].*)?$")
-"""An assignment, or nothing: what is asked is set between a comment and the test that it is about."""
+_SETS = re.compile(r"\s*[\w.]+(?:\s*,\s*[\w.]+){0,3}\s*=[^=].*$")
+"""An assignment: what is asked is set between a comment and the test that it is about."""
 _OURS = re.compile(r"#\s*bwlint:.*")
 """What is said to bwlint, of which reasons for the code are no part: without the comment the finding is there."""
 
