@@ -93,7 +93,8 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         table=table,
         marks=frozenset(marks),
         passes=_never_asks(first.text) if form == "asked" else "",
-        unknown=_unknown(form, tokens, members, is_handed_on="is-handed-on" in marks),
+        unknown=(_of_a_type(first.text) if form == "asked" else "")
+        or _unknown(form, tokens, members, is_handed_on="is-handed-on" in marks),
         rough=bool(table),
         key=(path, form, first.within, text) if form == "asked" else (),
     )
@@ -110,11 +111,14 @@ def _is_handed_on(text: str) -> bool:
 
 
 def _never_asks(text: str) -> str:
-    """Why a line that compares asks no device: it is compiled for nobody, or compares what a type has; "" else."""
-    if _NEVER.match(text.strip()):
-        return "the preprocessor leaves it out for every chip"
+    """Why a line that compares asks no device: it is compiled for nobody; "" else."""
+    return "the preprocessor leaves it out for every chip" if _NEVER.match(text.strip()) else ""
+
+
+def _of_a_type(text: str) -> str:
+    """Why nobody knows what a line that compares decides: it asks a type of the program; "" else."""
     alone = _OF_TYPE.search(text) is not None and "&&" not in text and "||" not in text
-    return "compares a constant of a type, and no device" if alone else ""
+    return "compares a constant of a type: which chips get that type is decided elsewhere" if alone else ""
 
 
 def _rough(text: str, asked: ChipSet) -> tuple[Table, set[str]]:
