@@ -119,6 +119,20 @@ def _fails(*_: Any) -> Any:
     raise KeyError("planted")
 
 
+@pytest.mark.parametrize(("text", "is_ours"), [(SPLIT, True), (f"x = {'-' * 150}1\n{SPLIT}", False)])
+def test_a_shallow_file_that_takes_too_much_stack_is_an_error_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, is_ours: bool
+) -> None:
+    def recurses(*_: Any, **__: Any) -> Any:
+        raise RecursionError
+
+    monkeypatch.setattr("bwlint.readers.python.read", recurses)
+    (tmp_path / "a.py").write_text(text)
+    reasons = {skip.reason for skip in checked(tmp_path).report.skipped}
+    assert "nested too deep to analyse" in reasons
+    assert any("internal error" in reason for reason in reasons) == is_ours
+
+
 @pytest.mark.parametrize("kind", ["checks", "guard_checks", "file_checks"])
 def test_a_rule_that_fails_costs_its_question(tree: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     import bwlint.run.engine

@@ -56,3 +56,18 @@ def _definitions(source: str) -> list[str]:
             names[node.lineno : last + 1] = [owner] * (last + 1 - node.lineno)
         waiting += [(child, owner) for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
     return names
+
+
+_SHALLOW = 100
+"""Levels of a syntax tree through which every reader finds its way."""
+
+
+def is_shallow(data: bytes) -> bool:
+    """Whether Python nests so little that its readers have no reason to run out of stack."""
+    try:
+        level: list[ast.AST] = [ast.parse(data)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    for _ in range(_SHALLOW):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return not level

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bwlint.sources import disk
-from bwlint.sources.errors import ReadError
+from bwlint.sources.errors import NestedTooDeep, ReadError
 
 MOST_NESTED = 200
 """Brackets in brackets of a configuration file: the parsers of Python's library follow some 400."""
@@ -42,7 +42,7 @@ def bounded(seconds: float = SECONDS) -> Iterator[None]:
         disk.rests_on_more()
         raise ReadError("takes more memory than there is") from None
     except RecursionError:
-        raise ReadError("nested too deep to analyse") from None
+        raise NestedTooDeep("nested too deep to analyse") from None
     finally:
         if has_timer:
             signal.setitimer(signal.ITIMER_VIRTUAL, around)

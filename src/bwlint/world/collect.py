@@ -22,9 +22,11 @@ from bwlint.model.facts import Module
 from bwlint.model.findings import Skipped
 from bwlint.model.ledger import Sighting
 from bwlint.readers import KINDS, ReadError, python, reader, unparsed
+from bwlint.readers.nodes import is_shallow
 from bwlint.readers.sightings import sightings
 from bwlint.settings.suppress import MARK
 from bwlint.sources import disk, faults, recorder
+from bwlint.sources.errors import NestedTooDeep
 from bwlint.sources.kinds import kind_of
 from bwlint.sources.limits import bounded, is_nested_too_deep
 from bwlint.sources.read import WIDE, Unread, decode, is_wide, no_text, read_bytes
@@ -491,6 +493,10 @@ def _of_content(real: str, root: str, kind: str, data: bytes, own: frozenset[str
                 return (None, no_text(data)), ""
             key = kept.key("facts", data, kind, real, root, own, brought)
             return kept.in_bytes(key, lambda: _facts(real, root, kind, data, own, brought)), key.hex()
+    except NestedTooDeep as error:
+        if kind == "python" and is_shallow(data):
+            faults.note(error, real, "reading")
+        return (None, str(error)), ""
     except ReadError as error:
         return (None, str(error)), ""
     except Exception as error:

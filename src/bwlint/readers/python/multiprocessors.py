@@ -167,11 +167,16 @@ class _Place:
         return None if number is None else number + isinstance(test.ops[0], ast.LtE | ast.Gt)
 
     def _is_count(self, node: ast.expr) -> bool:
-        name = dotted(node)
-        if name.rpartition(".")[2].lower().replace("_", "") == "multiprocessorcount":
-            return True
-        values = self.written.get(name, ())
-        return len(values) == 1 and not isinstance(values[0], ast.Name) and self._is_count(values[0])
+        met: set[str] = set()
+        while (name := dotted(node)) not in met:
+            if name.rpartition(".")[2].lower().replace("_", "") == "multiprocessorcount":
+                return True
+            values = self.written.get(name, ())
+            if len(values) != 1 or isinstance(values[0], ast.Name):
+                return False
+            met.add(name)
+            node = values[0]
+        return False  # `self.count = self.count`
 
     def _number(self, node: ast.expr) -> int | None:
         """A number, or the largest that a name of the function may hold."""
