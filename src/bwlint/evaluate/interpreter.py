@@ -592,7 +592,6 @@ _DISPATCH: dict[str, Callable[[Interpreter, Expr, EvaluationFrame], Vec]] = {
     "macro": macros.value,
     "defined": macros.defined,
     "member": macros.member,
-    "fold": macros.fold,
     "static": lambda run, node, frame: run.global_name(frame.module, node.args[2]),
     "source": Interpreter._source,
     "flag": Interpreter._flag,

@@ -18,7 +18,7 @@ from bwlint.data import table
 from bwlint.evaluate import vectors
 from bwlint.evaluate.names import DEVICE, guess
 from bwlint.evaluate.objects import EvaluationFrame
-from bwlint.evaluate.values import Guess, Unknown, Vec, lift, truth
+from bwlint.evaluate.values import Guess, Unknown, Vec, lift
 from bwlint.model.expr import Expr, Span, const
 from bwlint.model.facts import Function, Module, Path
 
@@ -126,23 +126,6 @@ def member(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
     given = [one.strip() for one in (named["given"] or "").split(",") if one.strip()]
     own = tuple(const(int(one) if one.isdigit() else one) for one in given)
     return expand(run, f"{named['name']}::{name}", (*own, *arguments), None, frame)
-
-
-def fold(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
-    op, pack, element = node.args
-    given = run.evaluate(pack, frame).only()
-    if not isinstance(given, tuple):
-        return vectors.UNKNOWN
-    made = Vec((op == "and",))
-    for one in given:
-        inner = EvaluationFrame(frame.module, {**frame.args, pack.args: Vec((one,))}, line=frame.line)
-        value = lift(truth, run.evaluate(element, inner))
-        made = vectors.both(made, value) if op == "and" else _not(vectors.both(_not(made), _not(value)))
-    return made
-
-
-def _not(value: Vec) -> Vec:
-    return lift(lambda lane: not lane, value)
 
 
 def _of_file(

@@ -30,7 +30,6 @@ macro                 name, (argument, ...): the preprocessor's; what is not def
 defined               name of a macro
 static                key, (argument of a template, ...), name: a static member or function template of C++
 member                type, name, (argument, ...): a static member of a type that is an argument
-fold                  and/or, pack, element: C++'s, over the arguments in a pack
 raise                 reason
 import                module, name or None
 function class        qualified name in this module

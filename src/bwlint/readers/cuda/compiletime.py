@@ -30,9 +30,6 @@ _CONSTANT = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DECIDES = re.compile(r"\b(?:constexpr|consteval|__device__|template\s*<[^>]{1,200}>\s*(?:inline\s+|static\s+)*bool)\b")
-_FOLD = re.compile(
-    r"\s*\(\s*(?:\.\.\.\s*(?P<first>\|\||&&)\s*)?(?P<body>.*?)(?:\s*(?P<last>\|\||&&)\s*\.\.\.\s*)?\)\s*$", re.DOTALL
-)
 
 
 @dataclass(frozen=True)
@@ -181,23 +178,13 @@ class CompileTime:
     def _ways(self, body: tuple[Statement, ...], params: tuple[str, ...], path: Path) -> Iterator[tuple[Path, Expr]]:
         for statement in body:
             if statement.kind == "return" and statement.test is not None:
-                yield (*self.found.path(statement.start), *path), self._returned(*statement.test, params)
+                yield (*self.found.path(statement.start), *path), self.lowered(*statement.test, params)
             elif statement.kind == "block":
                 yield from self._ways(statement.body, params, path)
             elif statement.kind == "if" and statement.test is not None and not params:
                 test = self.lowered(*statement.test, params)
                 yield from self._ways(statement.body, params, (*path, test))
                 yield from self._ways(statement.orelse, params, (*path, negate(test)))
-
-    def _returned(self, start: int, end: int, params: tuple[str, ...]) -> Expr:
-        """What is returned; `(Ts::holds() || ...)` is said of each of a pack."""
-        fold = _FOLD.match(self.text[start:end]) if "..." in self.text[start:end] else None
-        if fold is None:
-            return self.lowered(start, end, params)
-        body = self.lowered(start + fold.start("body"), start + fold.end("body"), params)
-        op = "or" if (fold["first"] or fold["last"]) == "||" else "and"
-        pack = next((one[:-3] for one in params if one.endswith("...")), "")
-        return Expr("fold", (op, pack, body), self.code.span(start, end))
 
     def _macro(
         self, name: str, params: tuple[str, ...], ways: list[tuple[Path, Expr]], known: dict[str, Function], at: int
@@ -289,7 +276,4 @@ def _bound(item: Any, owner: str, params: tuple[str, ...]) -> Any:
     if item.op == "macro" and item.args[0].partition("::")[0] in plain:
         of, _, name = item.args[0].partition("::")
         return Expr("member", (_param(owner, of), name, _bound(item.args[1], owner, params)), item.at)
-    if item.op == "fold":
-        op, pack, body = item.args
-        return Expr("fold", (op, _param(owner, pack), _bound(body, owner, params)), item.at)
     return item._replace(args=_bound(item.args, owner, params))
