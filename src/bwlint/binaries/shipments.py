@@ -91,7 +91,6 @@ class LoadUnit:
         return bool(self.generation) or all(image.suffix for image in self.container.images)
 
     def image(self, chip: str) -> Image | None:
-        """The image that a chip takes."""
         place = self.verdicts[chip].place
         return None if place is None else self.container.images[place]
 

@@ -130,7 +130,6 @@ def nothing(reason: str) -> LoadVerdict:
 
 
 def _why_not(chip: Chip, images: _Signature) -> str:
-    """Why none of the images serves a chip."""
     if not any(kind for kind, _, _ in images):
         return "no image that can be trusted" if images else "no image"
     linkable = [

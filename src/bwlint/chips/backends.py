@@ -91,7 +91,6 @@ def plan_of(option: str, value: str) -> Plan | None:
 
 @cache
 def options() -> tuple[str, ...]:
-    """The names of all options."""
     return tuple(_by_option())
 
 

@@ -30,7 +30,6 @@ class ChipSet:
 
     @classmethod
     def joining(cls, chips: Iterable[Chip]) -> ChipSet:
-        """The set of the given chips."""
         mask = 0
         for each in chips:
             mask |= _BITS[each.name]
@@ -38,7 +37,6 @@ class ChipSet:
 
     @classmethod
     def where(cls, predicate: Callable[[Chip], bool]) -> ChipSet:
-        """The set of the chips for which the predicate holds."""
         return cls.joining(each for each in _CHIPS if predicate(each))
 
     @classmethod

@@ -20,6 +20,5 @@ class Suspicion:
 
 @cache
 def weights() -> dict[str, Suspicion]:
-    """All weights by name."""
     rows = table("suspicion")["weight"]
     return {row["name"]: Suspicion(row["name"], row["points"], row["says"], row["source"]) for row in rows}

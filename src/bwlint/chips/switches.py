@@ -28,7 +28,6 @@ def switches(helper: str) -> tuple[Switch, ...]:
 
 @cache
 def macros() -> frozenset[str]:
-    """All of them."""
     return frozenset(row["macro"] for row in table("macros")["switch"])
 
 
@@ -67,7 +66,6 @@ class EarlyLaunch:
 
 @cache
 def early_launches() -> tuple[EarlyLaunch, ...]:
-    """All of them."""
     rows = table("macros")["early_launch"]
     return tuple(EarlyLaunch(row["library"], row["member"], frozenset(row["arguments"])) for row in rows)
 

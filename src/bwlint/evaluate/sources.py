@@ -149,7 +149,6 @@ def read(kind: str) -> Vec:
 
 
 def call(source: CapabilitySource, arguments: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
-    """What a call of `source` returns."""
     if source.chips is not None:
         return Vec(tuple(chip.name in source.chips for chip in CHIPS), device=True)
     if source.returns in _CONSTANTS:

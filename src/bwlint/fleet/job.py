@@ -78,7 +78,6 @@ _KINDS: dict[str, type[Checked] | type[NotChecked] | type[AsBefore]] = {
 
 
 def packed_answer(answer: Answer) -> bytes:
-    """An answer as bytes."""
     return packed((type(answer).__name__, *(getattr(answer, field.name) for field in fields(answer))))
 
 

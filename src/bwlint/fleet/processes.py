@@ -41,7 +41,6 @@ class AnsweredJob:
 
 
 def failed(reason: str, said: str = "") -> AnsweredJob:
-    """The answer of a job that has none."""
     return AnsweredJob(packed_answer(NotChecked(reason)), said)
 
 

@@ -256,7 +256,6 @@ def _size(real: str) -> int:
 
 
 def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterator[Finding]:
-    """What the rules have to say of a shipment."""
     for rule, check in binary_checks():
         if rule.name in rules:
             yield from (_finding(flaw) for flaw in check(shipment, asked))

@@ -73,7 +73,6 @@ class DraftPlace:
 
     @classmethod
     def of_guard(cls, guarded: Guarded) -> DraftPlace:
-        """A guard of the preprocessor."""
         admitted, certain = guarded.admitted.chips, guarded.certain.chips
         return cls(module=guarded.module, at=guarded.guard.at, admitted=admitted, certain=certain, gate=guarded.guard)
 

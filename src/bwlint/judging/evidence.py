@@ -182,7 +182,6 @@ class Evidence:
             yield from self._definitions.gates(node)
 
     def definition(self, module: Module, use: Use) -> Node | None:
-        """The definition that a use leads to."""
         return self._definitions.definition(module, use)
 
     def leads_to(self, module: Module, use: Use) -> Iterator[tuple[str, Definition]]:

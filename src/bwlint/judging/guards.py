@@ -16,8 +16,6 @@ from bwlint.world.tree import TargetSets, Tree
 
 @dataclass(frozen=True)
 class Guarded:
-    """A guard with its sets."""
-
     module: Module
     guard: Gate
     sets: TargetSets

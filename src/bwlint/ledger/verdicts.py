@@ -28,8 +28,6 @@ _EVALUATED = frozenset({"gate", "guard", "list", "table"})
 
 @dataclass(frozen=True, slots=True)
 class KnownKind:
-    """A kind and its reason."""
-
     kind: RowKind
     why: str
 

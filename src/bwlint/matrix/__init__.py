@@ -231,7 +231,6 @@ class _TableBuilder:
         return Cell(YES, self.gate(ruling.by)) if ruling.by else Cell(UNKNOWN)
 
     def gate(self, place: GatePlace) -> CellGate:
-        """A gate with its code."""
         if place not in self._gates:
             self._gates[place] = self._read(place)
         return self._gates[place]

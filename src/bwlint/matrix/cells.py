@@ -119,7 +119,6 @@ class Cells:
         return cls(world.tree, interfaces, world.outlines, world.graph, world.native.refusals)
 
     def ruling(self, entry: RowEntry) -> Ruling:
-        """The gates of a row."""
         if entry.bound:
             return self._behind_proofs(self.graph.agreed(entry.bound))
         if entry.site is None:

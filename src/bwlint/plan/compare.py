@@ -44,7 +44,6 @@ def compare(config: Config, file: str, machine: JoinedGpus, load: Load) -> Compa
 
 
 def cost(split: Split, model: Shape, weights: Weights, machine: JoinedGpus, load: Load) -> PlanCost:
-    """What one plan costs."""
     if split.kind == "EP":
         amount, hops = _exchanges(model, machine, load, split.expert)
         at_once = ceil(load.tokens / split.expert)

@@ -110,7 +110,6 @@ def parts(shape: Shape) -> dict[str, int]:
 
 
 def parameters(shape: Shape) -> int:
-    """All of them."""
     found = parts(shape)
     return sum(found.values()) + (0 if shape.tied else found["vocabulary"])
 
@@ -142,7 +141,6 @@ class _ConfigNumbers:
 
 
 def _expert_layers(numbers: _ConfigNumbers, layers: int) -> int:
-    """How many of the layers have experts."""
     config = numbers.config
     listed, every = config.get("moe_layers"), config.get("moe_layer_freq")
     every_one = range(layers)

@@ -12,8 +12,6 @@ from bwlint.plan.weights import Weights
 
 @dataclass(frozen=True, slots=True)
 class JoinedGpus:
-    """GPUs of one kind and what joins them."""
-
     gpus: int
     product: Product
     link: Link

@@ -102,7 +102,6 @@ class _Planner:
         return cls(gathered, rows, context, ways, name, select, told_of_text(gathered, rows.world))
 
     def plan(self) -> Port:
-        """The plan."""
         found = list(self._wishes())
         found += self._in_part(found)
         self.ways.reasons.end_alike([(wish.entry, wish.ways) for wish in found])

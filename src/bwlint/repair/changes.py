@@ -20,7 +20,6 @@ class TextChange:
 
     @classmethod
     def of(cls, edit: Edit, text: SourceText) -> TextChange:
-        """An edit of `text` by offsets."""
         region = edit.region
         start = text.offset(region.line, region.column)
         return cls(start, max(start, text.offset(region.end_line, region.end_column)), edit.text)

@@ -13,7 +13,6 @@ from bwlint.report.json_report import document
 
 
 def render(fleet: Fleet, setting: Setting) -> str:
-    """`fleet` as JSON."""
     return dumps(
         {
             "version": 1,

@@ -11,7 +11,6 @@ from bwlint.report.encode import dumps
 
 
 def render(report: Report, setting: Setting) -> str:
-    """`report` as JSON."""
     return dumps(document(report, setting))
 
 
@@ -54,7 +53,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def claim(claimed: Claim) -> dict[str, Any]:
-    """One claim with all its fields."""
     return asdict(claimed)
 
 

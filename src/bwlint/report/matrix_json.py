@@ -12,7 +12,6 @@ from bwlint.report.encode import dumps
 
 
 def render(matrix: Matrix, setting: Setting) -> str:
-    """`matrix` as JSON."""
     return dumps(
         {
             "version": 1,

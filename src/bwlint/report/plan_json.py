@@ -11,7 +11,6 @@ from bwlint.report.plan_words import assumptions
 
 
 def render(found: Comparison, setting: Setting) -> str:
-    """The comparison as JSON."""
     shape, weights, machine, load = found.shape, found.weights, found.machine, found.load
     return dumps(
         {

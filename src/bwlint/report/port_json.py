@@ -13,7 +13,6 @@ from bwlint.report.encode import dumps
 
 
 def render(plan: Port, setting: Setting) -> str:
-    """The plan as JSON."""
     return dumps(
         {
             "version": 1,

@@ -14,8 +14,6 @@ _WIDTH = 100
 
 
 class RuleText(Protocol):
-    """What is told of a rule."""
-
     @property
     def code(self) -> str: ...
     @property

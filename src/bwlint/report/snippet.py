@@ -56,7 +56,6 @@ def last_line(marks: Sequence[Mark]) -> int:
 
 
 def reaches(lines: Sequence[str], mark: Mark) -> bool:
-    """Whether `lines` has the lines of `mark`."""
     return 0 < mark.region.line <= mark.region.end_line <= len(lines)
 
 

@@ -115,7 +115,6 @@ def kind_of(document: Any) -> str:
 
 
 def document(receipts: Iterable[dict[str, Any]], known: Personal) -> dict[str, Any]:
-    """What is sent in."""
     return {
         "version": 1,
         "tool": {"name": "bwlint", "version": __version__},

@@ -364,7 +364,6 @@ class Judging:
         return replace(found, questions=questions, expected=expected, faults=noted(begun))
 
     def _told(self, file: SourceFile, module: Module) -> OfFile:
-        """The drafts of a file."""
         drafts = _at_origins(self._context, module, list(self._drafts(module)))
         merged = one_each(_as_lesser(self._context, self._native, module, drafts))
         others = bool(merged) and self._native.unbuilt.includes_none(module.path)

@@ -86,8 +86,6 @@ class _Exhausted(Exception):
 
 
 class _ArchiveWalk:
-    """One archive with all that is in it."""
-
     def __init__(self, scratch: Path, wanted: Callable[[str], bool]) -> None:
         self._scratch = scratch
         self._wanted = wanted

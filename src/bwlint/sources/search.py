@@ -107,7 +107,6 @@ class _Pool:
         return sorted(found)
 
     def file_at(self, place: int) -> int:
-        """The index of the file that has a place."""
         return bisect_right(self.starts, place) - 1
 
 

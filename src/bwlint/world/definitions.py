@@ -85,7 +85,6 @@ class Definitions:
         return self._resolved(outline, use.name, use.at) if outline is not None else None
 
     def outline(self, module: Module) -> Outline | None:
-        """The outline of the file of a module."""
         return self.outlines.of(module.path, module.name)
 
     def around(self, module: Module, qualname: str) -> Node | None:

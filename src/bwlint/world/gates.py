@@ -156,7 +156,6 @@ class Judged:
 
 
 def operands(test: Expr) -> Iterator[Expr]:
-    """The operands of a condition."""
     if test.op in ("and", "or"):
         for item in test.args[0]:
             yield from operands(item)

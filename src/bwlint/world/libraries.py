@@ -169,7 +169,6 @@ class Libraries:
         return next((need_of(row, use) for row in self._matching("need", use) if self._counts(row, path)), None)
 
     def of_user(self, use: Use) -> Need | None:
-        """What the user says that a use needs."""
         return next((need_of(row, use) for row in self._own if row.matches(use)), None)
 
     def by_name(self, path: str, names: Iterable[str], at: Span, how: How = "define") -> Need | None:
@@ -227,7 +226,6 @@ def _any_name(kind: str, how: How) -> re.Pattern[str]:
 
 
 def need_of(row: LibraryRow, use: Use) -> Need:
-    """A row as what a use needs."""
     return Need(row.chips, row.strength, row.what, row.source, use, ordering=row.ordering)
 
 

@@ -112,7 +112,6 @@ class Linker:
         return self.proxy(dotted) if self.has(dotted) else self.world.outside(dotted)
 
     def imported(self, dotted: str, name: str) -> Any:
-        """`from dotted import name`"""
         if self.has(dotted):
             return self.module(dotted).attribute(name)
         inner = f"{dotted}.{name}"

@@ -25,7 +25,6 @@ class Places:
         self._ascii = self.source.isascii()
 
     def span(self, start: int, end: int) -> Span:
-        """The span of `source[start:end]`."""
         return Span(*self._place(start), *self._place(end))
 
     def line(self, offset: int) -> int:

@@ -51,8 +51,6 @@ def member_of(text: str, end: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GivenTemplate:
-    """The parameters of a template with what they are given."""
-
     code: Code
     values: Mapping[str, str] = field(default_factory=dict)
     decide: Decide = lambda test: None

@@ -95,7 +95,6 @@ class Code:
         return b"\n".join((b"", *dict.fromkeys(found), b"")).decode()
 
     def words_with(self, part: re.Pattern[str]) -> set[str]:
-        """The words that have a part."""
         words = self.words
         found = (match.span() for match in part.finditer(words))
         return {words[words.rfind("\n", 0, start) + 1 : words.find("\n", end)] for start, end in found}

@@ -153,7 +153,6 @@ def _leaves(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def defined(tree: ast.Module) -> _Definitions:
-    """What a file defines."""
     found = _Definitions()
     _enter(found, tree.body, _MODULE, "")
     found.imported = {

@@ -47,7 +47,6 @@ def _functions(body: list[ast.stmt], owner: ast.ClassDef | None) -> Iterator[tup
 
 
 def _replaced(function: _Function) -> Iterator[Operation]:
-    """What a function replaces, and where that holds."""
     here, nodes = span(function), below(function)
     of_with = {
         id(item.context_expr): span(node)

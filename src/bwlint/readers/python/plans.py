@@ -156,7 +156,6 @@ def _looked(nodes: tuple[ast.AST, ...]) -> bool:
 
 
 def _words(node: ast.AST) -> Iterator[str]:
-    """The identifiers of a node."""
     for one in _all([node]):
         if isinstance(one, ast.Name):
             yield one.id

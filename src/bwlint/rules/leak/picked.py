@@ -123,7 +123,6 @@ def _called(context: Context, module: Module, call: Operation, lane: object) -> 
 
 
 def _chosen(context: Context, module: Module, call: Operation, wrong: ChipSet) -> tuple[Module, Span] | None:
-    """Where it is decided what a call is on a chip."""
     try:
         at = chooser(context.tree, module, call.amounts[-1], CHIPS.index(next(iter(wrong))))
     except Elsewhere as other:

@@ -111,7 +111,6 @@ def _without(context: Context, module: Module, limit: Expr) -> ChipSet:
 
 
 def _table(context: Context, judged: Judged, limit: Expr) -> Judged | None:
-    """The table that a limit comes from."""
     asked = {node.at for node in walk_through(limit, judged.module.slots, _MAX_SLOTS) if node.op == "call"}
     return next((one for one in context.within(judged) if one.gate.is_a("lookup") and one.gate.at in asked), None)
 
