@@ -39,7 +39,7 @@ def misread(change: Change) -> Misread | None:
     for spelling in _SPELLINGS:
         made = {number: change(spelling.format(*number)) for number in (*_SHORT, *_LONG)}
         for meaning in _MEANINGS:
-            means = {number for number, text in made.items() if _bare(text) == meaning.format(*number)}
+            means = {number for number, text in made.items() if _AROUND.sub("", text or "") == meaning.format(*number)}
             if len(means) == len(made) and (made[8, 6] != spelling.format(8, 6) or change("") is None):
                 return None
             if means == set(_SHORT):
@@ -48,10 +48,6 @@ def misread(change: Change) -> Misread | None:
 
 
 _TWO_DIGIT_MAJORS = ChipSet.where(lambda chip: chip.major >= _FIRST_OF_THREE)
-
-
-def _bare(text: str | None) -> str:
-    return _AROUND.sub("", text or "")
 
 
 def _example(spelling: str, made: dict[_Number, str | None]) -> str:

@@ -23,7 +23,7 @@ from bwlint import __version__
 from bwlint.chips import EVERY
 from bwlint.commands.editing import Judgement, LineNote, judged, tabulated
 from bwlint.index import kept
-from bwlint.model.findings import CATEGORIES, Edit, Finding, Region
+from bwlint.model.findings import CATEGORIES, Finding, Region
 from bwlint.repair.changes import TextChange
 from bwlint.report.words import sets
 from bwlint.sources.read import SourceText
@@ -242,7 +242,7 @@ def _actions(finding: Finding, number: int, uri: str) -> Iterator[lsp.CodeAction
     if finding.fix is not None:
         changes: dict[str, list[lsp.TextEdit]] = {}
         for edit in finding.fix.edits:
-            changes.setdefault(_uri(edit.path, uri), []).append(_edit(edit))
+            changes.setdefault(_uri(edit.path, uri), []).append(lsp.TextEdit(_range(edit.region), edit.text))
         yield lsp.CodeAction(
             f"bwlint: {finding.fix.title} ({finding.fix.applicability})",
             lsp.CodeActionKind.QuickFix,
@@ -262,10 +262,6 @@ def _uri(path: str, uri: str) -> str:
     """The URI of a path as a finding names it; that of the text itself stays as the editor writes it."""
     own = to_fs_path(uri)
     return uri if own and Path(own) == Path(path) else Path(path).resolve().as_uri()
-
-
-def _edit(edit: Edit) -> lsp.TextEdit:
-    return lsp.TextEdit(_range(edit.region), edit.text)
 
 
 def _range(region: Region) -> lsp.Range:

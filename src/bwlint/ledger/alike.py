@@ -102,7 +102,7 @@ def _one_of(group: Sequence[Row]) -> Row:
         verdicts=worst.verdicts,
         places=tuple(dict.fromkeys(place for row in in_order for place in _said(row, first))),
         findings=tuple(dict.fromkeys(one for row in in_order if row.kind != "pass" for one in row.findings)),
-        fingerprint=prints[0] if len(prints) == 1 else _hashed(prints),
+        fingerprint=prints[0] if len(prints) == 1 else hashlib.sha256("".join(prints).encode()).hexdigest()[:32],
         questions=tuple(prints),
     )
 
@@ -114,10 +114,6 @@ def _folder(row: Row) -> str:
 
 def _rank(row: Row) -> int:
     return ROW_KINDS.index(row.kind)
-
-
-def _hashed(prints: Sequence[str]) -> str:
-    return hashlib.sha256("".join(prints).encode()).hexdigest()[:32]
 
 
 def _said(row: Row, first: Row) -> tuple[RowPlace, ...]:

@@ -201,7 +201,7 @@ class _Run:
             self.alone |= {real for wish in taken_back for real in wish.files}
         for wish in made.chosen:
             if wish not in taken_back:
-                spots = tuple(_spot(before[real], real, c.start, c.end) for real, c in wish.changes)
+                spots = tuple(Spot(real, *origin(c.start, c.end, before[real].changes)) for real, c in wish.changes)
                 self.done.append(Done(wish, number, spots, wish.key in at_first))
 
     def _set(self, sources: dict[str, EditedFile]) -> None:
@@ -211,10 +211,6 @@ class _Run:
         self.gathered = again(self.gathered, frozenset(sources))
         self.outcome = judge(self.gathered)
         gc.collect()  # a run makes cycles by the million, and `check` has switched the collector off
-
-
-def _spot(source: EditedFile, real: str, start: int, end: int) -> Spot:
-    return Spot(real, *origin(start, end, source.changes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from bwlint.fleet.table import Fleet, FleetRow, Hazard, HazardPlace, SourceChange, TargetPage
+from bwlint.fleet.table import Fleet, FleetRow, Hazard, SourceChange, TargetPage
 from bwlint.model.findings import SEVERITIES, Finding
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
@@ -64,12 +64,8 @@ def _hazard(hazard: Hazard) -> dict[str, Any]:
         "advice": hazard.finding.advice,
         "targets": list(hazard.targets),
         "sources": list(hazard.sources),
-        "places": [_place(place) for place in hazard.places],
+        "places": [{"source": place.source, "path": place.path, **asdict(place.region)} for place in hazard.places],
     }
-
-
-def _place(place: HazardPlace) -> dict[str, Any]:
-    return {"source": place.source, "path": place.path, **asdict(place.region)}
 
 
 def _change(change: SourceChange) -> dict[str, Any]:

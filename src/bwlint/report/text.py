@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import WHOLE_FILE, Finding, Related, Report
+from bwlint.model.findings import WHOLE_FILE, Finding, Report
 from bwlint.model.naming import counted
 from bwlint.report import Setting
 from bwlint.report.snippet import Mark, Paint, draw, last_line, reaches
@@ -115,12 +115,8 @@ def _marks(finding: Finding) -> dict[str, list[Mark]]:
     """What to underline in each file, the finding's own first."""
     marks = {finding.path: [Mark(finding.region, finding.label, finding.severity, True)]}
     for related in finding.related:
-        marks.setdefault(related.path, []).append(_second(related))
+        marks.setdefault(related.path, []).append(Mark(related.region, related.message, "second", False))
     return marks
-
-
-def _second(related: Related) -> Mark:
-    return Mark(related.region, related.message, "second", False)
 
 
 def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:

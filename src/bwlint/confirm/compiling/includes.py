@@ -115,7 +115,7 @@ class IncludeTree:
         if ending.startswith("..") or (os.sep not in ending and not _is_own(ending, quote)):
             return None
         named = self.by_name.get(os.path.basename(ending), ())[:_MOST_CANDIDATES]
-        near = [one for one in named if _ends(one, ending) and is_file(one)]
+        near = [one for one in named if one.endswith(os.sep + ending) and is_file(one)]
         if not near:
             return None
         best = max(near, key=lambda one: (_common(one, includer), -len(one)))
@@ -125,10 +125,6 @@ class IncludeTree:
 def _is_own(name: str, quote: str) -> bool:
     """Whether a name without a folder may be a file of the tree: `<math.h>` is the system's."""
     return quote == '"' or name.endswith(_DEVICE_HEADERS)
-
-
-def _ends(path: str, ending: str) -> bool:
-    return path.endswith(os.sep + ending)
 
 
 def _common(one: str, other: str) -> int:

@@ -51,12 +51,8 @@ def readable(mangled: str) -> str:
 
 def operation(mangled: str) -> str:
     """As `readable`, also without what says for which SM it was built: `fa::fwd` of `fa::fwd_sm90<64>`."""
-    found = [_untagged(component) for component in _components(mangled) if not _BUILD_TAG.search(component)]
+    found = [_TAG.sub("", component) for component in _components(mangled) if not _BUILD_TAG.search(component)]
     return "::".join(component for component in found if component) or readable(mangled)
-
-
-def _untagged(component: str) -> str:
-    return _TAG.sub("", component)
 
 
 def _components(mangled: str) -> tuple[str, ...]:

@@ -1081,13 +1081,9 @@ def placed(arguments: Sequence[Expr], places: Sequence[str]) -> Iterator[tuple[s
             yield places[index], value
 
 
-def _is_none(value: Expr) -> bool:
-    return value.op == "const" and value.args[0] is None
-
-
 def _any_of(name: str, values: Sequence[Expr]) -> Expr:
     """Any of the values that a module and its functions give to a name; None says that nobody has asked yet."""
-    known = [value for value in dict.fromkeys(values) if not _is_none(value)] or [NONE]
+    known = [value for value in dict.fromkeys(values) if not (value.op == "const" and value.args[0] is None)] or [NONE]
     found = known[0]
     for index, value in enumerate(known[1:]):
         found = Expr("if", (unknown(f"{name}, assigned at {index}"), value, found))

@@ -186,7 +186,7 @@ def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> 
             yield from _decided(keyword.arg or "", keyword.value)
     elif isinstance(node, ast.Assign | ast.AnnAssign):
         yield from _assigned(node, tests)
-        yield from _decided(_target_name(node), node.value)
+        yield from _decided(_last(node.targets[0] if isinstance(node, ast.Assign) else node.target), node.value)
     elif isinstance(node, ast.Return) and node.value is not None:
         yield from _decided(function.name, node.value)
         if tests or isinstance(node.value, ast.IfExp):
@@ -204,10 +204,6 @@ def _decided(name: str, value: ast.expr | None) -> Iterator[_Found]:
     option = turned_on(name) if isinstance(value, ast.Compare | ast.Call | ast.BoolOp | ast.UnaryOp) else None
     if option is not None and value is not None:
         yield _Found("switched", value, (option.path, option.what))
-
-
-def _target_name(node: ast.Assign | ast.AnnAssign) -> str:
-    return _last(node.targets[0] if isinstance(node, ast.Assign) else node.target)
 
 
 def _called(node: ast.Call, function: _PeerFunction) -> Iterator[_Found]:

@@ -100,7 +100,7 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
-        severity="warning" if known and _turns_away(judged) else "note",
+        severity="warning" if known and (judged.gate.is_a("list", "assert") or refuses(judged.other)) else "note",
         confidence="medium",
         message=f"this list names the a targets only: a build for the family target sm_120f{also} is refused",
         label="a targets only",
@@ -118,10 +118,6 @@ def _has_family_name(context: Context, judged: Judged, name: str, node: Expr) ->
         return False
     owner = context.tree.interpreter.evaluate(node.args[0], EvaluationFrame(judged.module)).only()
     return isinstance(owner, ClassValue) and f"{name[:-1]}f" in owner.body.names
-
-
-def _turns_away(judged: Judged) -> bool:
-    return judged.gate.is_a("list", "assert") or refuses(judged.other)
 
 
 def other_family(context: Context, judged: Judged) -> Iterator[Draft]:

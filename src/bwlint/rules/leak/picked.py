@@ -59,13 +59,9 @@ def _calls_of_others(context: Context, module: Module) -> Iterator[tuple[Module,
     """The calls in other files that a text may come to which a function of this one chooses."""
     asking = {gate.qualname for gate in module.gates}
     for name in (one for one in asking if one in module.functions and "." not in one):
-        if any(_is_text(value) for _, value in module.functions[name].returns):
+        if any(value.op == "const" and isinstance(value.args[0], str) for _, value in module.functions[name].returns):
             for other, _ in other_files(context, module, name):
                 yield from ((other, one) for one in other.operations if one.kind == "told")
-
-
-def _is_text(value: Expr) -> bool:
-    return value.op == "const" and isinstance(value.args[0], str)
 
 
 def _wrong(context: Context, module: Module, call: Operation) -> Iterator[_Picked]:

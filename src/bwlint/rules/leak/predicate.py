@@ -97,7 +97,7 @@ def harm_of(context: Context, predicate: Judged) -> Harm | None:
         return None
     key = (predicate.module.path, predicate.gate.qualname)
     if key not in context.harms:
-        context.harms[key] = _harm(context, predicate)
+        context.harms[key] = next(_harms(context, predicate), None)
     found: Harm | None = context.harms[key]
     return found
 
@@ -123,10 +123,6 @@ def of_hopper(name: str) -> ChipSet:
     """The chips of Hopper, with instructions that no other has, for a name that ends in it: `is_hopper`."""
     words = spoken(name).split("_")
     return of_generation(words[-1:]) & group("hopper") if _LATER.isdisjoint(words) else NONE
-
-
-def _harm(context: Context, predicate: Judged) -> Harm | None:
-    return next(_harms(context, predicate), None)
 
 
 def _harms(context: Context, predicate: Judged) -> Iterator[Harm]:
