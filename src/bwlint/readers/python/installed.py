@@ -115,7 +115,8 @@ def _told(test: ast.expr) -> bool:
 
 
 def _is_none(test: ast.expr) -> bool:
-    return isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) and _is_constant(test.comparators[0], None)
+    asked = test.comparators[0] if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) else None
+    return isinstance(asked, ast.Constant) and asked.value is None
 
 
 def _names_a_way(node: ast.AST) -> bool:
@@ -127,10 +128,6 @@ def _names_a_way(node: ast.AST) -> bool:
 def _is_way(text: object) -> bool:
     """Whether a text is the name of one library: "fa3" and "deep_gemm" are, "flash" and "cuda" are of several."""
     return isinstance(text, str) and (any(map(str.isdigit, text)) or text.encode() in optional_modules())
-
-
-def _is_constant(node: ast.expr, value: object) -> bool:
-    return isinstance(node, ast.Constant) and node.value is value
 
 
 def is_told(test: Expr) -> bool:

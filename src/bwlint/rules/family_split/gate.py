@@ -168,7 +168,7 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     if _pair(context, judged, family, missing) or _nothing_behind(judged) or context.illegal_here(judged, family):
         return None
     meant = reasons.given(judged.gate.comment) and not judged.in_test
-    return None if meant or reasons.certified(judged) or _folds(judged, test, missing) else (test, missing)
+    return None if meant or reasons.certified(judged) or _folds(judged, missing) else (test, missing)
 
 
 def _of_cards(context: Context, judged: Judged) -> bool:
@@ -200,7 +200,7 @@ def _parted(context: Context, judged: Judged) -> ChipSet | None:
     return None
 
 
-def _folds(judged: Judged, test: ChipSet, missing: ChipSet) -> bool:
+def _folds(judged: Judged, missing: ChipSet) -> bool:
     """`if sm == 121: sm = 120`: one member is treated as the other from here on."""
     value = judged.gate.yes.value
     if value is None or value.op not in ("const", "tuple"):

@@ -56,7 +56,7 @@ def leaks(
         wrong = here & context.targets & context.reach(judged, need.use.at) & need.arriving - need.legal
         if not wrong or turn_away(context, judged, wrong, need.use.at):
             continue
-        if need.strength != PROOF and _says_newer_is_fine(judged, side):
+        if need.strength != PROOF and _says_newer_is_fine(judged):
             continue
         yield side, need, wrong
 
@@ -208,7 +208,7 @@ def _let_otherwise(context: Context, judged: Judged, at: Span) -> ChipSet:
     return reached
 
 
-def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
+def _says_newer_is_fine(judged: Judged) -> bool:
     texts = [text.text for text in (*judged.gate.yes.texts, *judged.gate.no.texts)]
     return any(OPEN_ENDED.search(text) for text in (*texts, judged.gate.comment))
 
