@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import pairwise
 from typing import TypeGuard
 
@@ -287,18 +288,22 @@ class _Python:
 
     def _parts(self, node: ast.JoinedStr, qualname: str) -> bool:
         """`f"arch=compute_{number},code=sm_{number}"`: a flag for each string that the name may stand for."""
-        names = {_name_of(part.value) for part in node.values if isinstance(part, ast.FormattedValue)}
+        parts = [_name_of(part.value) for part in node.values if isinstance(part, ast.FormattedValue)]
+        names = dict.fromkeys(parts)
         whole = "".join(str(part.value) if isinstance(part, ast.Constant) else _PART for part in node.values)
-        if len(names) != 1 or not _OPEN_FLAG.search(whole):
-            return False
+        rows = list(zip(*(self.texts.get(name, ()) for name in names), strict=False))
+        if not names or not _OPEN_FLAG.search(whole) or any(row[0].lineno != one.lineno for row in rows for one in row):
+            return False  # several names are what a loop takes a row of a list apart into
         known = len(self.carries)
         outer = self.toolkit
-        for text in self.texts.get(min(names), ()):
-            self.toolkit = self.toolkits.get(id(text), outer)
-            for flag in find_flags(whole.replace(_PART, str(text.value)), self.source):
-                self._add("gencode", "", Listed(flag.sass, flag.ptx, True), text, qualname, flag.arch)
+        for row in rows:
+            self.toolkit = self.toolkits.get(id(row[0]), outer)
+            told = dict(zip(names, row, strict=True))
+            flags = reduce(lambda text, name: text.replace(_PART, str(told[name].value), 1), parts, whole)
+            for flag in find_flags(flags, self.source):
+                self._add("gencode", "", Listed(flag.sass, flag.ptx, True), row[0], qualname, flag.arch)
         self.toolkit = outer
-        if len(self.carries) > known and not names & self.open:
+        if len(self.carries) > known and self.open.isdisjoint(names):
             self.completed |= {id(part) for part in node.values}
         return len(self.carries) > known
 
@@ -372,7 +377,19 @@ def _given(tree: ast.Module, lists: Mapping[str, list[ast.expr]]) -> Iterator[tu
             continue
         else:
             continue
-        yield from ((target.id, values) for target in targets if isinstance(target, ast.Name))
+        for target in targets:
+            yield from _each(target, values)
+
+
+def _each(target: ast.expr, values: Sequence[ast.expr] | None) -> Iterator[tuple[str, Sequence[ast.expr] | None]]:
+    """A name and its values; those that rows are taken apart into, each with its column."""
+    if isinstance(target, ast.Name):
+        yield target.id, values
+    elif isinstance(target, ast.Tuple) and values is not None:
+        rows = [one.elts if isinstance(one, ast.Tuple | ast.List) else [] for one in values]
+        whole_rows = all(len(row) == len(target.elts) for row in rows)
+        for place, one in enumerate(target.elts):
+            yield from _each(one, [row[place] for row in rows] if whole_rows else None)
 
 
 def _members(node: ast.expr, lists: Mapping[str, list[ast.expr]]) -> list[ast.expr] | None:
@@ -463,7 +480,10 @@ def _split(node: ast.expr) -> list[ast.expr] | None:
 
 
 def _is_written_out(node: ast.expr) -> TypeGuard[ast.List | ast.Tuple | ast.Set]:
-    return isinstance(node, ast.List | ast.Tuple | ast.Set) and all(isinstance(one, ast.Constant) for one in node.elts)
+    """A list of strings and numbers, or of rows of them."""
+    return isinstance(node, ast.List | ast.Tuple | ast.Set) and all(
+        isinstance(one, ast.Constant) or (isinstance(one, ast.Tuple) and _is_written_out(one)) for one in node.elts
+    )
 
 
 def _is_empty(node: ast.expr) -> bool:
