@@ -57,6 +57,8 @@ _TOOLKIT = re.compile(r"(?i)(?!.*capab)(?=.*version).*(?:bare_?metal|cuda|nvcc|t
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,2}")
 _SUFFIXED = re.compile(r"^[af]$|[0-9][af]\b")
 """A suffix, or a target that has one."""
+_NEWEST = re.compile(r"(?i)max|newest|latest|highest|largest|supported")
+"""What functions are called after that know the newest target of a toolkit."""
 _OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|(?<!m)arch=")
 """A piece of a flag for an architecture."""
 
@@ -177,6 +179,7 @@ class _Python:
             if not isinstance(node, ast.ClassDef):
                 self.undecided |= _reassigned(node)
                 self._returned(node, qualname)
+                self._newest(node, qualname)
         elif _is_prose(node) or isinstance(node, ast.Compare | ast.Import | ast.ImportFrom):
             return
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -312,6 +315,21 @@ class _Python:
         for node in below(function):
             if isinstance(node, ast.Return) and node.value is not None:
                 self._setting(function.name, node.value, qualname)
+
+    def _newest(self, function: ast.FunctionDef | ast.AsyncFunctionDef, qualname: str) -> None:
+        """`if cuda_version < "11.8": return 86`, and so on: the newest target that each toolkit knows."""
+        if _NEWEST.search(function.name) is None:
+            return
+        low = high = ""
+        for test, value in _ways(function.body):
+            from_, below = ("", "") if test is None else (_asked_release(test), _asked_release(test, ast.Lt))
+            listed = parse_list(str(value.value)) if isinstance(value, ast.Constant) else None
+            if value is None or listed is None or (test is not None and not from_ and not below):
+                return
+            self.toolkit, outer = (from_ or low, below or high), self.toolkit
+            self._add("ceiling", function.name, Listed(listed.sass, (), True), value, qualname)
+            self.toolkit = outer
+            low, high = below or low, from_ or high
 
     def _appended(self, node: ast.Call, qualname: str) -> None:
         """`archs.append("12.0a")`."""
@@ -501,9 +519,19 @@ def _accepted(tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _asked_release(test: ast.expr) -> str:
-    """The release of the toolkit from which on a test holds; "" of any other test."""
-    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.GtE) or len(test.ops) > 1:
+def _ways(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.expr | None, ast.expr | None]]:
+    """What a function returns under one test after the other; None for the test of what is left."""
+    for node in body:
+        first = node.body[0] if isinstance(node, ast.If) else node
+        if isinstance(first, ast.Return):
+            yield node.test if isinstance(node, ast.If) else None, first.value
+        if isinstance(node, ast.If):
+            yield from _ways(node.orelse)
+
+
+def _asked_release(test: ast.expr, how: type[ast.cmpop] = ast.GtE) -> str:
+    """The release of the toolkit from which on a test holds, or below which; "" of any other test."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], how) or len(test.ops) > 1:
         return ""
     asked, release = ast.unparse(test.left), test.comparators[0]
     if not _TOOLKIT.match(asked):
