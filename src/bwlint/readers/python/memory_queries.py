@@ -44,6 +44,10 @@ _UNIT = "MiB"
 _LONGEST = 200
 _ROUNDS = 3
 
+_NOTHING = frozenset(
+    {"return", "return None", "return []", "return {}", "return False", "return 0", "return (None, None)"}
+)
+_OFF = " = False"
 _WAYS = (ast.If, ast.Match, ast.Try, ast.Return, ast.Continue, ast.Break)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -179,17 +183,15 @@ class _Asking:
 
     def left_out(self, asked: frozenset[str]) -> ast.expr | None:
         """The question to nvidia-smi of whose answer a row is skipped that has no number for the memory."""
-        texts = (one for one in self.nodes if isinstance(one, ast.Constant) and isinstance(one.value, str))
-        column = next((one for one in texts if _column(one) in asked), None)
+        column = next((one for one in self.nodes if isinstance(one, ast.Constant) and _column(one) in asked), None)
         if column is None or any(_SHARED.search(word) for word in _said(self.nodes)):
             return None
         columns = str(column.value).partition("--query-gpu=")[2].split(",")
         places = {place for place, one in enumerate(columns) if one.strip().startswith("memory.")}
-        for node in self.nodes:
-            test = self._skips(node)
-            indices = [one.slice for one in below(test) if isinstance(one, ast.Subscript)] if test is not None else []
+        for test in filter(None, map(self._skips, self.nodes)):
+            indices = (one.slice for one in below(test) if isinstance(one, ast.Subscript))
             numbers = {one.value for one in indices if isinstance(one, ast.Constant) and isinstance(one.value, int)}
-            if test is not None and (places & numbers if numbers else _OF_MEMORY.search(ast.unparse(test))):
+            if places & numbers if numbers else _OF_MEMORY.search(ast.unparse(test)):
                 return column
         return None
 
@@ -253,30 +255,14 @@ def _gives_up(node: ast.Try, nodes: Sequence[ast.AST]) -> bool:
     devices too.
     """
     inside = [one for handler in node.handlers if _catches(handler) for one in below(handler)]
-    switches = set(map(_switch, nodes))
-    if any(name and not on and (name, True) not in switches for name, on in map(_switch, inside)):
-        return True
-    calls = {
-        dotted(one.func).rpartition(".")[2] for part in node.body for one in below(part) if isinstance(one, ast.Call)
-    }
-    returns = [one.value for one in inside if isinstance(one, ast.Return)]
-    return not calls.isdisjoint(_OF_DEVICE) and bool(returns) and all(map(_is_nothing, returns))
-
-
-def _switch(node: ast.AST) -> tuple[str, bool]:
-    """The attribute that is set to True or False."""
-    value = node.value if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute) else None
-    if isinstance(node, ast.Assign) and isinstance(value, ast.Constant) and isinstance(value.value, bool):
-        return dotted(node.targets[0]), value.value
-    return "", False
-
-
-def _is_nothing(value: ast.expr | None) -> bool:
-    if isinstance(value, ast.List | ast.Tuple):
-        return all(map(_is_nothing, value.elts))
-    if isinstance(value, ast.Dict):
-        return not value.keys
-    return value is None or (isinstance(value, ast.Constant) and not value.value)
+    for text in (ast.unparse(one) for one in inside if isinstance(one, ast.Assign)):
+        if text.startswith("self.") and text.endswith(_OFF):
+            on = text.removesuffix(_OFF) + " = True"
+            return not any(isinstance(one, ast.Assign) and ast.unparse(one) == on for one in nodes)
+    returned = {ast.unparse(one) for one in inside if isinstance(one, ast.Return)}
+    return (
+        bool(returned) and returned <= _NOTHING and not _OF_DEVICE.isdisjoint(_said(below(ast.Module(node.body, []))))
+    )
 
 
 def _expects_refusal(node: ast.AST) -> TypeGuard[ast.Try | ast.With]:
