@@ -95,3 +95,31 @@ def test_cards_of_one_chip(tmp_path: Path) -> None:
     (found,) = asked(tmp_path, "a.py", PYTHON + text, "gate")
     assert dict(found.table)["8.9"] == "may"
     assert dict(found.table)["12.0"] == "else"
+
+
+ROWS = "{{0x75, 64}, {0x80, 64}, {0x86, 128}, {-1, -1}}"
+SEARCH = """#include <cuda_runtime.h>
+int lanes(const cudaDeviceProp& prop) {
+  struct { int key; int lanes; } rows[] = %s;
+  int i = 0;
+  while (rows[i].key != -1) {
+    if (rows[i].key == ((prop.major << 4) + prop.minor)) return rows[i].lanes;
+    i++;
+  }
+  return rows[i - 1].lanes;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind", "why"),
+    [
+        (ROWS, "review", "`rows` has rows for 7.5 to 8.6 and none for 12.x"),
+        (ROWS.replace("{-1", "{0x89, 128}, {0x90, 128}, {0xa0, 128}, {0xc0, 128}, {0xc1, 128}, {-1"), "open", ""),
+    ],
+)
+def test_tables_that_are_searched(tmp_path: Path, rows: str, kind: str, why: str) -> None:
+    (found,) = asked(tmp_path, "lanes.cpp", SEARCH % rows, "table")
+    told = verdict(found, BOTH)
+    assert told.kind == kind
+    assert why in told.why

@@ -77,7 +77,7 @@ def _question(
     marks = {"is-amount", f"is-op-{kind}"}
     amounts = [_amounts(context, module, one) for one in operations]
     numbers = [number for some in amounts for number in some if number is not None]
-    if not all(one.checked for one in operations):
+    if not all(one.checked or one.kind == "memory-query" for one in operations):
         marks.add("is-not-checked")
     marks |= naming.around(naming.generations(qualname) | naming.of_file(module.path), context.targets)
     if kind in _SHARED:

@@ -108,11 +108,20 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
         marks=frozenset(marks),
         ways=_told(sides, dict(table), first.gate),
         passes="the test says itself what the device is" if context.is_mocked(first) else "",
+        doubt=_ends_early(first, asked),
         unknown=unknown,
         behind=behind,
         key=key,
         asks=tuple(_asks(arms)),
     )
+
+
+def _ends_early(judged: Judged, asked: ChipSet) -> str:
+    """What is odd about a table that is searched for the device, and goes on with something where it has no row."""
+    searched = judged.gate.kind == "table" and judged.gate.no.rest and judged.gate.no.empty
+    if not searched or not judged.core or judged.core & asked:
+        return ""
+    return f"`{judged.gate.name}` has rows for {plain(judged.core)} and none for {plain(asked)}"
 
 
 def _asks(arms: Sequence[Judged]) -> Iterator[str]:

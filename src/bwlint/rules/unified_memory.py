@@ -25,19 +25,21 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if one.kind != "memory-query":
             continue
         wrong = context.targets & _SHARED & context.let_to(module, one.at)
-        if not wrong or caught_elsewhere(context, module, one.qualname.rpartition(".")[2]):
+        if not wrong or (not one.checked and caught_elsewhere(context, module, one.qualname.rpartition(".")[2])):
             continue
         if one.name in memory_queries("call"):
             gives = "raises NVMLError_NotSupported" if module.language == "python" else "gives NVML_ERROR_NOT_SUPPORTED"
-            says = f"{one.name} {gives} on {called(wrong)}, and nothing here expects it"
+            goes_on = "what catches it gives the device up" if one.checked else "nothing here expects it"
+            says = f"{one.name} {gives} on {called(wrong)}, and {goes_on}"
         elif one.name in memory_queries("table"):
             says = f"nvidia-smi's table has Not Supported as {one.name} on {called(wrong)}, and it is read as numbers"
         else:
-            says = f"nvidia-smi prints [N/A] for {one.name} on {called(wrong)}, and it is read as a number here"
+            goes_on = "the row is left out, and the device with it" if one.checked else "it is read as a number here"
+            says = f"nvidia-smi prints [N/A] for {one.name} on {called(wrong)}, and {goes_on}"
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
-            severity="note" if for_developers(context, module) else "warning",
+            severity="note" if one.checked or for_developers(context, module) else "warning",
             confidence="medium",
             message=says,
             label="no answer for unified memory",

@@ -223,6 +223,9 @@ def resolve(folder: str, text: str) -> str | None:
     if os.path.isabs(text) or len(text) > 300 or "\0" in text:
         return None
     project = project_folder(folder_root(folder))
+    beside = os.path.normpath(os.path.join(folder, text))
+    if project == folder and text.startswith("../") and disk.is_file(beside):
+        return beside  # nothing marks a project, and the compiler takes what stands there
     base = folder
     while True:
         for name in _INCLUDE_FOLDERS:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import pairwise
 from typing import TypeGuard
 
@@ -56,6 +57,8 @@ _TOOLKIT = re.compile(r"(?i)(?!.*capab)(?=.*version).*(?:bare_?metal|cuda|nvcc|t
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,2}")
 _SUFFIXED = re.compile(r"^[af]$|[0-9][af]\b")
 """A suffix, or a target that has one."""
+_NEWEST = re.compile(r"(?i)max|newest|latest|highest|largest|supported")
+"""What functions are called after that know the newest target of a toolkit."""
 _OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|(?<!m)arch=")
 """A piece of a flag for an architecture."""
 
@@ -176,6 +179,7 @@ class _Python:
             if not isinstance(node, ast.ClassDef):
                 self.undecided |= _reassigned(node)
                 self._returned(node, qualname)
+                self._newest(node, qualname)
         elif _is_prose(node) or isinstance(node, ast.Compare | ast.Import | ast.ImportFrom):
             return
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -287,18 +291,22 @@ class _Python:
 
     def _parts(self, node: ast.JoinedStr, qualname: str) -> bool:
         """`f"arch=compute_{number},code=sm_{number}"`: a flag for each string that the name may stand for."""
-        names = {_name_of(part.value) for part in node.values if isinstance(part, ast.FormattedValue)}
+        parts = [_name_of(part.value) for part in node.values if isinstance(part, ast.FormattedValue)]
+        names = dict.fromkeys(parts)
         whole = "".join(str(part.value) if isinstance(part, ast.Constant) else _PART for part in node.values)
-        if len(names) != 1 or not _OPEN_FLAG.search(whole):
-            return False
+        rows = list(zip(*(self.texts.get(name, ()) for name in names), strict=False))
+        if not names or not _OPEN_FLAG.search(whole) or any(row[0].lineno != one.lineno for row in rows for one in row):
+            return False  # several names are what a loop takes a row of a list apart into
         known = len(self.carries)
         outer = self.toolkit
-        for text in self.texts.get(min(names), ()):
-            self.toolkit = self.toolkits.get(id(text), outer)
-            for flag in find_flags(whole.replace(_PART, str(text.value)), self.source):
-                self._add("gencode", "", Listed(flag.sass, flag.ptx, True), text, qualname, flag.arch)
+        for row in rows:
+            self.toolkit = self.toolkits.get(id(row[0]), outer)
+            told = dict(zip(names, row, strict=True))
+            flags = reduce(lambda text, name: text.replace(_PART, str(told[name].value), 1), parts, whole)
+            for flag in find_flags(flags, self.source):
+                self._add("gencode", "", Listed(flag.sass, flag.ptx, True), row[0], qualname, flag.arch)
         self.toolkit = outer
-        if len(self.carries) > known and not names & self.open:
+        if len(self.carries) > known and self.open.isdisjoint(names):
             self.completed |= {id(part) for part in node.values}
         return len(self.carries) > known
 
@@ -307,6 +315,21 @@ class _Python:
         for node in below(function):
             if isinstance(node, ast.Return) and node.value is not None:
                 self._setting(function.name, node.value, qualname)
+
+    def _newest(self, function: ast.FunctionDef | ast.AsyncFunctionDef, qualname: str) -> None:
+        """`if cuda_version < "11.8": return 86`, and so on: the newest target that each toolkit knows."""
+        if _NEWEST.search(function.name) is None:
+            return
+        low = high = ""
+        for test, value in _ways(function.body):
+            from_, below = ("", "") if test is None else (_asked_release(test), _asked_release(test, ast.Lt))
+            listed = parse_list(str(value.value)) if isinstance(value, ast.Constant) else None
+            if value is None or listed is None or (test is not None and not from_ and not below):
+                return
+            self.toolkit, outer = (from_ or low, below or high), self.toolkit
+            self._add("ceiling", function.name, Listed(listed.sass, (), True), value, qualname)
+            self.toolkit = outer
+            low, high = below or low, from_ or high
 
     def _appended(self, node: ast.Call, qualname: str) -> None:
         """`archs.append("12.0a")`."""
@@ -372,7 +395,19 @@ def _given(tree: ast.Module, lists: Mapping[str, list[ast.expr]]) -> Iterator[tu
             continue
         else:
             continue
-        yield from ((target.id, values) for target in targets if isinstance(target, ast.Name))
+        for target in targets:
+            yield from _each(target, values)
+
+
+def _each(target: ast.expr, values: Sequence[ast.expr] | None) -> Iterator[tuple[str, Sequence[ast.expr] | None]]:
+    """A name and its values; those that rows are taken apart into, each with its column."""
+    if isinstance(target, ast.Name):
+        yield target.id, values
+    elif isinstance(target, ast.Tuple) and values is not None:
+        rows = [one.elts if isinstance(one, ast.Tuple | ast.List) else [] for one in values]
+        whole_rows = all(len(row) == len(target.elts) for row in rows)
+        for place, one in enumerate(target.elts):
+            yield from _each(one, [row[place] for row in rows] if whole_rows else None)
 
 
 def _members(node: ast.expr, lists: Mapping[str, list[ast.expr]]) -> list[ast.expr] | None:
@@ -463,7 +498,10 @@ def _split(node: ast.expr) -> list[ast.expr] | None:
 
 
 def _is_written_out(node: ast.expr) -> TypeGuard[ast.List | ast.Tuple | ast.Set]:
-    return isinstance(node, ast.List | ast.Tuple | ast.Set) and all(isinstance(one, ast.Constant) for one in node.elts)
+    """A list of strings and numbers, or of rows of them."""
+    return isinstance(node, ast.List | ast.Tuple | ast.Set) and all(
+        isinstance(one, ast.Constant) or (isinstance(one, ast.Tuple) and _is_written_out(one)) for one in node.elts
+    )
 
 
 def _is_empty(node: ast.expr) -> bool:
@@ -481,9 +519,19 @@ def _accepted(tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _asked_release(test: ast.expr) -> str:
-    """The release of the toolkit from which on a test holds; "" of any other test."""
-    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.GtE) or len(test.ops) > 1:
+def _ways(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.expr | None, ast.expr | None]]:
+    """What a function returns under one test after the other; None for the test of what is left."""
+    for node in body:
+        first = node.body[0] if isinstance(node, ast.If) else node
+        if isinstance(first, ast.Return):
+            yield node.test if isinstance(node, ast.If) else None, first.value
+        if isinstance(node, ast.If):
+            yield from _ways(node.orelse)
+
+
+def _asked_release(test: ast.expr, how: type[ast.cmpop] = ast.GtE) -> str:
+    """The release of the toolkit from which on a test holds, or below which; "" of any other test."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], how) or len(test.ops) > 1:
         return ""
     asked, release = ast.unparse(test.left), test.comparators[0]
     if not _TOOLKIT.match(asked):

@@ -11,6 +11,7 @@ from bwlint.chips import EVERY, queries
 from bwlint.model.expr import TAG, Expr, Span, const, unknown
 from bwlint.model.facts import Function
 from bwlint.model.naming import spoken
+from bwlint.readers.cuda.asking import is_device
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
@@ -49,16 +50,21 @@ class Sites:
 
 
 def constants(text: str, scopes: Scopes | None = None) -> dict[str, Expr]:
-    """The whole numbers that a file gives names to, outside of its functions where these are known."""
+    """The whole numbers that a file gives names to, outside of its functions where these are known. What is called
+    after the device is also a member of whoever includes the file.
+    """
     found = [one for one in _CONSTANT.finditer(text) if scopes is None or scopes.function(one.start()) is None]
-    return {**_enumerators(text), **{one["name"]: const(int(one["value"])) for one in found}}
+    numbers = {one["name"]: const(int(one["value"])) for one in found}
+    members = {f".{spoken(name)}": value for name, value in numbers.items() if is_device(name)}
+    return {**_enumerators(text), **members, **numbers}
 
 
 def defined(macros: Mapping[str, Function]) -> dict[str, Expr]:
-    """The macros that stand for the number of a chip."""
+    """The macros that stand for the number of a chip, or are called after the device."""
     found = {name: {value.args for _, value in one.returns} for name, one in macros.items() if not one.params}
     numbers = {name: next(iter(values)) for name, values in found.items() if len(values) == 1}
-    return {name: const(*value) for name, value in numbers.items() if value[0] in _NUMBERS}
+    known = {name: value[0] for name, value in numbers.items() if isinstance(value[0], int)}
+    return {name: const(value) for name, value in known.items() if value in _NUMBERS or is_device(name)}
 
 
 def _enumerators(text: str) -> dict[str, Expr]:

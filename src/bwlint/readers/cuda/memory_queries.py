@@ -33,7 +33,8 @@ def operations(code: Code, directives: Directives, places: Scopes) -> Iterator[O
         if scope is None or _EXPECTS.search(code.text) or not _ends(code.text, match, scope):
             continue
         at = code.span(*match.span("name"))
-        yield Operation("memory-query", match["name"], at, path=directives.path(match.start()), qualname=scope.qualname)
+        path = directives.path(match.start())
+        yield Operation("memory-query", match["name"], at, path=path, qualname=scope.qualname, checked=False)
 
 
 def _ends(text: str, call: re.Match[str], scope: CodeScope) -> bool:

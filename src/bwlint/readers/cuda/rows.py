@@ -1,4 +1,4 @@
-"""Tables of rows that a loop goes through: `for (const Variant& v : variants)`, `variants[i].launch`.
+"""Tables of rows that a loop goes through or searches: `for (const Variant& v : variants)`, `variants[i].launch`.
 
 Such a loop is walked once for each row, with what is written there in the place of the fields.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bwlint.readers.cuda.given import arguments
 from bwlint.readers.cuda.lexer import matching
 
-MAX_ROWS = 16
+MAX_ROWS = 32
 MAX_TABLE = 8000
 MAX_STRUCT = 2000
 MAX_HEADER = 400
@@ -48,7 +48,8 @@ def gone_through(text: str, header: Stretch, body: Stretch) -> tuple[NamedRow, .
         found = (one for one in _INDEXED.finditer(text, *body) if one["name"] == counted["name"])
         table = next((one["table"] for one in found), "")
     else:
-        table = over["table"] if over is not None else ""
+        asked = over or _INDEXED.search(text, *header)  # `while (table[index].key != -1)`
+        table = asked["table"] if asked is not None else ""
     at = _declared(text, table, header[0]) if table else -1
     if at < 0:
         return ()

@@ -406,7 +406,8 @@ class HostWalk:
         """`while (test)`, `for (first; test; next)`."""
         rows = gone_through(self.text, (start, end), (body[0].start, body[-1].end)) if body and self.row is None else ()
         if rows:
-            self._rows(rows, body)
+            if f"{rows[0].table}[" not in self.text[start:end] or not self._searched(rows, body):
+                self._rows(rows, body)
             return
         if self.text.count(";", start, end) == 2:
             start, end = self.text.find(";", start, end) + 1, self.text.rfind(";", start, end)
@@ -414,6 +415,26 @@ class HostWalk:
         if test.op in CONDITIONS and test.at is not None and self._asks(test):
             self._note("condition", test, test.at, self._side(body), Side(ends="fall", empty=True, rest=True))
         self._perhaps(body)
+
+    def _searched(self, rows: tuple[NamedRow, ...], body: tuple[Statement, ...]) -> bool:
+        """`while (table[i].key != -1)`: whether what is asked in the loop is one of the keys is one question."""
+        inside = body[0].body if len(body) == 1 and body[0].kind == "block" else body
+        found = next((one for one in inside if one.kind == "if"), None)
+        if found is None or found.test is None:
+            return False
+        tests = list[Expr]()
+        for self.row in rows:
+            tests.append(self.lower_quietly(*found.test))
+        self.row = None
+        pairs = [one.args[1] for one in tests if one.op == "cmp" and one.args[0] == "=="]
+        keys = tuple(side for pair in pairs for side in pair if side.op == "const")
+        asked = next((side for pair in pairs for side in pair if side.op != "const"), None)
+        if asked is None or len(keys) < 2 or not self._asks(asked):
+            return False
+        test = Expr("cmp", ("in", (asked, Expr("tuple", (keys,), asked.at))), asked.at)
+        no = Side(ends="fall", empty=True, rest=True)
+        self._note("table", test, asked.at or keys[0].at, self._side(found.body), no, rows[0].table)
+        return True
 
     def _rows(self, rows: tuple[NamedRow, ...], body: tuple[Statement, ...]) -> None:
         """A loop over a table that is written down, row by row: behind one that was taken the loop is over."""

@@ -1,7 +1,8 @@
 """Questions of Python to the driver about a device's memory that unified memory has no answer to.
 
 Each comes out as an operation of kind memory-query: `name` is a call that raises there (nvmlDeviceGetMemoryInfo), or a
-column of nvidia-smi (memory.total) or of its table (Memory-Usage) whose text is read as a number.
+column of nvidia-smi (memory.total) or of its table (Memory-Usage) whose text is read as a number. One that is `checked`
+is expected to fail, and then the whole device is given up.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ _LOOKS = frozenset(
 )
 _ASKS = frozenset({"get", "pop", "setdefault"})
 _UNKNOWN = re.compile(r"N/A|not.?supported|unified|integrated|gb10|spark", re.I)
+_SHARED = re.compile(r"unified|integrated|gb10|spark", re.I)
+_OF_MEMORY = re.compile(r"mem|ram|total|used|free", re.I)
+_OF_DEVICE = frozenset({"nvmlDeviceGetCount", "nvmlDeviceGetName", "nvmlDeviceGetUUID"})
 _PASSES = re.compile(
     r"^(?:ImportError|ModuleNotFoundError|FileNotFoundError|KeyboardInterrupt|TimeoutExpired|CalledProcessError|IndexError|KeyError|AttributeError|OSError)$"
 )
@@ -40,6 +44,11 @@ _UNIT = "MiB"
 _LONGEST = 200
 _ROUNDS = 3
 
+_NOTHING = frozenset(
+    {"return", "return None", "return []", "return {}", "return False", "return 0", "return (None, None)"}
+)
+_OFF = " = False"
+_WAYS = (ast.If, ast.Match, ast.Try, ast.Return, ast.Continue, ast.Break)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -61,11 +70,14 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     asked, bindings = _asked_for(places) if "nvidia-smi" in source else None, _bindings(tree)
     for place in places:
         at = place.called(bindings) or (place.read_as_number(asked) if asked is not None else None)
-        if at is None or place.name in _CALLS or place.knows or _expected(place, places):
+        expected = at is None or place.knows or _expected(place, places)
+        if expected:
+            at = _given_up(place, places, bindings) or (place.left_out(asked) if asked is not None else None)
+        if at is None or place.name in _CALLS:
             continue
         last = dotted(at.func).rpartition(".")[2] if isinstance(at, ast.Call) else _column(at)
         name = _TABLE if last in _READS else last
-        yield Operation("memory-query", name, span(at), qualname=place.qualname)
+        yield Operation("memory-query", name, span(at), qualname=place.qualname, checked=expected)
 
 
 def guarded(source: str, name: str) -> list[bool]:
@@ -152,13 +164,48 @@ class _Asking:
                 found.update(id(one) for part in node.body for one in below(part))
         return frozenset(found)
 
-    def called(self, bindings: frozenset[str]) -> ast.expr | None:
-        """The first call that raises and is not guarded; libraries of others have names of NVML too."""
+    @cached_property
+    def given_up(self) -> frozenset[int]:
+        """The nodes that stand where a refusal loses more than the amount."""
+        tries = [node for node in self.nodes if isinstance(node, ast.Try) and _gives_up(node, self.nodes)]
+        return frozenset(id(one) for node in tries for part in node.body for one in below(part))
+
+    def asks(self, bindings: frozenset[str]) -> Iterator[ast.Call]:
+        """The calls that raise; libraries of others have names of NVML too."""
         for one in self._calls(_CALLS):
             owner = dotted(one.func).rpartition(".")[0]
-            if id(one) not in self.guarded and (not owner or owner in bindings or "nvml" in owner.lower()):
-                return one
+            if not owner or owner in bindings or "nvml" in owner.lower():
+                yield one
+
+    def called(self, bindings: frozenset[str]) -> ast.expr | None:
+        """The first call that raises and is not guarded."""
+        return next((one for one in self.asks(bindings) if id(one) not in self.guarded), None)
+
+    def left_out(self, asked: frozenset[str]) -> ast.expr | None:
+        """The question to nvidia-smi of whose answer a row is skipped that has no number for the memory."""
+        column = next((one for one in self.nodes if isinstance(one, ast.Constant) and _column(one) in asked), None)
+        if column is None or any(_SHARED.search(word) for word in _said(self.nodes)):
+            return None
+        columns = str(column.value).partition("--query-gpu=")[2].split(",")
+        places = {place for place, one in enumerate(columns) if one.strip().startswith("memory.")}
+        for test in filter(None, map(self._skips, self.nodes)):
+            indices = (one.slice for one in below(test) if isinstance(one, ast.Subscript))
+            numbers = {one.value for one in indices if isinstance(one, ast.Constant) and isinstance(one.value, int)}
+            if places & numbers if numbers else _OF_MEMORY.search(ast.unparse(test)):
+                return column
         return None
+
+    def _skips(self, node: ast.AST) -> ast.AST | None:
+        """What decides whether a row is skipped: a test for a text that is no number, or what is read as one."""
+        if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Continue):
+            names = {one.id for one in below(node.test) if isinstance(one, ast.Name)}
+            kept = [one.value for one in self.nodes if isinstance(one, ast.Assign) and dotted(one.targets[0]) in names]
+            said = (*_said(below(node.test)), *(word for one in kept for word in _said(below(one))))
+            return node.test if any(_UNKNOWN.search(word) or word == "isdigit" for word in said) else None
+        if not isinstance(node, ast.Try) or not any(isinstance(one.body[-1], ast.Continue) for one in node.handlers):
+            return None
+        is_read = any(isinstance(one, ast.Call) and dotted(one.func) in _READS for one in below(node))
+        return ast.Module(node.body, []) if is_read else None
 
     def read_as_number(self, asked: frozenset[str]) -> ast.expr | None:
         """The question to nvidia-smi whose answer is read as a number, with no look at it."""
@@ -193,6 +240,31 @@ def _expected(place: _Asking, places: Sequence[_Asking], rounds: int = _ROUNDS) 
     return all(id(call) in other.guarded or _expected(other, places, rounds - 1) for other, call in callers)
 
 
+def _given_up(place: _Asking, places: Sequence[_Asking], bindings: frozenset[str]) -> ast.expr | None:
+    """The question of a function whose refusal makes it, or one that calls it, do without the device."""
+    at = next(place.asks(bindings), None)
+    if at is None or place.knows:
+        return None
+    callers = ((other, call) for other in places if other is not place for call in other.calls_of(place.name))
+    given_up = id(at) in place.given_up or any(id(call) in other.given_up for other, call in callers)
+    return at if given_up else None
+
+
+def _gives_up(node: ast.Try, nodes: Sequence[ast.AST]) -> bool:
+    """Whether a handler switches something off that nothing around switches on, or ends with nothing what asks for
+    devices too.
+    """
+    inside = [one for handler in node.handlers if _catches(handler) for one in below(handler)]
+    for text in (ast.unparse(one) for one in inside if isinstance(one, ast.Assign)):
+        if text.startswith("self.") and text.endswith(_OFF):
+            on = text.removesuffix(_OFF) + " = True"
+            return not any(isinstance(one, ast.Assign) and ast.unparse(one) == on for one in nodes)
+    returned = {ast.unparse(one) for one in inside if isinstance(one, ast.Return)}
+    return (
+        bool(returned) and returned <= _NOTHING and not _OF_DEVICE.isdisjoint(_said(below(ast.Module(node.body, []))))
+    )
+
+
 def _expects_refusal(node: ast.AST) -> TypeGuard[ast.Try | ast.With]:
     if isinstance(node, ast.Try):
         return any(map(_catches, node.handlers))
@@ -200,6 +272,9 @@ def _expects_refusal(node: ast.AST) -> TypeGuard[ast.Try | ast.With]:
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:
+    """Whether a refusal ends here: it does not where all that follows is another error."""
+    if isinstance(handler.body[-1], ast.Raise) and not any(isinstance(one, _WAYS) for one in below(handler)):
+        return False
     if handler.type is None:
         return True
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

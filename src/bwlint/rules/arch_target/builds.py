@@ -598,19 +598,20 @@ class _BuildFile:
             return
         if jits & asked == asked:
             names = _listed([target for one in together.members for target in one.ptx if target.jits_on() & asked])
-            last = _last_step(together.members)
+            steps = _steps(together.members) or self._branches(built)
+            last = max(steps, key=version, default="")
             own = None if last else self._own_list(built.carry, asked)
             if not last and own is None:
                 return  # who ships PTX asks for what its driver does
             message = f"nothing here is built for {plain(asked)}; its driver compiles the PTX of {names} at first use"
             if own is None:
-                message += f"; each toolkit up to {last} adds the chips that it knows, and later ones none"
+                message += f"; each toolkit up to {last} has the chips that it knows, and later ones none"
             else:
                 message += f", without what the code has for {own.message}"
             claim = _without_cubins(together, asked)
             yield self._draft(
                 built,
-                severity="warning",
+                severity="warning" if own or len(steps) > 1 else "note",
                 confidence="medium",
                 message=message,
                 label="by JIT only",
@@ -650,6 +651,15 @@ class _BuildFile:
             remedy=_OF_ITS_MAKER,
             related=self._kernels_without(asked) if accepts else self._flags_like(built, together),
         )
+
+    def _branches(self, built: _Built) -> set[str]:
+        """The toolkit from which on a list is this one, where earlier ones have others and no later one has."""
+        low, high = built.carry.toolkit
+        others = {
+            one.carry.toolkit for one in self.built if one.carry.is_a("request") and one.carry.name == built.carry.name
+        }
+        last = not high and len(others) > 1 and all(not one or version(one) <= version(low) for one, _ in others)
+        return {low} if low and last else set()
 
     def _is_alone(self, built: _Built, together: _Together) -> bool:
         """Whether a whole build is for one chip, and neither the file nor its name is: nothing loads anywhere else."""
@@ -1053,10 +1063,9 @@ def _by_major(low: str, high: str) -> bool:
     return low.endswith(".0") and high.endswith(".0")
 
 
-def _last_step(together: Sequence[_Built]) -> str:
-    """The last of the toolkits for which a list gets more, where at least two add something; else ""."""
-    steps = {one.carry.toolkit[0] for one in together if one.carry.kind == "piece"} - {""}
-    return max(steps, key=version) if len(steps) > 1 else ""
+def _steps(together: Sequence[_Built]) -> set[str]:
+    """The toolkits from which on a list gets more."""
+    return {one.carry.toolkit[0] for one in together if one.carry.kind == "piece"} - {""}
 
 
 def _possible_plain(asked: ChipSet, toolkits: Toolkits) -> bool:

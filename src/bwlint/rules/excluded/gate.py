@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet, TargetSet, group, words
-from bwlint.chips.mentions import from_generation, mentioned
+from bwlint.chips.mentions import from_generation, mentioned, of_generation
 from bwlint.chips.spelling import IN_NAMES, member
 from bwlint.chips.wording import plain
 from bwlint.judging.claims import Claimed
@@ -222,7 +222,7 @@ def _spelled_out(asked: Iterator[Expr]) -> bool:
     """
     return any(
         (node.op == "const" and isinstance(node.args[0], str) and member(node.args[0]) is not None)
-        or (node.op == "name" and bool(_called_for(node.args[0])))
+        or (node.op == "name" and bool(_called_for(node.args[0]) | of_generation(spoken(node.args[0]).split("_"))))
         or (node.op in ("name", "param", "attr") and _FULL_NAME.search(spoken(node.args[-1])) is not None)
         for node in asked
     )
@@ -447,7 +447,7 @@ def _of_compiled(judged: Judged, out: ChipSet) -> Kept | None:
 
 def _exact_ampere(judged: Judged) -> bool:
     """8.0 and not 8.6: joined digits compared where a generation is meant."""
-    return judged.core & _AMPERE == group("large-ampere") and judged.gate.kind in BRANCHES
+    return judged.core & _AMPERE == group("large-ampere") and judged.gate.kind in {*BRANCHES, "assert"}
 
 
 def _picks_small_shared(judged: Judged) -> bool:
