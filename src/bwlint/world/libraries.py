@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bwlint.chips import EVERY, ChipSet, group
+from bwlint.chips.operations import on_the_host
 from bwlint.chips.words import said
 from bwlint.data import table
 from bwlint.model.expr import Span
@@ -236,8 +237,8 @@ def _borders(name: str) -> str:
 
 
 def called_after(name: str, at: Span) -> Need | None:
-    """The instruction that a name speaks of; none where it says that it does without."""
-    return None if _WITHOUT.search(name) else instruction(name.replace("_", " "), at)
+    """The instruction that a name speaks of; none where it says that it does without, or is that of a layout."""
+    return None if _WITHOUT.search(name) or on_the_host(name) else instruction(name.replace("_", " "), at)
 
 
 def instruction(text: str, at: Span) -> Need | None:
