@@ -15,7 +15,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import Parted, against, exact_target, ground, old_library
-from bwlint.judging.siblings import Admission, admits, asks, peer
+from bwlint.judging.siblings import Admission, admits, asking, asks, parts, peer
 from bwlint.model.expr import Expr, walk, walk_through
 from bwlint.model.facts import Gate
 from bwlint.model.findings import NoFix, Severity
@@ -45,11 +45,19 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     found = split(context, judged)
     if found is not None:
+        if _asked_together(context, judged, found[0] | found[1]):
+            return
         one = draft(context, judged, *found)
         yield replace(one, severity="note") if one.severity == "warning" and _told_further(context, judged) else one
         return
     yield from other_family(context, judged)
     yield from exact_names(context, judged)
+
+
+def _asked_together(context: Context, judged: Judged, family: ChipSet) -> bool:
+    """Whether who asks a flag or a predicate asks for its siblings too, each time: `is_sm120a() or is_sm121a()`."""
+    asked = list(asking(context, judged)) if judged.gate.kind in ANSWERS else []
+    return bool(asked) and not any(parts(one, family) for one in asked)
 
 
 def _told_further(context: Context, judged: Judged) -> bool:
@@ -320,6 +328,8 @@ def _remedy(
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
+    if refuses(judged.other) and names_members(judged) and not admitted and old_library(judged) is None:
+        return NoFix("it refuses one part, and the sibling would lose what it has")
     if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
         return NoFix("what is for the later part alone is a remedy for it")
     if exact := exact_target(context, judged, lost):

@@ -22,7 +22,7 @@ from bwlint.world.gates import Judged, answers_no, refuses
 _CONSUMER, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _SUPPORTS = re.compile(words.said("support"), re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
-_PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
+_PART_NAME = re.compile(rf"{spelling.IN_NAMES}120a?(?![A-Za-z0-9])")
 _SHORTEST_MODEL = 4
 _TAG = re.compile(r"[\d.]+\Z")
 _TUNING = re.compile(r"\btun(?:ing|ed)\b", re.I)
