@@ -59,8 +59,7 @@ class LibraryRow:
 
     `name` is matched whole, between word borders. For strings, `role` is searched in what the string is assigned to or
     passed as, and `call` matched with the function that it is passed to. `versions` is a range of `library`'s; a row
-    that is `pinned` says nothing of a project that does not say which version it uses. `outside` is a package in which
-    the name stands for something else.
+    that is `pinned` says nothing of a project that does not say which version it uses.
     """
 
     name: re.Pattern[str]
@@ -75,10 +74,9 @@ class LibraryRow:
     versions: str = ""
     pinned: bool = False
     ordering: bool = False
-    outside: str = ""
 
     def matches(self, use: Use) -> bool:
-        if use.how not in self.how or (self.outside and use.name.startswith(f"{self.outside}.")):
+        if use.how not in self.how:
             return False
         if not any(self.name.fullmatch(part) for part in _parts(use.how, use.name)):
             return False
@@ -115,7 +113,6 @@ def row_of(row: dict[str, Any]) -> LibraryRow:
         row.get("versions", ""),
         row.get("pinned", False),
         row.get("ordering", False),
-        row.get("outside", ""),
     )
 
 
@@ -216,9 +213,16 @@ class Libraries:
 
 @lru_cache(maxsize=1 << 16)
 def _is_named(kind: str, how: How, name: str) -> bool:
-    """Whether a name is that of any row: most are not."""
+    """Whether a name is that of any row: most are not, and none that is known to work everywhere."""
+    if kind == "need" and how != "text" and _anywhere().match(name):
+        return False
     names = _any_name(kind, how)
     return any(names.fullmatch(part) for part in _parts(how, name))
+
+
+@cache
+def _anywhere() -> re.Pattern[str]:
+    return re.compile("|".join(row["name"] for row in table("libraries")["anywhere"]))
 
 
 @cache
