@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from bwlint.chips import ChipSet
 from bwlint.chips.queries import names_model
 from bwlint.chips.wording import plain
 from bwlint.judging.aside import aside_marks
+from bwlint.judging.behind import only_got
 from bwlint.judging.context import Context
 from bwlint.judging.guards import Guarded
 from bwlint.ledger import naming, ways
@@ -81,6 +83,8 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
     if unknown:
         decided = tuple((chip, "?") for chip in names)
     sides = {chip: _side(arms, chip) for chip in asked.names}
+    if first.gate.is_a("table") and any(map(refuses, sides.values())) and only_got(context, first):
+        sides = {chip: replace(side, ends="fall") if refuses(side) else side for chip, side in sides.items()}
     marks = {f"is-{first.gate.kind}", *shape(decided, asked.names)}
     marks |= {mark for side in sides.values() for mark in ways.marks(side)}
     marks |= _names(arms, sides.values(), asked)
