@@ -115,3 +115,38 @@ TABLE = "import torch\n\nNAMES = {{(9, 0): 'h', (10, 0): 'b', (12, 0): 'd'}}\n\n
 def test_what_is_only_got_raises_nothing(tmp_path: Path, read: str, raises: bool) -> None:
     found = [one for one in asked(tmp_path, "a.py", TABLE.format(read), "table") if one.subject == "NAMES"]
     assert any("raises" in way.does for one in found for way in one.ways) is raises
+
+
+LOOP = """import torch
+
+
+def flags():
+    found = []
+    for i in range(torch.cuda.device_count()):
+        major, minor = torch.cuda.get_device_capability(i)
+        found.append(f"{{major}}.{{minor}}")
+    found[-1] += "+PTX"
+    for cc in found:
+        {}
+        if {}:
+            return False
+    return True
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "test", "known"),
+    [
+        ("num = cc[0] + cc[2]", "int(cc[0]) <= 7", False),
+        ("num = f'{cc[0]}{cc[2]}'", "int(cc[0]) < 8", False),
+        ("ptx = cc.endswith('+PTX')", "int(cc[0]) >= 9", False),
+        ("cc = cc.strip()", "7 >= int(cc[0])", False),
+        ("num = cc[0] * 10 + cc[1]", "cc[0] <= 7", True),
+        ("num = 10 * int(cc[0]) + int(cc[1])", "int(cc[0]) <= 7", True),
+        ("major = cc[0]", "cc[0] >= 9", True),
+    ],
+)
+def test_one_character_of_a_text_is_no_number(tmp_path: Path, before: str, test: str, known: bool) -> None:
+    (found,) = (one for one in asked(tmp_path, "a.py", LOOP.format(before, test), "gate") if one.subject == "flags")
+    assert (not found.unknown) is known
+    assert known or verdict(found, BOTH).kind != "pass"
