@@ -22,6 +22,7 @@ from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.rules.family_split import RULE, reasons
 from bwlint.rules.family_split.weight import Cut, Weight, names_members, spelled, weight
+from bwlint.sources.texts import Texts
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 
@@ -156,7 +157,7 @@ def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
 
 def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     """The family members that are admitted and those that are not, where this gate itself parts them."""
-    if any(clash.certain for clash in judged.sets.clashes) or not judged.stands_here:
+    if any(clash.certain for clash in judged.sets.clashes) or not judged.stands_here or _ends_alike(judged):
         return None
     asked = " ".join(judged.mentioned)
     named_for_one = _EXACT_NAME.search(asked) and judged.gate.kind != "helper-call"  # that one raises by itself
@@ -181,6 +182,19 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     meant = reasons.given(judged.gate.comment) and not judged.in_test
     return None if meant or reasons.certified(judged) or _folds(judged, test, missing) else (test, missing)
+
+
+def _ends_alike(judged: Judged) -> bool:
+    """Whether both ways are written in the same words: nobody is parted."""
+    spans = judged.gate.yes.at, judged.gate.no.at
+    lines = (Texts().source(judged.module.path) or "").split("\n") if all(spans) else []
+    told = [lines[at.line - 1 : at.end_line] for at in spans if at is not None and lines]
+    if len(told) < len(spans) or len(told[0]) != len(told[1]):
+        return False
+    for part, at in zip(told, spans, strict=True):
+        part[-1] = part[-1][: at.end_column if at else None]
+        part[0] = part[0][at.column if at else 0 :]
+    return len({" ".join(" ".join(part).split()) for part in told}) == 1
 
 
 def _of_cards(context: Context, judged: Judged) -> bool:
