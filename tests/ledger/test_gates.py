@@ -149,8 +149,9 @@ def flags():
     [
         ("num = cc[0] + cc[2]", "int(cc[0]) <= 7", False),
         ("num = f'{cc[0]}{cc[2]}'", "int(cc[0]) < 8", False),
-        ("ptx = cc.endswith('+PTX')", "int(cc[0]) >= 9", False),
-        ("cc = cc.strip()", "7 >= int(cc[0])", False),
+        ("num = cc[0] + cc[2]", "7 >= int(cc[0])", False),
+        ("num = f'{cc[0]}{cc[2]}'", "int(cc[0]) == 9", False),
+        ("cc = cc.strip().split('.')", "int(cc[0]) >= 8", True),
         ("num = cc[0] * 10 + cc[1]", "cc[0] <= 7", True),
         ("num = 10 * int(cc[0]) + int(cc[1])", "int(cc[0]) <= 7", True),
         ("major = cc[0]", "cc[0] >= 9", True),

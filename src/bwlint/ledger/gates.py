@@ -37,7 +37,7 @@ _BOOLEAN = frozenset({"cmp", "and", "or", "not"})
 _WRAPPED = re.compile(r"^(?:not\b|!|const_expr\b|bool\b|\(|\s)+")
 _TENTH = re.compile(r"__CUDA_ARCH__\s*(?:==|!=|>=|<=|<|>)\s*([3-9]\d|1[0-2]\d)\b(?!\s*\*)")
 _DIGIT = re.compile(r"\bint\((\w+)\[\d\]\)")
-_OF_TEXT = r"\b{0}(?:\.(?:endswith|startswith|split|r?strip|replace)\(|\[0\](?: \+ |\}}\{{){0}\[2\])"
+_OF_TEXT = r"\b{0}\[0\](?: \+ |\}}\{{){0}\[2\]"
 """What is done to a text, and to no pair: `cc[0] + cc[2]`."""
 _HELPER = re.compile(r"(?:[\w:]+(?:\.|->|::))*(?P<name>\w+)(?P<call>\([^()]*\))?\)*$")
 """A test that is the answer of a function or of a variable and nothing else."""
