@@ -97,6 +97,34 @@ def test_cards_of_one_chip(tmp_path: Path) -> None:
     assert dict(found.table)["12.0"] == "else"
 
 
+TABLE = """import torch
+
+NAMES = {{(9, 0): 'h', (10, 0): 'b', (12, 0): 'd'}}
+
+
+def name():
+    c = torch.cuda.get_device_capability()
+    return {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "raises"),
+    [
+        ("NAMES[c]", True),
+        ("NAMES[(c[0], c[1])]", True),
+        ("NAMES.get(c)", False),
+        ("NAMES.get(c, 'other')", False),
+        ("NAMES.get((c[0], c[1]), f'sm_{c[0]}')", False),
+        ("NAMES.get(c) or NAMES[(9, 0)]", False),
+        ("NAMES.get(c, 'x')\n\n\ndef other(c):\n    return NAMES[c]", True),
+    ],
+)
+def test_what_is_only_got_raises_nothing(tmp_path: Path, read: str, raises: bool) -> None:
+    found = [one for one in asked(tmp_path, "a.py", TABLE.format(read), "table") if one.subject == "NAMES"]
+    assert any("raises" in way.does for one in found for way in one.ways) is raises
+
+
 ROWS = "{{0x75, 64}, {0x80, 64}, {0x86, 128}, {-1, -1}}"
 SEARCH = """#include <cuda_runtime.h>
 int lanes(const cudaDeviceProp& prop) {

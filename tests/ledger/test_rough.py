@@ -9,6 +9,9 @@ from bwlint.ledger.rough import admitted
 
 CHIPS = ("8.9", "9.0", "10.0", "12.0", "12.1")
 LINES = {
+    "if any(sm == one for one in (90, 100)):": "9.0 10.0",
+    "[sm for sm in found if sm in (90, 120)]": "9.0 12.0",
+    "for sm in found: keep(sm >= 100)": "10.0 12.0 12.1",
     "if (arch >= 90)": "9.0 10.0 12.0 12.1",
     "if (Arch == 86 || Arch == 89)": "8.9",
     "cc >= 80 and cc < 100": "8.9 9.0",
@@ -52,6 +55,11 @@ def test_a_line_with_numbers_of_chips(line: str) -> None:
         "block >= 256",
         "x == 1",
         "scale >= 1.0",
+        'for compute, sm in [("80", "80"), ("90", "90")]:',
+        "for arch in (80, 90, 100):",
+        "for (major, minor) in [(8, 0), (9, 0)]:",
+        'flags = [f"-gencode=arch=compute_{one}" for one in ("80", "90")]',
+        "for i, sm in enumerate(wanted):",
     ],
 )
 def test_a_line_without(line: str) -> None:

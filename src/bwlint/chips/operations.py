@@ -28,9 +28,9 @@ def _operations() -> tuple[OperationFamily, ...]:
 
 
 def operation(name: str) -> OperationFamily | None:
-    """The hardware operation that a name begins with; a constant, in capitals, is none."""
+    """The hardware operation that a name begins with; a constant, in capitals, is none: `tcgen05.MAX_COLUMNS`."""
     word = name.lower()
-    if name.isupper() or _on_the_host().search(name):
+    if name.rpartition(".")[2].isupper() or on_the_host(name):
         return None
     return next((row for row in _operations() if word.startswith(row.begins)), None)
 
@@ -38,15 +38,17 @@ def operation(name: str) -> OperationFamily | None:
 def operation_in(dotted: str) -> OperationFamily | None:
     """The hardware operation that a part of a dotted name is: `nvgpu.tcgen05.mma`, no constant of `tcgen05_names`."""
     parts = dotted.split(".")
-    for part in parts:
-        found = operation(part)
-        if found is None or part.partition("_")[0] != found.begins:
-            continue
-        if part == found.begins or not parts[-1].isupper():
-            return None if _on_the_host().search(dotted) else found
-    return None
+    if parts[-1].isupper() or on_the_host(dotted):
+        return None
+    found = ((part, operation(part)) for part in parts)
+    return next((row for part, row in found if row is not None and part.partition("_")[0] == row.begins), None)
+
+
+def on_the_host(name: str) -> bool:
+    """Whether a name is that of what the host makes of an operation: an enumeration, a layout."""
+    return _made_there().search(name) is not None
 
 
 @cache
-def _on_the_host() -> re.Pattern[str]:
+def _made_there() -> re.Pattern[str]:
     return re.compile("|".join(row["name"] for row in table("libraries")["host"]))

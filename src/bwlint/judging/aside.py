@@ -17,7 +17,7 @@ _ASIDE = re.compile(
     r"(?:^|/)(?:bench\w*|examples?|scripts?|tools?|demos?|profil\w*|tutorials?|ci|\.\w+)/|(?:^|/)bench\w*_[^/]*$|_bench\w*\.\w+$",
     re.I,
 )
-_VENDORED = re.compile(r"(?:^|/)(?:third[-_]?part(?:y|ies)|3rd[-_]?party|_?vendor|submodules?)/", re.I)
+_VENDORED = re.compile(r"(?:^|/)(?:third[-_]?part(?:y|ies)|3rd[-_]?party|_?vendor(?:ed)?|externals|submodules?)/", re.I)
 _TOOLS = re.compile(r"(?:^|/)(?:scripts?|tools?)(?=/)", re.I)
 
 

@@ -261,6 +261,15 @@ def hits(context: Context, module: Module, name: str) -> tuple[Hit, ...]:
     return search_of(package_root(module.path), context.native.searches).word("python", name)
 
 
+def only_got(context: Context, judged: Judged, *, with_default: bool = False) -> bool:
+    """Whether every line of the project that names a table asks it by `.get`, which does not raise."""
+    here = (judged.module.path, judged.at.line)
+    asked = [hit for hit in hits(context, judged.module, judged.gate.name) if (hit.file.real, hit.line) != here]
+    key = r"(?:[^,()]|\([^()]{0,200}\)){1,200}" if with_default else ""
+    got = re.compile(rf"\b{judged.gate.name}\.get\({key}{',' if with_default else ''}")
+    return bool(asked) and all(got.search(hit.text) for hit in asked)
+
+
 def read_hit(context: Context, hit: Hit) -> Module | None:
     """The facts of the file of a hit, where its imports mean that file by its name."""
     found = context.tree.module(module_name(hit.file.real, hit.file.root))

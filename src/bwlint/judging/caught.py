@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import PurePath
+
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module, Operation
 from bwlint.readers.python.memory_queries import guarded
 from bwlint.sources.read import Unread, decode
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
+from bwlint.world.builds import ends_in
+from bwlint.world.headers import resolve
 
 
 def caught_elsewhere(context: Context, module: Module, name: str) -> bool:
@@ -29,8 +34,22 @@ def looked_at_by_called(context: Context, module: Module, launch: Operation) -> 
     own = context.native.outline(module.path) if context.native is not None else None
     around = [one for one in own.definitions.values() if one.at.holds(launch.at)] if own is not None else []
     called = {use.name.rpartition(".")[2] for one in around for use in one.uses if use.at > launch.at}
-    paths = (module.path, *context.tree.headers.reached(module)) if called else ()
+    paths = dict.fromkeys(_compiled_with(context, module)) if called else ()
     outlines = [context.native.outline(path) for path in paths if context.native is not None]
     defined = [one for outline in outlines if outline is not None for one in outline.definitions.values()]
     asked = (one for one in defined if one.qualname.rpartition(".")[2] in called)
     return any(LOOKED.search(use.name) is not None for one in asked for use in one.uses)
+
+
+def _compiled_with(context: Context, module: Module) -> Iterator[str]:
+    """A file and what it includes; what no folder around has is the one file that is so called."""
+    headers = context.tree.headers
+    yield from (module.path, *headers.reached(module))
+    found = search_of(package_root(module.path), context.native.searches).files("cuda") if context.native else ()
+    files = {*(file.real for file in found), *(one.path for one in headers.known())}
+    for one in (module, *headers.included(module)):
+        folder = str(PurePath(one.path).parent)
+        for text in (include.text for include in one.includes if resolve(folder, include.text) is None):
+            named = [path for path in files if ends_in(path, text)]
+            other = headers.at(named[0]) if len(named) == 1 else None
+            yield from (named[0], *headers.reached(other)) if other is not None else ()

@@ -99,10 +99,21 @@ def peer(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
 
 
 def users(context: Context, judged: Judged, family: ChipSet) -> Iterator[Judged]:
-    """Gates of the project that ask a flag or a predicate, and are parted by it."""
-    for other in (*_users_here(context, judged), *_users_elsewhere(context, judged)):
-        if other.core & family and family - other.core:
+    """Gates of the project that ask a flag or a predicate, are parted by it, and answer nobody themselves."""
+    for other in asking(context, judged):
+        if parts(other, family) and other.gate.kind not in ANSWERS:
             yield other
+
+
+def asking(context: Context, judged: Judged) -> Iterator[Judged]:
+    """Gates of the project that ask a flag or a predicate."""
+    yield from _users_here(context, judged)
+    yield from _users_elsewhere(context, judged)
+
+
+def parts(judged: Judged, family: ChipSet) -> bool:
+    """Whether a test holds on some of a family alone."""
+    return bool(judged.core & family and family - judged.core)
 
 
 def _users_here(context: Context, judged: Judged) -> Iterator[Judged]:
@@ -175,7 +186,7 @@ def other_files(context: Context, module: Module, name: str) -> Iterator[tuple[M
 
 def _asking(context: Context, module: Module, name: str, place: str) -> Iterator[Judged]:
     for gate in module.gates:
-        sets = context.tree.sets(module, gate) if gate.kind not in ANSWERS else None
+        sets = context.tree.sets(module, gate)
         found = Judged(module, gate, sets, place) if sets is not None else None
         if found is not None and name in found.mentioned:
             yield found

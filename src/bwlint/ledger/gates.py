@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from bwlint.chips import ChipSet
 from bwlint.chips.queries import names_model
 from bwlint.chips.wording import plain
 from bwlint.judging.aside import aside_marks
+from bwlint.judging.behind import only_got
 from bwlint.judging.context import Context
 from bwlint.judging.guards import Guarded
 from bwlint.ledger import naming, ways
@@ -17,6 +19,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.model.ledger import Answer, RowForm, RowPlace, RowWay
+from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import Need
 from bwlint.world.tree import Sets
@@ -26,12 +29,16 @@ _MOST_USES = 24
 _MOST_TEXTS = 6
 _QUOTED = re.compile(r"""["']([^"']{1,60})["']""")
 _NOT_KNOWN = "more than the chip decides, and what the chip decides of it is not known"
+_ONE_DIGIT = 'one character of a text is no number of a chip: of "12.0" the first is "1"'
 _TAKEN = frozenset({"yes", "error", "may"})
 """Answers with which an arm of a chain is taken, or may be."""
 _BOOLEAN = frozenset({"cmp", "and", "or", "not"})
 """Operators of expressions whose value is whether they are true."""
 _WRAPPED = re.compile(r"^(?:not\b|!|const_expr\b|bool\b|\(|\s)+")
 _TENTH = re.compile(r"__CUDA_ARCH__\s*(?:==|!=|>=|<=|<|>)\s*([3-9]\d|1[0-2]\d)\b(?!\s*\*)")
+_DIGIT = re.compile(r"\bint\((\w+)\[\d\]\)")
+_OF_TEXT = r"\b{0}\[0\](?: \+ |\}}\{{){0}\[2\]"
+"""What is done to a text, and to no pair: `cc[0] + cc[2]`."""
 _HELPER = re.compile(r"(?:[\w:]+(?:\.|->|::))*(?P<name>\w+)(?P<call>\([^()]*\))?\)*$")
 """A test that is the answer of a function or of a variable and nothing else."""
 
@@ -80,7 +87,10 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
     unknown = _not_decided(arms, table)
     if unknown:
         decided = tuple((chip, "?") for chip in names)
+        table = decided if unknown == _ONE_DIGIT else table
     sides = {chip: _side(arms, chip) for chip in asked.names}
+    if first.gate.is_a("table") and any(map(refuses, sides.values())) and only_got(context, first):
+        sides = {chip: replace(side, ends="fall") if refuses(side) else side for chip, side in sides.items()}
     marks = {f"is-{first.gate.kind}", *shape(decided, asked.names)}
     marks |= {mark for side in sides.values() for mark in ways.marks(side)}
     marks |= _names(arms, sides.values(), asked)
@@ -155,6 +165,9 @@ def _asks_product(arm: Judged) -> bool:
 def _not_decided(arms: Sequence[Judged], table: Table) -> str:
     """Why a table says nothing of a test; "" where it does."""
     test = arms[0].gate.test
+    digit = _DIGIT.search(arms[0].gate.text) if arms[0].sets.guessed else None
+    if digit and re.search(_OF_TEXT.format(digit[1]), Texts().source(arms[0].module.path) or ""):
+        return _ONE_DIGIT
     if len(arms) > 1:
         return ""
     if {told for _, told in table} == {"may"} and (arms[0].gate.is_a("helper-call") or not arms[0].sets.core):

@@ -27,6 +27,9 @@ _MEMBER = re.compile(
     r"|(?:elem|one_of|contains|any_of)\s*\(\s*[\w.]+\s*,\s*\{?(?P<set>[^\n}]{1,120})",
     re.I,
 )
+_LOOP = re.compile(r"\bfor [\w, ()*]{1,80}? in\b")
+_ANY = re.compile(r"\b(?:any|all)\(")
+"""What makes a test of the values that it goes through."""
 _CASE = re.compile(r"\bcase\s+(?:sm_?)?(?P<whole>\d{2,4})\s*:", re.I)
 _ITEM = re.compile(rf"(?<![\w.]){_VALUE}", re.I)
 _FLIPPED = {">=": "<=", "<=": ">=", "<": ">", ">": "<"}
@@ -73,7 +76,8 @@ def _comparisons(text: str) -> list[ChipSet]:
 
 def _members(text: str) -> list[ChipSet]:
     found = []
-    for match in _MEMBER.finditer(text):
+    told = text if _ANY.search(text) else _LOOP.sub("", text)
+    for match in _MEMBER.finditer(told):
         items = _within(match["list"] or match["set"])
         chips = [one for item in _ITEM.finditer(items) if (one := _value("==", item)) is not None]
         if chips:

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bwlint.chips import EVERY, ChipSet, group
+from bwlint.chips.operations import on_the_host
 from bwlint.chips.words import said
 from bwlint.data import table
 from bwlint.model.expr import Span
@@ -58,8 +59,7 @@ class LibraryRow:
 
     `name` is matched whole, between word borders. For strings, `role` is searched in what the string is assigned to or
     passed as, and `call` matched with the function that it is passed to. `versions` is a range of `library`'s; a row
-    that is `pinned` says nothing of a project that does not say which version it uses. `outside` is a package in which
-    the name stands for something else.
+    that is `pinned` says nothing of a project that does not say which version it uses.
     """
 
     name: re.Pattern[str]
@@ -74,10 +74,9 @@ class LibraryRow:
     versions: str = ""
     pinned: bool = False
     ordering: bool = False
-    outside: str = ""
 
     def matches(self, use: Use) -> bool:
-        if use.how not in self.how or (self.outside and use.name.startswith(f"{self.outside}.")):
+        if use.how not in self.how:
             return False
         if not any(self.name.fullmatch(part) for part in _parts(use.how, use.name)):
             return False
@@ -114,7 +113,6 @@ def row_of(row: dict[str, Any]) -> LibraryRow:
         row.get("versions", ""),
         row.get("pinned", False),
         row.get("ordering", False),
-        row.get("outside", ""),
     )
 
 
@@ -214,9 +212,16 @@ class Libraries:
 
 @lru_cache(maxsize=1 << 16)
 def _is_named(kind: str, how: How, name: str) -> bool:
-    """Whether a name is that of any row: most are not."""
+    """Whether a name is that of any row: most are not, and none that is known to work everywhere."""
+    if kind == "need" and how != "text" and _anywhere().match(name):
+        return False
     names = _any_name(kind, how)
     return any(names.fullmatch(part) for part in _parts(how, name))
+
+
+@cache
+def _anywhere() -> re.Pattern[str]:
+    return re.compile("|".join(row["name"] for row in table("libraries")["anywhere"]))
 
 
 @cache
@@ -234,8 +239,8 @@ def _borders(name: str) -> str:
 
 
 def called_after(name: str, at: Span) -> Need | None:
-    """The instruction that a name speaks of; none where it says that it does without."""
-    return None if _WITHOUT.search(name) else instruction(name.replace("_", " "), at)
+    """The instruction that a name speaks of; none where it says that it does without, or is that of a layout."""
+    return None if _WITHOUT.search(name) or on_the_host(name) else instruction(name.replace("_", " "), at)
 
 
 def instruction(text: str, at: Span) -> Need | None:

@@ -84,6 +84,15 @@ class Preparations:
                 seen.add(node.key)
                 yield node
                 waiting.extend(self._fixtures(node, around))
+                helpers = [one for one in self._helpers(node) if one.key not in seen]
+                seen.update(one.key for one in helpers)
+                yield from helpers
+
+    def _helpers(self, node: Node) -> Iterator[Node]:
+        """What surely runs within what sets up: `self.skip_unless_hopper()` may skip as well as a test of its own."""
+        for edge in self._definitions.leads(node):
+            if len(edge.after) == 1 and edge.chips == EVERY and edge.after[0].definition.kind == "function":
+                yield from (one for one in edge.after if one.outline.language == "python")
 
     def _around(self, test: Node) -> Iterator[tuple[Outline, str]]:
         """Where a test has its fixtures from, nearest first: its class and the bases, its file, its folders."""

@@ -262,7 +262,8 @@ def _uses(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tupl
     if not named or not any(_imports_operation(line) or _CALLED.search(line) for line in lines):
         return {}
     prose = _docstring_lines(tree) | _annotated_lines(tree)
-    places = [(number, match) for number, match in named if number not in prose]
+    listed = _only_named(tree)
+    places = [(number, match) for number, match in named if number not in prose and (number, match.end()) not in listed]
     if not places:
         return {}
     found: dict[str, tuple[Use, ...]] = {}
@@ -325,6 +326,15 @@ def _annotated_lines(tree: ast.Module) -> set[int]:
         elif isinstance(node, ast.AnnAssign) and node.value is None:
             found |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return found
+
+
+def _only_named(tree: ast.Module) -> set[tuple[int, int]]:
+    """Where names end that are compared, or stand in a table: they are called by nobody there."""
+    beside = (node for node in whole(tree) if isinstance(node, ast.Compare | ast.Set | ast.Dict | ast.List | ast.Tuple))
+    parts = (part for node in beside for part in ast.iter_child_nodes(node))
+    return {
+        (one.end_lineno or 0, one.end_col_offset or 0) for one in parts if isinstance(one, ast.Attribute | ast.Name)
+    }
 
 
 def _imports_operation(line: str) -> bool:

@@ -15,13 +15,14 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import Parted, against, exact_target, ground, old_library
-from bwlint.judging.siblings import Admission, admits, asks, peer
+from bwlint.judging.siblings import Admission, admits, asking, asks, parts, peer
 from bwlint.model.expr import Expr, walk, walk_through
 from bwlint.model.facts import Gate
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.rules.family_split import RULE, reasons
 from bwlint.rules.family_split.weight import Cut, Weight, names_members, spelled, weight
+from bwlint.sources.texts import Texts
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 
@@ -45,11 +46,19 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     found = split(context, judged)
     if found is not None:
+        if _asked_together(context, judged, found[0] | found[1]):
+            return
         one = draft(context, judged, *found)
         yield replace(one, severity="note") if one.severity == "warning" and _told_further(context, judged) else one
         return
     yield from other_family(context, judged)
     yield from exact_names(context, judged)
+
+
+def _asked_together(context: Context, judged: Judged, family: ChipSet) -> bool:
+    """Whether who asks a flag or a predicate asks for its siblings too, each time: `is_sm120a() or is_sm121a()`."""
+    asked = list(asking(context, judged)) if judged.gate.kind in ANSWERS else []
+    return bool(asked) and not any(parts(one, family) for one in asked)
 
 
 def _told_further(context: Context, judged: Judged) -> bool:
@@ -144,7 +153,7 @@ def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
 
 def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     """The family members that are admitted and those that are not, where this gate itself parts them."""
-    if any(clash.certain for clash in judged.sets.clashes) or not judged.stands_here:
+    if any(clash.certain for clash in judged.sets.clashes) or not judged.stands_here or _ends_alike(judged):
         return None
     asked = " ".join(judged.mentioned)
     named_for_one = _EXACT_NAME.search(asked) and judged.gate.kind != "helper-call"  # that one raises by itself
@@ -169,6 +178,19 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     meant = reasons.given(judged.gate.comment) and not judged.in_test
     return None if meant or reasons.certified(judged) or _folds(judged, missing) else (test, missing)
+
+
+def _ends_alike(judged: Judged) -> bool:
+    """Whether both ways are written in the same words: nobody is parted."""
+    spans = judged.gate.yes.at, judged.gate.no.at
+    lines = (Texts().source(judged.module.path) or "").split("\n") if all(spans) else []
+    told = [lines[at.line - 1 : at.end_line] for at in spans if at is not None and lines]
+    if len(told) < len(spans) or len(told[0]) != len(told[1]):
+        return False
+    for part, at in zip(told, spans, strict=True):
+        part[-1] = part[-1][: at.end_column if at else None]
+        part[0] = part[0][at.column if at else 0 :]
+    return len({" ".join(" ".join(part).split()) for part in told}) == 1
 
 
 def _of_cards(context: Context, judged: Judged) -> bool:
@@ -316,6 +338,8 @@ def _remedy(
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
+    if refuses(judged.other) and names_members(judged) and not admitted and old_library(judged) is None:
+        return NoFix("it refuses one part, and the sibling would lose what it has")
     if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
         return NoFix("what is for the later part alone is a remedy for it")
     if exact := exact_target(context, judged, lost):

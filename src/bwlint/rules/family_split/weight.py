@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.queries import names_model
 from bwlint.chips.wording import called
-from bwlint.judging.behind import hits
+from bwlint.judging.behind import only_got
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import admission, calls, users
 from bwlint.model.expr import Expr, walk
@@ -22,7 +22,7 @@ from bwlint.world.gates import Judged, answers_no, refuses
 _CONSUMER, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _SUPPORTS = re.compile(words.said("support"), re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
-_PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
+_PART_NAME = re.compile(rf"{spelling.IN_NAMES}120a?(?![A-Za-z0-9])")
 _SHORTEST_MODEL = 4
 _TAG = re.compile(r"[\d.]+\Z")
 _TUNING = re.compile(r"\btun(?:ing|ed)\b", re.I)
@@ -188,17 +188,9 @@ def _table(context: Context, cut: Cut) -> Weight | None:
         return None
     if cut.named <= _SECOND:
         return Weight("note", "low")  # what was found for the later part
-    if _all_get_a_default(context, cut.judged):
+    if only_got(context, cut.judged, with_default=True):
         return Weight("note", "low", " (who has no row gets a default)")
     return Weight("note", "medium", " (sizes)") if gate.yes.tuning else Weight("warning", "medium")
-
-
-def _all_get_a_default(context: Context, judged: Judged) -> bool:
-    """Whether every line of the project that names a table asks it by `.get` with a default."""
-    here = (judged.module.path, judged.at.line)
-    asked = [hit for hit in hits(context, judged.module, judged.gate.name) if (hit.file.real, hit.line) != here]
-    with_default = re.compile(rf"\b{judged.gate.name}\.get\([^,()]{{1,200}},")
-    return bool(asked) and all(with_default.search(hit.text) for hit in asked)
 
 
 def _answer(context: Context, cut: Cut) -> Weight | None:

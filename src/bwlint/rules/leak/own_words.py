@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
+from bwlint.chips.operations import on_the_host
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -34,8 +35,6 @@ _ONLY = re.compile(r"\bonly\b", re.I)
 _AGAINST = re.compile(words.said("refusal", "exception", "examples"), re.I)
 _OPEN = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _WAYS = re.compile(words.said("tensor-memory-ways"), re.I)
-_LAYOUT = re.compile(r"(?i)layout")
-"""How data lie, in a call: that is arithmetic, and runs anywhere."""
 _OF_COMPILERS = re.compile(
     r"(?i)(?:^|[_/.])(?:transforms?|pass(?:es)?|lower(?:ing|ed)?|analysis|irmodule|assert_structural_equal|parser?|filecheck)"
     r"(?![a-z])"
@@ -140,7 +139,7 @@ def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
     if turn_away(context, judged, wrong):
         return
     called = judged.in_test and any(use.at == said.at for use in judged.working.uses)
-    tested = called and not _LAYOUT.search(said.what)
+    tested = called and not on_the_host(said.what)
     yield _draft(
         judged,
         wrong,
@@ -197,7 +196,7 @@ def _instruction_names(judged: Judged) -> Iterator[tuple[str, Span]]:
     """The names under which a test says what it tests: its own, its file's, what it calls and looks for."""
     yield _test_of(judged), judged.at
     for use in judged.working.uses:
-        if use.how in ("call", "define") and not _LAYOUT.search(use.name.rpartition(".")[2]):
+        if use.how in ("call", "define"):
             yield use.name.rpartition(".")[2], use.at
         elif use.how == "text" and use.role == ASSERTED:
             yield use.name, use.at

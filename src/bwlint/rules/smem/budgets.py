@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.chips import NONE, Chip, ChipSet, Target, group
+from bwlint.chips import EVERY, NONE, Chip, ChipSet, Target, group
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import kib, plain
 from bwlint.judging import claims
@@ -34,7 +34,8 @@ def _capacity(context: Context, module: Module, one: Operation) -> Iterator[Draf
     size: int = most(target) if target else one.amounts[0].args[0]
     reached = ChipSet.joining(chip for use in uses for chip in context.let_to(module, use))
     wrong = (context.targets & reached) - fitting(size)
-    if not wrong or _is_for_others(context, module, one, target):
+    of_no_gpu = size > max(chip.smem_per_sm or 0 for chip in EVERY)  # the scratchpad of a TPU
+    if not wrong or of_no_gpu or _is_for_others(context, module, one, target):
         return
     yield drafted(
         module,
