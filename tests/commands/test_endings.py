@@ -17,7 +17,7 @@ from bwlint import cli
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
-SPLIT = "import torch\n\nif torch.cuda.get_device_capability() == (12, 0):\n    raise RuntimeError('no')\n"
+SPLIT = "import torch\n\nif torch.cuda.get_device_capability() != (12, 0):\n    raise RuntimeError('no')\n"
 SLOW = """
 import os, sys, time
 from bwlint import cli

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
@@ -52,7 +53,9 @@ def _compiled(text: Any) -> re.Pattern[str] | None:
     if len(_REPEAT.findall(text)) > _MAX_REPEATS:
         return None
     try:
-        return re.compile(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what it may mean one day is nobody's business who scans it
+            return re.compile(text)
     except (re.error, RecursionError, OverflowError):
         return None
 

@@ -6,6 +6,7 @@ Each comes out as an operation of kind as-text, whose amount is an example. Trie
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
@@ -168,7 +169,9 @@ def _compiled(text: str, *, extended: bool = True) -> re.Pattern[str] | None:
     if _REPEATS.search(text):
         return None
     try:
-        return re.compile(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what it may mean one day is nobody's business who scans it
+            return re.compile(text)
     except (re.error, RecursionError, OverflowError):
         return None
 

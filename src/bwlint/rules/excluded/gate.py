@@ -447,7 +447,7 @@ def _of_compiled(judged: Judged, out: ChipSet) -> Kept | None:
 
 def _exact_ampere(judged: Judged) -> bool:
     """8.0 and not 8.6: joined digits compared where a generation is meant."""
-    return judged.core & _AMPERE == group("large-ampere") and judged.gate.kind in {*BRANCHES, "assert"}
+    return judged.core & _AMPERE == group("large-ampere") and judged.gate.kind in BRANCHES
 
 
 def _picks_small_shared(judged: Judged) -> bool:
