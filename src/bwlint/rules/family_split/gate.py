@@ -56,9 +56,11 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def _asked_together(context: Context, judged: Judged, family: ChipSet) -> bool:
-    """Whether who asks a flag or a predicate asks for its siblings too, each time: `is_sm120a() or is_sm121a()`."""
+    """Whether who asks a flag or a predicate asks for its siblings too, each time: `is_sm120a() or is_sm121a()`. Of
+    a test that the chip does not decide nobody knows that it parts none.
+    """
     asked = list(asking(context, judged)) if judged.gate.kind in ANSWERS else []
-    return bool(asked) and not any(parts(one, family) for one in asked)
+    return bool(asked) and all(one.sets.decided and not parts(one, family) for one in asked)
 
 
 def _told_further(context: Context, judged: Judged) -> bool:
@@ -182,14 +184,14 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
 
 def _ends_alike(judged: Judged) -> bool:
     """Whether both ways are written in the same words: nobody is parted."""
-    spans = judged.gate.yes.at, judged.gate.no.at
-    lines = (Texts().source(judged.module.path) or "").split("\n") if all(spans) else []
-    told = [lines[at.line - 1 : at.end_line] for at in spans if at is not None and lines]
-    if len(told) < len(spans) or len(told[0]) != len(told[1]):
-        return False
-    for part, at in zip(told, spans, strict=True):
-        part[-1] = part[-1][: at.end_column if at else None]
-        part[0] = part[0][at.column if at else 0 :]
+    yes, no = judged.gate.yes.at, judged.gate.no.at
+    if yes is None or no is None or yes == no or yes.end_line - yes.line != no.end_line - no.line:
+        return False  # what stands in one place for both is no way of its own
+    lines = (Texts().source(judged.module.path) or "").split("\n")
+    told = [lines[at.line - 1 : at.end_line] for at in (yes, no)]
+    for part, at in zip(told, (yes, no), strict=True):
+        part[-1] = part[-1][: at.end_column]
+        part[0] = part[0][at.column :]
     return len({" ".join(" ".join(part).split()) for part in told}) == 1
 
 
