@@ -46,6 +46,17 @@ def tree(files: Mapping[str, bytes]) -> None:
         # A wheel or an archive in a tree is no part of it.
         ({"a.py": b"x = 1\n", f"dist/{ARM}": wheel({"x/a.so": arm("sm_120a")})}, []),
         ({"a.py": b"x = 1\n", "dist/x.zip": zipped({"x/a.so": arm("sm_120a")})}, []),
+        # But where nothing else is there, wheels are what is meant.
+        ({ARM: wheel({"x/a.so": arm("sm_120a")})}, [f"warning arch-target tree/{ARM}/x/a.so"]),
+        ({f"dist/{ARM}": wheel({"x/a.so": arm("sm_120a")})}, []),
+        (
+            {ARM: wheel({"x/bin/ptxas": b"\0Cuda compilation tools, release 12.8, V12.8.93\0"})},
+            [f"warning toolchain tree/{ARM}/x/bin/ptxas"],
+        ),
+        (
+            {ARM: wheel({"x/bin/ptxas": b"\0Cuda compilation tools, release 13.0, V13.0.88\0"})},
+            [],
+        ),
         # Binaries of a folder belong together.
         ({"lib/a.so": arm("sm_120a")}, ["warning arch-target tree/lib/a.so"]),
         ({"lib/a.so": arm("sm_120f"), "lib/b.so": arm("sm_90a")}, ["note arch-target tree/lib/b.so"]),

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from bwlint.chips import ChipSet
 from bwlint.inspection import examine, judged
 from bwlint.inspection.origins import Origin
+from bwlint.inspection.run_time import is_assembler
 from bwlint.model.findings import Finding, Skipped
 from bwlint.sources.faults import contained
 from bwlint.sources.kinds import BINARY, kind_of
@@ -84,4 +85,4 @@ def _wheels(wheels: Sequence[tuple[str, str]], rules: frozenset[str]) -> Iterato
 
 def _is_binary(name: str) -> bool:
     """PTX is text, which has a reader of its own."""
-    return kind_of(name) == BINARY
+    return kind_of(name) == BINARY or is_assembler(PurePosixPath(name).name)

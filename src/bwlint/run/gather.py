@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -238,6 +238,13 @@ def _common_folder(paths: Sequence[str]) -> str:
     return common if disk.is_folder(common) else os.path.dirname(common)
 
 
+def _wheels_in(paths: Iterable[str]) -> list[str]:
+    """The wheels that lie in folders, as in `dist`: what is meant where nothing else is there to be read."""
+    folders = (path for path in paths if disk.is_folder(path))
+    files = (os.path.join(path, entry.name) for path in folders for entry in disk.entries(path))
+    return sorted(file for file in files if file.endswith(".whl") and is_package(file))
+
+
 def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, advance: Advance) -> Found:
     paths: list[str | Mount] = []
     wheels: list[tuple[str, str]] = []
@@ -259,6 +266,9 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, adv
     if found.errors:
         raise UsageError("\n".join(f"{visible(error.path)}: {error.reason}" for error in found.errors))
     settings.mounts = tuple(disk.real(path.real) + os.sep for path in paths if isinstance(path, Mount))
+    shipped = [] if found.files or found.skipped or wheels else _wheels_in(request.paths)
+    if shipped:
+        return _discovered(replace(request, paths=tuple(shipped)), settings, stack, advance)
     files = tuple(file for file in found.files if not settings.is_excluded(file))
     return Found(files, (*refused, *found.skipped), settings.mounts, tuple(wheels), found.ignored)
 
