@@ -47,6 +47,24 @@ def misread(change: Change) -> Misread | None:
     return found
 
 
+def clipped(change: Change) -> Misread | None:
+    """Whether a change meant for an old chip's name befalls a newer one's that ends like it: "2.1" in "12.1"."""
+    for spelling in ("{0}.{1}", "{0}{1}"):
+        if any(change(name) != name for name in (spelling.format(*number) for number in _SHORT)):
+            continue
+        hit = [number for number in _LONG if change(spelling.format(*number)) != spelling.format(*number)]
+        if hit and all(_holds_older(change, spelling.format(*number)) for number in hit):
+            newer = spelling.format(*hit[-1])
+            chips = ChipSet.where(lambda chip: (chip.major, chip.minor) in hit)
+            return Misread(chips, f'it is for "{newer[1:]}", and of "{newer}" it makes "{change(newer)}"')
+    return None
+
+
+def _holds_older(change: Change, name: str) -> bool:
+    older = change(name[1:])
+    return older != name[1:] and change(name) == f"{name[0]}{older}"
+
+
 _TWO_DIGIT_MAJORS = ChipSet.where(lambda chip: chip.major >= _FIRST_OF_THREE)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
-from bwlint.chips.digits import Change, misread
+from bwlint.chips.digits import Change, clipped, misread
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.cmake_syntax import Command, commands
@@ -39,7 +39,20 @@ _ABOUT = re.compile(r"compute_?cap|\bsm_|gencode|(?:cuda|gpu|torch)_?arch|-arch\
 _SUBJECTS = (b"compute_cap", b"sm_", b"gencode", b"_arch", b"-arch", b"capabilit")
 _NO_TARGET = re.compile(r"python|version|driver|cu(?:da)?_?ver|gcc|release", re.I)
 _ASKS_LENGTH = re.compile(r"LENGTH|\$\{#|\blength\(|\bwc[ \t]")
-_WORDS = (b"[0-9]", b"\\d", b"digit:", b":0:", b"cut -c", b"head -c", b"(.)", b"SUBSTRING", b"substr(", b"??)")
+_WORDS = (
+    b"[0-9]",
+    b"\\d",
+    b"digit:",
+    b":0:",
+    b"cut -c",
+    b"head -c",
+    b"(.)",
+    b"SUBSTRING",
+    b"substr(",
+    b"??)",
+    b"(REPLACE",
+    b"s/",
+)
 _PRINTS = re.compile(r"[ \t]*(?:echo|printf|log\w*)\b[^|>`\n]{0,200}?[A-Za-z]{3,}:?[ ][^|>`]*$")
 """What only tells a person."""
 _REPEATS = re.compile(r"\)[*+{]")
@@ -66,10 +79,15 @@ def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
         line = source[source.rfind("\n", 0, start) + 1 : source.find("\n", end)]
         near = source[max(0, start - _NEAR) : end + _NEAR]
         foreign = _NO_TARGET.search(line) or _ASKS_LENGTH.search(near) or _PRINTS.match(line.partition(" #")[0])
-        wrong = misread(change) if _ABOUT.search(near) and not foreign else None
+        wrong = misread(change) or clipped(change) if _ABOUT.search(near) and not foreign else None
         others = (other for at, _, other in found if abs(at - start) < _NEAR and other is not change)
         if wrong is not None and not any(_takes_long(other) for other in others):
-            yield Operation("as-text", source[start:end], places.span(start, end), amounts=(const(wrong.says),))
+            yield Operation(
+                "as-text",
+                source[start:end],
+                places.span(start, end),
+                amounts=(const(wrong.says), const(wrong.chips.names)),
+            )
 
 
 def _takes_long(change: Change) -> bool:
@@ -143,6 +161,8 @@ def _in_cmake(source: str) -> Iterator[_Found]:
         words = command.words
         if words[:1] == ("SUBSTRING",) and len(words) > 4 and words[2].isdigit() and words[3].isdigit():
             yield command.start, command.end, _sliced(f"${{x:{words[2]}:{words[3]}}}")
+        if words[:1] == ("REPLACE",) and len(words) > 2:  # noqa: PLR2004 - what, by what, and where
+            yield command.start, command.end, partial(_put_for, words[1], words[2])
         for at, word in enumerate(words[:-1]):
             if word == "MATCHES" or (word == "REGEX" and words[at - 1] == "INCLUDE"):
                 yield from _pattern(command, at + 1, _kept)
@@ -150,6 +170,10 @@ def _in_cmake(source: str) -> Iterator[_Found]:
                 yield from _pattern(command, at + 1, _piece)
             elif word == "REPLACE" and words[0] in ("REGEX", "TRANSFORM") and at + 2 < len(words):
                 yield from _pattern(command, at + 1, partial(_replacing, new=words[at + 2], every=True))
+
+
+def _put_for(old: str, new: str, text: str) -> str:
+    return text.replace(old, new)
 
 
 def _pattern(command: Command, at: int, made: Callable[[re.Pattern[str]], Change]) -> Iterator[_Found]:

@@ -31,4 +31,4 @@ def operations(code: Code) -> Iterator[Operation]:
             pattern = re.sub(r"%([12])d", r"(\\d{1,\1})", pattern.replace("%d", r"(\d+)"))
         if wrong := misread_by(pattern):
             at = code.span(literal.start, literal.end)
-            yield Operation("as-text", text, at, amounts=(const(wrong.says, at),))
+            yield Operation("as-text", text, at, amounts=(const(wrong.says), const(wrong.chips.names)))

@@ -26,4 +26,4 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
         if not any(piece in text for piece in _PIECES) or not any(word in text for word in _OF_TARGETS):
             continue
         if wrong := misread_by(text):
-            yield Operation("as-text", text, span(node), amounts=(const(wrong.says, span(node)),))
+            yield Operation("as-text", text, span(node), amounts=(const(wrong.says), const(wrong.chips.names)))

@@ -31,6 +31,7 @@ from bwlint.readers.spans import span
 
 _RAISES_IF = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_if$")
 _RAISES_UNLESS = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_(?:unless|if_not)$|^torch\._check(?:_\w+)?$")
+_SUPPRESSES = re.compile(r"(?:contextlib\.)?suppress\(.*\b(?:KeyError|LookupError|Exception)\b")
 _CATCHES = re.compile(r"\b(?:KeyError|LookupError|TypeError|AttributeError|Exception|BaseException)\b")
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_HANDED_ON = 100
@@ -230,7 +231,8 @@ class Flow:
         keys = Expr("call", (Expr("attr", (mapping, "keys")), ()))
         test = Expr("cmp", ("in", (key, keys)), span(node))
         kept = isinstance(node, ast.Call) and len(node.args) > 1
-        missing = Side(ends="raise") if strict and not self._caught else Side(ends="fall", tuning=True, empty=kept)
+        default = Side(ends="fall", tuning=True, empty=kept or bool(self._caught))
+        missing = Side(ends="raise") if strict and not self._caught else default
         self.add("lookup", test, node, Side(ends="fall", empty=True), missing, dotted(_mapping_of(node)))
 
     def _calls(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
@@ -964,7 +966,11 @@ class Flow:
             value = self.lowerer.lower(item.context_expr)
             if isinstance(item.optional_vars, ast.Name):
                 self.lowerer.scope.env[item.optional_vars.id] = self.lowerer.define(value)
-        return self.block(node.body, rest)
+        caught = any(_SUPPRESSES.match(ast.unparse(item.context_expr)) for item in node.items)
+        self._caught += caught
+        left = self.block(node.body, rest)
+        self._caught -= caught
+        return left
 
     def _try(self, node: ast.Try, rest: Sequence[ast.stmt]) -> bool:
         """The body is taken to succeed, but its tests hold neither in a handler nor after one that goes on.
@@ -973,7 +979,7 @@ class Flow:
         """
         before = dict(self.lowerer.scope.env)
         depth, first = len(self.path), len(self.returns)
-        caught = any(handler.type is None or _CATCHES.search(ast.unparse(handler.type)) for handler in node.handlers)
+        caught = any(self._makes_up_for(handler) for handler in node.handlers)
         self._caught += caught
         self._trying += 1
         left = self.block(node.body, rest)
@@ -997,6 +1003,11 @@ class Flow:
         if went_on is not None:
             del self.path[depth:]
         return self.block(node.finalbody, rest) or (left and went_on is None)
+
+    def _makes_up_for(self, handler: ast.ExceptHandler) -> bool:
+        """Whether a look-up without a row ends here, and in no other error."""
+        catches = handler.type is None or _CATCHES.search(ast.unparse(handler.type)) is not None
+        return catches and sides.block(handler.body, self.imports, self.quietly).ends not in REFUSING
 
     def _match(self, node: ast.Match, rest: Sequence[ast.stmt]) -> bool:
         return self._case(self.lowerer.define(self.lowerer.lower(node.subject)), node.cases, rest)

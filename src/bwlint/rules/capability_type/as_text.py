@@ -41,11 +41,11 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 def _misread(context: Context, module: Module, one: Operation) -> tuple[ChipSet, str]:
     """The chips of which an expression makes something else than of those before them, and how."""
-    (found,) = one.amounts
+    found, *chips = one.amounts
+    if chips:
+        return ChipSet.of(*chips[0].args[0]), str(found.args[0])
     if found.op == "cmp":
         return _ordered(context, module, found)
-    if found.op == "const":
-        return _TWO_DIGITS, str(found.args[0])
     if found.op == "tuple":
         return _unpacked(context, module, found.args[0][0])
     if found.op == "call":
@@ -151,6 +151,6 @@ def _draft(module: Module, one: Operation, wrong: ChipSet, says: str) -> Draft:
         confidence="high",
         message=f"`{one.name}` goes wrong on {plain(wrong)}: {says}",
         label="fits capabilities with a major of one digit",
-        advice="split it at the dot, or turn it into numbers before it is compared or taken apart",
+        advice="match or split the whole name, or turn it into numbers first",
         claims=(Claimed(claims.other(f"`{one.name}` goes wrong on {plain(wrong)}", wrong), one.at, module),),
     )
