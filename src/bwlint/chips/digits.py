@@ -55,7 +55,7 @@ def clipped(change: Change) -> Misread | None:
         hit = [number for number in _LONG if change(spelling.format(*number)) != spelling.format(*number)]
         if hit and all(_holds_older(change, spelling.format(*number)) for number in hit):
             newer = spelling.format(*hit[-1])
-            chips = ChipSet.where(lambda chip: (chip.major, chip.minor) in hit)
+            chips = ChipSet.of(*(f"{major}.{minor}" for major, minor in hit))
             return Misread(chips, f'it is for "{newer[1:]}", and of "{newer}" it makes "{change(newer)}"')
     return None
 
