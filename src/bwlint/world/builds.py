@@ -114,11 +114,15 @@ class Builds:
                 yield origin, carry
 
     def _decides(self, origin: str, real: str) -> bool:
-        """Whether a build file is the one that ships a source: a makefile beside other builds may only try it."""
-        if origin.rpartition(os.sep)[2] not in _MAKEFILES:
+        """Whether a build file is the one that ships a source: a makefile beside other builds may only try it, and so
+        may a script beside any.
+        """
+        name = origin.rpartition(os.sep)[2]
+        if name not in _MAKEFILES and _ships(name):
             return True
         folders = _folders_above(real, project_folder(folder_root(os.path.dirname(real))))
-        return all(_MAKEFILES.issuperset(_build_files(folder)) for folder in folders)
+        lesser = _MAKEFILES if name in _MAKEFILES else frozenset[str]()
+        return all(lesser.issuperset(_build_files(folder)) for folder in folders)
 
     def named_besides(self, real: str, origin: str) -> bool:
         """Whether another build file above a source than `origin` names it: who of them builds it is not known then."""
@@ -197,7 +201,11 @@ def _folders_above(real: str, last: str) -> Iterator[str]:
 
 def _build_files(folder: str) -> list[str]:
     """The names of the build files of a folder that may name sources."""
-    return [name for name in _names(folder) if name in _BUILD_FILES or name.endswith(".cmake")][:_MOST_FILES]
+    return list(filter(_ships, _names(folder)))[:_MOST_FILES]
+
+
+def _ships(name: str) -> bool:
+    return name in _BUILD_FILES or name.endswith(".cmake")
 
 
 def _names(folder: str) -> list[str]:

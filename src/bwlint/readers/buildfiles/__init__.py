@@ -17,10 +17,8 @@ _WORDS = (
     *(b"arch_list", b"archlist", b"archs", b"arches", b"architectures", b"capabilit", b"compute_$", b"compute_cap"),
     *(
         b"in_list",
-        b"-arch=$",
-        b"-arch=native",
-        b"-arch=all",
-        b"-arch native",
+        b"-arch=",
+        b"-arch ",
         b".cu)",
         b".cu\n",
         b".cu ",

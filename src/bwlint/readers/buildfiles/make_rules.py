@@ -1,7 +1,8 @@
-"""Which sources the rules of a makefile compile with the flags of a line, or of a variable.
+"""Which sources the rules of a makefile or the commands of a script compile with the flags of a line or a variable.
 
-In: the text of a makefile. Out: for each of its lines, the sources that are compiled with what stands there; a star
-stands for what make's `%` matches, and for what its wildcards find.
+In: the text of a makefile, a shell script, a Dockerfile or a meson.build. Out: for each of its lines, the sources that
+are compiled with what stands there; a star stands for what make's `%` matches, for what its wildcards find, and for
+what a script's variable holds.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from dataclasses import dataclass, field
 from bwlint.readers.buildfiles.cmake_calls import expanded
 
 _NAMES = frozenset({"Makefile", "makefile", "GNUmakefile"})
-_ASSIGNED = re.compile(r"[ \t]*(?:export[ \t]+|override[ \t]+)?(\w{1,60})[ \t]*(?:[:?+]{0,2}=)")
+_ASSIGNED = re.compile(r"[ \t]*(?:(?:export|override|local|ENV|ARG)[ \t]+)?(\w{1,60})[ \t]*(?:[:?+]{0,2}=)")
 _RULE = re.compile(r"([^\s#:=][^:=#\n]{0,2000}):{1,2}(?![:=])([^=\n;]*)")
 _REFERENCE = re.compile(r"\$[({](\w{1,60})")
 _WHOLE = re.compile(r"\$[({](\w{1,60})[)}]")
+_IN_SCRIPT = re.compile(r"(?:\$\{?|\bcuda_args:[ \t]*\[?)(\w{1,60})\}?")
+_ALWAYS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
+"""What nvcc itself reads."""
 _SOURCE = re.compile(r"[\w./*%-]*[\w*%]\.cu(?![\w*])")
-_COMPILER = re.compile(r"nvcc|\$[({]\w*NVCC", re.I)
+_COMPILER = re.compile(r"nvcc\b|\bcuda_args:", re.I)
 _DEEPEST = 8
 _MOST_LINES = 3000
 
@@ -36,25 +40,28 @@ def is_makefile(path: str) -> bool:
     return path.rpartition("/")[2] in _NAMES
 
 
-def sources_by_line(source: str) -> Mapping[int, Sequence[str]]:
+def sources_by_line(source: str, *, is_make: bool) -> Mapping[int, Sequence[str]]:
     """The sources that the flags of each line, counted from 1, are given for."""
+    reference = _REFERENCE if is_make else _IN_SCRIPT
     variables: defaultdict[str, list[tuple[range, str]]] = defaultdict(list)
     rules: list[_Rule] = []
     for numbers, line in _lines(source):
-        if line.startswith("\t"):
+        if is_make and line.startswith("\t"):
             if rules:
                 rules[-1].recipe.append((numbers, line))
         elif assigned := _ASSIGNED.match(line):
             variables[assigned[1]].append((numbers, line[assigned.end() :]))
+        elif not is_make:
+            rules.append(_Rule("", [(numbers, line)]))
         elif begun := _RULE.match(line):
             rules.append(_Rule(begun[2]))
     texts = {name: " ".join(text for _, text in lines) for name, lines in variables.items()}
     found: defaultdict[int, dict[str, None]] = defaultdict(dict)
     for rule in rules:
         compiling = [(numbers, line) for numbers, line in rule.recipe if _COMPILER.search(_expanded(line, texts))]
-        used = _used(" ".join(line for _, line in compiling), texts)
-        compiled = dict.fromkeys(_sources(rule, texts)) if compiling else {}
-        written = [*compiling, *(one for name in used for one in variables[name])]
+        used = _used(" ".join(line for _, line in compiling), texts, reference).union(_ALWAYS)
+        compiled = dict.fromkeys(_sources(rule, texts, is_make=is_make)) if compiling else {}
+        written = [*compiling, *(one for name in used for one in variables.get(name, ()))]
         for number in (number for numbers, _ in written for number in numbers):
             found[number].update(compiled)
     return {number: tuple(sources) for number, sources in found.items()}
@@ -70,21 +77,23 @@ def _lines(source: str) -> Iterator[tuple[range, str]]:
             begun, parts = number + 1, []
 
 
-def _used(text: str, texts: Mapping[str, str]) -> set[str]:
+def _used(text: str, texts: Mapping[str, str], reference: re.Pattern[str]) -> set[str]:
     """The variables that a text uses, through others too."""
     found: set[str] = set()
-    queue = _REFERENCE.findall(text)
+    queue = reference.findall(text)
     while queue:
         name = queue.pop()
         if name in texts and name not in found:
             found.add(name)
-            queue += _REFERENCE.findall(texts[name])
+            queue += reference.findall(texts[name])
     return found
 
 
-def _sources(rule: _Rule, texts: Mapping[str, str]) -> Iterator[str]:
+def _sources(rule: _Rule, texts: Mapping[str, str], *, is_make: bool) -> Iterator[str]:
     """The sources of a rule. Those of a pattern are what the file names, or what fits it where it names none."""
     written = " ".join((rule.prerequisites, *(line for _, line in rule.recipe)))
+    if not is_make:
+        written = expanded(written, lambda name: texts.get(name, "*"), _IN_SCRIPT)
     patterns = []
     for name in _SOURCE.findall(_expanded(written, texts)):
         if "%" in name:

@@ -513,10 +513,10 @@ def read(path: str, source: str) -> tuple[Carry, ...]:
     names, receivers = list_names(handed), _receivers(source)
     to_cmake = frozenset(islice((match["value"] for match in _TO_CMAKE.finditer(source)), _MOST_HANDED))
     reader = _LineReader(path, source, Places(source), handed, names, pasted, to_cmake, receivers=receivers)
-    if is_makefile(path):
-        compiled = sources_by_line(source)
-        return tuple(replace(carry, sources=tuple(compiled.get(carry.at[0], ()))) for carry in reader.read())
-    return with_sources(source, reader.read()) if is_kernel_package(path) else reader.read()
+    if is_kernel_package(path):
+        return with_sources(source, reader.read())
+    compiled = sources_by_line(source, is_make=is_makefile(path)) if ".cu" in source else {}
+    return tuple(replace(carry, sources=tuple(compiled.get(carry.at[0], ()))) for carry in reader.read())
 
 
 def _handed(source: str) -> frozenset[str]:
