@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from bwlint import __version__
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, write
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, put_right, say, write
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
@@ -26,12 +26,10 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     folder.mkdir()
     environment = inherited()
     started = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    try:
+    with put_right(NotTraced):
         ran = run_traced(
             command, folder, environment, events=options["perfetto"] is not None, limit=options["time_limit"]
         )
-    except NotTraced as error:
-        raise failure(ValueError(str(error))) from None
     seen = processes(folder)
     asked = requested(command, environment)
     trace = Trace(command, started, ran.seconds, ran.code, ran.signal, ran.stopped, seen, choices(asked, seen))

@@ -216,10 +216,8 @@ def _faults(shipment: Shipment) -> Iterator[str]:
 
 
 def _unread(shipment: Shipment) -> Iterator[str]:
-    lines = [f"not read: {relative(one.path, shipment)}: {visible(one.reason)}" for one in shipment.unread]
-    yield from lines[:MOST_LINES]
-    if len(lines) > MOST_LINES:
-        yield f"and {len(lines) - MOST_LINES:,} more: -v lists them"
+    lines = (f"not read: {relative(one.path, shipment)}: {visible(one.reason)}" for one in shipment.unread)
+    yield from _limited(lines, "-v lists them")
 
 
 def _without_code(shipment: Shipment) -> str:
@@ -230,9 +228,9 @@ def _without_code(shipment: Shipment) -> str:
     return f"no device code in {shipment.others:,} {other}file{'' if shipment.others == 1 else 's'}"
 
 
-def _limited(lines: Iterable[str]) -> Iterator[str]:
-    """The first lines, and how many more there are."""
+def _limited(lines: Iterable[str], elsewhere: str = "--kernels or --format json lists them") -> Iterator[str]:
+    """The first lines, how many more there are, and where."""
     found = list(lines)
     yield from found[:MOST_LINES]
     if len(found) > MOST_LINES:
-        yield f"and {len(found) - MOST_LINES:,} more: --kernels or --format json lists them"
+        yield f"and {len(found) - MOST_LINES:,} more: {elsewhere}"

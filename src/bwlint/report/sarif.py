@@ -13,8 +13,7 @@ import sarif_om as om
 from bwlint.model.escape import visible
 from bwlint.model.findings import CATEGORIES, SEVERITIES, Claim, Edit, Finding, Fix, Related, Report, Skipped
 from bwlint.model.fingerprint import KEY
-from bwlint.report import Checkout, Lines, Setting, json_report
-from bwlint.report.encode import dumps
+from bwlint.report import Checkout, Lines, Setting, encode
 from bwlint.report.line_hash import joined, line_hashes
 from bwlint.report.sarif_json import plain
 from bwlint.report.sarif_places import ROOT, SarifPlaces, span
@@ -61,7 +60,7 @@ def fitted(entries: Sequence[_Entry], made: Callable[[Sequence[_Entry], int], om
     most = MAX_RESULTS
     while True:
         kept = entries[:most]
-        text = dumps(plain(made(kept, len(entries) - len(kept))))
+        text = encode.dumps(plain(made(kept, len(entries) - len(kept))))
         if _is_small(text) or not kept:
             return text
         most = len(kept) // 2
@@ -178,7 +177,7 @@ def _properties(finding: Finding) -> dict[str, object]:
 
 def _claim(claim: Claim) -> dict[str, object]:
     """A claim as in the JSON report, less the fields that its kind has no use for."""
-    return {name: value for name, value in json_report.claim(claim).items() if value}
+    return {name: value for name, value in encode.plain(claim).items() if value}
 
 
 def _text(finding: Finding, related: Sequence[Related]) -> str:

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.readers.binary.names import readable
+from bwlint.report.words import aligned
 from bwlint.trace.receipt import JIT, Choice, KernelLaunch, Process, Shape, Trace
 
 _MOST_KERNELS = 40
@@ -123,15 +124,8 @@ def _shapes(shapes: Sequence[Shape]) -> str:
 
 def _amounts(group: Sequence[KernelLaunch]) -> str:
     """Static and dynamic shared memory: the most of each."""
-    static, dynamic = (
-        max(launch.static_shared for launch in group),
-        max(launch.dynamic_shared for launch in group),
-    )
-    return f"{static:,}+{dynamic:,}"
+    return f"{max(one.static_shared for one in group):,}+{max(one.dynamic_shared for one in group):,}"
 
 
 def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    shown = [[visible(cell) for cell in row] for row in (heads, *rows)]  # what is escaped is wider
-    widths = [max(len(row[place]) for row in shown) for place in range(len(heads))]
-    for row in shown:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    return aligned([[visible(cell) for cell in row] for row in (heads, *rows)])  # what is escaped is wider
