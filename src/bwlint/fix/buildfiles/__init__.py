@@ -26,10 +26,9 @@ _LONGEST_TITLE = 60
 
 def mend(job: Job) -> Fix | NoFix:
     """The fix of a list, a flag or a condition of a build; `NoFix` says why there is none."""
-    at = job.remedy.at or job.draft.at
     if len(job.module.carries) > MOST_LISTS:
         return NoFix("the file has too many lists for a proof of each edit")
-    index = next((n for n, one in enumerate(stated(job.module)) if one.at == at), None)
+    index = next((n for n, one in enumerate(stated(job.module)) if one.at == job.at), None)
     if index is None:
         return NoFix("the list is not found again in the file")
     place = CarryPlace.of(job, index)

@@ -25,16 +25,9 @@ def _inline(container: Container, index: int, value: cst.BaseExpression) -> Cont
     follows = twin.comma
     if len(container.elements) == 1 and isinstance(container, cst.Tuple) and not _has_newline(container):
         follows = cst.MaybeSentinel.DEFAULT
-    gap = next(
-        (space for space in _gaps(container) if isinstance(space, cst.SimpleWhitespace)),
-        cst.SimpleWhitespace(" "),
-    )
-    return _placed(
-        container,
-        index,
-        twin.with_changes(comma=cst.Comma(whitespace_after=gap)),
-        cst.Element(value, follows),
-    )
+    plain = (space for space in _gaps(container) if isinstance(space, cst.SimpleWhitespace))
+    comma = cst.Comma(whitespace_after=next(plain, cst.SimpleWhitespace(" ")))
+    return _placed(container, index, twin.with_changes(comma=comma), cst.Element(value, follows))
 
 
 def _on_own_line(
@@ -80,21 +73,19 @@ def _has_newline(container: Container) -> bool:
 def _space_before(container: Container, index: int) -> Space:
     if index:
         return _gap_after(container.elements[index - 1])
-    if isinstance(container, cst.List):
-        return container.lbracket.whitespace_after
-    if isinstance(container, cst.Set):
-        return container.lbrace.whitespace_after
-    return container.lpar[-1].whitespace_after if container.lpar else _NO_SPACE
+    if isinstance(container, cst.Tuple):
+        return container.lpar[-1].whitespace_after if container.lpar else _NO_SPACE
+    opening = container.lbracket if isinstance(container, cst.List) else container.lbrace
+    return opening.whitespace_after
 
 
 def _space_after(container: Container, index: int) -> Space:
     if index + 1 < len(container.elements):
         return _gap_after(container.elements[index])
-    if isinstance(container, cst.List):
-        return container.rbracket.whitespace_before
-    if isinstance(container, cst.Set):
-        return container.rbrace.whitespace_before
-    return container.rpar[0].whitespace_before if container.rpar else _NO_SPACE
+    if isinstance(container, cst.Tuple):
+        return container.rpar[0].whitespace_before if container.rpar else _NO_SPACE
+    closing = container.rbracket if isinstance(container, cst.List) else container.rbrace
+    return closing.whitespace_before
 
 
 def _gap_after(element: cst.BaseElement) -> Space:
