@@ -108,11 +108,7 @@ def run(
         raise
     if trouble == _LATE:
         trouble = f"not done after {limit:g} s"
-    code, gone = end(started, mark)
-    if not gone:
-        trouble = f"{trouble or 'ended'}; it does not go away, the driver may hold it"
-    if not trouble and code is not None and code < 0:
-        trouble = f"ended by {signal_name(-code)}"
+    code, trouble = ending(started, mark, trouble, "it does not go away, the driver may hold it")
     return Ended(
         code if code is not None and code >= 0 and not trouble else None,
         heard.text(),
@@ -199,6 +195,16 @@ def _listen(started: subprocess.Popen[bytes], answer: int, heard: _Heard, deadli
     except subprocess.TimeoutExpired:
         return _LATE
     return ""
+
+
+def ending(started: subprocess.Popen[bytes], mark: str, trouble: str, stays: str) -> tuple[int | None, str]:
+    """End a child; its exit code, and why it did not end by itself. `stays` says that it does not go away."""
+    code, gone = end(started, mark)
+    if not gone:
+        trouble = f"{trouble or 'ended'}; {stays}"
+    if not trouble and code is not None and code < 0:
+        trouble = f"ended by {signal_name(-code)}"
+    return code, trouble
 
 
 def end(started: subprocess.Popen[bytes], mark: str) -> tuple[int | None, bool]:

@@ -59,13 +59,10 @@ def _unsafe(fix: Fix, doubt: str) -> Fix:
 def _guessed(job: Job) -> str | None:
     if job.judged is None or not job.judged.sets.guessed or job.judged.sets.flags or job.remedy.how == "order":
         return None
-    parts = (node for node in reached(job.judged.gate.test, job.module) if node.op == "attr")
-    if (
-        job.module.language == "cuda"
-        and "DeviceProp" in job.source
-        and any(p.args[1] in ("major", "minor") for p in parts)
-    ):
-        return None  # its type says what it is
+    if job.module.language == "cuda" and "DeviceProp" in job.source:
+        parts = {node.args[1] for node in reached(job.judged.gate.test, job.module) if node.op == "attr"}
+        if parts & {"major", "minor"}:
+            return None  # its type says what it is
     return "what is asked is called like a capability, and nothing here sets it to one"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from bwlint.chips import Chip, ChipSet, TargetSet, siblings
+from bwlint.chips import ChipSet, TargetSet, siblings
 from bwlint.chips.wording import plain
 from bwlint.evaluate.macros import known_macro
 from bwlint.fix import Job
