@@ -247,11 +247,11 @@ class _Planner:
     # -- steps
 
     def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
+        judged, number = self.ways.gates.gate(place), self._numbers[place]
         if place in self._found:
-            stuck = for_the_sibling(self.ways.gates.gate(place), self.chip, self._found[place].finding.fix)
-            return step_of(self._found[place], self._numbers[place], self.chip, self.gathered.texts, stuck)
-        judged = self.ways.gates.gate(place)
-        number, spot, names = self._numbers[place], self._spot_of_gate(place), tuple(dict.fromkeys(needed))
+            stuck = for_the_sibling(judged, self.chip, self._found[place].finding.fix)
+            return step_of(self._found[place], number, self.chip, self.gathered.texts, stuck)
+        spot, names = self._spot_of_gate(place), tuple(dict.fromkeys(needed))
         if place in self._served:
             words = "what it compiles loads nowhere else"
             admits = self._served[place].names

@@ -75,13 +75,7 @@ def _possible(shipment: Shipment, chips: Sequence[str]) -> tuple[str, ...]:
 
 
 def _found(
-    shipment: Shipment,
-    answer: str,
-    asked: Sequence[str],
-    columns: Sequence[str],
-    needed: int,
-    width: int,
-    paint: Paint,
+    shipment: Shipment, answer: str, asked: Sequence[str], columns: Sequence[str], needed: int, width: int, paint: Paint
 ) -> Iterator[list[str]]:
     """The paragraphs on the libraries of a shipment; `needed` columns of the table must be there."""
     own = [*_limited(_compilers(shipment)), *_limited(_own(shipment))]
@@ -91,13 +85,7 @@ def _found(
     yield [*draw(shipment, columns, width, paint, needed), _products(asked)]
     yield list(_shortfalls(shipment, answer, asked, paint))
     rest = [_without_code(shipment)] if shipment.others else []
-    yield [
-        *needs(shipment, asked),
-        *own,
-        *_limited(_faults(shipment)),
-        *rest,
-        *_unread(shipment),
-    ]
+    yield [*needs(shipment, asked), *own, *_limited(_faults(shipment)), *rest, *_unread(shipment)]
 
 
 def _products(asked: Sequence[str]) -> str:

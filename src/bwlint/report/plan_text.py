@@ -18,16 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _LEAST_BAR = 8
-_HEADS = (
-    "plan",
-    "weights a GPU",
-    "fits",
-    "sent a token, one way",
-    "link a step",
-    "weights a step",
-    "step",
-    "a token",
-)
+_HEADS = ("plan", "weights a GPU", "fits", "sent a token, one way", "link a step", "weights a step", "step", "a token")
 _LINK, _WEIGHTS = "#", "="
 _LINK_STYLE, _WEIGHTS_STYLE = "red", "blue"
 

@@ -82,10 +82,7 @@ def _log(report: Report, setting: Setting, kept: Sequence[_Result], dropped: int
 
 
 def log(
-    setting: Setting,
-    rules: list[om.ReportingDescriptor],
-    results: list[om.Result],
-    notes: Iterable[om.Notification],
+    setting: Setting, rules: list[om.ReportingDescriptor], results: list[om.Result], notes: Iterable[om.Notification]
 ) -> om.SarifLog:
     """A log with one run; `notes` are what the tool says of itself."""
     # Without automationDetails: its id would take the place of the category that an upload is given.
@@ -128,11 +125,7 @@ def _driver(setting: Setting, rules: list[om.ReportingDescriptor]) -> om.ToolCom
     version = setting.version
     semantic = version if re.fullmatch(r"\d+\.\d+\.\d+", version) else None
     return om.ToolComponent(
-        name="bwlint",
-        version=version,
-        semantic_version=semantic,
-        information_uri=setting.home or None,
-        rules=rules,
+        name="bwlint", version=version, semantic_version=semantic, information_uri=setting.home or None, rules=rules
     )
 
 

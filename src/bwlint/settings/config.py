@@ -465,14 +465,7 @@ def _read_keys(
 
 def type_of(value: object) -> str:
     """What a value of TOML is, in words."""
-    words = {
-        bool: "a boolean",
-        int: "an integer",
-        float: "a float",
-        str: "a string",
-        list: "a list",
-        dict: "a table",
-    }
+    words = {bool: "a boolean", int: "an integer", float: "a float", str: "a string", list: "a list", dict: "a table"}
     return words.get(type(value), "a date or time")
 
 
