@@ -116,7 +116,6 @@ def _request(options: dict[str, Any]) -> CheckRequest:
 
 
 def _decisions(settings: Settings, options: dict[str, Any]) -> Decisions:
-    """What people have decided so far."""
     from bwlint.settings.decisions import load
 
     named = options["decisions"]
@@ -146,7 +145,6 @@ def read(request: CheckRequest, stack: ExitStack) -> Ledger:
 
 
 def _scanned(ledger: Ledger) -> int:
-    """How many files were read."""
     return ledger.stats.get("files", len(ledger.rows))
 
 

@@ -15,7 +15,6 @@ _USUAL = "bwlint-baseline.json"
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Write the baseline that the options ask for; the exit code."""
     from bwlint.commands.check import plainly
     from bwlint.model.naming import counted
     from bwlint.report.baseline import Baseline, load, text_of

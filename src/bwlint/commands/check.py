@@ -28,7 +28,6 @@ _FOR_PEOPLE = frozenset({"text", "concise"})
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Check what the options name; the exit code."""
     from bwlint.run.unchanged import known_or_new
 
     start = time.monotonic()

@@ -26,7 +26,6 @@ _REPORTS = (".json", ".sarif")
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Test what the options name; the exit code."""
     if options["simulate"]:
         from bwlint.commands.simulate import run as simulate
 
@@ -66,7 +65,6 @@ class _Given:
     lines: Lines | None
 
     def rendered(self, receipts: tuple[Receipt, ...], options: dict[str, Any]) -> str:
-        """The report with the verdicts in it."""
         from bwlint.model.findings import Report
         from bwlint.report import renderer
         from bwlint.report.encode import dumps

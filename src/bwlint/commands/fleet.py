@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 def run(options: dict[str, Any]) -> int:
-    """Check what the lists name and report it; the exit code."""
     from bwlint.fleet.listing import BadList, identity, sources_of
     from bwlint.fleet.table import fleet_of
 
@@ -93,7 +92,6 @@ def _state(settings: Settings, options: dict[str, Any], lists: tuple[str, ...]) 
 
 
 def _answers(sources: Sequence[FleetSource], state: FleetState, options: dict[str, Any]) -> Answers:
-    """The answer of each source, in order."""
     from bwlint.commands.progress import progress
     from bwlint.fleet.run import checked
     from bwlint.fleet.scheduler import NoScheduler
@@ -117,7 +115,6 @@ def _how(answer: Checked | NotChecked) -> str:
 
 
 def _work(options: dict[str, Any]) -> Work:
-    """Who does the jobs."""
     if options["scheduler"]:
         from bwlint.fleet.scheduler import by_scheduler
 

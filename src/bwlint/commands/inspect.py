@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def run(options: dict[str, Any]) -> int:
-    """Inspect what the options name; the exit code."""
     from bwlint.commands.progress import progress
     from bwlint.inspection import InspectionRequest, inspect
     from bwlint.model.escape import visible

@@ -10,7 +10,6 @@ from bwlint.commands.terminal import CLEAN, NOTHING, failure, put_right, say, us
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Print the table that the options ask for; the exit code."""
     from bwlint.commands.progress import progress
     from bwlint.matrix import matrix as made
     from bwlint.report.matrix_text import summary

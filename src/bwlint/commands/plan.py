@@ -15,7 +15,6 @@ _YAML = (".yaml", ".yml")
 
 
 def run(options: dict[str, Any]) -> int:
-    """Print the comparison that the options ask for; the exit code."""
     from bwlint.report.plan_text import summary
 
     with put_right():

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Print the plan that the options ask for; the exit code."""
     from bwlint.commands.progress import progress
     from bwlint.port import port as made
     from bwlint.report.port_text import summary

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Build the cases, or run them and write the receipt; the exit code."""
     from bwlint.confirm.prepare import Allowed, prepared
     from bwlint.sources.scratch import scratch_folder
 

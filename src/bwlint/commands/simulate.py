@@ -18,7 +18,6 @@ _OTHERS = (
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Run the program that follows the options, and print what came of it; the exit code."""
     from bwlint.confirm.simulate import facts, program, records
     from bwlint.report import simulation_json, simulation_text
     from bwlint.sources.scratch import scratch_folder

@@ -71,7 +71,6 @@ def use_index(options: dict[str, Any], stack: ExitStack) -> None:
 
 
 def write(text: str | bytes | Iterable[str], options: dict[str, Any]) -> None:
-    """Put a report where it was asked for."""
     from bwlint.report.write import write_report
 
     with put_right(doing=f"cannot write {options['output'] or 'stdout'}"):
@@ -119,7 +118,6 @@ def check_output(_: click.Context | None, __: click.Parameter | None, value: str
 
 
 def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
-    """How reports are rendered."""
     from bwlint.report import Setting, no_source
 
     wish = options.get("color", "auto")

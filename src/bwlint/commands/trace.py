@@ -11,7 +11,6 @@ from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, put_right, say, writ
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Run the program and write its receipt; the exit code."""
     from bwlint.model.escape import visible
     from bwlint.report import trace_json, trace_text
     from bwlint.sources.scratch import scratch_folder

@@ -229,7 +229,6 @@ def _marked(mark: str) -> Iterator[int]:
 
 
 def signal_name(number: int) -> str:
-    """The name of a signal, SIGKILL for 9."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -25,7 +25,7 @@ def mend(job: Job) -> Fix | NoFix:
     """
     if job.module.language != "cuda" or in_a_string(job.module):
         return NoFix("instructions are rewritten in files of C++ alone")
-    first = next((one for one in job.module.operations if _is_it(one, job)), None)
+    first = next((one for one in job.module.operations if one.kind == "instruction" and one.at == job.at), None)
     if first is None:
         return NoFix("nothing here tells which instruction to mend")
     if any(_takes_a_cluster(one) for one in job.module.operations):
@@ -53,10 +53,6 @@ def _takes_a_cluster(one: Operation) -> bool:
     if one.kind == "instruction":
         return any(word in one.name for word in _OF_CLUSTERS)
     return one.kind == "cluster"
-
-
-def _is_it(one: Operation, job: Job) -> bool:
-    return one.kind == "instruction" and one.at == job.at
 
 
 def _edit(job: Job, code: Code, operation: Operation) -> Edit | NoFix:

@@ -35,7 +35,6 @@ NAMED_BY_PARTS = group("consumer-blackwell")
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of a text; `NoFix` says why there is none."""
     module, remedy = job.module, job.remedy
     wording = {"python": reworded, "cuda": reworded_in_cpp}.get(module.language)
     if wording is None:

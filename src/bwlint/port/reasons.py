@@ -231,7 +231,6 @@ class Reasons:
         yield from self.in_table(judged.module.path, constants)
 
     def compiled_in(self, module: Module, side: Side) -> Iterator[Lacking]:
-        """What is compiled behind a branch."""
         nodes = (self.gates.world.definitions.definition(module, use) for use in (side.uses if not side.rest else ()))
         return self.compiled(node for node in nodes if node is not None)
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from bwlint.repair.journal import Journal, LeftBehind, Step, digest, journal
 from bwlint.repair.passes import Repaired
 from bwlint.repair.plan import connected
-from bwlint.repair.source import EditedFile
 from bwlint.sources.read import Unread, read_from_disk, special_file, why
 
 
@@ -47,17 +46,13 @@ def groups(repaired: Repaired) -> list[list[Replacement]]:
         group = [
             Replacement(other, left[other].data, after)
             for other in sorted(reals)
-            if (after := _after(left[other])) is not None
+            if not isinstance(after := left[other].after, Unread)
         ]
         for other in reals:
             del left[other]
         if group:
             found.append(group)
     return found
-
-
-def _after(source: EditedFile) -> bytes | None:
-    return None if isinstance(source.after, Unread) else source.after
 
 
 def write(groups: Iterable[Sequence[Replacement]]) -> list[NotWritten]:

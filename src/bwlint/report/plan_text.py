@@ -113,7 +113,7 @@ def _chart(found: Comparison, width: int) -> Iterator[Text]:
         return
     names = max(len(row.split.name) for row in found.rows)
     longest = max(row.step_seconds for row in found.rows)
-    ends = {row.split.name: _end(row) for row in found.rows}
+    ends = {row.split.name: duration(row.step_seconds) + ("" if row.fits else ", does not fit") for row in found.rows}
     room = max(_LEAST_BAR, width - names - 2 - max(map(len, ends.values())) - 1)
     yield (
         Text("time of a step: ")
@@ -126,10 +126,6 @@ def _chart(found: Comparison, width: int) -> Iterator[Text]:
         link = min(whole, round(room * row.link_seconds / longest)) if longest else 0
         bar = Text(f"{row.split.name:<{names}}  ").append(_LINK * link, _LINK_STYLE)
         yield bar.append(_WEIGHTS * (whole - link), _WEIGHTS_STYLE).append(f" {ends[row.split.name]}")
-
-
-def _end(row: PlanCost) -> str:
-    return duration(row.step_seconds) + ("" if row.fits else ", does not fit")
 
 
 def _item(title: str, line: str) -> Table:

@@ -21,7 +21,6 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
 
 
 def of_claim(tried: Tried) -> dict[str, Any]:
-    """A tried claim as plain values."""
     return {
         **picked(tried, "claim", "outcome", "reason"),
         "requested": [attempt.rung for attempt in tried.attempts if attempt.requested],

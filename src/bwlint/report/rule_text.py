@@ -24,7 +24,6 @@ class Part:
 
 
 def plain(rule: Rule) -> str:
-    """For a terminal."""
     head = f"{rule.code} {rule.name}\n{_filled(rule.summary)}"
     table = "\n".join(f"{name:9} {value}" for name, value in facts(rule))
     return "\n\n".join([head, table, *map(_plain, parts(rule))]) + "\n"

@@ -177,17 +177,13 @@ def _text(finding: Finding, related: Sequence[Related]) -> str:
     """The message, the sets, the advice, and a link to each related place; lists show its first sentence."""
     in_words = "; ".join(f"{key}: {value}" for key, value in sets(finding))
     advice = f"Instead: {finding.advice}" if finding.advice else ""
-    parts = [_sentence(part) for part in (finding.message, _capital(in_words), advice)]
+    parts = [_sentence(part) for part in (finding.message, in_words[:1].upper() + in_words[1:], advice)]
     text = " ".join(part for part in parts if part)
     # A bracket is literal unless it could be taken for the beginning of a link.
     if "](" in text:
         text = text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     links = ", ".join(_link(number, item) for number, item in enumerate(related, 1))
     return f"{text} See {links}." if links else text
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _sentence(text: str) -> str:

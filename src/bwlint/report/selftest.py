@@ -40,7 +40,6 @@ def line(result: Result) -> str:
 
 
 def summary(test: SelfTest) -> str:
-    """One line for the end of a run."""
     return (
         f"{test.device.name} ({test.device.capability}), driver {test.kernel_module}: {test.agreed} of"
         f" {len(test.cases)} cases agree, {test.hazards} fail on the GPU, {len(test.refuted)} refuted,"

@@ -26,7 +26,6 @@ def render(trace: Trace) -> str:
 
 
 def summary(trace: Trace) -> str:
-    """One line for the end of a run."""
     how = f"ended by {trace.signal}" if trace.signal else f"exit code {trace.code}"
     jit = sum(module.container == JIT for process in trace.processes for module in process.modules)
     compiled = f", {jit} of their modules compiled from PTX at run time" if jit else ""

@@ -76,8 +76,6 @@ def _test_of(subject: Subject) -> Callable[[Subject, Workbench, Toolkit], Attemp
 
 @dataclass(slots=True)
 class _Record:
-    """What was done for a claim so far."""
-
     details: dict[str, Any]
     seen: dict[str, TargetAnswer] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)

@@ -278,7 +278,6 @@ _ROUNDS = 3
 
 
 def _set_to(name: str, nodes: Iterable[ast.AST]) -> list[ast.expr]:
-    """What a name is set to by some nodes."""
     assigned = (one for one in nodes if isinstance(one, ast.Assign))
     return [one.value for one in assigned if any(dotted(to) == name for to in one.targets)]
 

@@ -67,7 +67,6 @@ class CarryPlace:
         return bounds(text, text.region(*carry.at))
 
     def written(self, carry: Carry) -> tuple[TargetToken, ...]:
-        """The targets as they are written there."""
         return tokens(self.source, *self.stretch(carry))
 
     def mirrored(self, target: Target) -> tuple[Target, ...]:

@@ -38,7 +38,6 @@ _LIMIT = ("SharedMemory", "sharedMem", "smem_optin", "max_shared")
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of a guard or of a test; `NoFix` says why there is none."""
     if in_a_string(job.module):
         return NoFix("code in a string of another language is not rewritten")
     code = clean(job.source)

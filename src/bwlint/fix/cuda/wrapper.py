@@ -11,7 +11,6 @@ from bwlint.sources.texts import Texts
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of all uses of a wrapper; `NoFix` says why there is none."""
     guarded = job.guarded
     wrapper = wrapper_of(job.context, guarded) if guarded is not None else None
     family = for_family(job.context, guarded, job.remedy.chips) if guarded is not None else None

@@ -38,7 +38,6 @@ _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of a test; `NoFix` says why there is none."""
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return NoFix("nothing here tells which test to mend")

@@ -39,7 +39,7 @@ def _on_own_line(
 ) -> Container:
     """Comments stay with the element that they are about."""
     twin = container.elements[index]
-    rest = after.with_changes(first_line=_bare(after.first_line))
+    rest = after.with_changes(first_line=after.first_line.with_changes(whitespace=_NO_SPACE, comment=None))
     comma = twin.comma if isinstance(twin.comma, cst.Comma) else cst.Comma()
     if index + 1 < len(container.elements):
         kept = comma.with_changes(whitespace_after=after.with_changes(empty_lines=()))
@@ -49,10 +49,6 @@ def _on_own_line(
     kept = comma.with_changes(whitespace_after=line)
     placed = _placed(container, index, twin.with_changes(comma=kept), cst.Element(value, twin.comma))
     return _closed(placed, rest)
-
-
-def _bare(line: cst.TrailingWhitespace) -> cst.TrailingWhitespace:
-    return line.with_changes(whitespace=_NO_SPACE, comment=None)
 
 
 def _placed(container: Container, index: int, twin: cst.BaseElement, added: cst.BaseElement) -> Container:

@@ -23,7 +23,6 @@ from bwlint.model.findings import Fix, NoFix
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of a list of names; `NoFix` says why there is none."""
     judged, syntax = job.judged, parse(job.source)
     if judged is None or syntax is None:
         return NoFix("nothing here tells which list to mend")

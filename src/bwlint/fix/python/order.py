@@ -24,7 +24,6 @@ _BUILDING = frozenset({"setup.py", "conftest.py"})
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of an order; `NoFix` says why there is none."""
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return NoFix("nothing here tells which test to mend")
