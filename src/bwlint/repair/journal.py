@@ -26,11 +26,8 @@ class Step:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class LeftBehind:
-    """The last group of files that a killed run wrote."""
-
-    steps: tuple[Step, ...]
+LeftBehind = tuple[Step, ...]
+"""The last group of files that a killed run wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +76,15 @@ def left_behind(paths: Sequence[str]) -> Iterator[LeftBehind]:
             continue
         with file:
             found = _read(file.read())
-            if all(any(is_in(step.real, top) for top in tops) for step in found.steps):
+            if all(any(is_in(step.real, top) for top in tops) for step in found):
                 yield found
                 path.unlink(missing_ok=True)
 
 
 def _read(data: bytes) -> LeftBehind:
     with suppress(ValueError, TypeError):  # killed while it wrote this: nothing was done yet
-        return LeftBehind(tuple(Step(*map(str, row)) for row in json.loads(data)))
-    return LeftBehind(())
+        return tuple(Step(*map(str, row)) for row in json.loads(data))
+    return ()
 
 
 def digest(data: bytes) -> str:

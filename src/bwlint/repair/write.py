@@ -94,13 +94,13 @@ def recovered(left: LeftBehind) -> tuple[list[str], list[str]]:
     """Bring what a killed run has begun to its end: the files (real paths) that were replaced for that, and those that
     cannot be any more, as somebody has changed them or others of their group.
     """
-    now = {step: read_from_disk(step.real) for step in left.steps}
+    now = {step: read_from_disk(step.real) for step in left}
     old = [step for step, data in now.items() if _is(data, step.before)]
     new = [step for step, data in now.items() if _is(data, step.after)]
     is_whole = len(old) + len(new) == len(now)
     waiting = old if new else []
     done = [step.real for step in waiting if is_whole and _is_replaced(step)]
-    for step in left.steps:
+    for step in left:
         _unlink(step.temporary)
     return done, [step.real for step in waiting if step.real not in done]
 
