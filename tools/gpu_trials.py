@@ -27,7 +27,7 @@ from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import bench, check, configure, launch, load, peer
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import WHOLE_FILE, Claim, ClaimKind, Finding
-from bwlint.report.receipts import of_machine
+from bwlint.report.encode import plain
 
 HOSTILE = Path(__file__).parents[1] / "tests" / "confirm" / "hostile"
 _PRINTED = 100_000_000
@@ -48,7 +48,7 @@ def main() -> int:
         groups = [group for word, group in _GROUPS.items() if given.only in ("", word)]
         tried = [row for device in devices[:1] for group in groups for row in group(world, device)]
     unlike = [row for row in tried if not row["as_expected"]]
-    machine = of_machine(described([], devices, why, (), gpu.kernel_module()))
+    machine = plain(described([], devices, why, (), gpu.kernel_module()))
     given.out.write_text(json.dumps({"version": 1, "machine": machine, "tried": tried}, indent=1, default=str))
     for row in tried:
         print("ok  " if row["as_expected"] else "ELSE", row["what"], "->", row["seen"], f"({row['seconds']:.1f} s)")

@@ -24,7 +24,7 @@ from itertools import count, cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bwlint.commands.confirm import _lines
+from bwlint.commands.terminal import lines_on_disk
 from bwlint.model.findings import Finding, Report
 from bwlint.report import Setting, html
 from bwlint.report.read import read
@@ -93,7 +93,7 @@ class Visit:
             raise SystemExit(f"{path}: no findings to look at")
         many = tuple(islice(multiplied(report.findings), MANY))
         large, small = folder / "large.html", folder / "small.html"
-        setting = Setting(_lines(), "0", rules())
+        setting = Setting(lines_on_disk(), "0", rules())
         large.write_text(html.render(replace(report, findings=many), setting), "utf-8")
         small.write_text(html.render(report, setting), "utf-8")
         self.large(self.open(large), many)

@@ -27,8 +27,7 @@ from bwlint.confirm.machine import described
 from bwlint.model.images import CUBIN, PTX, Container, Image
 from bwlint.readers.binary import cubin, read
 from bwlint.readers.binary.unpack import content
-from bwlint.report.encode import dumps
-from bwlint.report.receipts import of_machine
+from bwlint.report.encode import dumps, plain
 from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.stretch import ByteSource
@@ -115,7 +114,7 @@ def load(folder: Path, receipt: Path) -> int:
     machine = described([], devices, no_device, (), gpu.kernel_module())
     agree = sum(result["agree"] for result in results)
     receipt.write_text(
-        dumps({"version": 1, "machine": of_machine(machine), "agree": agree, "of": len(results), "containers": results})
+        dumps({"version": 1, "machine": plain(machine), "agree": agree, "of": len(results), "containers": results})
     )
     print(f"{agree} of {len(results)} as foretold")
     return 0 if agree == len(results) else 1

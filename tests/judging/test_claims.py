@@ -27,6 +27,7 @@ from bwlint.inspection import inspect
 from bwlint.judging import claims
 from bwlint.model.findings import UNTESTED, Claim, ClaimKind, Finding, Region
 from bwlint.report import Setting, json_report, sarif
+from bwlint.report.encode import plain
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
 
@@ -329,7 +330,7 @@ def test_every_finding_states_what_can_be_tested(folder: str) -> None:
 
 def faults(claim: Claim) -> list[str]:
     """What is wrong with a claim by itself."""
-    document = json_report.claim(claim)
+    document = plain(claim)
     found = [
         f"{list(error.absolute_path)}: {error.message}"
         for error in VALIDATOR.iter_errors(json.loads(json.dumps(document)))

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,11 @@ from sarif_pydantic import Sarif  # type: ignore[import-untyped]
 
 from bwlint import cli
 from bwlint.commands import checkout
-from bwlint.model.findings import Edit, Finding, Fix, Proof, Region, Related, Report, Severity, Skipped, Suppressed
+from bwlint.model.findings import Edit, Finding, Fix, Proof, Region, Related, Report, Skipped, Suppressed
 from bwlint.report import Checkout, Lines, Setting, sarif, sarif_rules
 from bwlint.report.line_hash import line_hashes
 from bwlint.report.sarif_json import plain
+from bwlint.settings.catalog import Rule
 
 OASIS = Path(__file__).parents[3] / "shared" / "data" / "sarif-schema-2.1.0.json"
 
@@ -29,29 +30,26 @@ MakeFinding = Callable[..., Finding]
 MakeReport = Callable[..., Report]
 
 
-@dataclass(frozen=True)
-class Described:
-    """A rule as the reports see it."""
-
-    code: str = "BW101"
-    name: str = "family-split"
-    category: str = "family-split"
-    severity: Severity = "warning"
-    summary: str = "A gate admits one member of a family and not the other"
-    why: str = "12.0 and 12.1 run the same instructions."
-    reported: tuple[str, ...] = ("the sibling gets an error",)
-    note: tuple[str, ...] = ()
-    silent: tuple[str, ...] = ("both are named",)
-    example: str = "if cap == 120: ..."
-    instead: str = "if cap // 10 == 12: ..."
-    confirm: str = "run it"
-    fix: str = "safe."
-    safety: str = "safe"
-    evidence: tuple[str, ...] = ("assembled",)
-    sources: tuple[str, ...] = ("PTX ISA 9.0, table 64",)
+BARE = Rule(
+    code="BW101",
+    name="family-split",
+    category="family-split",
+    severity="warning",
+    summary="A gate admits one member of a family and not the other",
+    why="12.0 and 12.1 run the same instructions.",
+    reported=("the sibling gets an error",),
+    note=(),
+    silent=("both are named",),
+    example="if cap == 120: ...",
+    instead="if cap // 10 == 12: ...",
+    confirm="run it",
+    fix="safe.",
+    evidence=("assembled",),
+    sources=("PTX ISA 9.0, table 64",),
+)
 
 
-RULES = (Described("BW102", "leak", "leak", "error", example="```py\nx\n```"), Described())
+RULES = (replace(BARE, code="BW102", name="leak", category="leak", severity="error", example="```py\nx\n```"), BARE)
 
 
 @pytest.fixture
@@ -85,7 +83,7 @@ def test_no_string_is_empty_and_nothing_is_null(log: Any, report: MakeReport, fi
         related=(Related("a.py", Region(1, 1, 1, 2), ""),),
         category="leak",
     )
-    rule = Described(summary="", why="", example="", instead="", sources=())
+    rule = replace(BARE, summary="", why="", example="", instead="", sources=())
     sparse = report(bare, suppressed=(Suppressed(bare, ""),), skipped=(Skipped("b.py", ""),))
     for value in (log, rendered(sparse, Setting(version="1.0", rules=(rule,)))):
         assert not [path for path, leaf in leaves(value) if leaf in ("", None)]

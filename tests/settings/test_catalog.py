@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from bwlint.data import rules_folder
-from bwlint.report.rule_text import RuleText as ReportedRule
 from bwlint.rules import binary_checks, checks, file_checks, guard_checks
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
@@ -32,8 +31,8 @@ def test_codes_are_unique_and_in_order() -> None:
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
 def test_rule_is_complete(rule: Rule) -> None:
-    reported: ReportedRule = rule
-    assert reported.code.startswith("BW")
+
+    assert rule.code.startswith("BW")
     assert len(rule.summary) <= 110
     assert not rule.summary.endswith(".")
     assert language(rule.example) == language(rule.instead)

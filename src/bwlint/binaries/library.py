@@ -218,11 +218,10 @@ class _Look:
             text = self._content(image)
             ptx.check(text, self.allowance.memory)
             over = ptx.static_shared(text, _STATIC_SHARED)
-        except LimitError as error:
-            self.faults.append(f"PTX for {image.target} at offset {image.at}: {error}")
         except ReadError as error:
             self.faults.append(f"PTX for {image.target} at offset {image.at}: {error}")
-            self.refused[image] = f"its PTX for {image.target} is damaged: {error}"
+            if not isinstance(error, LimitError):
+                self.refused[image] = f"its PTX for {image.target} is damaged: {error}"
         except Exhausted as error:
             self.faults.append(f"further images not looked into: {error}")
         else:

@@ -8,25 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bwlint.binaries.shipments import (
-    JIT,
-    LINK,
-    NONE,
-    DeviceLibrary,
-    Inspection,
-    LoadUnit,
-    LoadVerdict,
-    Shipment,
-)
+from bwlint.binaries.shipments import JIT, LINK, NONE, DeviceLibrary, Inspection, LoadUnit, LoadVerdict, Shipment
 from bwlint.chips import ChipSet, chip
-from bwlint.chips.drivers import (
-    System,
-    driver_for_chip,
-    driver_for_cubin,
-    driver_for_jit,
-    minimum,
-    toolkit_of_isa,
-)
+from bwlint.chips.drivers import System, driver_for_chip, driver_for_cubin, driver_for_jit, minimum, toolkit_of_isa
 from bwlint.model.images import PTX, Image, Version
 
 _CUDA = re.compile(

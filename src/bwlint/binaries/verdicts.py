@@ -147,7 +147,7 @@ def _why_none_loads(chip: Chip, images: _Signature) -> str:
     same_line = [(number, suffix) for number, suffix in cubins if number // 10 == chip.major]
     exact = [number for number, suffix in same_line if suffix == "a" and number <= chip.joined]
     if exact:
-        return f"sm_{exact[-1]}a is for {_dotted(exact[-1])} alone"
+        return f"sm_{exact[-1]}a is for {exact[-1] // 10}.{exact[-1] % 10} alone"
     if any(number > chip.joined for number, _ in same_line):
         return f"only for later minors: {_listed(same_line)}"
     if ptx and all(suffix for _, suffix in ptx):
@@ -184,10 +184,6 @@ def _target(number: int, suffix: str) -> Target | None:
         return Target.parse(f"sm_{number}{suffix}")
     except ValueError:
         return None
-
-
-def _dotted(number: int) -> str:
-    return f"{number // 10}.{number % 10}"
 
 
 def _listed(targets: Iterable[tuple[int, str]]) -> str:

@@ -14,13 +14,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bwlint.commands.check import reports
-from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, say, setting, write
+from bwlint.commands.terminal import (
+    CLEAN,
+    FOUND,
+    WRONG,
+    failure,
+    lines_on_disk,
+    nothing,
+    put_right,
+    say,
+    setting,
+    use_index,
+    write,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bwlint.model.ledger import Ledger, Row
-    from bwlint.report import Lines, Setting
+    from bwlint.report import Setting
     from bwlint.run.gather import Settings
     from bwlint.run.request import CheckRequest
     from bwlint.settings.decisions import Decisions
@@ -39,16 +51,16 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     _consistent(options)
     asked = reports(options)
     request = _request(options)
-    settings = _settings(request)
+    with put_right():
+        from bwlint.run.gather import Settings
+
+        settings = Settings(request)
     decisions = _decisions(settings, options)
     is_whole = _is_whole(request, settings.root)
     if options["prune"] and not is_whole:
         command = f"bwlint audit --prune {settings.root}"
         raise click.UsageError(f"--prune looks for the rows of the whole project: `{command}`")
-    if not options["no_cache"]:
-        from bwlint.index import kept
-
-        stack.enter_context(kept.using())
+    use_index(options, stack)
     known = _known(request, options["since"], stack) if options["since"] else frozenset()
     ledger = read(request, stack)
     if (options["decide"] or options["prune"]) and not _scanned(ledger):
@@ -103,28 +115,14 @@ def _request(options: dict[str, Any]) -> CheckRequest:
     )
 
 
-def _settings(request: CheckRequest) -> Settings:
-    from bwlint.run.gather import Settings
-    from bwlint.settings.config import ConfigError, UsageError
-
-    try:
-        return Settings(request)
-    except (UsageError, ConfigError) as error:
-        raise failure(error) from None
-
-
 def _decisions(settings: Settings, options: dict[str, Any]) -> Decisions:
-    """What people have decided so far."""
-    from bwlint.settings.config import ConfigError
     from bwlint.settings.decisions import load
 
     named = options["decisions"]
     if named and not options["decide"] and not Path(named).exists():
         raise failure(OSError(f"{named}: no such file; --decide writes one"))
-    try:
+    with put_right():
         return load(named or os.path.relpath(settings.decisions_file))
-    except ConfigError as error:
-        raise failure(error) from None
 
 
 def _is_whole(request: CheckRequest, root: str) -> bool:
@@ -141,17 +139,12 @@ def read(request: CheckRequest, stack: ExitStack) -> Ledger:
     """The ledger of a request, with its progress told; a wrong request ends the command."""
     from bwlint.commands.progress import progress
     from bwlint.run import audit
-    from bwlint.settings.config import ConfigError, UsageError
 
-    try:
-        with progress() as advance:
-            return audit.audit(request, stack, advance)
-    except (UsageError, ConfigError) as error:
-        raise failure(error) from None
+    with put_right(), progress() as advance:
+        return audit.audit(request, stack, advance)
 
 
 def _scanned(ledger: Ledger) -> int:
-    """How many files were read."""
     return ledger.stats.get("files", len(ledger.rows))
 
 
@@ -185,12 +178,9 @@ def _is_about(subject: str, patterns: tuple[str, ...]) -> bool:
 def _known(request: CheckRequest, revision: str, stack: ExitStack) -> frozenset[str]:
     """The fingerprints of the questions that were there at a revision."""
     from bwlint.commands.since import tree_at
-    from bwlint.settings.config import UsageError
 
-    try:
+    with put_right():
         old = tree_at(revision, request, stack)
-    except UsageError as error:
-        raise failure(error) from None
     rows = read(old.request, stack).rows if old.request.paths else ()
     return frozenset(question for row in rows for question in row.questions)
 
@@ -204,7 +194,7 @@ def _write(ledger: Ledger, options: dict[str, Any]) -> None:
         rows = rows[:top]
     chosen = top is not None or any(options[key] for key in ("kind", "row_forms", "subject", "since"))
     shown = rows if form != "text" or chosen else tuple(row for row in rows if not _only_names(row)) or rows
-    how, first = setting(options, _lines()), _FIRST if top is None else top
+    how, first = setting(options, lines_on_disk(os.path.realpath)), _FIRST if top is None else top
     write(rendered(replace(ledger, rows=shown), form, how, first, len(rows) - len(shown)), options)
 
 
@@ -227,19 +217,6 @@ def rendered(ledger: Ledger, form: str, how: Setting, top: int, hidden: int = 0)
         return page
     report = import_module(f"bwlint.report.audit_{form}")
     return str(report.render(ledger, how, top, hidden) if form == "text" else report.render(ledger, how))
-
-
-def _lines() -> Lines:
-    """What reads the sources for excerpts."""
-    from bwlint.sources.texts import Texts
-
-    texts = Texts()
-
-    def lines(path: str) -> list[str] | None:
-        text = texts.of(os.path.realpath(path))
-        return None if text is None else text.ended_lines
-
-    return lines
 
 
 def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int:
@@ -279,7 +256,6 @@ def _decide(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> in
     """Write the decisions of the options into the file."""
     from bwlint.model.escape import visible
     from bwlint.model.ledger import Decision
-    from bwlint.settings.config import UsageError
     from bwlint.sources.worktree import identity, is_ignored, top_of
 
     real = os.path.realpath(decisions.file)
@@ -287,12 +263,10 @@ def _decide(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> in
     known = identity(top) if top else None
     who = f"{known[0]} <{known[1]}>" if known else ""
     chosen = [(_row(ledger, digits.lower()), said) for digits, said in options["decide"]]
-    try:
+    with put_right():
         for row, said in chosen:
             made = Decision(row.fingerprint, said, options["reason"].strip(), who, today())
             decisions = decisions.with_one(made, row)
-    except UsageError as error:
-        raise failure(error) from None
     _save(decisions)
     for row, said in chosen:
         words = f"{row.fingerprint[:_SHORT]} is {said} in {decisions.file}: {row.question}"
@@ -316,13 +290,10 @@ def _prune(ledger: Ledger, decisions: Decisions) -> int:
     """Take the decisions out of the file that no row has."""
     from bwlint.model.escape import visible
     from bwlint.model.naming import counted
-    from bwlint.settings.config import UsageError
 
     stale = {decision.fingerprint for decision in _applied(ledger, decisions, is_whole=True).stale}
-    try:
+    with put_right():
         left = decisions.without(stale)
-    except UsageError as error:
-        raise failure(error) from None
     if left is not decisions:
         _save(left)
     say(f"bwlint: {counted(len(left.made), 'decision')} in {visible(left.file)}, {len(stale)} gone\n")
@@ -332,7 +303,5 @@ def _prune(ledger: Ledger, decisions: Decisions) -> int:
 def _save(decisions: Decisions) -> None:
     from bwlint.report.write import write_report
 
-    try:
+    with put_right(doing=f"cannot write {decisions.file}"):
         write_report(decisions.text, Path(decisions.file))
-    except OSError as error:
-        raise failure(OSError(f"cannot write {decisions.file}: {error.strerror}")) from None

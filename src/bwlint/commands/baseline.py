@@ -9,43 +9,35 @@ from typing import Any
 
 import click
 
-from bwlint.commands.terminal import CLEAN, failure, nothing, say
+from bwlint.commands.terminal import CLEAN, nothing, put_right, say, use_index
 
 _USUAL = "bwlint-baseline.json"
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Write the baseline that the options ask for; the exit code."""
     from bwlint.commands.check import plainly
-    from bwlint.index import kept
     from bwlint.model.naming import counted
     from bwlint.report.baseline import Baseline, load, text_of
     from bwlint.report.summary import not_read
     from bwlint.report.write import write_report
-    from bwlint.settings.config import UsageError
 
     if options["prune"] and (options["select"] or options["ignore"] or options["target"]):
         raise click.UsageError("--prune looks for all that the baseline knows: without --select, --ignore and --target")
-    if not options["no_cache"]:
-        stack.enter_context(kept.using())
+    use_index(options, stack)
     outcome = plainly(options, stack)
     say(not_read(outcome.report.skipped, every=options["verbose"]))
     if outcome.scanned == 0:
         return nothing()
     named = os.path.relpath(outcome.baseline) if outcome.baseline else None
     file = Path(options["file"] or named or _USUAL)
-    try:
+    with put_right():
         old = load(file) if options["prune"] else None
-    except UsageError as error:
-        raise failure(error) from None
     findings = outcome.report.findings
     made = (
         old.pruned(findings, options["paths"] or (".",)) if old else Baseline.of(findings, str(file.resolve().parent))
     )
-    try:
+    with put_right(doing=f"cannot write {file}"):
         write_report(text_of(made), file)
-    except OSError as error:
-        raise failure(OSError(f"cannot write {file}: {error.strerror}")) from None
     total = made.known.total()
     gone = f", {old.known.total() - total} gone" if old else ""
     say(f"bwlint: {counted(total, 'finding')} in {file}{gone}\n")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, say, setting, write
+from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, put_right, say, setting, use_index, write
 
 if TYPE_CHECKING:
     from bwlint.model.findings import Report, Severity
@@ -28,7 +28,6 @@ _FOR_PEOPLE = frozenset({"text", "concise"})
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Check what the options name; the exit code."""
     from bwlint.run.unchanged import known_or_new
 
     start = time.monotonic()
@@ -38,10 +37,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     _consistent(options)
     request = _request(options)
     _recover(request)
-    if not options["no_cache"]:
-        from bwlint.index import kept
-
-        stack.enter_context(kept.using())
+    use_index(options, stack)
     if options["show_diff"]:
         return _show(request, options, stack, start)
     if options["patches"]:
@@ -80,12 +76,11 @@ def _launches(options: dict[str, Any]) -> tuple[Launched, ...] | None:
         return None
     from bwlint.trace.marks import BadTrace, read
 
-    try:
-        return read(Path(options["trace"]))
-    except BadTrace as error:
-        raise failure(ValueError(f"{options['trace']}: {error}")) from None
-    except OSError as error:
-        raise failure(OSError(f"{options['trace']}: {error.strerror}")) from None
+    with put_right(doing=options["trace"]):
+        try:
+            return read(Path(options["trace"]))
+        except BadTrace as error:
+            raise failure(ValueError(f"{options['trace']}: {error}")) from None
 
 
 def _marked(report: Report, outcome: Outcome, options: dict[str, Any]) -> Report:
@@ -124,18 +119,15 @@ def _new(outcome: Outcome, request: CheckRequest, options: dict[str, Any], stack
     if not baseline and not options["since"]:
         return outcome
     from bwlint.report.baseline import load, without_known
-    from bwlint.settings.config import ConfigError, UsageError
 
     report = outcome.report
-    try:
+    with put_right():
         if baseline:
             report = without_known(report, load(Path(baseline)))
         if options["since"]:
             from bwlint.commands.since import before
 
             report = before(options["since"], request, stack).without_old(report, outcome.lines)
-    except (UsageError, ConfigError) as error:
-        raise failure(error) from None
     return replace(outcome, report=report)
 
 
@@ -223,13 +215,9 @@ def _paths(options: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
 def _outcome(request: CheckRequest, stack: ExitStack) -> Outcome:
     from bwlint.commands.progress import progress
     from bwlint.run.check import check
-    from bwlint.settings.config import ConfigError, UsageError
 
-    try:
-        with progress() as advance:
-            return check(request, stack, advance)
-    except (UsageError, ConfigError) as error:
-        raise failure(error) from None
+    with put_right(), progress() as advance:
+        return check(request, stack, advance)
 
 
 def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Repaired:
@@ -238,15 +226,11 @@ def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) 
     from bwlint.model.progress import quiet
     from bwlint.repair.interactive import Dialog
     from bwlint.repair.passes import everything, repaired
-    from bwlint.settings.config import ConfigError, UsageError
 
     decide = Dialog(_answer, say).decide if options["interactive"] else everything
-    try:
-        with progress() as advance:
-            shown = quiet if options["interactive"] else advance
-            return repaired(request, stack, shown, unsafe=options["unsafe_fixes"], decide=decide)
-    except (UsageError, ConfigError) as error:
-        raise failure(error) from None
+    with put_right(), progress() as advance:
+        shown = quiet if options["interactive"] else advance
+        return repaired(request, stack, shown, unsafe=options["unsafe_fixes"], decide=decide)
 
 
 def _answer(question: str) -> str:
@@ -287,16 +271,12 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
     from bwlint.repair.patches import NotOurs, check_folder, returns_of_git, save, series
 
     folder = Path(options["patches"])
-    try:
+    with put_right(NotOurs, doing=f"cannot write {folder}"):
         check_folder(folder)
         repaired = _repaired(request, options, stack)
         made = series(repaired)
         if made.patches or folder.is_dir():
             save(made, folder)
-    except NotOurs as error:
-        raise failure(error) from None
-    except OSError as error:
-        raise failure(OSError(f"cannot write {folder}: {error.strerror}")) from None
     outcome = _new(repaired.outcome, request, options, stack)
     _write(outcome, options)
     _account(repaired, options, "would fix")

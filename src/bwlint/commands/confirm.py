@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, setting, write
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, lines_on_disk, put_right, say, setting, write
 
 if TYPE_CHECKING:
     from bwlint.confirm.places import Locate
@@ -27,7 +26,6 @@ _REPORTS = (".json", ".sarif")
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Test what the options name; the exit code."""
     if options["simulate"]:
         from bwlint.commands.simulate import run as simulate
 
@@ -46,7 +44,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         raise click.UsageError("--bundle is for --selftest")
     given = _given(options, stack)
     _check_outputs(options, given)
-    findings = given.findings()
+    findings = given.report.findings
     if not findings:
         say("bwlint: no findings to confirm\n")
         _write_receipts((), given, options, stack)
@@ -66,11 +64,7 @@ class _Given:
     scanned: tuple[str, ...]
     lines: Lines | None
 
-    def findings(self) -> tuple[Finding, ...]:
-        return self.report.findings
-
     def rendered(self, receipts: tuple[Receipt, ...], options: dict[str, Any]) -> str:
-        """The report with the verdicts in it."""
         from bwlint.model.findings import Report
         from bwlint.report import renderer
         from bwlint.report.encode import dumps
@@ -98,7 +92,7 @@ def _check_outputs(options: dict[str, Any], given: _Given) -> None:
     A report may be replaced by itself with its verdicts, and by nothing else.
     """
     reports = {os.path.realpath(path) for path in options["paths"] if path.endswith(_REPORTS)}
-    sources = {*given.scanned, *(given.locate(finding.path).real for finding in given.findings())} - {""}
+    sources = {*given.scanned, *(given.locate(finding.path).real for finding in given.report.findings)} - {""}
     receipts, output = (os.path.realpath(options[name]) if options[name] else "" for name in ("receipts", "output"))
     if receipts and receipts == output and not Path(receipts).is_char_device():
         raise click.UsageError("--receipts and --output name the same file")
@@ -126,16 +120,12 @@ def _checked(paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack) 
     from bwlint.report.summary import at_least
     from bwlint.run.check import check
     from bwlint.run.request import CheckRequest
-    from bwlint.settings.config import ConfigError, UsageError
     from bwlint.sources.pypi import is_package
 
     severity = cast("Severity | None", options["severity"])
     request = CheckRequest(paths, options["target"], options["select"], options["ignore"], severity)
-    try:
-        with progress() as advance:
-            outcome = check(request, stack, advance)
-    except (UsageError, ConfigError) as error:
-        raise failure(error) from None
+    with put_right(), progress() as advance:
+        outcome = check(request, stack, advance)
     reals = tuple(os.path.realpath(path) for path in paths if not is_package(path))
     roots = tuple(real for real in reals if Path(real).is_dir())
     locate = places(roots, outcome.names.real, dict(outcome.wheels))
@@ -149,32 +139,18 @@ def _read(path: Path, options: dict[str, Any]) -> _Given:
     from bwlint.report.read import BadReport, read
     from bwlint.report.summary import at_least
 
-    try:
-        report = read(path, checkout(None, with_origin=False).root)
-    except BadReport as error:
-        raise failure(ValueError(f"{path}: {error}")) from None
-    except OSError as error:
-        raise failure(OSError(f"{path}: {error.strerror}")) from None
+    with put_right(doing=str(path)):
+        try:
+            report = read(path, checkout(None, with_origin=False).root)
+        except BadReport as error:
+            raise failure(ValueError(f"{path}: {error}")) from None
     if isinstance(report, Report):
         report = at_least(report, cast("Severity", options["severity"] or "note"))
     elif options["form"] in ("json", "html"):
         raise click.UsageError("verdicts of a SARIF log are merged into SARIF: --format sarif, or --receipts FILE")
     locate = places((), str, {})
     scanned = dict.fromkeys(locate(finding.path).real for finding in report.findings)
-    return _Given(report, locate, tuple(real for real in scanned if real), _lines())
-
-
-def _lines() -> Lines:
-    """The sources of a report that is read: where they lie now."""
-    from bwlint.sources.texts import Texts
-
-    texts = Texts()
-
-    def lines(path: str) -> Sequence[str] | None:
-        text = texts.of(path)
-        return None if text is None else text.ended_lines
-
-    return lines
+    return _Given(report, locate, tuple(real for real in scanned if real), lines_on_disk())
 
 
 def _write_receipts(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from bwlint.chips import ChipSet, all_chips, families
 from bwlint.model.escape import visible
 from bwlint.report import rule_text
+from bwlint.report.words import aligned
 from bwlint.settings import catalog
 from bwlint.sources.read import SourceText
 
@@ -27,7 +28,7 @@ def all_rules() -> str:
     """A line a rule."""
     rows = [("code", "name", "level", "summary")]
     rows += [(rule.code, rule.name, rule.severity, rule.summary) for rule in catalog.rules()]
-    return _aligned(rows)
+    return "".join(f"{line}\n" for line in aligned(rows))
 
 
 def rule(text: str) -> str:
@@ -143,10 +144,3 @@ def _markdown(rows: Sequence[Sequence[str]]) -> str:
     ]
     rule_line = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
     return "\n".join([lines[0], rule_line, *lines[1:]]) + "\n"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in rows
-    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, say, setting, write
+from bwlint.commands.terminal import CLEAN, FOUND, WRONG, nothing, put_right, say, setting, write
 from bwlint.model.escape import visible
 
 if TYPE_CHECKING:
@@ -25,16 +25,13 @@ if TYPE_CHECKING:
 
 
 def run(options: dict[str, Any]) -> int:
-    """Check what the lists name and report it; the exit code."""
     from bwlint.fleet.listing import BadList, identity, sources_of
     from bwlint.fleet.table import fleet_of
 
     _check_output(options)
     lists = [_list(name) for name in options["lists"]]
-    try:
+    with put_right(BadList):
         sources = sources_of(lists)
-    except BadList as error:
-        raise failure(error) from None
     settings = _settings(options)
     state = _state(settings, options, identity(lists, sources))
     last = state.last()
@@ -54,12 +51,10 @@ def _check_output(options: dict[str, Any]) -> None:
         if is_folder:
             raise click.UsageError("--format markdown writes a folder: name it with --output")
         return
-    try:
+    with put_right(doing=f"cannot write {output}"):
         if is_folder:
             Path(output).mkdir(parents=True, exist_ok=True)
         check_writable(Path(output) / "index.md" if is_folder else Path(output))
-    except OSError as error:
-        raise failure(OSError(f"cannot write {output}: {error.strerror}")) from None
 
 
 def _list(name: str) -> SourceList:
@@ -67,24 +62,19 @@ def _list(name: str) -> SourceList:
 
     if name == "-":
         return SourceList(name, os.fsdecode(sys.stdin.buffer.read()), os.curdir)
-    try:
+    with put_right(doing=name):
         return SourceList(name, os.fsdecode(Path(name).read_bytes()), str(Path(name).parent))
-    except OSError as error:
-        raise failure(OSError(f"{name}: {error.strerror}")) from None
 
 
 def _settings(options: dict[str, Any]) -> Settings:
     """What the command line says, and the configuration of the folder that one is in."""
     from bwlint.run.gather import Settings
     from bwlint.run.request import CheckRequest
-    from bwlint.settings.config import ConfigError, UsageError
 
     asked = (options[name] for name in ("target", "select", "ignore", "severity", "fail_on"))
-    try:
+    with put_right():
         settings = Settings(CheckRequest((), *asked))
         settings.targets()
-    except (UsageError, ConfigError) as error:
-        raise failure(error) from None
     return settings
 
 
@@ -96,30 +86,24 @@ def _state(settings: Settings, options: dict[str, Any], lists: tuple[str, ...]) 
     is_indexed = not options["no_cache"]
     asked = AskedOfAll(names, options["select"], options["ignore"], is_indexed, options["time_limit"])
     state = FleetState(Path(options["state"] or usual_folder()), asked, lists)
-    try:
+    with put_right(doing=f"cannot keep anything in {state.folder}"):
         state.begin()
-    except OSError as error:
-        raise failure(OSError(f"cannot keep anything in {state.folder}: {error.strerror}")) from None
     return state
 
 
 def _answers(sources: Sequence[FleetSource], state: FleetState, options: dict[str, Any]) -> Answers:
-    """The answer of each source, in order."""
     from bwlint.commands.progress import progress
     from bwlint.fleet.run import checked
     from bwlint.fleet.scheduler import NoScheduler
 
     found: dict[FleetSource, Checked | NotChecked] = {}
-    try:
-        with progress() as advance:
-            advance("checking", 0, len(sources))
-            for done in checked(sources, state, _work(options), is_fresh=options["fresh"]):
-                found[done.source] = done.answer
-                advance("checking", len(found), len(sources))
-                said = [*done.said.splitlines(), *([_how(done.answer)] if options["verbose"] else [])]
-                say("".join(f"bwlint: {visible(done.source.name)}: {visible(line)}\n" for line in said))
-    except NoScheduler as error:
-        raise failure(error) from None
+    with put_right(NoScheduler), progress() as advance:
+        advance("checking", 0, len(sources))
+        for done in checked(sources, state, _work(options), is_fresh=options["fresh"]):
+            found[done.source] = done.answer
+            advance("checking", len(found), len(sources))
+            said = [*done.said.splitlines(), *([_how(done.answer)] if options["verbose"] else [])]
+            say("".join(f"bwlint: {visible(done.source.name)}: {visible(line)}\n" for line in said))
     return [(source, found[source]) for source in sources]
 
 
@@ -131,7 +115,6 @@ def _how(answer: Checked | NotChecked) -> str:
 
 
 def _work(options: dict[str, Any]) -> Work:
-    """Who does the jobs."""
     if options["scheduler"]:
         from bwlint.fleet.scheduler import by_scheduler
 

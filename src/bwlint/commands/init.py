@@ -17,7 +17,7 @@ from urllib.request import url2pathname
 import click
 
 from bwlint import __version__
-from bwlint.commands.terminal import CLEAN, failure, say
+from bwlint.commands.terminal import CLEAN, failure, put_right, say
 from bwlint.sources.kinds import FOREIGN_FOLDERS
 
 _MOST_BYTES = 1 << 20
@@ -277,14 +277,14 @@ def _text(path: Path) -> str | None:
     """What is in a file of moderate size; None where there is none. Raises Failure for one that cannot be read."""
     if not path.exists():
         return None
-    try:
+    with put_right(doing=str(path)):
         if not path.is_file() or path.stat().st_size > _MOST_BYTES:
             raise OSError(0, "no file of moderate size")
-        return path.read_bytes().decode("utf-8")
+        data = path.read_bytes()
+    try:
+        return data.decode("utf-8")
     except UnicodeDecodeError:
         raise failure(ValueError(f"{path}: not UTF-8")) from None
-    except OSError as error:
-        raise failure(OSError(f"{path}: {error.strerror}")) from None
 
 
 def _diff(proposal: ProposedFile, folder: Path) -> str:
@@ -301,10 +301,8 @@ def _agrees(count: int) -> bool:
 def _write(proposal: ProposedFile) -> None:
     from bwlint.report.write import write_report
 
-    try:
+    with put_right(doing=f"cannot write {proposal.path}"):
         proposal.path.parent.mkdir(parents=True, exist_ok=True)
         if _text(proposal.path) != proposal.before:
             raise OSError(0, "changed since it was read")
         write_report(proposal.after, proposal.path)
-    except OSError as error:
-        raise failure(OSError(f"cannot write {proposal.path}: {error.strerror}")) from None

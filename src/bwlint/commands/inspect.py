@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, WRONG, failure, nothing, say, setting, write
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, WRONG, failure, nothing, put_right, say, setting, write
 
 if TYPE_CHECKING:
     from bwlint.inspection import Inspected
@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 
 
 def run(options: dict[str, Any]) -> int:
-    """Inspect what the options name; the exit code."""
     from bwlint.commands.progress import progress
     from bwlint.inspection import InspectionRequest, inspect
     from bwlint.model.escape import visible
     from bwlint.report.summary import at_least, not_read, summary
     from bwlint.run.own_code import own_places
-    from bwlint.settings.config import ConfigError, UsageError
 
     if not (options["things"] or options["installed"]):
         raise click.UsageError("name a file, a folder, pypi:NAME, or --installed NAME")
@@ -38,11 +36,8 @@ def run(options: dict[str, Any]) -> int:
         cast("Severity | None", options["fail_on"]),
         options["kernels"],
     )
-    try:
-        with progress() as advance:
-            found = inspect(request, advance, own_places)
-    except (UsageError, ConfigError) as error:
-        raise failure(error) from None
+    with put_right(), progress() as advance:
+        found = inspect(request, advance, own_places)
     write(_inspection(found, options), options)
     report = found.inspection.report
     say(not_read(report.skipped, every=options["verbose"]))
@@ -69,14 +64,12 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
 
     inspection = replace(found.inspection, report=at_least(found.inspection.report, found.severity))
     how = setting(options)
-    if options["form"] == "json":
-        from bwlint.report import inspection_json
-
-        return inspection_json.pieces(inspection, how, options["kernels"])
-    if options["form"] == "html":
+    if options["form"] in ("json", "html"):
         from bwlint.report import html, inspection_json
 
         pieces = inspection_json.pieces(inspection, how, options["kernels"])
+        if options["form"] == "json":
+            return pieces
         return html.page("inspection", pieces, html.of_inspection(inspection, how))
     if options["form"] == "sarif":
         from bwlint.report import sarif

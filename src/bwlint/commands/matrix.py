@@ -6,42 +6,28 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from bwlint.commands.terminal import CLEAN, NOTHING, failure, say, setting, write
+from bwlint.commands.terminal import CLEAN, NOTHING, failure, put_right, say, use_index, write_table
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Print the table that the options ask for; the exit code."""
     from bwlint.commands.progress import progress
     from bwlint.matrix import matrix as made
-    from bwlint.report import matrix_json, matrix_text
+    from bwlint.report.matrix_text import summary
     from bwlint.report.summary import not_read
-    from bwlint.settings.config import ConfigError, UsageError
 
     paths = options["paths"] or (".",)
-    if not options["no_cache"]:
-        from bwlint.index import kept
-
-        stack.enter_context(kept.using())
+    use_index(options, stack)
     try:
-        with progress() as advance:
-            found = made(paths, options["target"], options["select"], options["jobs"], stack, advance)
-        if options["receipts"]:
-            from bwlint.matrix.proved import with_receipts
+        with put_right():
+            with progress() as advance:
+                found = made(paths, options["target"], options["select"], options["jobs"], stack, advance)
+            if options["receipts"]:
+                from bwlint.matrix.proved import with_receipts
 
-            found = with_receipts(found, Path(options["receipts"]))
-    except (UsageError, ConfigError) as error:
-        raise failure(error) from None
+                found = with_receipts(found, Path(options["receipts"]))
     except OSError as error:
         raise failure(OSError(f"{options['receipts']}: {error.strerror or error}")) from None
-    how = setting(options)
-    if options["form"] == "json":
-        write(matrix_json.render(found, how), options)
-    elif options["form"] == "html":
-        from bwlint.report import html
-
-        write(html.page("matrix", (matrix_json.render(found, how),)), options)
-    else:
-        write(matrix_text.render(found, how, options["verbose"]), options)
+    write_table("matrix", found, options, options["verbose"])
     say(not_read(found.skipped, every=options["verbose"]))
-    say(f"bwlint: {matrix_text.summary(found)}\n")
+    say(f"bwlint: {summary(found)}\n")
     return CLEAN if found.rows else NOTHING

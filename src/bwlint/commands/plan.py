@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bwlint.commands.terminal import CLEAN, FOUND, failure, say, setting, write
+from bwlint.commands.terminal import CLEAN, FOUND, put_right, say, write_table
 
 if TYPE_CHECKING:
     from bwlint.plan.table import Comparison, JoinedGpus, Load
@@ -15,24 +15,12 @@ _YAML = (".yaml", ".yml")
 
 
 def run(options: dict[str, Any]) -> int:
-    """Print the comparison that the options ask for; the exit code."""
-    from bwlint.report import plan_json, plan_text
-    from bwlint.settings.config import UsageError
+    from bwlint.report.plan_text import summary
 
-    try:
+    with put_right():
         found = _compared(options)
-    except UsageError as error:
-        raise failure(error) from None
-    how = setting(options)
-    if options["form"] == "json":
-        write(plan_json.render(found, how), options)
-    elif options["form"] == "html":
-        from bwlint.report import html
-
-        write(html.page("plan", (plan_json.render(found, how),)), options)
-    else:
-        write(plan_text.render(found, how), options)
-    say(f"bwlint: {plan_text.summary(found)}\n")
+    write_table("plan", found, options)
+    say(f"bwlint: {summary(found)}\n")
     return CLEAN if found.best else FOUND
 
 

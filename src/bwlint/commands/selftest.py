@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, write
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, put_right, say, write
 
 if TYPE_CHECKING:
     from bwlint.chips import Chip
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Build the cases, or run them and write the receipt; the exit code."""
     from bwlint.confirm.prepare import Allowed, prepared
     from bwlint.sources.scratch import scratch_folder
 
@@ -38,11 +37,9 @@ def _chip(options: dict[str, Any], world: Workbench) -> Chip:
     from bwlint.chips import parse_targets
     from bwlint.chips.devices import chip
 
-    try:
+    with put_right(ValueError):
         chips = tuple(parse_targets(options["target"])[0]) if options["target"] else ()
         chips = chips or tuple(chip(device.capability) for device in world.devices[:1])
-    except ValueError as error:
-        raise failure(error) from None
     if len(chips) != 1:
         raise click.UsageError(
             f"--target says which one chip the cases are for ({world.no_device or 'several are named'})"
@@ -55,10 +52,8 @@ def _build(file: Path, chip: Chip, world: Workbench) -> int:
     from bwlint.confirm.selftest.bundle import write as write_bundle
 
     toolkit = _toolkit(chip, world)
-    try:
+    with put_right(doing=f"cannot write {file}"):
         opened = write_bundle(chip, toolkit, file)
-    except OSError as error:
-        raise failure(OSError(f"cannot write {file}: {error.strerror}")) from None
     say(f"bwlint: {len(opened.made)} cases for {chip} in {file}: run them with --selftest --bundle {file}\n")
     return CLEAN
 
@@ -83,10 +78,8 @@ def _opened(file: Path | None, options: dict[str, Any], world: Workbench) -> Ope
 
         chip = _chip(options, world)
         return build(chip, _toolkit(chip, world), world.scratch / "bundle")
-    try:
+    with put_right(BadBundle):
         return unpack(file, world.scratch / "bundle")
-    except BadBundle as error:
-        raise failure(error) from None
 
 
 def _run(opened: Opened, world: Workbench, machine: Machine, options: dict[str, Any]) -> int:

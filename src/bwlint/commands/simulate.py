@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, setting, write
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, put_right, say, setting, write
 
 _LIMIT = 600.0
 _FORMS = ("text", "json")
@@ -18,19 +18,15 @@ _OTHERS = (
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Run the program that follows the options, and print what came of it; the exit code."""
     from bwlint.confirm.simulate import facts, program, records
     from bwlint.report import simulation_json, simulation_text
-    from bwlint.settings.config import UsageError
     from bwlint.sources.scratch import scratch_folder
 
     words = _checked(options)
     folder = scratch_folder(stack)
-    try:
+    with put_right():
         chip = facts.simulated(options["simulate"])
         ended = program.run(words, chip, options["stand_in"], folder, options["time_limit"] or _LIMIT)
-    except UsageError as error:
-        raise failure(error) from None
     found = records.read(chip, words, ended, folder)
     how = setting(options)
     as_json = simulation_json.render(found, how)

@@ -6,8 +6,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -18,7 +18,8 @@ from bwlint import __version__
 
 if TYPE_CHECKING:
     from bwlint.report import Lines, Setting
-    from bwlint.report.rule_text import RuleText
+    from bwlint.report.html import PageKind
+    from bwlint.settings.catalog import Rule
 
 CLEAN, FOUND, WRONG, NOTHING = 0, 1, 2, 3
 # What a shell reports for a program that SIGINT ended, which is how ruff ends.
@@ -42,32 +43,81 @@ def failure(error: Exception) -> Failure:
     return Failure("\n".join(visible(line) for line in str(error).split("\n")))
 
 
+@contextmanager
+def put_right(*kinds: type[Exception], doing: str = "") -> Iterator[None]:
+    """Errors of usage and configuration, and of `kinds`, end the command; with `doing`, such as "cannot write x", those
+    of the system, too.
+    """
+    try:
+        yield
+    except OSError as error:
+        if not doing:
+            raise
+        raise failure(OSError(f"{doing}: {error.strerror}")) from None
+    except Exception as error:
+        from bwlint.settings.config import ConfigError, UsageError
+
+        if not isinstance(error, (UsageError, ConfigError, *kinds)):
+            raise
+        raise failure(error) from None
+
+
+def use_index(options: dict[str, Any], stack: ExitStack) -> None:
+    """Take from the index of earlier runs and keep there what is found, unless --no-cache forbids it."""
+    if not options["no_cache"]:
+        from bwlint.index import kept
+
+        stack.enter_context(kept.using())
+
+
 def write(text: str | bytes | Iterable[str], options: dict[str, Any]) -> None:
-    """Put a report where it was asked for."""
     from bwlint.report.write import write_report
 
-    try:
-        write_report(text, Path(options["output"]) if options["output"] else None)
-    except BrokenPipeError:
-        silence(sys.stdout)  # whoever read the report has seen enough; what it comes to stays true
-    except OSError as error:
-        raise failure(OSError(f"cannot write {options['output'] or 'stdout'}: {error.strerror}")) from None
+    with put_right(doing=f"cannot write {options['output'] or 'stdout'}"):
+        try:
+            write_report(text, Path(options["output"]) if options["output"] else None)
+        except BrokenPipeError:
+            silence(sys.stdout)  # whoever read the report has seen enough; what it comes to stays true
+
+
+def write_table(kind: PageKind, found: object, options: dict[str, Any], *of_text: Any) -> None:
+    """Put a table where it was asked for, in its form; `of_text` is what the text takes besides."""
+    from importlib import import_module
+
+    form, how = options["form"], setting(options)
+    report = import_module(f"bwlint.report.{kind}_{'json' if form == 'html' else form}")
+    text = report.render(found, how, *(of_text if form == "text" else ()))
+    if form == "html":
+        from bwlint.report.html import page
+
+        text = page(kind, (text,))
+    write(text, options)
+
+
+def lines_on_disk(real: Callable[[str], str] = str) -> Lines:
+    """What reads sources for excerpts, where they lie now: at the `real` path of what a report names."""
+    from bwlint.sources.texts import Texts
+
+    texts = Texts()
+
+    def lines(path: str) -> list[str] | None:
+        text = texts.of(real(path))
+        return None if text is None else text.ended_lines
+
+    return lines
 
 
 def check_output(_: click.Context | None, __: click.Parameter | None, value: str | None) -> str | None:
     """The value of an option that names a file to write; refused before the work where that cannot be written."""
     from bwlint.report.write import check_writable
 
-    try:
-        if value is not None:
+    if value is not None:
+        with put_right(doing=f"cannot write {value}"):
             check_writable(Path(value))
-    except OSError as error:
-        raise failure(OSError(f"cannot write {value}: {error.strerror}")) from None
     return value
 
 
 def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
-    """How reports are rendered."""
     from bwlint.report import Setting, no_source
 
     wish = options.get("color", "auto")
@@ -85,7 +135,7 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     return Setting(lines or no_source, __version__, rules, color, width, sources, address)
 
 
-def _rules() -> Sequence[RuleText]:
+def _rules() -> Sequence[Rule]:
     """What SARIF and HTML alone tell of rules; to read them takes longer than many a run."""
     from bwlint.settings.catalog import rules
 

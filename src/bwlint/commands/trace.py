@@ -7,11 +7,10 @@ from datetime import datetime, timezone
 from typing import Any
 
 from bwlint import __version__
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, write
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, put_right, say, write
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    """Run the program and write its receipt; the exit code."""
     from bwlint.model.escape import visible
     from bwlint.report import trace_json, trace_text
     from bwlint.sources.scratch import scratch_folder
@@ -26,12 +25,10 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     folder.mkdir()
     environment = inherited()
     started = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    try:
+    with put_right(NotTraced):
         ran = run_traced(
             command, folder, environment, events=options["perfetto"] is not None, limit=options["time_limit"]
         )
-    except NotTraced as error:
-        raise failure(ValueError(str(error))) from None
     seen = processes(folder)
     asked = requested(command, environment)
     trace = Trace(command, started, ran.seconds, ran.code, ran.signal, ran.stopped, seen, choices(asked, seen))

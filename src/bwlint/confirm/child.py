@@ -108,11 +108,7 @@ def run(
         raise
     if trouble == _LATE:
         trouble = f"not done after {limit:g} s"
-    code, gone = end(started, mark)
-    if not gone:
-        trouble = f"{trouble or 'ended'}; it does not go away, the driver may hold it"
-    if not trouble and code is not None and code < 0:
-        trouble = f"ended by {signal_name(-code)}"
+    code, trouble = ending(started, mark, trouble, "it does not go away, the driver may hold it")
     return Ended(
         code if code is not None and code >= 0 and not trouble else None,
         heard.text(),
@@ -201,6 +197,16 @@ def _listen(started: subprocess.Popen[bytes], answer: int, heard: _Heard, deadli
     return ""
 
 
+def ending(started: subprocess.Popen[bytes], mark: str, trouble: str, stays: str) -> tuple[int | None, str]:
+    """End a child; its exit code, and why it did not end by itself. `stays` says that it does not go away."""
+    code, gone = end(started, mark)
+    if not gone:
+        trouble = f"{trouble or 'ended'}; {stays}"
+    if not trouble and code is not None and code < 0:
+        trouble = f"ended by {signal_name(-code)}"
+    return code, trouble
+
+
 def end(started: subprocess.Popen[bytes], mark: str) -> tuple[int | None, bool]:
     """Kill what is left of the process group, and who left that; the exit code, and whether the child is gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -223,7 +229,6 @@ def _marked(mark: str) -> Iterator[int]:
 
 
 def signal_name(number: int) -> str:
-    """The name of a signal, SIGKILL for 9."""
     try:
         return signal.Signals(number).name
     except ValueError:

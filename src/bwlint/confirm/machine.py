@@ -80,11 +80,7 @@ class Machine:
 
 
 def described(
-    reals: Iterable[str],
-    devices: tuple[Device, ...],
-    no_device: str,
-    toolkits: tuple[Toolkit, ...],
-    driver: str = "",
+    reals: Iterable[str], devices: tuple[Device, ...], no_device: str, toolkits: tuple[Toolkit, ...], driver: str = ""
 ) -> Machine:
     """This machine, and the trees and installed packages that files (real paths) belong to."""
     files = [real for real in reals if real]

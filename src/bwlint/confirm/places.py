@@ -32,7 +32,8 @@ def places(roots: tuple[str, ...], known: Callable[[str], str], wheels: Mapping[
     """
 
     def locate(path: str) -> FindingPlace:
-        real = _existing(known(path)) or _of_wheel(path, wheels)
+        of_wheel = (real for reported, real in wheels.items() if path.startswith(f"{reported}/"))
+        real = _existing(known(path)) or next(of_wheel, "")
         return FindingPlace(real, _root(real, roots)) if real else FindingPlace("", "")
 
     return locate
@@ -44,10 +45,6 @@ def _existing(path: str) -> str:
         return os.path.realpath(path)
     # Not Path.is_file, which raises for a name that is too long.
     return next((os.path.realpath(above) for above in Path(path).parents if os.path.isfile(above)), "")  # noqa: PTH113
-
-
-def _of_wheel(path: str, wheels: Mapping[str, str]) -> str:
-    return next((real for reported, real in wheels.items() if path.startswith(f"{reported}/")), "")
 
 
 def _root(real: str, roots: tuple[str, ...]) -> str:

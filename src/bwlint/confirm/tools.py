@@ -61,7 +61,6 @@ class _Trust:
         return cls(tuple(folders), (Path(sys.prefix).resolve(),))
 
     def program(self, path: Path) -> Path | None:
-        """The path of a program that may be started, or None."""
         if not path.is_absolute() or not self._may(path.parent) or not is_plain(str(path)):
             return None
         try:
@@ -91,7 +90,6 @@ def _folders(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
 
 
 def _entries(environment: Mapping[str, str]) -> list[Path]:
-    """The folders of PATH."""
     return [Path(entry) for entry in environment.get("PATH", "").split(os.pathsep)[:_MOST_FOLDERS] if entry]
 
 

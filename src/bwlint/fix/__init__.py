@@ -16,8 +16,9 @@ from typing import cast
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, Mending, Remedy
 from bwlint.judging.guards import Guarded
+from bwlint.model.expr import Span
 from bwlint.model.facts import Module
-from bwlint.model.findings import Fix, NoFix
+from bwlint.model.findings import Applicability, Fix, NoFix
 from bwlint.world.gates import Judged
 
 __all__ = ["Job", "propose"]
@@ -41,6 +42,21 @@ class Job:
     @property
     def module(self) -> Module:
         return self.draft.module
+
+    @property
+    def at(self) -> Span:
+        """The place to mend: that of the finding, unless the remedy names another one."""
+        return self.remedy.at or self.draft.at
+
+    @property
+    def evidence(self) -> str:
+        """What speaks for a fix, and why a person should look at it all the same."""
+        told, unsafe = self.remedy.evidence, self.remedy.unsafe
+        return f"{told} (unsafe: {unsafe})" if unsafe else told
+
+    @property
+    def applicability(self) -> Applicability:
+        return "unsafe" if self.remedy.unsafe else "safe"
 
     @property
     def guarded(self) -> Guarded | None:

@@ -30,7 +30,7 @@ def said_exactly(said: str, change: WantedChange) -> NoFix | None:
     if named <= change.twins and any(_only(twin).search(said) for twin in change.twins):
         return NoFix("a comment says that only this part is meant")
     for chip in change.chips:
-        if _denied(chip).search(said):
+        if _beside(_DENIED, _names(chip)).search(said):
             return NoFix(f"a comment says that {chip} is left out knowingly")
     return None
 
@@ -60,10 +60,6 @@ def _names(chip: Chip) -> str:
 def _only(chip: Chip) -> re.Pattern[str]:
     name = _names(chip)
     return re.compile(rf"\bonly\W+(?:\w+\W+){{0,3}}?{name}|{name}\W+(?:\w+\W+){{0,2}}?only\b", re.IGNORECASE)
-
-
-def _denied(chip: Chip) -> re.Pattern[str]:
-    return _beside(_DENIED, _names(chip))
 
 
 def _beside(words: str, name: str) -> re.Pattern[str]:

@@ -24,7 +24,6 @@ from bwlint.judging.behind import kept_away, kept_out, tested
 from bwlint.judging.context import Context, instead
 from bwlint.judging.drafts import Draft
 from bwlint.judging.guards import guards_of
-from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.findings import SEVERITIES, Fix, NoFix
 from bwlint.readers import ReadError
@@ -40,7 +39,7 @@ def settled(job: Job, fix: Fix) -> Fix:
     """A fix that is called safe, with those that belong to it; unsafe where something speaks against one of them."""
     if job.judged is not None and job.remedy.how == "test":
         job = replace(job, judged=origin(job, job.judged))
-    if (doubt := _guessed(job, fix)) is not None:
+    if (doubt := _guessed(job)) is not None:
         return _unsafe(fix, doubt)
     parts = together(job, fix)
     if isinstance(parts, NoFix):
@@ -57,20 +56,14 @@ def _unsafe(fix: Fix, doubt: str) -> Fix:
     return replace(fix, applicability="unsafe", proof=proof)
 
 
-def _guessed(job: Job, fix: Fix) -> str | None:
+def _guessed(job: Job) -> str | None:
     if job.judged is None or not job.judged.sets.guessed or job.judged.sets.flags or job.remedy.how == "order":
         return None
-    if (
-        job.module.language == "cuda"
-        and "DeviceProp" in job.source
-        and any(map(_is_part, reached(job.judged.gate.test, job.module)))
-    ):
-        return None  # its type says what it is
+    if job.module.language == "cuda" and "DeviceProp" in job.source:
+        parts = {node.args[1] for node in reached(job.judged.gate.test, job.module) if node.op == "attr"}
+        if parts & {"major", "minor"}:
+            return None  # its type says what it is
     return "what is asked is called like a capability, and nothing here sets it to one"
-
-
-def _is_part(node: Expr) -> bool:
-    return node.op == "attr" and node.args[1] in ("major", "minor")
 
 
 def _meant(job: Job, fix: Fix) -> str | None:

@@ -9,7 +9,9 @@ from bwlint.chips import ALL_TARGETS, TargetSet
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.cuda.proof import in_a_string
+from bwlint.fix.cuda.terms import offsets
 from bwlint.fix.edited import edited as edited_module
+from bwlint.fix.edited import outline
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
@@ -37,15 +39,14 @@ def mend(job: Job) -> Fix | NoFix:
         proof = _prove(job, index, apply(job.source, [edit]))
         if isinstance(proof, Proof):
             words = f"Ask for what a block may have: write `{edit.text}`"
-            return Fix("unsafe" if job.remedy.unsafe else "safe", "size", words, (edit,), proof)
+            return Fix(job.applicability, "size", words, (edit,), proof)
         refusal = proof
     return refusal
 
 
 def _asking(job: Job) -> int | None:
     """The operation that a finding is about."""
-    at = job.remedy.at or job.draft.at
-    found = (n for n, one in enumerate(job.module.operations) if one.at == at and one.amounts)
+    found = (n for n, one in enumerate(job.module.operations) if one.at == job.at and one.amounts)
     return next(found, None)
 
 
@@ -64,8 +65,7 @@ def _literals(module: Module, operation: Operation) -> Iterator[Expr]:
 def _edit(job: Job, code: Code, node: Expr) -> Edit | None:
     """The literal with the wanted number in its own spelling: whole bytes, or the KiB of `100 * 1024`."""
     assert node.at is not None
-    start, end = code.offset(*node.at[:2]), code.offset(*node.at[2:])
-    match = _NUMBER.fullmatch(code.source[start:end])
+    match = _NUMBER.fullmatch(code.source[slice(*offsets(code, node.at))])
     wanted = job.remedy.amount
     if match is None:
         return None
@@ -82,7 +82,7 @@ def _prove(job: Job, index: int, text: str) -> Proof | NoFix:
     module, remedy = job.module, job.remedy
     edited = edited_module(module, text)
     before, after = job.context.tree.edited(module), job.context.tree.edited(edited)
-    if [_need(one) for one in edited.operations] != [_need(one) for one in module.operations]:
+    if [outline(one) for one in edited.operations] != [outline(one) for one in module.operations]:
         return NoFix("the edited file asks for other things than before")
     native = TargetSet.native(remedy.chips)
     was = _amounts(before, module, module.operations[index])
@@ -100,10 +100,6 @@ def _prove(job: Job, index: int, text: str) -> Proof | NoFix:
     unsafe = f" (unsafe: {remedy.unsafe})" if remedy.unsafe else ""
     names = remedy.chips.names
     return Proof((), (), names, names, words + unsafe)
-
-
-def _need(one: Operation) -> tuple[str, str, str]:
-    return one.kind, one.name, one.qualname
 
 
 def _amounts(tree: Tree, module: Module, one: Operation) -> list[list[object]]:

@@ -6,6 +6,7 @@ from bwlint.chips import TargetSet
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.cuda.proof import in_a_string
+from bwlint.fix.cuda.terms import offsets
 from bwlint.fix.edited import edited as edited_module
 from bwlint.judging.legality import legal, slow
 from bwlint.model.facts import Operation
@@ -24,7 +25,7 @@ def mend(job: Job) -> Fix | NoFix:
     """
     if job.module.language != "cuda" or in_a_string(job.module):
         return NoFix("instructions are rewritten in files of C++ alone")
-    first = next((one for one in job.module.operations if _is_it(one, job)), None)
+    first = next((one for one in job.module.operations if one.kind == "instruction" and one.at == job.at), None)
     if first is None:
         return NoFix("nothing here tells which instruction to mend")
     if any(_takes_a_cluster(one) for one in job.module.operations):
@@ -40,7 +41,7 @@ def mend(job: Job) -> Fix | NoFix:
     if isinstance(proof, NoFix):
         return proof
     title = f"Load into the block's own shared memory: write `{_CTA}`"
-    return Fix("unsafe" if job.remedy.unsafe else "safe", "space", title, edits, proof)
+    return Fix(job.applicability, "space", title, edits, proof)
 
 
 def _alike(one: Operation, first: Operation) -> bool:
@@ -54,13 +55,9 @@ def _takes_a_cluster(one: Operation) -> bool:
     return one.kind == "cluster"
 
 
-def _is_it(one: Operation, job: Job) -> bool:
-    return one.kind == "instruction" and one.at == (job.remedy.at or job.draft.at)
-
-
 def _edit(job: Job, code: Code, operation: Operation) -> Edit | NoFix:
     """The state space of the destination: the first of the instruction, before its operands."""
-    start, end = code.offset(*operation.at[:2]), code.offset(*operation.at[2:])
+    start, end = offsets(code, operation.at)
     head = code.source[start:end].partition("[")[0]
     if head.count(_CLUSTER) != 1:
         return NoFix("the state space is not written where the instruction is")
@@ -70,11 +67,10 @@ def _edit(job: Job, code: Code, operation: Operation) -> Edit | NoFix:
 
 def _prove(job: Job, same: list[int], text: str) -> Proof | NoFix:
     """The proof that the instructions are fast where they were slow, and that every other fact is as it was."""
-    module, remedy = job.module, job.remedy
-    edited = edited_module(module, text)
+    module, edited = job.module, edited_module(job.module, text)
     if len(edited.operations) != len(module.operations):
         return NoFix("the edited file has other instructions than before")
-    native, tree = TargetSet.native(remedy.chips), job.context.tree.edited(edited)
+    native, tree = TargetSet.native(job.remedy.chips), job.context.tree.edited(edited)
     for number, (old, new) in enumerate(zip(module.operations, edited.operations, strict=True)):
         wanted = old.name.replace(_CLUSTER, _CTA, 1) if number in same else old.name
         if (new.kind, new.name) != (old.kind, wanted):
@@ -82,6 +78,5 @@ def _prove(job: Job, same: list[int], text: str) -> Proof | NoFix:
         if number in same and (slow(new) & native or (legal(old) & tree.compiled(edited, new.path)) - legal(new)):
             return NoFix("the edited instruction is not better on these chips")
     old, new = module.operations[same[0]], edited.operations[same[0]]
-    words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
     before, after = (legal(old) & native) - slow(old), legal(new) & native
-    return Proof(before.names, before.names, after.names, after.names, words)
+    return Proof(before.names, before.names, after.names, after.names, job.evidence)

@@ -35,21 +35,19 @@ NAMED_BY_PARTS = group("consumer-blackwell")
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of a text; `NoFix` says why there is none."""
     module, remedy = job.module, job.remedy
     wording = {"python": reworded, "cuda": reworded_in_cpp}.get(module.language)
     if wording is None:
         return NoFix("texts of files of this kind are not rewritten")
-    edits = wording(job.source, module.path, remedy.at or job.draft.at, remedy.chips)
+    edits = wording(job.source, module.path, job.at, remedy.chips)
     if isinstance(edits, NoFix):
         return edits
     if _tests(module) != _tests(edited_module(module, apply(job.source, edits))):
         return NoFix("the edit would change a test")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
-    evidence = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
     title = f"Name {plain(remedy.chips)} in the text: write `{edits[0].text}`"
-    proof = Proof(admitted, certain, admitted, certain, evidence)
-    return Fix("unsafe" if remedy.unsafe else "safe", "text", title, edits, proof)
+    proof = Proof(admitted, certain, admitted, certain, job.evidence)
+    return Fix(job.applicability, "text", title, edits, proof)
 
 
 def reworded(source: str, path: str, span: Span, chips: ChipSet) -> tuple[Edit, ...] | NoFix:

@@ -123,8 +123,7 @@ def _mended(job: Job, draft: Draft, source: str, *, sure: bool) -> tuple[Job, Fi
 def _conditions(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
     """A fix of a condition over what is built for, and those of the same condition in other files."""
     found, texts = [(job, fix)], Texts()
-    at = job.remedy.at or job.draft.at
-    asked = next((one.name for one in job.module.carries if one.at == at and one.kind == "match"), "")
+    asked = next((one.name for one in job.module.carries if one.at == job.at and one.kind == "match"), "")
     native = job.context.native
     if not asked or native is None:
         return found

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Answer the job on stdin."""
     gc.disable()
     line = sys.stdin.readline()
     threading.Thread(target=_end_with_parent, daemon=True).start()

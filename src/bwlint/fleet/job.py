@@ -33,12 +33,10 @@ class FleetJob:
     tool: str = __version__
 
     def told(self) -> str:
-        """The job in a line."""
         return json.dumps(asdict(self))
 
 
 def job_of(line: str) -> FleetJob:
-    """What was told."""
     told = json.loads(line)
     asked: Any = {key: tuple(value) if isinstance(value, list) else value for key, value in told["asked"].items()}
     return FleetJob(FleetSource(**told["source"]), AskedOfAll(**asked), told["known"], told["tool"])

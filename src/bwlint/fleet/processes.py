@@ -88,7 +88,6 @@ def _tell(process: subprocess.Popen[bytes], job: FleetJob) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Whatever is left of it."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

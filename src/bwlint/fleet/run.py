@@ -26,7 +26,6 @@ class DoneSource:
 def checked(
     sources: Sequence[FleetSource], state: FleetState, work: Work, *, is_fresh: bool = False
 ) -> Iterator[DoneSource]:
-    """The sources as they are done."""
     kept = {source: None if is_fresh else state.kept(source) for source in sources}
     jobs = [FleetJob(source, state.asked, before.revision if before else "") for source, before in kept.items()]
     for job, answered in work(jobs):

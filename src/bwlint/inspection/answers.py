@@ -38,7 +38,6 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
 
 
 def _whole(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
-    """What is true of all of it."""
     if shipment.built:
         yield f"{shipment.built}: it is built on your machine"
     compilers = tuple(_compilers(shipment, asked))

@@ -79,14 +79,6 @@ class JudgedRows:
     apart: Mapping[GatePlace, ChipSet]
     """Errors of C++ that no row meets, each with the chips that it turns away."""
 
-    def row(self, entry: RowEntry, ruling: Ruling, below: bool = False) -> MatrixRow:
-        """A row as reports show it; `below` says that its operation stands above it."""
-        return self.table.row(entry, ruling, below)
-
-    def spot(self, place: GatePlace) -> CellGate:
-        """A place as reports tell it."""
-        return self.table.gate(place)
-
 
 def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> JudgedRows:
     """The rows of what was gathered, with the gates of each; `select` as for `matrix`."""
@@ -134,13 +126,13 @@ def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -
     above = {(entry.module, entry.name) for entry, _ in rows.kept if entry.backend is None}
     left = left_to_decide(gathered, told_of_text(gathered, rows.world).rows)
     made = [
-        _with_left(rows.row(entry, ruling, (entry.module, entry.name) in above), span_of(entry), left)
+        _with_left(rows.table.row(entry, ruling, (entry.module, entry.name) in above), span_of(entry), left)
         for entry, ruling in rows.kept
     ]
     skipped = tuple(sorted(set(unread(gathered)), key=lambda skip: (skip.path, skip.reason)))
     scanned = len(gathered.found.files) - len(gathered.collected.skipped)
     asked = ChipSet.of(*chips)
-    apart = tuple(rows.spot(place) for place, away in rows.apart.items() if away & asked and asked - away)
+    apart = tuple(rows.table.gate(place) for place, away in rows.apart.items() if away & asked and asked - away)
     return Matrix(chips, tuple(made), rows.unasked, scanned, skipped, gathered.targets.names, left, apart)
 
 
@@ -208,7 +200,8 @@ class _TableBuilder:
     """The real path of a module."""
     _gates: dict[GatePlace, CellGate] = field(default_factory=dict)
 
-    def row(self, entry: RowEntry, ruling: Ruling, below: bool) -> MatrixRow:
+    def row(self, entry: RowEntry, ruling: Ruling, below: bool = False) -> MatrixRow:
+        """A row as reports show it; `below` says that its operation stands above it."""
         at = span_of(entry)
         path = entry.site.path if entry.site else ""
         if entry.bound:

@@ -104,8 +104,6 @@ def either(rulings: Sequence[Ruling]) -> Ruling:
 
 @dataclass(slots=True)
 class Cells:
-    """Judges rows in one tree."""
-
     tree: Tree
     interfaces: Interfaces
     outlines: Outlines
@@ -405,10 +403,9 @@ class Cells:
         args = {(qualname, name): Vec((text,)) for name, text in bound.items() if name in function.params}
         if of is not None and of != site:
             args |= self._itself(of, function)
-        ways = self._ways(module, function, EvaluationFrame(module, args), answer)
-        behind = [
-            self._behind(module, way.value, EvaluationFrame(module, args)) if not says_all else OPEN for way in ways
-        ]
+        frame = EvaluationFrame(module, args)
+        ways = self._ways(module, function, frame, answer)
+        behind = [OPEN if says_all else self._behind(way.value, frame) for way in ways]
         ways = [way.refusing(ruling.refused) for way, ruling in zip(ways, behind, strict=True)]
         own = GatePlace(module.path, function.at)
         found = (_refusals(ways, index, own if says_all else None) for index in range(len(CHIPS)))
@@ -443,7 +440,7 @@ class Cells:
             found.append(_Way(module.path, tuple(tests), says, outcome.device, value))
         return found
 
-    def _behind(self, module: Module, value: Expr, frame: EvaluationFrame) -> Ruling:
+    def _behind(self, value: Expr, frame: EvaluationFrame) -> Ruling:
         """The ruling of the definition whose result a function returns."""
         while value.op == "attr" or (value.op == "call" and value.args[0].op == "attr" and _on_call(value.args[0])):
             value = value.args[0]
@@ -616,7 +613,6 @@ def _only(ruling: Ruling, chips: ChipSet) -> Ruling:
 
 
 def _given(call: Call, parameters: Sequence[str], bound: Mapping[str, str]) -> dict[str, str]:
-    """The strings that the parameters of a callee are given."""
     given = {key: bound[name] for key, name in call.handed_on if name in bound} | dict(call.strings)
     places = {str(place): name for place, name in enumerate(parameters)}
     return {places.get(key, key): text for key, text in given.items() if not key.isdigit() or key in places}

@@ -408,7 +408,6 @@ def _private(dotted: str) -> bool:
 
 
 def span_of(entry: RowEntry) -> Span | None:
-    """Where a row is declared."""
     if entry.backend is not None and entry.backend.stands_for:
         return entry.backend.at
     if entry.bound:

@@ -51,7 +51,6 @@ def reduced_bytes(hidden: int, wire: Wire, gpus: int) -> float:
 
 
 def reduction_hops(link: Link, gpus: int) -> int:
-    """Of an all-reduce."""
     if gpus == 1:
         return 0
     return 2 * (gpus - 1) if link.all_reduce == "ring" else _DIRECT_HOPS

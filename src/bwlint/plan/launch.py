@@ -55,7 +55,6 @@ class LaunchLine:
 
 
 def launches(text: str, is_yaml: bool) -> list[LaunchLine]:
-    """What a file launches, in order."""
     found = _in_yaml(text) if is_yaml else []
     if found:
         return found
@@ -80,7 +79,9 @@ def suggestion(launch: LaunchLine, best: PlanCost, machine: JoinedGpus) -> Sugge
     able = replace(launch, words=tuple(word for place, word in enumerate(launch.words) if place not in stopped))
     written = _as_file(able, wanted) if launch.is_file else _as_command(able, wanted)
     written += tuple(f"# without {launch.words[place]}" for place, why in stopped.items() if launch.is_file and why)
-    remarks = (launch.launcher.remarks.get(best.split.kind, ""), _UNSEEN if _has_unseen(launch.words) else "")
+    # Arrays, and what is named for arguments, may hold any option.
+    has_unseen = any(_VARIABLE.search(word) for word in launch.words)
+    remarks = (launch.launcher.remarks.get(best.split.kind, ""), _UNSEEN if has_unseen else "")
     return Suggestion(
         launch.launcher.name,
         launch.launcher.version,
@@ -110,11 +111,6 @@ def _stopped(launch: LaunchLine, chip: str) -> Iterator[tuple[int, str]]:
             yield place, f"{asks} asks for {plan.what}; on {chip} it {plan.outcome}; {plan.instead}"
             if following and given:
                 yield place + 1, ""
-
-
-def _has_unseen(words: Sequence[str]) -> bool:
-    """Whether options may come from variables: arrays, and what is named for arguments."""
-    return any(_VARIABLE.search(word) for word in words)
 
 
 def _in_containers(text: str) -> tuple[list[LaunchLine], frozenset[int]]:
@@ -259,7 +255,6 @@ def _options(words: Sequence[str], launcher: Launcher) -> Iterator[tuple[LaunchO
 
 
 def _present(launch: LaunchLine, gpus: int) -> tuple[Split, PlanSpelling] | None:
-    """The plan that a launch is, and how it is spelled."""
     if gpus == 1:
         return None if launch.split else (Split("one"), PlanSpelling("one", {}))
     for split in _possible(gpus):

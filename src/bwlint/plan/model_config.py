@@ -122,7 +122,6 @@ class _ConfigNumbers:
     file: str
 
     def may(self, key: str, most: int) -> int:
-        """A number, or 0 where there is none."""
         value = self.config.get(key)
         if value is None:
             return 0

@@ -117,8 +117,6 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All that a report shows."""
-
     shape: Shape
     weights: Weights
     parameters: int

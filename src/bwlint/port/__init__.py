@@ -24,7 +24,6 @@ from bwlint.port.opening import for_the_sibling, opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
 from bwlint.port.partly import Partly
 from bwlint.port.reasons import OpenWay, Reasons
-from bwlint.port.sources import Lacking
 from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
 from bwlint.port.ways import Ways
@@ -225,7 +224,7 @@ class _Planner:
         )
 
     def _row(self, name: str, wish: _Wish, taken: Sequence[OpenWay]) -> PortRow:
-        row = self.rows.row(wish.entry, wish.ruling)
+        row = self.rows.table.row(wish.entry, wish.ruling)
         cell = row.cells[self.chip]
         verdict: Verdict = "impossible" if any(way.lacks for way in wish.ways) else "unseen"
         if taken:
@@ -239,19 +238,17 @@ class _Planner:
     def _way(self, way: OpenWay, is_taken: bool) -> Way:
         steps = tuple(self._numbers[place] for place in way.gates if place in self._numbers and not way.lacks)
         gates = tuple(map(self._spot_of_gate, way.gates))
-        return Way(way.name, steps, gates, tuple(map(self._lack, way.lacks.values())), tuple(way.shown), is_taken)
-
-    def _lack(self, lack: Lacking) -> Lack:
-        return Lack(self._spot(lack.place), lack.what, lack.legal.names)
+        lacks = tuple(Lack(self._spot(one.place), one.what, one.legal.names) for one in way.lacks.values())
+        return Way(way.name, steps, gates, lacks, tuple(way.shown), is_taken)
 
     # -- steps
 
     def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
+        judged, number = self.ways.gates.gate(place), self._numbers[place]
         if place in self._found:
-            stuck = for_the_sibling(self.ways.gates.gate(place), self.chip, self._found[place].finding.fix)
-            return step_of(self._found[place], self._numbers[place], self.chip, self.gathered.texts, stuck)
-        judged = self.ways.gates.gate(place)
-        number, spot, names = self._numbers[place], self._spot_of_gate(place), tuple(dict.fromkeys(needed))
+            stuck = for_the_sibling(judged, self.chip, self._found[place].finding.fix)
+            return step_of(self._found[place], number, self.chip, self.gathered.texts, stuck)
+        spot, names = self._spot_of_gate(place), tuple(dict.fromkeys(needed))
         if place in self._served:
             words = "what it compiles loads nowhere else"
             admits = self._served[place].names
@@ -364,7 +361,7 @@ class _Planner:
         return self._spot(place if last is None else GatePlace(place.path, last.at))
 
     def _spot(self, place: GatePlace) -> CodeSpot:
-        found = self.rows.spot(place)
+        found = self.rows.table.gate(place)
         return CodeSpot(found.path, found.line, found.column, found.text)
 
 

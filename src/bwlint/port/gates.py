@@ -64,7 +64,6 @@ class PortGates:
         return Node(outline, found) if outline is not None and found is not None else None
 
     def site(self, entry: RowEntry) -> Node | None:
-        """The definition of an operation."""
         if entry.bound:
             return entry.bound[0]
         return self.node(entry.site.module, entry.site.offer.name) if entry.site is not None else None

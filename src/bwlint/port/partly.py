@@ -122,10 +122,8 @@ class Partly:
         for chain in chains.values():
             like = self._older(sorted(chain, key=lambda one: one.gate.position))
             if like is not None:
-                alone = ChipSet.of(self.ways.gates.chip)
-                meant = [
-                    one for one in gates if like <= one.core and not alone & one.sets.may and not refuses(one.other)
-                ]
+                kept_out = (one for one in gates if self.ways.gates.chip not in one.sets.may)
+                meant = [one for one in kept_out if like <= one.core and not refuses(one.other)]
                 errors: dict[GatePlace, bool | None] = {_place(one): None for one in gates if self._refused(one)}
                 places = errors | {_place(one): True for one in reversed(meant)}
                 return OpenWay(f"like {plain(like)} in `{owner}`", places)
@@ -155,7 +153,7 @@ class Partly:
             return False
         if is_answer:
             return answers_no(judged.other) and self.ways.gates.chip not in judged.admitted
-        return refuses(judged.other) and not self._may_pass(judged)
+        return refuses(judged.other) and not takes(judged, self.ways.gates.chip, yes=not judged.denies)
 
     def _is_decided_elsewhere(self, judged: Judged, gates: Iterable[Judged]) -> bool:
         """Whether a list is an answer that a test asks for, or the test in which a table is asked for the chip fails
@@ -176,9 +174,6 @@ class Partly:
     def _is_meant(self, judged: Judged) -> bool:
         """Whether a gate turns the family of the chip away and nobody else: its author knew it."""
         return judged.sets.live - judged.admitted <= siblings(chip(self.ways.gates.chip))
-
-    def _may_pass(self, judged: Judged) -> bool:
-        return takes(judged, self.ways.gates.chip, yes=not judged.denies)
 
 
 def _place(judged: Judged) -> GatePlace:

@@ -52,6 +52,11 @@ class OpenWay:
     arms: dict[GatePlace, str] = field(default_factory=dict)
     """What the tree has for the family where a choice sends the chip to what it lacks."""
 
+    def may_end_in(self, found: Iterable[Lacking]) -> None:
+        """The way ends in what is found, if it has no end yet."""
+        for lacking in found if not self.lacks else ():
+            self.lacks.setdefault(lacking.place, lacking)
+
 
 @dataclass(slots=True)
 class Reasons:
@@ -76,11 +81,8 @@ class Reasons:
 
     def lacking(self, module: Module, side: Side) -> list[Need]:
         """What a side surely comes to that the chip lacks."""
-        needs = self.gates.context.evidence.of(module, side)
-        return [need for need in needs if self._is_final(need) and self.gates.chip not in need.legal]
-
-    def _is_final(self, need: Need) -> bool:
-        return need.strength == PROOF and need.kind in FINAL
+        needs = (need for need in self.gates.context.evidence.of(module, side) if need.strength == PROOF)
+        return [need for need in needs if need.kind in FINAL and self.gates.chip not in need.legal]
 
     def alone(self, gates: Iterable[GatePlace], starts: Iterable[Node]) -> Iterator[Lacking]:
         """What stands behind gates that turn Blackwell away and let in Hopper or Rubin alone; nothing where sources
@@ -161,10 +163,8 @@ class Reasons:
         have that.
         """
         owner = self.gates.node(judged.module.name, judged.gate.qualname.rpartition(".")[0])
-        heirs = (
-            [one.definition.qualname for one in (owner, *self.gates.world.definitions.heritage(owner))] if owner else []
-        )
-        names = (*judged.gate.qualname.split("."), *heirs)
+        line = (owner, *self.gates.world.definitions.heritage(owner)) if owner else ()
+        names = (*judged.gate.qualname.split("."), *(one.definition.qualname for one in line))
         needs = [self.named(judged.module.path, names, judged.at)]
         needs += [instruction(prose.text, judged.at) for prose in judged.other.texts]
         for need in needs:
@@ -231,7 +231,6 @@ class Reasons:
         yield from self.in_table(judged.module.path, constants)
 
     def compiled_in(self, module: Module, side: Side) -> Iterator[Lacking]:
-        """What is compiled behind a branch."""
         nodes = (self.gates.world.definitions.definition(module, use) for use in (side.uses if not side.rest else ()))
         return self.compiled(node for node in nodes if node is not None)
 
@@ -281,12 +280,10 @@ class Reasons:
     def _ends_in_cpp(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
         """What stands in front of the errors of C++ that turn the chip away."""
         for node in (node for node in nodes if node.outline.language == "cuda"):
-            module = self.gates.module(node.outline.path)
-            errors = (
-                self.gates.world.native.refusals.errors(module, node.definition.qualname) if module is not None else ()
-            )
-            for error in (error for error in errors if self.gates.chip not in error.legal):
-                yield from self.for_others(GatePlace(node.outline.path, error.at))
+            module, refusals = self.gates.module(node.outline.path), self.gates.world.native.refusals
+            for error in refusals.errors(module, node.definition.qualname) if module is not None else ():
+                if self.gates.chip not in error.legal:
+                    yield from self.for_others(GatePlace(node.outline.path, error.at))
 
     def _further(self, starts: Iterable[Node]) -> Iterator[Node]:
         """Definitions and what they may run where the chip comes, nearest first; of classes what their users call."""

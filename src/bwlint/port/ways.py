@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import ChipSet
@@ -71,8 +72,7 @@ class Ways:
         way = self._looked_behind(OpenWay("in some uses", {place: None}))
         told = (*self.reasons.asked_around(judged), *self.reasons.told_at(judged)) if judged is not None else ()
         for find in (told, self.reasons.alone(way.gates, behind), self.reasons.further(way.gates, behind)):
-            for lacking in find if not way.lacks else ():
-                way.lacks.setdefault(lacking.place, lacking)
+            way.may_end_in(find)
         return way
 
     def _refused(self, entry: RowEntry, ruling: Ruling) -> OpenWay:
@@ -93,26 +93,19 @@ class Ways:
             self.choose(way, node)
         name = entry.backend.name if entry.backend is not None else ""
         backends = [node for node in own if name and not self._chooses(node, name)]
-        named = self.reasons.named_for_others(entry, backends)
         is_only = entry.backend is None or entry.site is None or len(entry.site.offer.choices) == 1
-        of_class = self.reasons.named_by_class(entry)
-        reason = self.reasons.further(way.gates, () if way.arms else nodes if is_only else backends)
-        told = (
-            one
-            for judged in map(self.gates.gate, way.gates)
-            if judged is not None
-            for one in self.reasons.told_at(judged)
-        )
-        known = (
+        met = (judged for judged in map(self.gates.gate, way.gates) if judged is not None)
+        for find in (
             self.reasons.alone(way.gates, own),
             self.reasons.compiled(own),
             self.reasons.loosely(backends),
-            of_class,
+            self.reasons.named_by_class(entry),
             self.reasons.by_name(entry),
-        )
-        for find in (*known, told, named, reason):
-            for lacking in find if not way.lacks else ():
-                way.lacks.setdefault(lacking.place, lacking)
+            (one for judged in met for one in self.reasons.told_at(judged)),
+            self.reasons.named_for_others(entry, backends),
+            self.reasons.further(way.gates, () if way.arms else nodes if is_only else backends),
+        ):
+            way.may_end_in(find)
         return way
 
     def choose(self, way: OpenWay, node: Node) -> None:
@@ -140,12 +133,9 @@ class Ways:
                 way.lacks |= lacks
 
     def _lacking_on(self, module: Module, side: Side, closed: Sequence[Span] = ()) -> Iterator[Lacking]:
-        needs = (
-            need for need in self.reasons.lacking(module, side) if not any(away.holds(need.use.at) for away in closed)
-        )
-        for need in needs:
-            path, at = (need.hops[-1].path, need.hops[-1].at) if need.hops else (module.path, need.use.at)
-            yield Lacking(GatePlace(path, at), need.what, need.legal)
+        for need in self.reasons.lacking(module, side):
+            if not any(away.holds(need.use.at) for away in closed):
+                yield Lacking(_place(module, need), need.what, need.legal)
 
     def _heritage(self, module: Module, side: Side) -> Iterator[Node]:
         for use in side.uses:
@@ -217,10 +207,8 @@ class Ways:
                 if node is not None and not done:
                     self.choose(way, node)
                 waiting.extend(found for found in way.gates if found not in seen)
-                for lacking in self.reasons.compiled_in(judged.module, judged.working) if not way.lacks else ():
-                    way.lacks.setdefault(lacking.place, lacking)
-            for lacking in self.reasons.for_others(place) if not way.lacks else ():
-                way.lacks.setdefault(lacking.place, lacking)
+                way.may_end_in(self.reasons.compiled_in(judged.module, judged.working))
+            way.may_end_in(self.reasons.for_others(place))
         return way
 
     def leads(self, way: OpenWay, judged: Judged, side: Side) -> None:
@@ -269,11 +257,10 @@ class Ways:
     def _bodies(self, path: str, text: str) -> tuple[Span, ...]:
         key = (path, text)
         if key not in self._branches:
+            self._branches[key] = ()
             source = self.gates.texts.source(path) or ""
-            try:
+            with suppress(ReadError):
                 self._branches[key] = tuple(branches(source, text)) if text in source else ()
-            except ReadError:
-                self._branches[key] = ()
         return self._branches[key]
 
     def _add(self, way: OpenWay, proofs: Iterable[NeedProof], *, tells: bool) -> None:
@@ -294,11 +281,9 @@ class Ways:
 
     def _add_needs(self, way: OpenWay, module: Module, side: Side) -> None:
         for need in self.gates.context.evidence.of(module, side):
-            self._add_need(way, module, need)
+            self._add_need(way, _place(module, need), need)
 
-    def _add_need(self, way: OpenWay, module: Module, need: Need) -> None:
-        path, at = (need.hops[-1].path, need.hops[-1].at) if need.hops else (module.path, need.use.at)
-        place = GatePlace(path, at)
+    def _add_need(self, way: OpenWay, place: GatePlace, need: Need) -> None:
         if self.gates.chip in need.legal:
             if need.strength == PROOF and (need.kind in _NAMING or need.kind == "library"):
                 way.shown[f"{need.what} works on {plain(need.legal)}"] = None
@@ -341,12 +326,12 @@ class Ways:
         those of what it surely calls.
         """
         module = self.gates.module(place.path)
-        outline = (
-            self.gates.world.definitions.outline(module) if module is not None and module.language == "python" else None
-        )
+        if module is None or module.language != "python":
+            return
+        outline = self.gates.world.definitions.outline(module)
         uses = (use for found in outline.definitions.values() for use in found.uses) if outline is not None else ()
         for use in (use for use in uses if use.how == "call" and place.at.holds(use.at)):
-            node = self.gates.world.definitions.definition(module, use) if module is not None else None
+            node = self.gates.world.definitions.definition(module, use)
             callee = self.gates.module(node.outline.path) if node is not None else None
             if node is None or callee is None:
                 continue
@@ -358,3 +343,8 @@ class Ways:
             for inner in node.definition.uses if left and not found else ():
                 if inner.how == "call" and inner.sure:
                     yield from self._in_callee(GatePlace(callee.path, inner.at), left - 1)
+
+
+def _place(module: Module, need: Need) -> GatePlace:
+    """Where a need of a module stands in the end."""
+    return GatePlace(need.hops[-1].path, need.hops[-1].at) if need.hops else GatePlace(module.path, need.use.at)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass
-from pathlib import Path
 from typing import BinaryIO
+
+from platformdirs import user_state_path
 
 from bwlint.sources.held import hold, take
 from bwlint.sources.worktree import is_in
@@ -26,11 +26,8 @@ class Step:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class LeftBehind:
-    """The last group of files that a killed run wrote."""
-
-    steps: tuple[Step, ...]
+LeftBehind = tuple[Step, ...]
+"""The last group of files that a killed run wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class Journal:
 @contextmanager
 def journal() -> Iterator[Journal]:
     """The journal of a run; whoever leaves it has nothing left to be written down."""
-    path = _folder() / f"{os.urandom(8).hex()}.fix"
+    path = user_state_path("bwlint", appauthor=False) / f"{os.urandom(8).hex()}.fix"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = hold(path)
@@ -74,31 +71,22 @@ def journal() -> Iterator[Journal]:
 def left_behind(paths: Sequence[str]) -> Iterator[LeftBehind]:
     """What killed runs have left in files below `paths`. When the next is asked for, it is forgotten."""
     tops = [os.path.realpath(path) for path in paths]
-    for path in sorted(_folder().glob("*.fix")):
+    for path in sorted(user_state_path("bwlint", appauthor=False).glob("*.fix")):
         if (file := take(path)) is None:
             continue
         with file:
             found = _read(file.read())
-            if all(any(is_in(step.real, top) for top in tops) for step in found.steps):
+            if all(any(is_in(step.real, top) for top in tops) for step in found):
                 yield found
                 path.unlink(missing_ok=True)
 
 
 def _read(data: bytes) -> LeftBehind:
     with suppress(ValueError, TypeError):  # killed while it wrote this: nothing was done yet
-        return LeftBehind(tuple(Step(*map(str, row)) for row in json.loads(data)))
-    return LeftBehind(())
+        return tuple(Step(*map(str, row)) for row in json.loads(data))
+    return ()
 
 
 def digest(data: bytes) -> str:
     """What contents are known by."""
     return hashlib.sha256(data).hexdigest()
-
-
-def _folder() -> Path:
-    """Where programs of this user keep what outlives them."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    else:
-        base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "bwlint"

@@ -85,7 +85,7 @@ def series(repaired: Repaired) -> Series:
     base = base_of(sources, os.path.realpath(os.curdir))
     made = {}
     for number, change in enumerate(logical, 1):
-        subject = _subject(change, sources, base)
+        subject = _subject(change, base)
         name = f"{number:04}-{slug(subject)}.patch"
         made[name] = _mail(change, sources, grouped, base, f"[PATCH {number}/{len(logical)}] {subject}")
     return Series(made, later)
@@ -137,7 +137,7 @@ def _hunks(done: Done, sources: Mapping[str, EditedFile], grouped: Mapping[str, 
     return found
 
 
-def _subject(change: LogicalChange, sources: Mapping[str, EditedFile], base: str) -> str:
+def _subject(change: LogicalChange, base: str) -> str:
     """What a change does and where, in one line."""
     titles = dict.fromkeys(_head(fix.title) for done in change.done if (fix := done.wish.finding.fix))
     where = _where(sorted({relative(hunk.real, base) for hunk in change.hunks}))

@@ -78,9 +78,8 @@ def _parts(step: PortStep, states: dict[str, _FileOnTheWay], base: str) -> list[
         here = _as_left(state)
         if here is None:
             return []
-        parts.append(
-            (replace(here, changes=tuple(placed)), relative(real, base), blocks(replace(here, changes=tuple(placed))))
-        )
+        edited = replace(here, changes=tuple(placed))
+        parts.append((edited, relative(real, base), blocks(edited)))
         for one in found:
             state.done.add(one)
     return parts

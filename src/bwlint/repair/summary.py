@@ -28,7 +28,8 @@ def _fixed(repaired: Repaired, did: str, unwritten: Collection[str]) -> Iterable
     fixed = [done for done in written if not done.wish.note]
     notes = len(written) - len(fixed)
     if fixed:
-        rules = _counts(done.wish.finding.name for done in fixed)
+        counts = Counter(done.wish.finding.name for done in fixed).most_common()
+        rules = ", ".join(f"{count} {name}" for name, count in counts)
         files = len({spot.real for done in fixed for spot in done.spots})
         later = sum(done.number > 1 for done in fixed)
         in_turn = f", {later} of them in a later pass" if later else ""
@@ -65,7 +66,3 @@ def not_fixed(repaired: Repaired) -> Sequence[tuple[Finding, str]]:
     left = at_least(repaired.outcome.report, repaired.outcome.severity).findings
     found += [(finding, finding.fix_refused) for finding in left if finding.fix_refused is not None]
     return sorted(found, key=lambda entry: (entry[0].path, entry[0].region.line, entry[0].region.column))
-
-
-def _counts(names: Iterable[str]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in Counter(names).most_common())

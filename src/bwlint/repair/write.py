@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from bwlint.repair.journal import Journal, LeftBehind, Step, digest, journal
 from bwlint.repair.passes import Repaired
 from bwlint.repair.plan import connected
-from bwlint.repair.source import EditedFile
 from bwlint.sources.read import Unread, read_from_disk, special_file, why
 
 
@@ -47,17 +46,13 @@ def groups(repaired: Repaired) -> list[list[Replacement]]:
         group = [
             Replacement(other, left[other].data, after)
             for other in sorted(reals)
-            if (after := _after(left[other])) is not None
+            if not isinstance(after := left[other].after, Unread)
         ]
         for other in reals:
             del left[other]
         if group:
             found.append(group)
     return found
-
-
-def _after(source: EditedFile) -> bytes | None:
-    return None if isinstance(source.after, Unread) else source.after
 
 
 def write(groups: Iterable[Sequence[Replacement]]) -> list[NotWritten]:
@@ -99,13 +94,13 @@ def recovered(left: LeftBehind) -> tuple[list[str], list[str]]:
     """Bring what a killed run has begun to its end: the files (real paths) that were replaced for that, and those that
     cannot be any more, as somebody has changed them or others of their group.
     """
-    now = {step: read_from_disk(step.real) for step in left.steps}
+    now = {step: read_from_disk(step.real) for step in left}
     old = [step for step, data in now.items() if _is(data, step.before)]
     new = [step for step, data in now.items() if _is(data, step.after)]
     is_whole = len(old) + len(new) == len(now)
     waiting = old if new else []
     done = [step.real for step in waiting if is_whole and _is_replaced(step)]
-    for step in left.steps:
+    for step in left:
         _unlink(step.temporary)
     return done, [step.real for step in waiting if step.real not in done]
 

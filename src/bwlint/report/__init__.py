@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from bwlint.model.findings import Report
-    from bwlint.report.rule_text import RuleText
+    from bwlint.settings.catalog import Rule
 
 Lines = Callable[[str], "Sequence[str] | None"]
 """The lines of the file at a path as a finding names it, or None where it cannot be read.
@@ -56,7 +56,7 @@ class Setting:
 
     lines: Lines = no_source
     version: str = "0"
-    rules: Sequence[RuleText] = ()
+    rules: Sequence[Rule] = ()
     color: bool = False
     width: int = 120
     checkout: Checkout = Checkout()

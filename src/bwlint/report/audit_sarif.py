@@ -11,16 +11,7 @@ from bwlint.model.escape import visible
 from bwlint.model.ledger import Ledger, Row, RowForm
 from bwlint.report import Setting
 from bwlint.report.audit_words import FORMS
-from bwlint.report.sarif import (
-    MAX_RELATED,
-    MAX_RESULTS,
-    fitted,
-    line_hashes_of,
-    log,
-    message,
-    notification,
-    unread,
-)
+from bwlint.report.sarif import MAX_RELATED, MAX_RESULTS, fitted, line_hashes_of, log, message, notification, unread
 from bwlint.report.sarif_places import SarifPlaces
 
 KEY = "bwlint-audit/v1"

@@ -83,7 +83,8 @@ def _block(rank: int, row: Row, setting: Setting, width: int, paint: Paint) -> I
     yield from _wrapped("why: ", row.why, width)
     if row.decision is not None:
         yield from _wrapped(f"{row.decision.said}: ", _said(row), width)
-    yield from _wrapped("", f"score {row.score}{_parts(row)}", width)
+    parts = ", ".join(f"{part.name} {part.points:+}" for part in row.parts)
+    yield from _wrapped("", f"score {row.score}{': ' if parts else ''}{parts}", width)
     yield from _wrapped("", "; ".join(_rest(row)), width)
 
 
@@ -139,10 +140,6 @@ def _sign(answer: Answer, verdict: RowKind | None, color: bool, paint: Paint) ->
     """An answer right below its chip; that of an asked one in the colour of its verdict."""
     sign = (_GLYPHS if color else _LETTERS).get(answer) or answer.removeprefix("arm ")
     return " " * (_CELL - len(sign)) + (paint(sign, _STYLES[verdict]) if verdict else sign)
-
-
-def _parts(row: Row) -> str:
-    return "".join(f"{', ' if at else ': '}{part.name} {part.points:+}" for at, part in enumerate(row.parts))
 
 
 def _said(row: Row) -> str:

@@ -40,7 +40,6 @@ class Baseline:
 
     @classmethod
     def of(cls, findings: Iterable[Finding], root: str) -> Baseline:
-        """The baseline that knows just these findings."""
         some = list(findings)
         contents = {finding.fingerprint: finding.content for finding in some if finding.content}
         return cls(root, Counter(_key(finding, root) for finding in some), contents)

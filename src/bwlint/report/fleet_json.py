@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from bwlint.fleet.table import Fleet, FleetRow, Hazard, SourceChange, TargetPage
-from bwlint.model.findings import SEVERITIES, Finding
+from bwlint.model.findings import SEVERITIES
 from bwlint.report import Setting
-from bwlint.report.encode import dumps
+from bwlint.report.encode import picked, written
 from bwlint.report.json_report import document
+
+_TOLD = ("rule", "name", "severity", "message")
+"""Of a finding, wherever it is named."""
 
 
 def render(fleet: Fleet, setting: Setting) -> str:
-    return dumps(
-        {
-            "version": 1,
-            "tool": {"name": "bwlint", "version": setting.version},
-            "targets": list(fleet.targets),
-            "sources": [_source(row, setting) for row in fleet.rows],
-            "pages": [_page(page) for page in fleet.pages],
-            "hazards": [_hazard(hazard) for hazard in fleet.hazards],
-            "before": fleet.before,
-            "changes": [_change(change) for change in fleet.changes],
-        }
+    return written(
+        setting.version,
+        targets=fleet.targets,
+        sources=[_source(row, setting) for row in fleet.rows],
+        pages=[_page(page) for page in fleet.pages],
+        hazards=[_hazard(hazard) for hazard in fleet.hazards],
+        before=fleet.before,
+        changes=[_change(change) for change in fleet.changes],
     )
 
 
@@ -58,28 +57,15 @@ def _page(page: TargetPage) -> dict[str, Any]:
 
 def _hazard(hazard: Hazard) -> dict[str, Any]:
     return {
-        "content": hazard.content,
-        **_told(hazard.finding),
-        "category": hazard.finding.category,
-        "advice": hazard.finding.advice,
-        "targets": list(hazard.targets),
-        "sources": list(hazard.sources),
-        "places": [{"source": place.source, "path": place.path, **asdict(place.region)} for place in hazard.places],
+        **picked(hazard, "content", "targets", "sources", "places"),
+        **picked(hazard.finding, *_TOLD, "category", "advice"),
     }
 
 
 def _change(change: SourceChange) -> dict[str, Any]:
+    placed = (*_TOLD, "path", "region")
     return {
-        "source": change.source,
-        "status": change.status,
-        "new": [_placed(finding) for finding in change.new],
-        "gone": [_placed(finding) for finding in change.gone],
+        **picked(change, "source", "status"),
+        "new": [picked(finding, *placed) for finding in change.new],
+        "gone": [picked(finding, *placed) for finding in change.gone],
     }
-
-
-def _placed(finding: Finding) -> dict[str, Any]:
-    return {**_told(finding), "path": finding.path, **asdict(finding.region)}
-
-
-def _told(finding: Finding) -> dict[str, Any]:
-    return {"rule": finding.rule, "name": finding.name, "severity": finding.severity, "message": finding.message}

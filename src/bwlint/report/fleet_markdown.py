@@ -15,7 +15,6 @@ _MARKS = re.compile(r"`[^`|]+`|[\\`*\[\]<>|~&#!$@]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def pages(fleet: Fleet) -> dict[str, str]:
-    """The files of the folder by name."""
     return {
         "index.md": _text(_index(fleet)),
         "shared.md": _text(_shared(fleet)),

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from typing import Any
 
 from bwlint.binaries.needs import dotted, driver, faults, judged
-from bwlint.binaries.shipments import (
-    ALL,
-    NONE,
-    PARTIAL,
-    DeviceLibrary,
-    Inspection,
-    KernelOperation,
-    LoadUnit,
-    LoadVerdict,
-    Shipment,
-    Tally,
-)
+from bwlint.binaries.shipments import ALL, NONE, PARTIAL, DeviceLibrary, Inspection, LoadUnit, Shipment, Tally
 from bwlint.chips import EVERY
 from bwlint.model.images import Cubin, Image, Kernel, Version
 from bwlint.report import Setting
-from bwlint.report.encode import dumps, in_a_line
+from bwlint.report.encode import dumps, in_a_line, picked, plain
 from bwlint.report.json_report import document
 
 # Long lists before they are put in. No text within a JSON string can look like them.
@@ -79,25 +67,20 @@ def _sorted(shipment: Shipment) -> list[DeviceLibrary]:
 
 def _shipment(shipment: Shipment) -> dict[str, Any]:
     """A shipment with no libraries yet."""
-    operations = sorted(shipment.operations, key=lambda operation: operation.name)
+    names = ("name", "tag", "machine", "missing", "others", "compiles", "built", "elsewhere", "own")
     return {
-        "name": shipment.name,
-        "tag": shipment.tag,
-        "machine": shipment.machine,
-        "missing": shipment.missing,
-        "others": shipment.others,
-        "compiles": list(shipment.compiles),
+        **picked(shipment, *names),
         "compilers": [
             {"path": one.path, "cuda": dotted(one.release), "chips": list(one.knows.names)}
             for one in shipment.assemblers
         ],
-        "built": shipment.built,
-        "elsewhere": list(shipment.elsewhere),
-        "own": [asdict(one) for one in shipment.own],
         "possible": list(shipment.judged(EVERY).names),
         "chips": _words(shipment.libraries),
         "libraries": [],
-        "operations": [_operation(operation) for operation in operations],
+        "operations": [
+            {**picked(one, "name", "library", "unserved", "reason"), "specific": one.is_specific}
+            for one in sorted(shipment.operations, key=lambda operation: operation.name)
+        ],
     }
 
 
@@ -116,9 +99,7 @@ def _library(library: DeviceLibrary, asked: tuple[str, ...], kernels: bool) -> d
     binary = library.binary
     found: dict[str, Any] = {
         "path": library.path,
-        "form": binary.form,
-        "machine": binary.machine,
-        "needed": list(binary.needed),
+        **picked(binary, "form", "machine", "needed"),
         "toolkit": _version(library.toolkit),
         "driver": driver(library, asked),
         "windows_driver": driver(library, asked, "windows"),
@@ -132,58 +113,27 @@ def _library(library: DeviceLibrary, asked: tuple[str, ...], kernels: bool) -> d
 
 
 def _tally(tally: Tally) -> dict[str, Any]:
-    return {
-        "verdict": tally.word,
-        "native": tally.native,
-        "family": tally.family,
-        "jit": tally.jit,
-        "jit_link": tally.link,
-        "none": tally.none,
-        "specialised": tally.specialised,
-    }
-
-
-def _operation(operation: KernelOperation) -> dict[str, Any]:
-    return {
-        "name": operation.name,
-        "library": operation.library,
-        "unserved": list(operation.unserved),
-        "reason": operation.reason,
-        "specific": operation.is_specific,
-    }
+    counts = picked(tally, "native", "family", "jit", "none", "specialised")
+    return {**counts, "jit_link": tally.link, "verdict": tally.word}
 
 
 def _unit(unit: LoadUnit) -> dict[str, Any]:
     container = unit.container
+    images = {chip: unit.image(chip) for chip in unit.verdicts}
     return {
-        "path": unit.path,
-        "at": container.at,
-        "part": container.part,
-        "linked_from": list(container.linked_from),
-        "fault": container.fault,
-        "generation": unit.generation,
-        "chips": {chip: _verdict(verdict, unit.image(chip)) for chip, verdict in unit.verdicts.items()},
+        **picked(unit, "path", "generation", "kernels"),
+        **picked(container, "at", "part", "linked_from", "fault"),
+        "chips": {
+            chip: {**picked(verdict, "way", "reason"), "image": image.at if (image := images[chip]) else None}
+            for chip, verdict in unit.verdicts.items()
+        },
         "images": [_image(image, unit.cubins.get(place)) for place, image in enumerate(container.images)],
-        "kernels": list(unit.kernels),
-    }
-
-
-def _verdict(verdict: LoadVerdict, image: Image | None) -> dict[str, Any]:
-    return {
-        "way": verdict.way,
-        "image": None if image is None else image.at,
-        "reason": verdict.reason,
     }
 
 
 def _image(image: Image, cubin: Cubin | None) -> dict[str, Any]:
     return {
-        "kind": image.kind,
-        "target": image.target,
-        "at": image.at,
-        "size": image.size,
-        "full_size": image.full_size,
-        "packed": image.packed,
+        **picked(image, "kind", "target", "at", "size", "full_size", "packed"),
         "isa": _version(image.isa),
         "cubin": None if cubin is None else _cubin(cubin),
     }
@@ -193,18 +143,15 @@ def _cubin(cubin: Cubin) -> dict[str, Any]:
     return {
         "target": f"sm_{cubin.number}{cubin.suffix}",
         "noted": None if cubin.noted is None else f"sm_{cubin.noted}{cubin.noted_suffix}",
-        "relabelled": cubin.relabelled,
-        "abi": cubin.abi,
+        **picked(cubin, "relabelled", "abi", "command", "relocatable"),
         "toolkit": _version(cubin.toolkit),
-        "command": cubin.command,
-        "relocatable": cubin.relocatable,
         "kernels": [_kernel(kernel) for kernel in cubin.kernels],
     }
 
 
 def _kernel(kernel: Kernel) -> dict[str, Any]:
     source = {"path": kernel.source[0], "line": kernel.source[1]} if kernel.source else None
-    return {**asdict(kernel), "source": source}
+    return {**plain(kernel), "source": source}
 
 
 def _version(version: Version | None) -> str | None:

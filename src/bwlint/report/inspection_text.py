@@ -75,13 +75,7 @@ def _possible(shipment: Shipment, chips: Sequence[str]) -> tuple[str, ...]:
 
 
 def _found(
-    shipment: Shipment,
-    answer: str,
-    asked: Sequence[str],
-    columns: Sequence[str],
-    needed: int,
-    width: int,
-    paint: Paint,
+    shipment: Shipment, answer: str, asked: Sequence[str], columns: Sequence[str], needed: int, width: int, paint: Paint
 ) -> Iterator[list[str]]:
     """The paragraphs on the libraries of a shipment; `needed` columns of the table must be there."""
     own = [*_limited(_compilers(shipment)), *_limited(_own(shipment))]
@@ -91,13 +85,7 @@ def _found(
     yield [*draw(shipment, columns, width, paint, needed), _products(asked)]
     yield list(_shortfalls(shipment, answer, asked, paint))
     rest = [_without_code(shipment)] if shipment.others else []
-    yield [
-        *needs(shipment, asked),
-        *own,
-        *_limited(_faults(shipment)),
-        *rest,
-        *_unread(shipment),
-    ]
+    yield [*needs(shipment, asked), *own, *_limited(_faults(shipment)), *rest, *_unread(shipment)]
 
 
 def _products(asked: Sequence[str]) -> str:
@@ -216,10 +204,8 @@ def _faults(shipment: Shipment) -> Iterator[str]:
 
 
 def _unread(shipment: Shipment) -> Iterator[str]:
-    lines = [f"not read: {relative(one.path, shipment)}: {visible(one.reason)}" for one in shipment.unread]
-    yield from lines[:MOST_LINES]
-    if len(lines) > MOST_LINES:
-        yield f"and {len(lines) - MOST_LINES:,} more: -v lists them"
+    lines = (f"not read: {relative(one.path, shipment)}: {visible(one.reason)}" for one in shipment.unread)
+    yield from _limited(lines, "-v lists them")
 
 
 def _without_code(shipment: Shipment) -> str:
@@ -230,9 +216,9 @@ def _without_code(shipment: Shipment) -> str:
     return f"no device code in {shipment.others:,} {other}file{'' if shipment.others == 1 else 's'}"
 
 
-def _limited(lines: Iterable[str]) -> Iterator[str]:
-    """The first lines, and how many more there are."""
+def _limited(lines: Iterable[str], elsewhere: str = "--kernels or --format json lists them") -> Iterator[str]:
+    """The first lines, how many more there are, and where."""
     found = list(lines)
     yield from found[:MOST_LINES]
     if len(found) > MOST_LINES:
-        yield f"and {len(found) - MOST_LINES:,} more: --kernels or --format json lists them"
+        yield f"and {len(found) - MOST_LINES:,} more: {elsewhere}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
-from bwlint.model.findings import Claim, Finding, Fix, Related, Report
+from bwlint.model.findings import Finding, Report
 from bwlint.report import Setting
-from bwlint.report.encode import dumps
+from bwlint.report.encode import dumps, plain
 
 
 def render(report: Report, setting: Setting) -> str:
@@ -22,50 +21,18 @@ def document(report: Report, setting: Setting) -> dict[str, Any]:
         "targets": list(report.targets),
         "findings": [_finding(finding) for finding in report.findings],
         "suppressed": [{"finding": _finding(entry.finding), "reason": entry.reason} for entry in report.suppressed],
-        "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
+        "skipped": plain(report.skipped),
         "stats": dict(report.stats),
     }
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "rule": finding.rule,
-        "name": finding.name,
-        "category": finding.category,
-        "severity": finding.severity,
-        "confidence": finding.confidence,
-        "path": finding.path,
-        **asdict(finding.region),
-        "message": finding.message,
-        "label": finding.label,
-        "advice": finding.advice,
-        "admitted": list(finding.admitted),
-        "certain": list(finding.certain),
-        "legal": None if finding.legal is None else list(finding.legal),
-        "related": [_related(related) for related in finding.related],
-        "fix": None if finding.fix is None else _fix(finding.fix),
-        "fix_refused": finding.fix_refused,
-        "fingerprint": finding.fingerprint,
-        "claims": [claim(each) for each in finding.claims],
-        **({"verdict": asdict(finding.verdict)} if finding.verdict is not None else {}),
-        **({"trace": asdict(finding.trace)} if finding.trace is not None else {}),
-    }
-
-
-def claim(claimed: Claim) -> dict[str, Any]:
-    return asdict(claimed)
-
-
-def _related(related: Related) -> dict[str, Any]:
-    rule = {"rule": related.rule} if related.rule else {}
-    return {"path": related.path, **asdict(related.region), "message": related.message, **rule}
-
-
-def _fix(fix: Fix) -> dict[str, Any]:
-    return {
-        "applicability": fix.applicability,
-        "kind": fix.kind,
-        "title": fix.title,
-        "edits": [{"path": edit.path, **asdict(edit.region), "text": edit.text} for edit in fix.edits],
-        "proof": asdict(fix.proof),
-    }
+    told: dict[str, Any] = plain(finding)
+    del told["content"]  # it serves to tell what has moved
+    for name in ("verdict", "trace"):
+        if told[name] is None:
+            del told[name]
+    for related in told["related"]:
+        if not related["rule"]:
+            del related["rule"]
+    return told

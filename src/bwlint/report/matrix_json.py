@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from bwlint.matrix.table import Cell, Matrix, MatrixRow
 from bwlint.report import Setting
 from bwlint.report.audit_json import row_json
-from bwlint.report.encode import dumps
+from bwlint.report.encode import picked, plain, written
 
 
 def render(matrix: Matrix, setting: Setting) -> str:
-    return dumps(
-        {
-            "version": 1,
-            "tool": {"name": "bwlint", "version": setting.version},
-            "targets": list(matrix.chips),
-            "rows": [_row(row) for row in matrix.rows],
-            "ungated": matrix.unasked,
-            "apart": [asdict(gate) for gate in matrix.apart],
-            "asked": list(matrix.asked),
-            "left": [row_json(row) for row in matrix.left],
-            "skipped": [{"path": file.path, "reason": file.reason} for file in matrix.skipped],
-        }
+    return written(
+        setting.version,
+        targets=matrix.chips,
+        rows=[_row(row) for row in matrix.rows],
+        ungated=matrix.unasked,
+        left=[row_json(row) for row in matrix.left],
+        **picked(matrix, "apart", "asked", "skipped"),
     )
 
 
 def _row(row: MatrixRow) -> dict[str, Any]:
     return {
-        "module": row.module,
-        "name": row.name,
+        **picked(row, "module", "name", "path", "line", "left"),
         "backend": row.backend or None,
-        "path": row.path,
-        "line": row.line,
-        "left": row.left,
         "chips": {chip: _cell(cell) for chip, cell in row.cells.items()},
     }
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "support": cell.word,
-        "fallback": cell.arm or None,
-        "gate": None if cell.gate is None else asdict(cell.gate),
-    }
-    return {**found, "receipts": [asdict(proof) for proof in cell.proofs]} if cell.proofs else found
+    receipts = {"receipts": plain(cell.proofs)} if cell.proofs else {}
+    return {"support": cell.word, "fallback": cell.arm or None, "gate": plain(cell.gate), **receipts}

@@ -6,68 +6,49 @@ from typing import Any
 
 from bwlint.plan.table import Comparison, PlanCost, Suggestion
 from bwlint.report import Setting
-from bwlint.report.encode import dumps
+from bwlint.report.encode import picked, plain, written
 from bwlint.report.plan_words import assumptions
 
 
 def render(found: Comparison, setting: Setting) -> str:
     shape, weights, machine, load = found.shape, found.weights, found.machine, found.load
-    return dumps(
-        {
-            "version": 1,
-            "tool": {"name": "bwlint", "version": setting.version},
-            "model": {
-                "name": shape.name,
-                "parameters": found.parameters,
-                "hidden": shape.hidden,
-                "layers": shape.layers,
-                "expert_layers": shape.expert_layers,
-                "experts": shape.experts,
-                "experts_per_token": shape.chosen,
-                "weights": weights.form,
-                "weight_bytes": weights.vocabulary + weights.dense + weights.experts,
-            },
-            "machine": {
-                "gpus": machine.gpus,
-                "product": machine.product.name,
-                "chip": machine.product.chip,
-                "memory_bytes": machine.product.memory_gb * 1e9,
-                "memory_bytes_per_second": machine.product.memory_gb_per_s * 1e9,
-                "link": machine.link.name,
-                "link_bytes_per_second_one_direction": machine.link.gb_per_s * 1e9,
-                "latency_seconds": machine.latency_us * 1e-6,
-            },
-            "load": {
-                "tokens": load.tokens,
-                "dispatch": load.dispatch.name,
-                "combine": load.combine.name,
-                "copies": load.copies,
-            },
-            "best": found.best.split.name if found.best else None,
-            "best_without_latency": found.without_latency or None,
-            "plans": [_row(row) for row in found.rows],
-            "refused": [{"name": each.name, "reason": each.reason} for each in found.refused],
-            "best_by_tokens": [{"first": each.first, "last": each.last, "name": each.name} for each in found.stretches],
-            "assumptions": assumptions(found),
-            "remarks": list(found.remarks),
-            "config": found.config or None,
-            "suggestions": [_suggestion(each) for each in found.suggestions],
-        }
+    return written(
+        setting.version,
+        model={
+            **picked(shape, "name", "hidden", "layers", "expert_layers", "experts"),
+            "parameters": found.parameters,
+            "experts_per_token": shape.chosen,
+            "weights": weights.form,
+            "weight_bytes": weights.vocabulary + weights.dense + weights.experts,
+        },
+        machine={
+            "gpus": machine.gpus,
+            "product": machine.product.name,
+            "chip": machine.product.chip,
+            "memory_bytes": machine.product.memory_gb * 1e9,
+            "memory_bytes_per_second": machine.product.memory_gb_per_s * 1e9,
+            "link": machine.link.name,
+            "link_bytes_per_second_one_direction": machine.link.gb_per_s * 1e9,
+            "latency_seconds": machine.latency_us * 1e-6,
+        },
+        load={**picked(load, "tokens", "copies"), "dispatch": load.dispatch.name, "combine": load.combine.name},
+        best=found.best.split.name if found.best else None,
+        best_without_latency=found.without_latency or None,
+        plans=[_row(row) for row in found.rows],
+        best_by_tokens=plain(found.stretches),
+        assumptions=assumptions(found),
+        config=found.config or None,
+        suggestions=[_suggestion(each) for each in found.suggestions],
+        **picked(found, "refused", "remarks"),
     )
 
 
 def _row(row: PlanCost) -> dict[str, Any]:
     return {
-        "name": row.split.name,
-        "kind": row.split.kind,
-        "tensor": row.split.tensor,
-        "pipeline": row.split.pipeline,
-        "expert": row.split.expert,
+        **picked(row.split, "name", "kind", "tensor", "pipeline", "expert"),
+        **picked(row, "fits", "link_hops", "tokens_at_once"),
         "weight_bytes_per_gpu": row.weight_bytes,
-        "fits": row.fits,
         "link_bytes_per_token_one_direction": row.link_bytes_per_token,
-        "link_hops": row.link_hops,
-        "tokens_at_once": row.tokens_at_once,
         "link_seconds_per_step": row.link_seconds,
         "weight_seconds_per_step": row.weight_seconds,
         "seconds_per_step": row.step_seconds,
@@ -76,12 +57,9 @@ def _row(row: PlanCost) -> dict[str, Any]:
 
 def _suggestion(each: Suggestion) -> dict[str, Any]:
     return {
-        "launcher": each.launcher,
+        **picked(each, "launcher", "line", "written", "stopped"),
         "launcher_version": each.version,
-        "line": each.line,
         "present": each.present or None,
         "why": each.why or None,
-        "written": list(each.written),
         "remark": each.remark or None,
-        "stopped": list(each.stopped),
     }

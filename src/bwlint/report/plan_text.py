@@ -18,16 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _LEAST_BAR = 8
-_HEADS = (
-    "plan",
-    "weights a GPU",
-    "fits",
-    "sent a token, one way",
-    "link a step",
-    "weights a step",
-    "step",
-    "a token",
-)
+_HEADS = ("plan", "weights a GPU", "fits", "sent a token, one way", "link a step", "weights a step", "step", "a token")
 _LINK, _WEIGHTS = "#", "="
 _LINK_STYLE, _WEIGHTS_STYLE = "red", "blue"
 
@@ -122,7 +113,7 @@ def _chart(found: Comparison, width: int) -> Iterator[Text]:
         return
     names = max(len(row.split.name) for row in found.rows)
     longest = max(row.step_seconds for row in found.rows)
-    ends = {row.split.name: _end(row) for row in found.rows}
+    ends = {row.split.name: duration(row.step_seconds) + ("" if row.fits else ", does not fit") for row in found.rows}
     room = max(_LEAST_BAR, width - names - 2 - max(map(len, ends.values())) - 1)
     yield (
         Text("time of a step: ")
@@ -135,10 +126,6 @@ def _chart(found: Comparison, width: int) -> Iterator[Text]:
         link = min(whole, round(room * row.link_seconds / longest)) if longest else 0
         bar = Text(f"{row.split.name:<{names}}  ").append(_LINK * link, _LINK_STYLE)
         yield bar.append(_WEIGHTS * (whole - link), _WEIGHTS_STYLE).append(f" {ends[row.split.name]}")
-
-
-def _end(row: PlanCost) -> str:
-    return duration(row.step_seconds) + ("" if row.fits else ", does not fit")
 
 
 def _item(title: str, line: str) -> Table:

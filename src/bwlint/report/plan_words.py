@@ -96,8 +96,8 @@ def assumptions(found: Comparison) -> list[str]:
     if any(row.split.pipeline > 1 for row in found.rows):
         said.append("PP: as many parts of a step as stages, all stages busy; hidden state and residual are handed on")
     said.append(
-        f"weights: {_billions(found.parameters)} parameters counted from the shape, {found.weights.form}; each step "
-        f"reads those that it needs once, at {machine.product.memory_gb_per_s:g} GB/s of memory"
+        f"weights: {found.parameters / 1e9:.1f} billion parameters counted from the shape, {found.weights.form}; "
+        f"each step reads those that it needs once, at {machine.product.memory_gb_per_s:g} GB/s of memory"
     )
     said.append(
         f"memory: {machine.product.memory_gb:g} GB a GPU, of which weights may take {share_for_weights():.0%}; "
@@ -124,10 +124,6 @@ def _of_link(found: Comparison) -> list[str]:
 def _form(wire: Wire) -> str:
     plain = f"{wire.name.upper()} ({counted(wire.bytes_per_value, 'byte')}"
     return f"{plain}, {wire.scale_bytes} for each {wire.block} values)" if wire.scale_bytes else f"{plain})"
-
-
-def _billions(number: int) -> str:
-    return f"{number / 1e9:.1f} billion"
 
 
 def _places(value: float) -> int:

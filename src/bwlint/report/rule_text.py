@@ -4,48 +4,14 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
-from bwlint.model.findings import Severity
+if TYPE_CHECKING:
+    from bwlint.settings.catalog import Rule
 
 _WIDTH = 100
-
-
-class RuleText(Protocol):
-    @property
-    def code(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def category(self) -> str: ...
-    @property
-    def severity(self) -> Severity: ...
-    @property
-    def summary(self) -> str: ...
-    @property
-    def why(self) -> str: ...
-    @property
-    def reported(self) -> Sequence[str]: ...
-    @property
-    def note(self) -> Sequence[str]: ...
-    @property
-    def silent(self) -> Sequence[str]: ...
-    @property
-    def example(self) -> str: ...
-    @property
-    def instead(self) -> str: ...
-    @property
-    def confirm(self) -> str: ...
-    @property
-    def fix(self) -> str: ...
-    @property
-    def safety(self) -> str: ...
-    @property
-    def evidence(self) -> Sequence[str]: ...
-    @property
-    def sources(self) -> Sequence[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +23,18 @@ class Part:
     lines: tuple[str, ...]
 
 
-def plain(rule: RuleText) -> str:
-    """For a terminal."""
+def plain(rule: Rule) -> str:
     head = f"{rule.code} {rule.name}\n{_filled(rule.summary)}"
     table = "\n".join(f"{name:9} {value}" for name, value in facts(rule))
     return "\n\n".join([head, table, *map(_plain, parts(rule))]) + "\n"
 
 
-def markdown(rule: RuleText, level: int) -> str:
+def markdown(rule: Rule, level: int) -> str:
     """The parts alone, with titles of that level."""
     return "\n\n".join(_markdown(part, level) for part in parts(rule))
 
 
-def facts(rule: RuleText) -> tuple[tuple[str, str], ...]:
+def facts(rule: Rule) -> tuple[tuple[str, str], ...]:
     """What stands in the table at the head of each rule."""
     return (
         ("level", rule.severity),
@@ -79,7 +44,7 @@ def facts(rule: RuleText) -> tuple[tuple[str, str], ...]:
     )
 
 
-def parts(rule: RuleText) -> Iterator[Part]:
+def parts(rule: Rule) -> Iterator[Part]:
     """In the order in which one reads: what it means, whether it matters, what to write instead, how to be sure."""
     found = (
         Part("", "prose", (" ".join(rule.why.split()),)),

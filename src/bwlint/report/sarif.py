@@ -13,8 +13,7 @@ import sarif_om as om
 from bwlint.model.escape import visible
 from bwlint.model.findings import CATEGORIES, SEVERITIES, Claim, Edit, Finding, Fix, Related, Report, Skipped
 from bwlint.model.fingerprint import KEY
-from bwlint.report import Checkout, Lines, Setting, json_report
-from bwlint.report.encode import dumps
+from bwlint.report import Checkout, Lines, Setting, encode
 from bwlint.report.line_hash import joined, line_hashes
 from bwlint.report.sarif_json import plain
 from bwlint.report.sarif_places import ROOT, SarifPlaces, span
@@ -61,7 +60,7 @@ def fitted(entries: Sequence[_Entry], made: Callable[[Sequence[_Entry], int], om
     most = MAX_RESULTS
     while True:
         kept = entries[:most]
-        text = dumps(plain(made(kept, len(entries) - len(kept))))
+        text = encode.dumps(plain(made(kept, len(entries) - len(kept))))
         if _is_small(text) or not kept:
             return text
         most = len(kept) // 2
@@ -83,10 +82,7 @@ def _log(report: Report, setting: Setting, kept: Sequence[_Result], dropped: int
 
 
 def log(
-    setting: Setting,
-    rules: list[om.ReportingDescriptor],
-    results: list[om.Result],
-    notes: Iterable[om.Notification],
+    setting: Setting, rules: list[om.ReportingDescriptor], results: list[om.Result], notes: Iterable[om.Notification]
 ) -> om.SarifLog:
     """A log with one run; `notes` are what the tool says of itself."""
     # Without automationDetails: its id would take the place of the category that an upload is given.
@@ -129,11 +125,7 @@ def _driver(setting: Setting, rules: list[om.ReportingDescriptor]) -> om.ToolCom
     version = setting.version
     semantic = version if re.fullmatch(r"\d+\.\d+\.\d+", version) else None
     return om.ToolComponent(
-        name="bwlint",
-        version=version,
-        semantic_version=semantic,
-        information_uri=setting.home or None,
-        rules=rules,
+        name="bwlint", version=version, semantic_version=semantic, information_uri=setting.home or None, rules=rules
     )
 
 
@@ -178,24 +170,20 @@ def _properties(finding: Finding) -> dict[str, object]:
 
 def _claim(claim: Claim) -> dict[str, object]:
     """A claim as in the JSON report, less the fields that its kind has no use for."""
-    return {name: value for name, value in json_report.claim(claim).items() if value}
+    return {name: value for name, value in encode.plain(claim).items() if value}
 
 
 def _text(finding: Finding, related: Sequence[Related]) -> str:
     """The message, the sets, the advice, and a link to each related place; lists show its first sentence."""
     in_words = "; ".join(f"{key}: {value}" for key, value in sets(finding))
     advice = f"Instead: {finding.advice}" if finding.advice else ""
-    parts = [_sentence(part) for part in (finding.message, _capital(in_words), advice)]
+    parts = [_sentence(part) for part in (finding.message, in_words[:1].upper() + in_words[1:], advice)]
     text = " ".join(part for part in parts if part)
     # A bracket is literal unless it could be taken for the beginning of a link.
     if "](" in text:
         text = text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     links = ", ".join(_link(number, item) for number, item in enumerate(related, 1))
     return f"{text} See {links}." if links else text
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _sentence(text: str) -> str:

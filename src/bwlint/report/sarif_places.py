@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from urllib.parse import quote
@@ -55,8 +54,8 @@ class SarifPlaces:
         is_empty = (region.line, region.column) == (region.end_line, region.end_column)
         if is_empty or os.path.isfile(path):  # noqa: PTH113 (a path of a report may be none that there can be)
             return None
-        found = self.lines(path) or ()
-        text = "".join(_ended(found[region.line - 1 : min(region.end_line, region.line + _SNIPPET_LINES - 1)]))
+        lines = (self.lines(path) or ())[region.line - 1 : min(region.end_line, region.line + _SNIPPET_LINES - 1)]
+        text = "".join(line if line.endswith(("\n", "\r")) else f"{line}\n" for line in lines)
         return text[:_SNIPPET_CHARS] or None
 
 
@@ -73,10 +72,6 @@ def span(region: Region, snippet: str | None = None) -> om.Region:
 
 def _content(text: str | None) -> om.ArtifactContent | None:
     return om.ArtifactContent(text=text) if text else None
-
-
-def _ended(lines: Iterable[str]) -> Iterable[str]:
-    return (line if line.endswith(("\n", "\r")) else f"{line}\n" for line in lines)
 
 
 def _absolute(path: str) -> str:

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Sequence
 import sarif_om as om
 
 from bwlint.model.findings import SEVERITIES, Finding, Severity
-from bwlint.report.rule_text import RuleText, facts, markdown, plain
+from bwlint.report.rule_text import facts, markdown, plain
+from bwlint.settings.catalog import Rule
 
 MAX_TEXT = 1024
 MAX_TAGS = 20
 
 
-def descriptors(rules: Iterable[RuleText], findings: Sequence[Finding], home: str = "") -> list[om.ReportingDescriptor]:
+def descriptors(rules: Iterable[Rule], findings: Sequence[Finding], home: str = "") -> list[om.ReportingDescriptor]:
     """The descriptor of every rule, by code; for one that no rule has, what a finding knows of it.
 
     `home` is the address of bwlint's pages (docs/ of its repository), "" where it has none.
@@ -32,7 +33,7 @@ def clipped(text: str, fallback: str) -> str:
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3].rstrip() + "..."
 
 
-def _descriptor(rule: RuleText, home: str) -> om.ReportingDescriptor:
+def _descriptor(rule: Rule, home: str) -> om.ReportingDescriptor:
     return om.ReportingDescriptor(
         id=rule.code,
         name=_pascal(rule.name),
@@ -73,6 +74,6 @@ def _properties(name: str, category: str, severity: Severity) -> dict[str, objec
     return {"tags": tags, "precision": precision, "problem.severity": problem}
 
 
-def _help_markdown(rule: RuleText) -> str:
+def _help_markdown(rule: Rule) -> str:
     table = " ".join(f"{name}: {value}." for name, value in facts(rule))
     return f"**{rule.code} {rule.name}**: {rule.summary.strip() or rule.name}\n\n{table}\n\n{markdown(rule, 3)}"

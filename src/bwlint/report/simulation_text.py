@@ -10,12 +10,7 @@ from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
 
-_PARTS = (
-    ("query", "asked"),
-    ("launch", "would launch"),
-    ("exception", "raises"),
-    ("unanswered", "not answered"),
-)
+_PARTS = (("query", "asked"), ("launch", "would launch"), ("exception", "raises"), ("unanswered", "not answered"))
 _LONGEST = 72
 _LONGEST_SAID = 200
 

@@ -123,7 +123,6 @@ def document(receipts: Iterable[dict[str, Any]], known: Personal) -> dict[str, A
 
 
 def render(submission: dict[str, Any]) -> str:
-    """The same as JSON."""
     return dumps(submission)
 
 

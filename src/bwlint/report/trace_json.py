@@ -5,46 +5,29 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 from bwlint.readers.binary.names import readable
-from bwlint.report.encode import dumps, in_a_line
-from bwlint.trace.receipt import Choice, Process, Trace
+from bwlint.report.encode import in_a_line, picked, plain, written
+from bwlint.trace.receipt import Process, Trace
 
 
 def render(trace: Trace, version: str) -> str:
     """The receipt; `version` is bwlint's."""
-    return dumps(document(trace, version))
-
-
-def document(trace: Trace, version: str) -> dict[str, Any]:
-    """The same as plain values."""
-    return {
-        "version": 1,
-        "tool": {"name": "bwlint", "version": version},
-        "trace": {
-            "command": list(trace.command),
-            "started": trace.started,
-            "seconds": round(trace.seconds, 3),
-            "code": trace.code,
-            "signal": trace.signal,
-            "stopped": trace.stopped,
-            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        },
-        "choices": [_choice(choice) for choice in trace.choices],
-        "processes": [_process(process) for process in trace.processes],
-    }
-
-
-def _choice(choice: Choice) -> dict[str, Any]:
-    return {**asdict(choice), "executed": list(choice.executed), "instead": list(choice.instead)}
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    told = picked(trace, "command", "started", "code", "signal", "stopped")
+    return written(
+        version,
+        trace={**told, "seconds": round(trace.seconds, 3), "system": system},
+        choices=plain(trace.choices),
+        processes=[_process(process) for process in trace.processes],
+    )
 
 
 def _process(process: Process) -> dict[str, Any]:
-    told = asdict(process)
+    told = {**plain(process), **picked(process, "ran", "unseen", "unfinished")}
     del told["events"]
-    return {**told, "ran": process.ran, "unseen": process.unseen, "unfinished": list(process.unfinished)}
+    return told
 
 
 def perfetto(trace: Trace) -> Iterator[str]:
@@ -77,13 +60,7 @@ def _events(process: Process, start: int) -> Iterator[dict[str, Any]]:
             "tid": threads[launch.device, event.stream],
             "ts": (event.start - start) / 1000,
             "dur": (event.end - event.start) / 1000,
-            "args": {
-                "kernel": launch.kernel,
-                "grid": list(launch.grid),
-                "block": list(launch.block),
-                "cluster": list(launch.cluster),
-                "static_shared": launch.static_shared,
-                "dynamic_shared": launch.dynamic_shared,
-                "containers": list(launch.containers),
-            },
+            "args": picked(
+                launch, "kernel", "grid", "block", "cluster", "static_shared", "dynamic_shared", "containers"
+            ),
         }

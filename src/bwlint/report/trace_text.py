@@ -9,6 +9,7 @@ from pathlib import PurePath
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.readers.binary.names import readable
+from bwlint.report.words import aligned
 from bwlint.trace.receipt import JIT, Choice, KernelLaunch, Process, Shape, Trace
 
 _MOST_KERNELS = 40
@@ -25,7 +26,6 @@ def render(trace: Trace) -> str:
 
 
 def summary(trace: Trace) -> str:
-    """One line for the end of a run."""
     how = f"ended by {trace.signal}" if trace.signal else f"exit code {trace.code}"
     jit = sum(module.container == JIT for process in trace.processes for module in process.modules)
     compiled = f", {jit} of their modules compiled from PTX at run time" if jit else ""
@@ -123,15 +123,8 @@ def _shapes(shapes: Sequence[Shape]) -> str:
 
 def _amounts(group: Sequence[KernelLaunch]) -> str:
     """Static and dynamic shared memory: the most of each."""
-    static, dynamic = (
-        max(launch.static_shared for launch in group),
-        max(launch.dynamic_shared for launch in group),
-    )
-    return f"{static:,}+{dynamic:,}"
+    return f"{max(one.static_shared for one in group):,}+{max(one.dynamic_shared for one in group):,}"
 
 
 def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    shown = [[visible(cell) for cell in row] for row in (heads, *rows)]  # what is escaped is wider
-    widths = [max(len(row[place]) for row in shown) for place in range(len(heads))]
-    for row in shown:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    return aligned([[visible(cell) for cell in row] for row in (heads, *rows)])  # what is escaped is wider

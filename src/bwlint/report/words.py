@@ -1,8 +1,8 @@
-"""Sets of chips in words."""
+"""Sets of chips in words, and words in columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from bwlint.model.findings import CATEGORIES, Finding
 
@@ -18,6 +18,13 @@ def words(names: Sequence[str]) -> str:
     except (KeyError, ValueError):
         # A report that is read back may name chips that nobody knows here.
         return ", ".join(names)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table without rules, each column as wide as its longest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def sets(finding: Finding) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any, cast
 
@@ -286,7 +287,7 @@ def _names(value: object) -> tuple[str, ...]:
 
 def _toml_file(value: object) -> str:
     if not isinstance(value, str) or not value.endswith(".toml") or "\0" in value:
-        raise _Wrong("the name of a TOML file", repr(value) if isinstance(value, str) else type_of(value))
+        raise _Wrong("the name of a TOML file", told(value))
     return value
 
 
@@ -330,7 +331,7 @@ def _rules_by_glob(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _functions(value: object) -> tuple[tuple[str, str], ...]:
-    rows = [(name, _at(name, _form, form)) for name, form in _table(value).items()]
+    rows = [(name, _at(name, partial(_one_of, FORMS), form)) for name, form in _table(value).items()]
     for name, _ in rows:
         _at(name, _check_dotted, name)
     return tuple(rows)
@@ -389,16 +390,11 @@ def _phrase(value: object) -> str:
     return value.strip()
 
 
-def _form(value: object) -> str:
-    return _one_of(FORMS, value)
-
-
 def _one_of(words: Sequence[str], value: object) -> str:
     if isinstance(value, str) and value in words:
         return value
     hint = did_you_mean(value, words) if isinstance(value, str) else ""
-    found = repr(value) if isinstance(value, str) else type_of(value)
-    raise _Wrong("one of " + ", ".join(f'"{word}"' for word in words), found + hint)
+    raise _Wrong("one of " + ", ".join(f'"{word}"' for word in words), told(value) + hint)
 
 
 def _check_dotted(name: object) -> None:
@@ -465,15 +461,13 @@ def _read_keys(
 
 def type_of(value: object) -> str:
     """What a value of TOML is, in words."""
-    words = {
-        bool: "a boolean",
-        int: "an integer",
-        float: "a float",
-        str: "a string",
-        list: "a list",
-        dict: "a table",
-    }
+    words = {bool: "a boolean", int: "an integer", float: "a float", str: "a string", list: "a list", dict: "a table"}
     return words.get(type(value), "a date or time")
+
+
+def told(value: object) -> str:
+    """A value of TOML as messages have it: a string itself, of all else what it is."""
+    return repr(value) if isinstance(value, str) else type_of(value)
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from bwlint.model.escape import HIDDEN, SHORT
 from bwlint.model.ledger import SAID, Decision, Ledger, Row, RowKind, Said
-from bwlint.settings.config import ConfigError, UsageError, did_you_mean, parse, type_of
+from bwlint.settings.config import ConfigError, UsageError, did_you_mean, parse, told, type_of
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.worktree import top_of
@@ -151,8 +151,7 @@ def _decision(where: str, table: object) -> Decision:
         raise ConfigError(f"{where}: expected a table, found {type_of(table)}")
     row = table.get("row")
     if not isinstance(row, str) or not _FINGERPRINT.fullmatch(row):
-        found = "nothing" if row is None else repr(row) if isinstance(row, str) else type_of(row)
-        raise ConfigError(f"{where}: `row`: expected 32 digits 0-9a-f, found {found}")
+        raise ConfigError(f"{where}: `row`: expected 32 digits 0-9a-f, found {'nothing' if row is None else told(row)}")
     where = f"{where} (row {row[:8]})"
     for key in table:
         if key not in _KEYS:
@@ -182,8 +181,7 @@ def _date(where: str, value: object) -> str:
         return value.isoformat()
     if isinstance(value, str) and (not value or re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII)):
         return value
-    found = repr(value) if isinstance(value, str) else type_of(value)
-    raise ConfigError(f"{where}: `date`: expected a date such as 2026-11-28, found {found}")
+    raise ConfigError(f"{where}: `date`: expected a date such as 2026-11-28, found {told(value)}")
 
 
 def _blocks(text: str) -> list[str]:

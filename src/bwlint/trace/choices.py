@@ -33,7 +33,6 @@ def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def choices(asked: Iterable[tuple[str, str]], processes: Sequence[Process]) -> tuple[Choice, ...]:
-    """What became of each request."""
     kernels = dict.fromkeys(launch.kernel for process in processes for launch in process.launches)
     devices = dict.fromkeys(process.capability(row.device) for process in processes for row in process.launches)
     return tuple(_choice(option, value, list(kernels), [name for name in devices if name]) for option, value in asked)

@@ -63,8 +63,6 @@ def _of_file(file: Path) -> Iterator[Process]:
 
 @dataclass(slots=True)
 class _ProcessSeen:
-    """What the lines so far say of a process."""
-
     head: dict[str, Any]
     devices: dict[int, TracedDevice] = field(default_factory=dict)
     launches: dict[int, KernelLaunch] = field(default_factory=dict)

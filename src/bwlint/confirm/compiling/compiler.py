@@ -81,6 +81,11 @@ class CompilerRun:
         return cut(wrong.strip()) or f"exit status {self.code}"
 
     @property
+    def hint(self) -> str:
+        """What may help against the first error, behind it."""
+        return " (--nvcc-args -IFOLDER says where it is)" if "No such file" in self.first_error else ""
+
+    @property
     def said(self) -> tuple[str, ...]:
         """The lines of messages, without the lines of source that follow them.
 

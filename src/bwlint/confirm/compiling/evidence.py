@@ -54,14 +54,13 @@ class TargetAnswer:
 
     def told(self) -> dict[str, Any]:
         """For a receipt; what is empty is left out."""
-        all_of_it = {
-            "outcome": self.outcome,
-            "reason": self.reason,
-            "said": self.said,
-            "PTX line": self.line,
-            "statement": self.head,
-        }
-        return {name: value for name, value in all_of_it.items() if value}
+        values = (self.outcome, self.reason, self.said, self.line, self.head)
+        names = ("outcome", "reason", "said", "PTX line", "statement")
+        return {name: value for name, value in zip(names, values, strict=True) if value}
+
+
+def undecided(reason: str, said: str = "", *, compiled: bool = True) -> TargetAnswer:
+    return TargetAnswer("inconclusive", reason, said, compiled=compiled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +146,7 @@ def slow(case: AssemblyCase) -> TargetAnswer:
         return _failed(case)
     said = _read(case.cubin.path)
     if isinstance(said, str):
-        return TargetAnswer("inconclusive", said)
+        return undecided(said)
     for one in found:
         calls = {call for kernel in said.kernels for call in kernel.driver_calls if _in_kernel(one, kernel.name, said)}
         wanted = _expected(one.head)
@@ -155,7 +154,7 @@ def slow(case: AssemblyCase) -> TargetAnswer:
             reason = f"the cubin for {case.target} calls {wanted}"
             return TargetAnswer("confirmed", reason, wanted, one.line, one.head)
     if any(kernel.driver_calls for kernel in said.kernels):
-        return TargetAnswer("inconclusive", f"the cubin for {case.target} does not tell what the statement became")
+        return undecided(f"the cubin for {case.target} does not tell what the statement became")
     reason = f"the cubin for {case.target} has the statement and calls no routine of the driver"
     return TargetAnswer("refuted", reason, "", found[0].line, found[0].head)
 
@@ -170,14 +169,12 @@ def bounds(case: AssemblyCase) -> TargetAnswer:
     for message in case.cubin.messages:
         dropped = _OUT_OF_RANGE.search(message.text)
         if dropped and dropped[1] in names:
-            return TargetAnswer(
-                "confirmed", f"ptxas for {case.target}: {cut(message.text)}", message.text, names[dropped[1]].line
-            )
+            reason = f"ptxas for {case.target}: {cut(message.text)}"
+            return TargetAnswer("confirmed", reason, message.text, names[dropped[1]].line)
     if case.cubin.path is None:
         return _failed(case)
-    return TargetAnswer(
-        "refuted", f"ptxas for {case.target} takes {asked[1]} blocks of {asked[0]} threads without a word"
-    )
+    reason = f"ptxas for {case.target} takes {asked[1]} blocks of {asked[0]} threads without a word"
+    return TargetAnswer("refuted", reason)
 
 
 def static_shared(case: AssemblyCase) -> TargetAnswer:
@@ -195,23 +192,23 @@ def static_shared(case: AssemblyCase) -> TargetAnswer:
         return _failed(case)
     image = _read(case.cubin.path)
     if isinstance(image, str):
-        return TargetAnswer("inconclusive", image)
+        return undecided(image)
     large = [kernel for kernel in image.kernels if kernel.name in kernels and kernel.shared >= amount > 0]
     if not large:
-        return TargetAnswer("inconclusive", f"no kernel of the file has {amount} bytes in the cubin for {case.target}")
+        return undecided(f"no kernel of the file has {amount} bytes in the cubin for {case.target}")
     return TargetAnswer("refuted", f"ptxas for {case.target} gives a kernel {large[0].shared} bytes")
 
 
 def of_probe(made: CompilerRun, target: str, line: int) -> TargetAnswer:
     """Whether ptxas refuses a statement of our own, on a line of a module that is right for other targets."""
     if not made.knows_target:
-        return TargetAnswer("inconclusive", f"this ptxas does not know {target}")
+        return undecided(f"this ptxas does not know {target}")
     if made.path is not None:
         return TargetAnswer("refuted", f"ptxas assembles it for {target}", "", line)
     for error in made.messages:
         if error.line == line and is_about_target(error.text):
             return TargetAnswer("confirmed", f"ptxas for {target}: {cut(error.text)}", error.text, line)
-    return TargetAnswer("inconclusive", f"ptxas for {target}: {made.first_error}")
+    return undecided(f"ptxas for {target}: {made.first_error}")
 
 
 def static_assertion(subject: Subject, target: str, made: CompilerRun) -> TargetAnswer:
@@ -224,18 +221,13 @@ def static_assertion(subject: Subject, target: str, made: CompilerRun) -> Target
             return TargetAnswer("confirmed", f"nvcc for {target}: {cut(found[0].strip())}", cut(found[0].strip(), 1000))
     if made.path is None:
         return not_compiled(made, target)
-    return TargetAnswer(
-        "inconclusive", f"nvcc compiles it for {target}; whether the builder was instantiated is not known"
-    )
+    return undecided(f"nvcc compiles it for {target}; whether the builder was instantiated is not known")
 
 
 def not_compiled(made: CompilerRun, target: str) -> TargetAnswer:
     if not made.knows_target:
-        return TargetAnswer("inconclusive", f"this nvcc does not know {target}")
-    hint = " (--nvcc-args -IFOLDER says where it is)" if "No such file" in made.first_error else ""
-    return TargetAnswer(
-        "inconclusive", f"nvcc does not compile it for {target}: {made.first_error}{hint}", made.first_error
-    )
+        return undecided(f"this nvcc does not know {target}")
+    return undecided(f"nvcc does not compile it for {target}: {made.first_error}{made.hint}", made.first_error)
 
 
 def is_about_targets(made: CompilerRun) -> bool:
@@ -272,13 +264,9 @@ def is_charged(name: str, case: AssemblyCase) -> bool:
     return (kind == "instruction" and target not in legal) or (kind == "slow" and target in slow)
 
 
-def _is_atom(case: AssemblyCase) -> bool:
-    return atom(_name(case)) is not None
-
-
 def _statements(case: AssemblyCase) -> list[ListedStatement]:
     """The flagged statement in the listing, as often as it is there."""
-    if _is_atom(case):
+    if atom(_name(case)) is not None:
         # Its functions hold other statements too: those count that the finding could be about.
         return [
             one
@@ -300,23 +288,21 @@ def _statements(case: AssemblyCase) -> list[ListedStatement]:
 def _left_out(case: AssemblyCase) -> TargetAnswer:
     listing, target = case.listing, case.target
     if case.own:
-        return TargetAnswer(
-            "inconclusive", "the flagged place does not hold what the finding names: the file has changed"
-        )
+        return undecided("the flagged place does not hold what the finding names: the file has changed")
     reason, said = f"the flagged place is not in the PTX for {target}", ""
     if not any(one.is_kernel for one in listing.functions()):
         reason = f"nothing of it becomes a kernel for {target}"
-    elif _is_atom(case) and listing.names(lambda name: _has(name, _name(case))):
+    elif atom(_name(case)) is not None and listing.names(lambda name: _has(name, _name(case))):
         reason = f"`{_name(case)}` is compiled for {target} without an instruction: its header leaves that out"
     elif case.errors:
         said = case.errors[0].text
         reason += f", of which ptxas refuses another: {cut(said)}"
-    return TargetAnswer("inconclusive", f"not compiled in: {reason}", said, compiled=False)
+    return undecided(f"not compiled in: {reason}", said, compiled=False)
 
 
 def _failed(case: AssemblyCase) -> TargetAnswer:
     words = case.errors[0].text if case.errors else case.cubin.first_error
-    return TargetAnswer("inconclusive", f"ptxas for {case.target} refuses something else: {cut(words)}", words)
+    return undecided(f"ptxas for {case.target} refuses something else: {cut(words)}", words)
 
 
 def _kernels(case: AssemblyCase) -> list[ListedFunction]:
@@ -327,11 +313,8 @@ def _kernels(case: AssemblyCase) -> list[ListedFunction]:
     kernels = [one for one in case.listing.functions() if one.is_kernel]
     if case.own:
         return [one for one in kernels if one.line <= at.end_line][-1:] or kernels
-    found = []
-    for one in kernels:
-        outermost = one.frames[-1] if one.frames else None
-        if outermost is not None and same_file(outermost.path, case.subject.real):
-            found.append((abs(outermost.line - at.line), one))
+    outermost = [(one.frames[-1], one) for one in kernels if one.frames]
+    found = [(abs(at.line - frame.line), one) for frame, one in outermost if same_file(frame.path, case.subject.real)]
     nearest = min((distance for distance, _ in found), default=_NEAR + 1)
     return [one for distance, one in found if distance == nearest] if nearest <= _NEAR else []
 

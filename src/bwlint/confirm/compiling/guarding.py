@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from bwlint.confirm.compiling.compiler import Bench, CompilerRun, preprocessed
 from bwlint.confirm.compiling.evidence import TargetAnswer
 from bwlint.confirm.compiling.flagged import text_of
 from bwlint.confirm.compiling.paths import same_file
-from bwlint.confirm.compiling.units import TranslationUnit, units
+from bwlint.confirm.compiling.units import units
 from bwlint.confirm.workbench import Subject, Workbench
 from bwlint.readers.cuda.lexer import clean
 
@@ -73,8 +74,10 @@ def test(subject: Subject, world: Workbench, bench: Bench, note: Callable[[str, 
     before, foreign = _skeleton(directives, flagged)
     asked = claim.targets[:_MOST_TARGETS]
     if not foreign:
-        return _compare(subject, asked, _of_skeleton(bench, before, asked, note), {"test": "alone"}, False)
+        answers = _answers(asked, partial(preprocessed, bench, before, ()), note, _is_marked, stops=False)
+        return _compare(subject, asked, answers, {"test": "alone"}, False)
     found: Told | str = "no file that nvcc could preprocess for this claim"
+    content = _content(directives, flagged)
     for unit in units(subject, world):
         details = {
             "test": "in its file",
@@ -82,7 +85,9 @@ def test(subject: Subject, world: Workbench, bench: Bench, note: Callable[[str, 
             "macros of others": sorted(foreign),
             **unit.options.details(),
         }
-        answers = _of_unit(subject, bench, unit, _content(subject.real, flagged), asked, note)
+        preprocess = partial(preprocessed, bench, unit.source, unit.options.taken)
+        judge = partial(_survives, path=subject.real, wanted=content)
+        answers = _answers(asked, preprocess, note, judge, stops=True)
         found = _compare(subject, asked, answers, details, True)
         if any(isinstance(answer, bool) for answer in answers.values()):
             return found
@@ -170,45 +175,34 @@ def _foreign(before: list[_Directive], conditions: list[_Directive]) -> set[str]
     return foreign
 
 
-def _of_skeleton(
-    bench: Bench, text: str, targets: tuple[str, ...], note: Callable[[str, CompilerRun], None]
-) -> dict[str, bool | str]:
-    found: dict[str, bool | str] = {}
-    for target in targets:
-        made = preprocessed(bench, text, (), target)
-        note(f"nvcc -E for {target}", made)
-        if made.path is None:
-            found[target] = made.first_error if made.knows_target else f"this nvcc does not know {target}"
-            continue
-        found[target] = any(line.strip() == _MARK.encode() for line in _lines(made))
-    return found
-
-
-def _of_unit(
-    subject: Subject,
-    bench: Bench,
-    unit: TranslationUnit,
-    content: range,
-    targets: tuple[str, ...],
+def _answers(
+    asked: tuple[str, ...],
+    preprocess: Callable[[str], CompilerRun],
     note: Callable[[str, CompilerRun], None],
+    judge: Callable[[CompilerRun], bool | str],
+    *,
+    stops: bool,
 ) -> dict[str, bool | str]:
+    """What is judged of the text for each target; with `stops`, none after one for which there is no text."""
     found: dict[str, bool | str] = {}
-    for target in targets:
-        made = preprocessed(bench, unit.source, unit.options.taken, target)
+    for target in asked:
+        made = preprocess(target)
         note(f"nvcc -E for {target}", made)
-        if made.path is None:
-            reason = made.first_error if made.knows_target else f"this nvcc does not know {target}"
-            found[target] = reason
-            if made.knows_target:
-                break
+        if made.path is not None:
+            found[target] = judge(made)
             continue
-        found[target] = _survives(made, subject.real, content)
+        found[target] = made.first_error if made.knows_target else f"this nvcc does not know {target}"
+        if made.knows_target and stops:
+            break
     return found
 
 
-def _content(path: str, flagged: _Directive) -> range:
+def _is_marked(made: CompilerRun) -> bool:
+    return any(line.strip() == _MARK.encode() for line in _lines(made))
+
+
+def _content(directives: list[_Directive], flagged: _Directive) -> range:
     """The lines of code between a directive and the next one."""
-    directives = _directives(text_of(path))
     following = next((one.line for one in directives if one.line > flagged.end_line), flagged.end_line + 1000)
     return range(flagged.end_line + 1, following)
 

@@ -20,7 +20,7 @@ from bwlint.readers.binary import cubin as cubins
 from bwlint.readers.binary.names import readable
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import directives
-from bwlint.readers.cuda.scopes import CodeScope, Scopes, scopes
+from bwlint.readers.cuda.scopes import Scopes, scopes
 from bwlint.sources.errors import ReadError
 from bwlint.sources.stretch import ByteSource
 
@@ -87,8 +87,7 @@ def _of_unit(subject: Subject, unit: TranslationUnit, made: CompilerRun, target:
     }
     log = "\n".join(made.said)[:8000]
     if made.path is None:
-        hint = " (--nvcc-args -IFOLDER says where it is)" if "No such file" in made.first_error else ""
-        why = f"nvcc does not build {name} for {target}: {made.first_error}{hint}"
+        why = f"nvcc does not build {name} for {target}: {made.first_error}{made.hint}"
         return BuiltKernels(why, target, details, log, made.seconds)
     there = _kernels(made.path)
     if isinstance(there, str):
@@ -157,12 +156,12 @@ def _texts(code: Code, places: Scopes, offset: int) -> Iterator[str]:
     yield statement
     if function is None:
         return
-    body = _body(text, function)
+    body = text[function.open : function.close]
     yield " ".join(_set_to(body, _WORD.findall(statement)))
     yield body
     called = re.compile(rf"\b{re.escape(function.name)}\s*[<(]")
     callers = [one for one in places.functions if one is not function and called.search(text, one.open, one.close)]
-    yield " ".join(_body(text, one) for one in callers[:_MOST_CALLERS])
+    yield " ".join(text[one.open : one.close] for one in callers[:_MOST_CALLERS])
 
 
 def _statement(text: str, offset: int) -> str:
@@ -176,7 +175,3 @@ def _set_to(body: str, words: Sequence[str]) -> Iterator[str]:
     for word in dict.fromkeys(words):
         for match in re.finditer(rf"\b{re.escape(word)}\s*(?:\([^()]*\)\s*)?=(?!=)([^;]*);", body):
             yield match[1]
-
-
-def _body(text: str, scope: CodeScope) -> str:
-    return text[scope.open : scope.close]

@@ -45,7 +45,6 @@ _MOST_REPEATS = 10_000
 
 
 def take(session: Session, step: dict[str, Any]) -> dict[str, Any]:
-    """Do one step; its answer."""
     success = {"error": 0, "name": "CUDA_SUCCESS"}
     try:
         return {**success, **_STEPS[step["do"]](session, step)}

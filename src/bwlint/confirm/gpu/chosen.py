@@ -37,7 +37,6 @@ def for_amounts(rung: Rung, claim: Claim, world: Workbench) -> Device | Attempt:
 
 
 def ask(job: Mapping[str, Any], world: Workbench) -> gpu.Answered:
-    """Do a job in a child, as the world has it."""
     return gpu.ask(job, folder=world.scratch, limit=world.limit, trees=world.scanned)
 
 

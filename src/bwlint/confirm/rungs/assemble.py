@@ -17,7 +17,7 @@ from typing import Any
 from bwlint.chips import Target, chip, targets_of
 from bwlint.confirm.compiling import evidence, guarding, statements
 from bwlint.confirm.compiling.compiler import Bench, CompilerRun, assembled, built, cut, to_ptx
-from bwlint.confirm.compiling.evidence import AssemblyCase, TargetAnswer
+from bwlint.confirm.compiling.evidence import AssemblyCase, TargetAnswer, undecided
 from bwlint.confirm.compiling.listing import MOST, Listing
 from bwlint.confirm.compiling.paths import is_file
 from bwlint.confirm.compiling.units import TranslationUnit, is_source, units
@@ -54,23 +54,28 @@ def attempt(subject: Subject, world: Workbench) -> Attempt:
     if claim.kind == "cluster" and claim.subject != BUILDER:
         return not_requested("assemble", "ptxas takes clusters of any size")
     try:
-        if claim.kind == "build":
-            return _of_pairs(subject, world)
-        if claim.kind == "guard":
-            return _of_guard(subject, world)
-        if subject.real.endswith(".ptx"):
-            return _of_ptx(subject, world)
-        if claim.kind == "instruction" and statements.control(claim.subject) and not is_source(subject.real):
-            return _of_statement(subject, world)
-        return _of_source(subject, world)
+        test = _test_of(subject)
+        compiles = test not in (_of_ptx, _of_statement)
+        toolkit = _toolkit(world, compiles)
+        if toolkit is None:
+            return not_eligible("assemble", _lacking(world, compiles))
+        return test(subject, world, toolkit)
     except (OSError, ValueError) as error:
         return not_executed("assemble", f"the test did not run: {cut(str(error))}")
 
 
+def _test_of(subject: Subject) -> Callable[[Subject, Workbench, Toolkit], Attempt]:
+    claim = subject.claim
+    if claim.kind in ("build", "guard"):
+        return _of_pairs if claim.kind == "build" else _of_guard
+    if subject.real.endswith(".ptx"):
+        return _of_ptx
+    is_ours = claim.kind == "instruction" and statements.control(claim.subject) and not is_source(subject.real)
+    return _of_statement if is_ours else _of_source
+
+
 @dataclass(slots=True)
 class _Record:
-    """What was done for a claim so far."""
-
     details: dict[str, Any]
     seen: dict[str, TargetAnswer] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
@@ -131,7 +136,9 @@ def _toolkit(world: Workbench, compiles: bool) -> Toolkit | None:
     return None
 
 
-def _lacking(world: Workbench) -> str:
+def _lacking(world: Workbench, compiles: bool) -> str:
+    if not compiles:
+        return "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME"
     if any(toolkit.nvcc for toolkit in world.toolkits):
         return "no C++ compiler for nvcc to work with (g++)"
     return "no nvcc: pip install 'bwlint[assemble]', or set CUDA_HOME"
@@ -145,43 +152,45 @@ def _said(toolkit: Toolkit) -> dict[str, Any]:
     return {"toolkit": toolkit.version, "toolkit from": toolkit.origin}
 
 
-def _of_ptx(subject: Subject, world: Workbench) -> Attempt:
-    toolkit = _toolkit(world, compiles=False)
-    if toolkit is None:
-        return not_eligible("assemble", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
+def _of_ptx(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attempt:
     path = Path(subject.real)
     if not is_file(subject.real) or path.stat().st_size > MOST:
         return not_eligible("assemble", "the file is not there, or too long")
     listing = _listing(path)
-    judge = _JUDGES[subject.claim.kind]
-    record = _Record(_said(toolkit))
-    for target in targets_tried(subject.claim.targets, subject.claim.chips):
-        made = assembled(_bench(subject, world, toolkit), path, target)
+    bench, record = _bench(subject, world, toolkit), _Record(_said(toolkit))
+
+    def judge(target: str) -> TargetAnswer:
+        made = assembled(bench, path, target)
         record.note(f"ptxas -arch={target}", made)
-        record.seen[target] = _judged(judge, AssemblyCase(subject, target, listing, made, True))
+        return _judged(_JUDGES[subject.claim.kind], AssemblyCase(subject, target, listing, made, True))
+
+    return _until_denied(subject, record, judge)
+
+
+def _until_denied(subject: Subject, record: _Record, judge: Callable[[str], TargetAnswer]) -> Attempt:
+    """The answers for the targets of a claim, up to the first that does not confirm it."""
+    for target in targets_tried(subject.claim.targets, subject.claim.chips):
+        record.seen[target] = judge(target)
         if record.seen[target].outcome != "confirmed":
             break
     return record.attempt() if record.seen else not_eligible("assemble", "the claim names no target")
 
 
-def _of_statement(subject: Subject, world: Workbench) -> Attempt:
+def _of_statement(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attempt:
     """A statement of our own, where the claim is about an instruction that the flagged file does not write."""
-    toolkit = _toolkit(world, compiles=False)
-    if toolkit is None:
-        return not_eligible("assemble", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
     record = _Record({**_said(toolkit), "PTX": "a statement of our own"})
     bench, head = _bench(subject, world, toolkit), subject.claim.subject
     control = statements.control(head) or ""
     taken = _assembled(bench, head, control, record)
     if taken is None or taken.path is None:
         return not_eligible("assemble", f"bwlint has no statement of its own of {head} to assemble", record.details)
-    for target in targets_tried(subject.claim.targets, subject.claim.chips):
+
+    def judge(target: str) -> TargetAnswer:
         made = _assembled(bench, head, target, record)
         assert made is not None
-        record.seen[target] = evidence.of_probe(made, target, statements.LINE)
-        if record.seen[target].outcome != "confirmed":
-            break
-    return record.attempt() if record.seen else not_eligible("assemble", "the claim names no target")
+        return evidence.of_probe(made, target, statements.LINE)
+
+    return _until_denied(subject, record, judge)
 
 
 def _assembled(bench: Bench, head: str, target: str, record: _Record) -> CompilerRun | None:
@@ -195,10 +204,7 @@ def _assembled(bench: Bench, head: str, target: str, record: _Record) -> Compile
     return made
 
 
-def _of_source(subject: Subject, world: Workbench) -> Attempt:
-    toolkit = _toolkit(world, compiles=True)
-    if toolkit is None:
-        return not_eligible("assemble", _lacking(world))
+def _of_source(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attempt:
     targets = targets_tried(subject.claim.targets, subject.claim.chips)
     records: list[_Record] = []
     for unit in units(subject, world):
@@ -248,11 +254,11 @@ def _compile(subject: Subject, bench: Bench, unit: TranslationUnit, targets: Ite
 
 def _judged(judge: Callable[[AssemblyCase], TargetAnswer], case: AssemblyCase) -> TargetAnswer:
     if not case.cubin.knows_target:
-        return TargetAnswer("inconclusive", f"this ptxas does not know {case.target}")
+        return undecided(f"this ptxas does not know {case.target}")
     if case.cubin.trouble:
-        return TargetAnswer("inconclusive", f"ptxas for {case.target}: {case.cubin.trouble}")
+        return undecided(f"ptxas for {case.target}: {case.cubin.trouble}")
     if case.listing.misleads:
-        return TargetAnswer("inconclusive", MISLEADS)
+        return undecided(MISLEADS)
     seen = judge(case)
     return seen if seen.compiled or case.own else _elsewhere(judge, case) or seen
 
@@ -260,12 +266,8 @@ def _judged(judge: Callable[[AssemblyCase], TargetAnswer], case: AssemblyCase) -
 def _elsewhere(judge: Callable[[AssemblyCase], TargetAnswer], case: AssemblyCase) -> TargetAnswer | None:
     """What is confirmed at another place of the same file that the finding names, where the first is not compiled."""
     subject = case.subject
-    for related in subject.finding.related:
-        if (
-            not subject.claim.path
-            and related.path == subject.finding.path
-            and evidence.is_charged(related.message, case)
-        ):
+    for related in subject.finding.related if not subject.claim.path else ():
+        if related.path == subject.finding.path and evidence.is_charged(related.message, case):
             claim = replace(subject.claim, subject=related.message, at=related.region)
             seen = judge(replace(case, subject=replace(subject, claim=claim)))
             if seen.outcome == "confirmed":
@@ -281,10 +283,7 @@ def _listing(path: Path) -> Listing:
     return Listing.of(path.read_text(encoding="utf-8", errors="replace"))
 
 
-def _of_guard(subject: Subject, world: Workbench) -> Attempt:
-    toolkit = _toolkit(world, compiles=True)
-    if toolkit is None:
-        return not_eligible("assemble", _lacking(world))
+def _of_guard(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attempt:
     record = _Record(_said(toolkit))
     told = guarding.test(subject, world, _bench(subject, world, toolkit), record.note)
     if isinstance(told, str):
@@ -294,11 +293,8 @@ def _of_guard(subject: Subject, world: Workbench) -> Attempt:
     return record.attempt()
 
 
-def _of_pairs(subject: Subject, world: Workbench) -> Attempt:
+def _of_pairs(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attempt:
     """A kernel of our own, compiled for the pairs of a build."""
-    toolkit = _toolkit(world, compiles=True)
-    if toolkit is None:
-        return not_eligible("assemble", _lacking(world))
     options = pairs_of(subject.claim.subject)
     if not options:
         return not_eligible("assemble", f"no pairs of targets: {cut(subject.claim.subject, 80)}")
@@ -312,20 +308,18 @@ def _of_pairs(subject: Subject, world: Workbench) -> Attempt:
 def _of_build(subject: Subject, made: CompilerRun) -> TargetAnswer:
     refused = made.path is None
     if made.trouble:
-        return TargetAnswer("inconclusive", f"nvcc: {made.trouble}")
+        return undecided(f"nvcc: {made.trouble}")
     if not subject.claim.chips:
         if not refused:
             return TargetAnswer("refuted", "nvcc builds a kernel for these targets")
         if unknown := evidence.too_new(made):
-            return TargetAnswer("inconclusive", f"this nvcc does not know {unknown}, which others do")
+            return undecided(f"this nvcc does not know {unknown}, which others do")
         if not evidence.is_about_targets(made):
-            return TargetAnswer("inconclusive", f"nvcc failed: {made.first_error}")
+            return undecided(f"nvcc failed: {made.first_error}")
         return TargetAnswer("confirmed", f"nvcc refuses them: {made.first_error}", made.first_error)
     if refused:
-        return TargetAnswer("inconclusive", f"nvcc does not build a kernel with these flags: {made.first_error}")
-    return TargetAnswer(
-        "inconclusive", "nvcc builds a kernel for these targets; whether it loads is for a driver to say"
-    )
+        return undecided(f"nvcc does not build a kernel with these flags: {made.first_error}")
+    return undecided("nvcc builds a kernel for these targets; whether it loads is for a driver to say")
 
 
 def pairs_of(text: str) -> tuple[str, ...]:

@@ -127,14 +127,11 @@ def claimed(claim: Claim, name: str) -> str:
     return "true or false" if name in claim.holds else "false"
 
 
-def _given(answer: Answer) -> str:
-    return " or ".join(reversed(answer.gives))
-
-
 def _differences(claim: Claim, wrong: Sequence[str], ran: SandboxRun) -> str:
     grouped: dict[tuple[str, str], list[str]] = {}
     for name in wrong:
-        grouped.setdefault((_given(ran.answers[name]), claimed(claim, name)), []).append(name)
+        given = " or ".join(reversed(ran.answers[name].gives))
+        grouped.setdefault((given, claimed(claim, name)), []).append(name)
     return "; ".join(
         f"{given} on {' and '.join(names)}, where {told} was claimed" for (given, told), names in grouped.items()
     )

@@ -179,8 +179,6 @@ def _names_a_kernel(claim: Claim) -> bool:
 
 @dataclass(slots=True)
 class _KernelsTried:
-    """What came of the kernels so far."""
-
     details: dict[str, Any]
     started: str = ""
     refused: list[str] = field(default_factory=list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -51,7 +52,7 @@ class _LoadsSeen:
 
     tried: int = 0
     total: int = 0
-    refused: dict[str, int] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
     undecided: list[str] = field(default_factory=list)
     loaded: str = ""
     log: str = ""
@@ -127,17 +128,12 @@ def _note(
     what = f"{path}: {part.name}"
     error = loading.get("error")
     if error in NO_MACHINE_CODE:
-        said = f"{loading['name']} ({error})"
-        seen.refused[said] = seen.refused.get(said, 0) + 1
+        seen.refused[f"{loading['name']} ({error})"] += 1
         seen.log = seen.log or loading.get("log", "")
         return
     if error != 0:
-        old = (
-            " (the driver is too old for it, which says nothing of the chip)"
-            if error == UNSUPPORTED_PTX_VERSION
-            else ""
-        )
-        seen.undecided.append(f"{what}: {gpu.failure(loading)}{old}")
+        old = " (the driver is too old for it, which says nothing of the chip)"
+        seen.undecided.append(f"{what}: {gpu.failure(loading)}{old if error == UNSUPPORTED_PTX_VERSION else ''}")
         return
     if wanted is not None and found.get("error") == 0:
         seen.loaded = f"{what} loads, and has the kernel {wanted}"
@@ -146,11 +142,11 @@ def _note(
         if wanted is None:
             seen.undecided.append(f"{what}: it loads, but {gpu.failure(found)}")
         else:
-            seen.refused["no such kernel"] = seen.refused.get("no such kernel", 0) + 1
+            seen.refused["no such kernel"] += 1
     elif found.get("count"):
         seen.loaded = f"{what} loads, and its {counted(found['count'], 'kernel')} can be had"
     else:
-        seen.refused["no kernels"] = seen.refused.get("no kernels", 0) + 1
+        seen.refused["no kernels"] += 1
 
 
 def _judged(seen: _LoadsSeen, device: Device) -> Attempt:
@@ -170,10 +166,8 @@ def _judged(seen: _LoadsSeen, device: Device) -> Attempt:
     extent = f"{seen.tried} of {counted(seen.total, 'container')} tried on the {device.capability} device"
     proof = any(said.startswith("CUDA_ERROR") for said in seen.refused)
     if seen.undecided or seen.tried < seen.total or not proof:
-        left = (
-            seen.undecided[0] if seen.undecided else "the rest was not tried" if proof else "there is no kernel in it"
-        )
-        reason = f"{extent}, none loads, but this proves nothing: {left}"
+        left = "the rest was not tried" if proof else "there is no kernel in it"
+        reason = f"{extent}, none loads, but this proves nothing: {next(iter(seen.undecided), left)}"
         return executed(RUNG, "inconclusive", reason, details, seen.log, seen.seconds)
     return executed(RUNG, "confirmed", f"{extent}: {errors}", details, seen.log, seen.seconds)
 
@@ -253,7 +247,5 @@ def _of_instruction(
         return "refuted", f"the driver of the {device.capability} device assembles and loads the file for {target}"
     if loads or not made.messages:
         return "inconclusive", seen.reason if loads else f"the driver refuses the file: {words.strip().splitlines()[0]}"
-    return (
-        "inconclusive",
-        f"the driver refuses the file, but not the flagged place for its target: {made.messages[0].text}",
-    )
+    reason = f"the driver refuses the file, but not the flagged place for its target: {made.messages[0].text}"
+    return "inconclusive", reason

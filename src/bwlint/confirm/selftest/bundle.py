@@ -62,12 +62,7 @@ class Opened:
 
 
 def build(
-    chip: Chip,
-    toolkit: Toolkit,
-    output: Path,
-    *,
-    cases: Sequence[SelftestCase] | None = None,
-    jobs: int = 2,
+    chip: Chip, toolkit: Toolkit, output: Path, *, cases: Sequence[SelftestCase] | None = None, jobs: int = 2
 ) -> Opened:
     """Build cases into a folder `output` that is not there yet. What cannot be built is left out, with the reason."""
     places = output / _CASES

@@ -136,7 +136,7 @@ class Words:
 
     def _isa(self) -> str:
         """The lowest version that names the target, and knows what the case asks for where that is newer."""
-        least = max(_LEAST, *(_version(text) for text in [self.values.get("LEAST", "7.0")]))
+        least = max(_LEAST, _version(self.values.get("LEAST", "7.0")))
         own = first_isa(Target.parse(self.value("TARGET"))) or _LEAST
         return ".".join(map(str, max(own, least)))
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 from bwlint.confirm.selftest.case import (
     AssembledCubin,
     BuiltProgram,
     Fatbin,
     Launch,
+    Make,
     PickingGate,
     PtxText,
+    Question,
     SelftestCase,
 )
 from bwlint.confirm.selftest.making import gencode
@@ -48,10 +50,7 @@ _STATEMENTS: dict[str, tuple[str, str]] = {
         "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f10,f11,f12,f13}, x1, x2, p, 1, 1, 0, 0;",
     ),
     "setmaxnreg": ("suffix-lost", "setmaxnreg.dec.sync.aligned.u32 24;"),
-    "tensormap-replace": (
-        "suffix-lost",
-        "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [r0], x1;",
-    ),
+    "tensormap-replace": ("suffix-lost", "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [r0], x1;"),
     "mma-bf16": (
         "illegal-instruction",
         "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
@@ -75,10 +74,7 @@ _STATEMENTS: dict[str, tuple[str, str]] = {
     "redux-f32": ("illegal-instruction", "redux.sync.min.f32 f10, f0, 0xffffffff;"),
     "stmatrix": ("illegal-instruction", "stmatrix.sync.aligned.m8n8.x4.shared.b16 [r0], {r10,r11,r12,r13};"),
     "stmatrix-b8": ("illegal-instruction", "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [r0], {r10};"),
-    "ld-256-bits": (
-        "illegal-instruction",
-        "ld.global.v8.b32 {r10,r11,r12,r13,r14,r15,r16,r17}, [x0];",
-    ),
+    "ld-256-bits": ("illegal-instruction", "ld.global.v8.b32 {r10,r11,r12,r13,r14,r15,r16,r17}, [x0];"),
     "f32x2": ("illegal-instruction", "add.rn.f32x2 x10, x0, x1;"),
     "clusterlaunchcontrol": (
         "illegal-instruction",
@@ -119,38 +115,46 @@ def all_cases() -> tuple[SelftestCase, ...]:
     return found
 
 
+def _image(rule: str, name: str, template: str, make: Make | None = None, **values: str) -> SelftestCase:
+    return SelftestCase(name, rule, "image", template, make or PtxText(), values)
+
+
+def _program(
+    rule: str, name: str, template: str, make: Make | None = None, question: Question = "program", **values: str
+) -> SelftestCase:
+    return SelftestCase(name, rule, question, template, make or BuiltProgram(), values)
+
+
 def _images() -> Iterator[SelftestCase]:
+    of_target = partial(_image, "arch-target")
     for target in _PTX_TARGETS:
-        yield SelftestCase(f"ptx-for-{target}", "arch-target", "image", "plain.ptx", PtxText(), {"TARGET": target})
+        yield of_target(f"ptx-for-{target}", "plain.ptx", TARGET=target)
     for version in _VERSIONS:
-        values = {"TARGET": "75", "LEAST": version}
-        yield SelftestCase(f"ptx-version-{version}", "arch-target", "image", "plain.ptx", PtxText(), values)
+        yield of_target(f"ptx-version-{version}", "plain.ptx", TARGET="75", LEAST=version)
     for target in _CUBIN_TARGETS:
-        yield SelftestCase(
-            f"cubin-for-{target}", "arch-target", "image", "plain.ptx", AssembledCubin(), {"TARGET": target}
-        )
+        yield of_target(f"cubin-for-{target}", "plain.ptx", AssembledCubin(), TARGET=target)
     for name, (cubins, ptx) in _FATBINS.items():
-        yield SelftestCase(f"fatbin-{name}", "arch-target", "image", "plain.ptx", Fatbin(cubins, ptx), {"TARGET": "75"})
+        yield of_target(f"fatbin-{name}", "plain.ptx", Fatbin(cubins, ptx), TARGET="75")
     for target in ("80", "100a", "120"):
         make = AssembledCubin(label="@PLAIN@")
-        yield SelftestCase(f"relabelled-from-{target}", "relabelled", "image", "plain.ptx", make, {"TARGET": target})
+        yield _image("relabelled", f"relabelled-from-{target}", "plain.ptx", make, TARGET=target)
     for label in ("75", "100"):
         make = AssembledCubin(label=label)
-        yield SelftestCase(f"relabelled-to-{label}", "relabelled", "image", "plain.ptx", make, {"TARGET": "PLAIN"})
+        yield _image("relabelled", f"relabelled-to-{label}", "plain.ptx", make, TARGET="PLAIN")
 
 
 def _instructions() -> Iterator[SelftestCase]:
-    for name, (rule, statement) in _STATEMENTS.items():
-        for kind, target in (("plain", "PLAIN"), ("specific", "SPECIFIC"), ("family", "FAMILY")):
-            values = {"TARGET": target, "STATEMENT": statement, "LEAST": "8.8"}
-            yield SelftestCase(f"{name}-{kind}", rule, "image", "instruction.ptx", PtxText(), values)
+    for name in _STATEMENTS:
+        for kind in ("plain", "specific", "family"):
+            yield _instruction(f"{name}-{kind}", name, kind.upper())
     for name in ("tcgen05-alloc", "tcgen05-mma"):
-        rule, statement = _STATEMENTS[name]
-        values = {"TARGET": "100a", "STATEMENT": statement, "LEAST": "8.8"}
-        yield SelftestCase(f"{name}-100a", rule, "image", "instruction.ptx", PtxText(), values)
-    rule, statement = _STATEMENTS["wgmma-mma"]
-    values = {"TARGET": "90a", "STATEMENT": statement, "LEAST": "8.8"}
-    yield SelftestCase("wgmma-mma-cubin-90a", rule, "image", "instruction.ptx", AssembledCubin(), values)
+        yield _instruction(f"{name}-100a", name, "100a")
+    yield _instruction("wgmma-mma-cubin-90a", "wgmma-mma", "90a", AssembledCubin())
+
+
+def _instruction(name: str, of: str, target: str, make: Make | None = None) -> SelftestCase:
+    rule, statement = _STATEMENTS[of]
+    return _image(rule, name, "instruction.ptx", make, TARGET=target, STATEMENT=statement, LEAST="8.8")
 
 
 def _shared() -> Iterator[SelftestCase]:
@@ -167,54 +171,41 @@ def _shared() -> Iterator[SelftestCase]:
         ("multiprocessor", "PER_SM"),
         ("256k", "262144"),
     ):
-        yield SelftestCase(f"dynamic-{name}", "smem", "program", "dynamic.cu", BuiltProgram(), {"BYTES": size})
+        yield _program("smem", f"dynamic-{name}", "dynamic.cu", BYTES=size)
     for name, size in (("half", "24576"), ("whole", "DEFAULT"), ("and-one", "DEFAULT+1"), ("64k", "65536")):
-        yield SelftestCase(f"no-optin-{name}", "smem", "program", "default.cu", BuiltProgram(), {"BYTES": size})
+        yield _program("smem", f"no-optin-{name}", "default.cu", BYTES=size)
     for name, size in (("optin", "OPTIN-1024"), ("over", "OPTIN-1020"), ("far-over", "OPTIN")):
-        values = {"STATIC": "1024", "BYTES": size}
-        yield SelftestCase(f"static-and-dynamic-{name}", "smem", "program", "both.cu", BuiltProgram(), values)
-    for target, name in (("PLAIN", "plain"), ("SPECIFIC", "specific"), ("FAMILY", "family")):
+        yield _program("smem", f"static-and-dynamic-{name}", "both.cu", STATIC="1024", BYTES=size)
+    for kind in ("plain", "specific", "family"):
         for words, size in (("48k", "49152"), ("48k-and-one", "49153"), ("56000", "56000"), ("optin", "OPTIN")):
-            yield _static(f"static-{words}-{name}", target, size)
-        yield _static(f"static-optin-and-one-{name}", target, "OPTIN+1")
+            yield _static(f"static-{words}-{kind}", kind.upper(), size)
+        yield _static(f"static-optin-and-one-{kind}", kind.upper(), "OPTIN+1")
+    make = BuiltProgram(("@SPECIFIC@,sm_@SPECIFIC@",))
     for words, size in (("48k", "49152"), ("56000", "56000")):
-        pair = "@SPECIFIC@,sm_@SPECIFIC@"
-        yield SelftestCase(
-            f"static-program-{words}", "smem", "program", "static.cu", BuiltProgram((pair,)), {"BYTES": size}
-        )
+        yield _program("smem", f"static-program-{words}", "static.cu", make, BYTES=size)
     values = {"TARGET": "SPECIFIC", "BYTES": "56000", "LAST": "55999", "LEAST": "8.8"}
-    yield SelftestCase("static-cubin-56000", "smem", "image", "static.ptx", AssembledCubin(), values)
+    yield _image("smem", "static-cubin-56000", "static.ptx", AssembledCubin(), **values)
 
 
 def _static(name: str, target: str, size: str) -> SelftestCase:
-    values = {"TARGET": target, "BYTES": size, "LAST": "@BYTES-1@", "LEAST": "8.8"}
-    return SelftestCase(name, "smem", "image", "static.ptx", PtxText(), values)
+    return _image("smem", name, "static.ptx", TARGET=target, BYTES=size, LAST="@BYTES-1@", LEAST="8.8")
 
 
 def _unnoticed() -> Iterator[SelftestCase]:
     for name, size in (("optin", "OPTIN"), ("optin-and-one", "OPTIN+1"), ("256k", "262144"), ("64k", "65536")):
         for kind in ("unchecked", "checked"):
-            yield SelftestCase(
-                f"{kind}-{name}", "unchecked-launch", "unnoticed", f"{kind}.cu", BuiltProgram(), {"BYTES": size}
-            )
+            yield _program("unchecked-launch", f"{kind}-{name}", f"{kind}.cu", question="unnoticed", BYTES=size)
 
 
 def _clusters() -> Iterator[SelftestCase]:
     for size in ("1", "2", "6", "8", "16", "17"):
-        yield SelftestCase(f"cluster-{size}", "cluster", "program", "cluster.cu", BuiltProgram(), {"SIZE": size})
+        yield _program("cluster", f"cluster-{size}", "cluster.cu", SIZE=size)
     for name, size in _OPTED_IN.items():
-        yield SelftestCase(
-            f"cluster-{name}-opted-in", "cluster", "program", "cluster_opted.cu", BuiltProgram(), {"SIZE": size}
-        )
+        yield _program("cluster", f"cluster-{name}-opted-in", "cluster_opted.cu", SIZE=size)
     for size in ("2", "8", "16"):
-        yield SelftestCase(
-            f"cluster-dims-{size}", "cluster", "program", "cluster_fixed.cu", BuiltProgram(), {"SIZE": size}
-        )
+        yield _program("cluster", f"cluster-dims-{size}", "cluster_fixed.cu", SIZE=size)
     for name, size in _OPTED_IN.items():
-        template = "cluster_fixed_opted.cu"
-        yield SelftestCase(
-            f"cluster-dims-{name}-opted-in", "cluster", "program", template, BuiltProgram(), {"SIZE": size}
-        )
+        yield _program("cluster", f"cluster-dims-{name}-opted-in", "cluster_fixed_opted.cu", SIZE=size)
     for name, size in {"2": "2", **_OPTED_IN}.items():
         values = {"TARGET": "PLAIN", "SIZE": size, "LEAST": "8.8"}
         launch = Launch(grid=size, opt_in=True)
@@ -250,18 +241,16 @@ def _programs() -> Iterator[SelftestCase]:
         "90a-and-120f": ("90a,sm_90a", "120f,sm_120f"),
         "ptx-100f": ("100f,compute_100f",),
     }.items():
-        yield SelftestCase(f"program-for-{name}", "arch-target", "program", "simple.cu", BuiltProgram(pairs))
-    both = ("80,sm_80", "80,compute_80")
+        yield _program("arch-target", f"program-for-{name}", "simple.cu", BuiltProgram(pairs))
+    both, own = ("80,sm_80", "80,compute_80"), ("@PLAIN@,sm_@PLAIN@",)
     for name, mine, others in (
         ("all-ptx", both, both),
         ("one-without-ptx", both, ("80,sm_80",)),
         ("none-with-ptx", ("80,sm_80",), ("80,sm_80",)),
+        ("own", own, own),
     ):
         make = BuiltProgram(mine, ("linked_one.cu",), others)
-        yield SelftestCase(f"linked-{name}", "arch-target", "program", "linked.cu", make)
-    own = ("@PLAIN@,sm_@PLAIN@",)
-    make = BuiltProgram(own, ("linked_one.cu",), own)
-    yield SelftestCase("linked-own", "arch-target", "program", "linked.cu", make)
+        yield _program("arch-target", f"linked-{name}", "linked.cu", make)
     for name, pairs in {
         "up-to-89": ("75,sm_75", "80,sm_80", "86,sm_86", "89,sm_89"),
         "up-to-89-and-ptx": ("80,sm_80", "86,sm_86", "89,sm_89", "89,compute_89"),
@@ -269,12 +258,10 @@ def _programs() -> Iterator[SelftestCase]:
     }.items():
         flags = " ".join(gencode(dict.fromkeys(pairs)))
         make = BuiltProgram(tuple(dict.fromkeys(pairs)), code="simple.cu")
-        yield SelftestCase(f"makefile-{name}", "arch-target", "program", "Makefile", make, {"FLAGS": flags})
+        yield _program("arch-target", f"makefile-{name}", "Makefile", make, FLAGS=flags)
     for number in ("1200", "1210"):
-        guard = {"TEST": f"__CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == {number}", "OF": "FAMILY"}
-        yield SelftestCase(
-            f"guard-of-one-sibling-{number}", "family-split", "program", "guarded.cu", BuiltProgram(), guard
-        )
+        test = f"__CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == {number}"
+        yield _program("family-split", f"guard-of-one-sibling-{number}", "guarded.cu", TEST=test, OF="FAMILY")
 
 
 def _gates() -> Iterator[SelftestCase]:
@@ -307,12 +294,9 @@ def _gates() -> Iterator[SelftestCase]:
 def _observed() -> Iterator[SelftestCase]:
     """What no rule speaks of, looked at for the receipt alone."""
     for name, more in (("that-fits", ""), ("too-large", "+ 1")):
-        make = BuiltProgram()
-        yield SelftestCase(f"cooperative-grid-{name}", "", "observed", "cooperative.cu", make, {"MORE": more})
+        yield _program("", f"cooperative-grid-{name}", "cooperative.cu", question="observed", MORE=more)
     for size in ("9", "12", "16", "17"):
-        yield SelftestCase(
-            f"cluster-of-{size}-with-opt-in", "", "observed", "cluster_opted.cu", BuiltProgram(), {"SIZE": size}
-        )
+        yield _program("", f"cluster-of-{size}-with-opt-in", "cluster_opted.cu", question="observed", SIZE=size)
 
 
 _GROUPS = (_images, _instructions, _shared, _unnoticed, _clusters, _bounds, _programs, _gates, _observed)

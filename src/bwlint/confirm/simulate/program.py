@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bwlint.confirm.child import MARK, end, signal_name
+from bwlint.confirm.child import MARK, ending
 from bwlint.confirm.simulate.facts import Simulated
 from bwlint.settings.config import UsageError
 
@@ -83,9 +83,5 @@ def run(words: Sequence[str], simulated: Simulated, stand_ins: Sequence[str], fo
     except subprocess.TimeoutExpired:
         trouble = f"not done after {limit:g} s"
     finally:
-        code, gone = end(started, mark)
-    if not gone:
-        trouble = f"{trouble or 'ended'}; it does not go away"
-    if not trouble and code is not None and code < 0:
-        trouble = f"ended by {signal_name(-code)}"
+        code, trouble = ending(started, mark, trouble, "it does not go away")
     return ProgramEnd(None if trouble else code, trouble, time.monotonic() - begun)

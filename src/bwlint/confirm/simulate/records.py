@@ -19,8 +19,6 @@ _KINDS = frozenset(["start", "end", "exec", "full", "query", "launch", "exceptio
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A place in Python."""
-
     path: str
     line: int
     function: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -30,6 +31,13 @@ class DeviceCapability(NamedTuple):
 
     def to_int(self) -> int:
         return self.major * 10 + self.minor
+
+
+def _by_pair(holds: Callable[[Any, Any], bool]) -> Callable[[Arch, object], bool]:
+    def compare(self: Arch, other: object) -> bool:
+        return holds(self._pair, other._pair) if isinstance(other, Arch) else NotImplemented
+
+    return compare
 
 
 class Arch(Enum):
@@ -74,17 +82,7 @@ class Arch(Enum):
             raise NotReached
         return found
 
-    def __lt__(self, other: object) -> bool:
-        return self._pair < other._pair if isinstance(other, Arch) else NotImplemented
-
-    def __le__(self, other: object) -> bool:
-        return self._pair <= other._pair if isinstance(other, Arch) else NotImplemented
-
-    def __gt__(self, other: object) -> bool:
-        return self._pair > other._pair if isinstance(other, Arch) else NotImplemented
-
-    def __ge__(self, other: object) -> bool:
-        return self._pair >= other._pair if isinstance(other, Arch) else NotImplemented
+    __lt__, __le__, __gt__, __ge__ = map(_by_pair, (operator.lt, operator.le, operator.gt, operator.ge))
 
     @property
     def _pair(self) -> tuple[int, int]:

@@ -187,6 +187,7 @@ class PureModule:
         return self._world.outside(f"{self._name}.{name}")
 
 
+@functools.total_ordering
 class Release:
     """A toolkit's release number, which some projects hand out as a tuple and others as packaging's `Version`."""
 
@@ -214,15 +215,6 @@ class Release:
 
     def __lt__(self, other: object) -> bool:
         return self._parts < self._beside(other)
-
-    def __le__(self, other: object) -> bool:
-        return self._parts <= self._beside(other)
-
-    def __gt__(self, other: object) -> bool:
-        return self._parts > self._beside(other)
-
-    def __ge__(self, other: object) -> bool:
-        return self._parts >= self._beside(other)
 
 
 def _same(value: Any) -> Any:

@@ -73,13 +73,8 @@ def imported(node: ast.AST, package: str) -> Iterator[tuple[str, tuple[str, str]
     for each in ast.walk(node):
         if isinstance(each, ast.Import):
             for alias in each.names:
-                yield (
-                    alias.asname or alias.name.partition(".")[0],
-                    (
-                        alias.name if alias.asname else alias.name.partition(".")[0],
-                        "",
-                    ),
-                )
+                top = alias.name.partition(".")[0]
+                yield alias.asname or top, (alias.name if alias.asname else top, "")
         elif isinstance(each, ast.ImportFrom):
             module = absolute(each, package)
             for alias in each.names:

@@ -48,7 +48,6 @@ def home_of(real: str) -> File | str:
 
 
 def cut_kernel(real: str, home: File, name: str) -> KernelSlice:
-    """The slice of a kernel of the file at `real`."""
     folder = package_root(real)
     files = Files([folder, *import_roots(folder)])
     files.add(home)

@@ -178,7 +178,7 @@ class _Triton:
             tree.body[0] = ast.Assign([node.target], ast.Call(_OURS_CONSTANT, [node.value], []))
             return None
         ours = [node] if isinstance(node, ast.FunctionDef) else _either_way(node) if isinstance(node, ast.If) else []
-        jitted = [one for one in ours if _is_kept(one)]
+        jitted = [one for one in ours if not _decorators(one).isdisjoint(("jit", "constexpr_function"))]
         if not jitted:
             return None
         for one in jitted:
@@ -263,11 +263,6 @@ def _either_way(node: ast.If) -> list[ast.FunctionDef]:
     body = [one for one in (*node.body, *node.orelse) if not isinstance(one, ast.Expr)]
     functions = [one for one in body if isinstance(one, ast.FunctionDef)]
     return functions if not asks and len(functions) == len(body) else []
-
-
-def _is_kept(function: ast.FunctionDef) -> bool:
-    """Whether Triton reads a function as it is written."""
-    return not _decorators(function).isdisjoint(("jit", "constexpr_function"))
 
 
 def _decorators(function: ast.FunctionDef) -> set[str]:

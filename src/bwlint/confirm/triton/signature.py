@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -172,12 +172,7 @@ class _SignatureReader:
             if default is not None:
                 yield default
             return
-        body = [*(below(around) if around is not None else ()), *self.tree.body]
-        made = [
-            one.value
-            for one in body
-            if isinstance(one, ast.Assign) and any(dotted(to) == node.id for to in one.targets)
-        ]
+        made = _set_to(node.id, [*(below(around) if around is not None else ()), *self.tree.body])
         if len(made) == 1:
             yield made[0]
 
@@ -185,15 +180,9 @@ class _SignatureReader:
         kernel = self.taking.kernel
         decided = next((one for one in kernel.decorator_list if _word(one) == "heuristics"), None)
         if isinstance(decided, ast.Call) and decided.args and isinstance(decided.args[0], ast.Dict):
-            table = decided.args[0]
-            pairs = zip(table.keys, table.values, strict=True)
-            if any(
-                isinstance(key, ast.Constant)
-                and key.value == name
-                and isinstance(value, ast.Lambda)
-                and _truth(value.body)
-                for key, value in pairs
-            ):
+            pairs = zip(decided.args[0].keys, decided.args[0].values, strict=True)
+            own = (value for key, value in pairs if isinstance(key, ast.Constant) and key.value == name)
+            if any(isinstance(value, ast.Lambda) and _truth(value.body) for value in own):
                 return True
         if node is None:
             return False
@@ -218,19 +207,11 @@ class _SignatureReader:
 
     def _annotated(self, name: str) -> str:
         arguments = self.taking.kernel.args
-        note = next(
-            one.annotation
-            for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-            if one.arg == name
-        )
-        text = (
-            note.value
-            if isinstance(note, ast.Constant) and isinstance(note.value, str)
-            else dotted(note)
-            if note
-            else ""
-        )
-        word = _OF_LANGUAGE.get(str(text).rpartition(".")[2], str(text)) if "." in str(text) else str(text)
+        every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        note = next(one.annotation for one in every if one.arg == name)
+        is_text = isinstance(note, ast.Constant) and isinstance(note.value, str)
+        text = str(note.value) if is_text and isinstance(note, ast.Constant) else dotted(note) if note else ""
+        word = _OF_LANGUAGE.get(text.rpartition(".")[2], text) if "." in text else text
         return word if _SCALAR.fullmatch(word) else ""
 
     def _element(self, node: ast.expr | None, depth: int = 0) -> str:
@@ -245,12 +226,7 @@ class _SignatureReader:
         checked = {word for one in below(around) if isinstance(one, ast.Assert) for word in _checked(one.test, node.id)}
         if len(checked) == 1:
             return checked.pop()
-        made = [
-            one.value
-            for one in below(around)
-            if isinstance(one, ast.Assign) and any(dotted(to) == node.id for to in one.targets)
-        ]
-        words = {self._element(one, depth + 1) for one in made}
+        words = {self._element(one, depth + 1) for one in _set_to(node.id, below(around))}
         return words.pop() if len(words) == 1 else ""
 
     def _made(self, node: ast.Call, depth: int) -> str:
@@ -299,6 +275,11 @@ class _SignatureReader:
 
 
 _ROUNDS = 3
+
+
+def _set_to(name: str, nodes: Iterable[ast.AST]) -> list[ast.expr]:
+    assigned = (one for one in nodes if isinstance(one, ast.Assign))
+    return [one.value for one in assigned if any(dotted(to) == name for to in one.targets)]
 
 
 def _stride(node: ast.expr | None) -> tuple[str, int] | None:

@@ -25,11 +25,9 @@ _LONGEST_TITLE = 60
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of a list, a flag or a condition of a build; `NoFix` says why there is none."""
-    at = job.remedy.at or job.draft.at
     if len(job.module.carries) > MOST_LISTS:
         return NoFix("the file has too many lists for a proof of each edit")
-    index = next((n for n, one in enumerate(stated(job.module)) if one.at == at), None)
+    index = next((n for n, one in enumerate(stated(job.module)) if one.at == job.at), None)
     if index is None:
         return NoFix("the list is not found again in the file")
     place = CarryPlace.of(job, index)
@@ -48,7 +46,6 @@ def mend(job: Job) -> Fix | NoFix:
 
 
 def _proposals(place: CarryPlace) -> Iterator[Proposal]:
-    """What may be written, the best first."""
     kind = place.carry.kind
     if place.losses:
         yield from lists.dropped(place)

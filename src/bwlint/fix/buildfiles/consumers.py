@@ -25,8 +25,7 @@ _EXACT = rb"__CUDA_ARCH(?:__\s*==\s*|_FEAT_SM|_FAMILY_SPECIFIC__\s*==\s*)%d"
 
 def unaware(job: Job, fix: Fix) -> str | None:
     """What is compiled for a name that a fix adds, and knows its twin alone, as a sentence; None: nothing."""
-    at = job.remedy.at or job.draft.at
-    carry = next((one for one in job.module.carries if one.at == at and one.kind in ACCEPTING), None)
+    carry = next((one for one in job.module.carries if one.at == job.at and one.kind in ACCEPTING), None)
     if job.remedy.how != "carry" or carry is None:
         return None
     accepted = TargetSet.of(*(target.name for target in known_targets(carry.sass)))

@@ -9,12 +9,12 @@ from bwlint.chips import NONE, Chip, ChipSet, Target, known_targets, siblings
 from bwlint.chips.toolkits import first_toolkit, version, within
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
+from bwlint.fix.apply import bounds
 from bwlint.fix.buildfiles.proof import reached, stated
 from bwlint.fix.buildfiles.spellings import TargetToken, tokens
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import comments, said_exactly
 from bwlint.judging.compiled import Behind, behind
-from bwlint.model.expr import Span
 from bwlint.model.facts import Carry
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ACCEPTING
@@ -63,10 +63,10 @@ class CarryPlace:
 
     def stretch(self, carry: Carry) -> tuple[int, int]:
         """Where a carry stands, as offsets."""
-        return offsets(self.source, carry.at)
+        text = SourceText(self.source)
+        return bounds(text, text.region(*carry.at))
 
     def written(self, carry: Carry) -> tuple[TargetToken, ...]:
-        """The targets as they are written there."""
         return tokens(self.source, *self.stretch(carry))
 
     def mirrored(self, target: Target) -> tuple[Target, ...]:
@@ -107,13 +107,6 @@ class CarryPlace:
 
     def wanted(self) -> str:
         return f"Treat {' and '.join(self.gains.names)} like {' and '.join(twins(~self.gains, self.gains).names)}"
-
-
-def offsets(source: str, at: Span) -> tuple[int, int]:
-    """Where a span begins and ends in a source."""
-    text = SourceText(source)
-    region = text.region(*at)
-    return text.offset(region.line, region.column), text.offset(region.end_line, region.end_column)
 
 
 def twins(have: ChipSet, missing: ChipSet) -> ChipSet:

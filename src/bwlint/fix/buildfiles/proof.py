@@ -14,6 +14,7 @@ from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.fix.edited import edited as edited_module
+from bwlint.fix.python.syntax import parse
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Edit, NoFix, Proof
@@ -135,11 +136,8 @@ def _moved(old: Carry, now: Carry, proposal: Proposal) -> NoFix | None:
     """What is wrong with how the chips of a list moved."""
     had, has = reached(old), reached(now)
     if proposal.kind == "bound":
-        return (
-            None
-            if has <= had and has != had and set(now.sass) <= set(old.sass)
-            else NoFix("the list would not be as wanted")
-        )
+        is_wanted = has <= had and has != had and set(now.sass) <= set(old.sass)
+        return None if is_wanted else NoFix("the list would not be as wanted")
     if old.kind in ACCEPTING and not set(old.sass) <= set(now.sass):
         return NoFix("the edited list would not accept all that it did")
     mine = NONE
@@ -163,12 +161,9 @@ def _may(carry: Carry) -> ChipSet:
 
 def _gates(module: Module, edited: Module) -> NoFix | None:
     """Gates and guards beside the lists stay as they are."""
-    for old, new in ((module.gates, edited.gates), (module.guards, edited.guards)):
-        if [(one.kind, one.qualname, one.name, one.text) for one in old] != [
-            (one.kind, one.qualname, one.name, one.text) for one in new
-        ]:
-            return NoFix("the edited file has other gates than before")
-    return None
+    both = ([*one.gates, None, *one.guards] for one in (module, edited))
+    old, new = ([one and (one.kind, one.qualname, one.name, one.text) for one in gates] for gates in both)
+    return None if old == new else NoFix("the edited file has other gates than before")
 
 
 def _faults(job: Job, index: int, edited: Module, proposal: Proposal) -> NoFix | None:
@@ -207,9 +202,7 @@ def _said_of(job: Job, module: Module, carries: Sequence[tuple[int, Carry]]) -> 
 
 def in_a_list(source: str, at: Span) -> bool:
     """Whether the string at a place of a Python file is an element of a list or a tuple that is written out."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    rows = [node.elts for node in ast.walk(tree) if isinstance(node, ast.List | ast.Tuple)]
+    syntax = parse(source)
+    nodes = ast.walk(syntax.tree) if syntax is not None else ()
+    rows = [node.elts for node in nodes if isinstance(node, ast.List | ast.Tuple)]
     return any((one.lineno, one.col_offset) == at[:2] for row in rows for one in row)

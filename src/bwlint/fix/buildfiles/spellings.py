@@ -99,7 +99,6 @@ def _gap(source: str, written: Sequence[TargetToken], token: TargetToken) -> str
 
 
 def instead(token: TargetToken, target: Target) -> Piece:
-    """One target in the place of another."""
     return Piece(token.start, token.end, token.write(target))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from bwlint.chips import Chip, ChipSet, TargetSet, siblings
+from bwlint.chips import ChipSet, TargetSet, siblings
 from bwlint.chips.wording import plain
 from bwlint.evaluate.macros import known_macro
 from bwlint.fix import Job
@@ -19,10 +19,9 @@ from bwlint.fix.cuda import conditions, guards
 from bwlint.fix.cuda.introduced import not_introduced
 from bwlint.fix.cuda.proof import FileChecker, in_a_string
 from bwlint.fix.cuda.terms import Change as Rewrite
-from bwlint.fix.cuda.terms import edits
+from bwlint.fix.cuda.terms import edits, offsets
 from bwlint.fix.meant import said_exactly
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module, Side
@@ -39,7 +38,6 @@ _LIMIT = ("SharedMemory", "sharedMem", "smem_optin", "max_shared")
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of a guard or of a test; `NoFix` says why there is none."""
     if in_a_string(job.module):
         return NoFix("code in a string of another language is not rewritten")
     code = clean(job.source)
@@ -50,14 +48,14 @@ def mend(job: Job) -> Fix | NoFix:
 
 
 def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
-    guarded = _guarded(job.context, job.module, job.remedy.at or job.draft.at)
+    guarded = _guarded(job.context, job.module, job.at)
     if guarded is None:
         return NoFix("nothing here tells which guard to mend")
     mine, wanted = guarded.sets.may, job.remedy.targets
     if guarded.denies:
         wanted = guarded.sets.live - wanted
     gained = (mine - wanted) | (wanted - mine)
-    said = code.comment_near(*_offsets(code, guarded.guard.at))
+    said = code.comment_near(*offsets(code, guarded.guard.at))
     name = not_introduced(code, guarded, job.context.guards[job.module.path], wanted - mine)
     if not guarded.denies and name is not None:
         return NoFix(f"`{name}`, which is used behind the guard, is not there for {plain((wanted - mine).chips)}")
@@ -147,13 +145,14 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         return change
     gate = judged.gate
     span = gate.leaf or gate.at
-    if refusal := said_exactly(f"{gate.comment} {code.comment_near(*_offsets(code, span))}", change):
+    if refusal := said_exactly(f"{gate.comment} {code.comment_near(*offsets(code, span))}", change):
         return refusal
     if _compares_limit(code, gate):
         return NoFix("the literal is compared with a queried shared-memory limit")
     if len(change.chips) != 1 or not change.twins:
         return _UNKNOWN_SPELLING
-    chip, twin = next(iter(change.chips)), _twin(next(iter(change.chips)), change)
+    chip = next(iter(change.chips))
+    twin = next(iter(siblings(chip) & change.twins), chip)
     proposals = conditions.widened(code, job.module, gate.test, span, twin, chip)
     return _first_proved(
         job,
@@ -174,12 +173,8 @@ def _beside(job: Job, gate: Gate, refusal: Side, change: WantedChange) -> tuple[
     return tuple(edit for words in found for edit in moved(job.module, job.source, words, family))
 
 
-def _twin(chip: Chip, change: WantedChange) -> Chip:
-    return next(iter(siblings(chip) & change.twins), chip)
-
-
 def _compares_limit(code: Code, gate: Gate) -> bool:
-    start, end = _offsets(code, gate.leaf or gate.at)
+    start, end = offsets(code, gate.leaf or gate.at)
     return any(word in code.text[start:end] for word in _LIMIT)
 
 
@@ -194,7 +189,7 @@ def _first_proved(
     beside: Sequence[Edit] = (),
 ) -> Fix | NoFix:
     """The first proposal that holds, with its proof; else why the first one does not. `beside` are edits of words."""
-    remedy, refusal = job.remedy, None
+    refusal, words = None, job.evidence.lstrip()
     for number, changes in enumerate(proposals):
         if number == MAX_TRIED:
             break
@@ -202,19 +197,14 @@ def _first_proved(
             return NoFix("the file is not read as it was judged")
         made = edits(job.module.path, code, changes)
         text = apply(job.source, made)
-        proof = prove(text, _words(remedy))
+        proof = prove(text, words)
         if isinstance(proof, Proof) and text != job.source:
-            safe = "unsafe" if remedy.unsafe else "safe"
-            told = prove(apply(job.source, (*beside, *made)), _words(remedy)) if beside else None
+            told = prove(apply(job.source, (*beside, *made)), words) if beside else None
             all_of_them = (*beside, *made) if isinstance(told, Proof) else made
-            return Fix(safe, kind, _title(title, made), all_of_them, proof)  # type: ignore[arg-type]
+            return Fix(job.applicability, kind, _title(title, made), all_of_them, proof)  # type: ignore[arg-type]
         if isinstance(proof, NoFix):
             refusal = refusal or proof
     return refusal or _UNKNOWN_SPELLING
-
-
-def _words(remedy: Remedy) -> str:
-    return f"{remedy.evidence} (unsafe: {remedy.unsafe})".lstrip() if remedy.unsafe else remedy.evidence
 
 
 def _title(title: str, made: tuple[Edit, ...]) -> str:
@@ -224,7 +214,3 @@ def _title(title: str, made: tuple[Edit, ...]) -> str:
     region = made[0].region
     inserted = (region.line, region.column) == (region.end_line, region.end_column)
     return f"{title}: {'add' if inserted else 'write'} `{text}`"
-
-
-def _offsets(code: Code, at: Span) -> tuple[int, int]:
-    return code.offset(*at[:2]), code.offset(*at[2:])

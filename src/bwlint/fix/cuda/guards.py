@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import Chip
-from bwlint.fix.cuda.terms import Change, Term, bracketed, separator, terms, twin_text
+from bwlint.fix.cuda.terms import Change, Term, bracketed, offsets, separator, terms, twin_text
 from bwlint.model.expr import Expr
 from bwlint.readers.cuda.lexer import Code, matching
 
@@ -37,7 +37,7 @@ def widened(code: Code, test: Expr, want: Widening) -> Iterator[list[Change]]:
     leaves = [term for term in found if term.node.op in _LEAVES]
     named = [term for term in found if _is_exact(term.node) and _names(code, term, want)]
     for term in leaves:
-        if not _beside_others(code, term):
+        if not _beside_others(term):
             yield from _ranges(code, term, want)
     for term in reversed(named):
         yield from _twins(code, term, want)
@@ -72,8 +72,7 @@ def raised(code: Code, test: Expr, start: int, end: int) -> Iterator[list[Change
     for term in _terms(code, test):
         subject, op, value = _comparison(term.node)
         if subject == _ARCH and op == "<" and value == start and term.node.args[1][1].at:
-            last = term.node.args[1][1].at
-            yield [(code.offset(*last[:2]), code.offset(*last[2:]), str(end))]
+            yield [(*offsets(code, term.node.args[1][1].at), str(end))]
 
 
 def _terms(code: Code, test: Expr) -> tuple[Term, ...]:
@@ -107,7 +106,7 @@ def _comparison(node: Expr) -> tuple[str, str, object]:
     return left.args[0], op, right.args[0]
 
 
-def _beside_others(code: Code, term: Term) -> bool:
+def _beside_others(term: Term) -> bool:
     """Whether the same macro is compared with another number beside a term: a list, to which one more is added."""
     subject, op, _ = _comparison(term.node)
     if term.parent is None or not op or not (term.inside("or") or term.inside("and")):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from bwlint.chips import TargetSet
+from bwlint.fix.cuda.terms import offsets
 from bwlint.judging.guards import Guarded
-from bwlint.model.expr import Span
 from bwlint.readers.cuda.lexer import Code
 
 _INTRODUCED = re.compile(
@@ -30,7 +30,7 @@ def not_introduced(code: Code, guarded: Guarded, guards: Sequence[Guarded], gain
         return None
     others = (other for other in guards if other.guard.at != guarded.guard.at)
     regions = [region for other in others for region in _regions(code, other)]
-    used = set(_WORD.findall(code.text, *_offsets(code, at)))
+    used = set(_WORD.findall(code.text, *offsets(code, at)))
     missing: dict[str, bool] = {}
     for name, place in _introduced(code.text):
         if name in used:
@@ -52,8 +52,4 @@ def _regions(code: Code, guarded: Guarded) -> Iterator[tuple[int, int, TargetSet
     sets, guard = guarded.sets, guarded.guard
     for side, targets in ((guard.yes, sets.may), (guard.no, sets.live - sets.must)):
         if side.at is not None:
-            yield (*_offsets(code, side.at), targets)
-
-
-def _offsets(code: Code, at: Span) -> tuple[int, int]:
-    return code.offset(*at[:2]), code.offset(*at[2:])
+            yield (*offsets(code, side.at), targets)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from bwlint.chips import NO_TARGET, TargetSet
 from bwlint.fix.change import WantedChange, shifted
 from bwlint.fix.edited import edited as edited_module
+from bwlint.fix.edited import outline
 from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Gate, Module, Operation
 from bwlint.model.findings import NoFix, Proof
@@ -48,9 +49,8 @@ class FileChecker:
         if old is None or new is None:
             return NoFix("the edited guard does not ask for the target any more")
         if new.live != old.live or new.may != wanted & old.live:
-            return NoFix(
-                f"the edited guard would compile for {_few((new.may - wanted) | (wanted & old.live - new.may))}"
-            )
+            wrong = (new.may - wanted) | (wanted & old.live - new.may)
+            return NoFix(f"the edited guard would compile for {_few(wrong)}")
         moved = (new.may - old.may) | (old.may - new.may)
         if _moved(old, new) - moved:
             return NoFix("the edit would change the guard for other targets")
@@ -72,8 +72,8 @@ class FileChecker:
         """No instruction comes to targets that lack it."""
         for old, new in zip(needs(self.module), needs(edited), strict=True):
             gained = after.compiled(edited, new.path) - self.before.compiled(self.module, old.path)
-            if wrong := gained - legal(new):
-                return NoFix(f"`{short(new)}` does not assemble for {_few(wrong)}")
+            if lacking := gained - legal(new):
+                return NoFix(f"`{short(new)}` does not assemble for {_few(lacking)}")
             if gained - moved:
                 return NoFix(f"the edit would change for whom line {old.at[0]} is compiled")
         return None
@@ -114,9 +114,9 @@ class FileChecker:
         if any(a.text != b.text for index, (a, b) in enumerate(guards) if index != edited_guard):
             return False
         gates = zip(mine.gates, its.gates, strict=True)
-        if any(_shape(a) != _shape(b) for a, b in gates):
+        if any(outline(a) != outline(b) for a, b in gates):
             return False
-        return [_need(one) for one in needs(mine)] == [_need(one) for one in needs(its)]
+        return [outline(one) for one in needs(mine)] == [outline(one) for one in needs(its)]
 
 
 def needs(module: Module) -> list[Operation]:
@@ -126,14 +126,6 @@ def needs(module: Module) -> list[Operation]:
 
 def _index(gates: tuple[Gate, ...], gate: Gate) -> int | None:
     return next((index for index, other in enumerate(gates) if other == gate), None)
-
-
-def _shape(gate: Gate) -> tuple[str, str, str]:
-    return gate.kind, gate.qualname, gate.name
-
-
-def _need(operation: Operation) -> tuple[str, str, str]:
-    return operation.kind, operation.name, operation.qualname
 
 
 def _moved(old: TargetSets, new: TargetSets) -> TargetSet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bwlint.fix import Job
+from bwlint.fix.apply import bounds
 from bwlint.judging.drafts import RelatedSpan
 from bwlint.judging.wrappers import for_family, name_of, wrapper_of
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
@@ -10,7 +11,6 @@ from bwlint.sources.texts import Texts
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of all uses of a wrapper; `NoFix` says why there is none."""
     guarded = job.guarded
     wrapper = wrapper_of(job.context, guarded) if guarded is not None else None
     family = for_family(job.context, guarded, job.remedy.chips) if guarded is not None else None
@@ -33,5 +33,4 @@ def _renamed(texts: Texts, place: RelatedSpan, old: str, new: str) -> tuple[Edit
     found = text.region(*place.at) if text is not None else None
     if text is None or found is None:
         return ()
-    start, end = text.offset(found.line, found.column), text.offset(found.end_line, found.end_column)
-    return (Edit(place.module.path, found, new),) if text.source[start:end] == old else ()
+    return (Edit(place.module.path, found, new),) if text.source[slice(*bounds(text, found))] == old else ()

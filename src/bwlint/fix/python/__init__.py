@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Literal
 
 from bwlint.chips import ChipSet
@@ -37,7 +38,6 @@ _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of a test; `NoFix` says why there is none."""
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return NoFix("nothing here tells which test to mend")
@@ -103,7 +103,7 @@ def propose(
         return NoFix("the literal is compared with a queried shared-memory limit")
     if gate.kind in _TABLES and not unsafe_reason:
         return NoFix("what stands in a row is for a person to say")
-    spellings = (_rows,) if gate.kind in _TABLES else _SPELLINGS
+    spellings = (_of("rows"),) if gate.kind in _TABLES else _SPELLINGS
     proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
     if isinstance(proved, NoFix):
         return proved
@@ -141,42 +141,17 @@ def _literals(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
     return found if isinstance(found, NoFix) else ((edit,) for edit in found)
 
 
-def _helpers(place: ConditionPlace) -> Iterable[Candidate]:
-    """Calls of helpers of the tree, which another helper answers."""
-    from bwlint.fix.python.helpers import proposals
+def _of(name: str) -> Spelling:
+    """The proposals of a module of this package, which is loaded when they are asked for."""
 
-    return proposals(place)
+    def spelling(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
+        found: Iterable[Candidate] | NoFix = import_module(f"{__name__}.{name}").proposals(place)
+        return found
 
-
-def _methods(place: ConditionPlace) -> Iterable[Candidate]:
-    """Methods of platform objects, which have sisters for families."""
-    from bwlint.fix.python.methods import proposals
-
-    return proposals(place)
+    return spelling
 
 
-def _bounds(place: ConditionPlace) -> Iterable[Candidate]:
-    """Open lower bounds, with an end."""
-    from bwlint.fix.python.bounds import proposals
-
-    return proposals(place)
-
-
-def _rows(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
-    """Rows of a table, copied for the twin."""
-    from bwlint.fix.python.rows import proposals
-
-    return proposals(place)
-
-
-def _flags(place: ConditionPlace) -> Iterable[Candidate]:
-    """Flags of a build, with those of the twins beside them."""
-    from bwlint.fix.python.flags import proposals
-
-    return proposals(place)
-
-
-_SPELLINGS: tuple[Spelling, ...] = (_methods, _literals, _helpers, _flags, _bounds)
+_SPELLINGS: tuple[Spelling, ...] = (_of("methods"), _literals, _of("helpers"), _of("flags"), _of("bounds"))
 
 
 def first_proved(

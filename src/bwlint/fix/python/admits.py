@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from bwlint.chips import ChipSet
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
-from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python import first_proved
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
@@ -29,11 +28,9 @@ def mend(job: Job) -> Fix | NoFix:
     change = WantedChange.between(judged.sets, remedy.chips, "admit")
     if isinstance(change, NoFix):
         return change
-    gate, tree = judged.gate, job.context.tree
-    at = gate.leaf or gate.at
-    place = ConditionPlace(tree, job.module, job.root, gate, judged.sets, job.source, at, change)
-    if said := meant_exactly(gate, place.span, job.source, change):
-        return said
+    place = ConditionPlace.of(job, judged, change)
+    if isinstance(place, NoFix):
+        return place
     proved = first_proved(place, (_proposals,), f"{remedy.evidence or 'none'} (unsafe: {remedy.unsafe})")
     if isinstance(proved, NoFix):
         return proved
@@ -74,10 +71,8 @@ def _spelled(syntax: Syntax, like: ast.expr, chips: ChipSet) -> Iterator[list[st
         yield [f"({chip.major}, {chip.minor})" for chip in chips]
     if not isinstance(like, ast.Constant) or isinstance(like.value, bool):
         return
-    joined, majors = (
-        [str(chip.joined) for chip in chips],
-        [str(major) for major in sorted({chip.major for chip in chips})],
-    )
+    joined = [str(chip.joined) for chip in chips]
+    majors = [str(major) for major in sorted({chip.major for chip in chips})]
     if isinstance(like.value, int):
         yield from (joined, majors) if like.value > max(chip.major for chip in chips) else (majors, joined)
     elif isinstance(like.value, str):

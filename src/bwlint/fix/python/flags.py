@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import Chip, chip_of_number
+from bwlint.chips import chip_of_number
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
@@ -35,11 +35,7 @@ def _twins(place: ConditionPlace, name: str) -> list[str]:
     chip = chip_of_number(int(found[1])) if found else None
     if found is None or chip is None or chip not in place.change.twins:
         return []
-    return [_renamed(name, found, other) for other in place.change.beside(chip)]
-
-
-def _renamed(name: str, found: re.Match[str], chip: Chip) -> str:
-    return name[: found.start(1)] + str(chip.joined) + name[found.end(1) :]
+    return [f"{name[: found.start(1)]}{other.joined}{name[found.end(1) :]}" for other in place.change.beside(chip)]
 
 
 def _is_set(syntax: Syntax, use: ast.Name, name: str) -> bool:

@@ -196,7 +196,6 @@ def _is_there(place: ConditionPlace, helper: _Call, name: str) -> bool:
 
 
 def _renamed(place: ConditionPlace, syntax: Syntax, helper: _Call, call: ast.Call, name: str) -> Iterator[Candidate]:
-    """The call of another helper."""
     brought = _brought(place, syntax, helper, call, (name,), instead=True)
     last = _last(call)
     if not isinstance(brought, NoFix) and last:
@@ -241,16 +240,13 @@ def _with_others(place: ConditionPlace, syntax: Syntax, call: ast.Call, others: 
     if isinstance(parent, ast.BoolOp):
         return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
     breakable = isinstance(parent, ast.If | ast.While | ast.Return | ast.Assign | ast.Assert)
-    if not breakable and not isinstance(parent, ast.IfExp | ast.keyword) and not _is_argument(call, parent):
+    is_argument = isinstance(parent, ast.Call) and call in parent.args
+    if not (breakable or is_argument or isinstance(parent, ast.IfExp | ast.keyword)):
         return None
     more = "".join(f" or {other}" for other in others)
     if breakable and len(syntax.text.line(call.lineno)) + len(more) > LINE:
         return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
     return syntax.edit(path, end, end, more)
-
-
-def _is_argument(call: ast.Call, parent: ast.AST) -> bool:
-    return isinstance(parent, ast.Call) and call in parent.args
 
 
 def _gap(syntax: Syntax, chain: ast.BoolOp, operand: ast.expr) -> str:

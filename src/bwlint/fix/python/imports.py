@@ -22,7 +22,8 @@ def bring(
     """
     statement = _import_of(syntax, beside, use)
     if statement is None:
-        return [] if all(_defines(syntax.tree, name) for name in names) else NoFix(f"nothing here imports `{beside}`")
+        defined = {node.name for node in syntax.tree.body if isinstance(node, ast.FunctionDef)}
+        return [] if defined.issuperset(names) else NoFix(f"nothing here imports `{beside}`")
     if _replaced(syntax.tree, beside, statement):
         return NoFix(f"`{beside}` is something else where it cannot be imported")
     held = {alias.name for alias in statement.names if alias.asname is None}
@@ -66,7 +67,7 @@ def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> li
     if not new or not top:
         return [] if not new else NoFix("the file imports nothing at its top")
     same = [node for node in top if _package(node) == module.partition(".")[0]]
-    last = (same or [node for node in top if not _is_future(node)] or top)[-1]
+    last = (same or [node for node in top if _package(node) != "__future__"] or top)[-1]
     end = syntax.end(last)
     rest = source.find("\n", end)
     if rest < 0:
@@ -107,10 +108,6 @@ def _package(node: ast.Import | ast.ImportFrom) -> str:
     return "." if node.level else (node.module or "").partition(".")[0]
 
 
-def _is_future(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
-
-
 def _import_of(syntax: Syntax, name: str, use: ast.expr, other: ast.ImportFrom | None = None) -> ast.ImportFrom | None:
     """The `from ... import` that binds a name where it is used, innermost scope first; `other` says of which module.
 
@@ -126,15 +123,11 @@ def _import_of(syntax: Syntax, name: str, use: ast.expr, other: ast.ImportFrom |
             and any(_local(alias) == name for alias in node.names)
             and (other is None or (_module(node) == _module(other) and any(alias.name == name for alias in node.names)))
         ]
-        around = [node for node in found if _block(syntax, node) in _blocks(syntax, use)]
+        reached = {_block(syntax, node) for node in syntax.around(use)} - {None}
+        around = [node for node in found if _block(syntax, node) in reached]
         if found and (around or other is None):
             return around[0] if around else found[0] if len(found) == 1 else None
     return None
-
-
-def _blocks(syntax: Syntax, use: ast.expr) -> set[tuple[int, str] | None]:
-    """The blocks around a place: whose statements have run when it is reached."""
-    return {_block(syntax, node) for node in syntax.around(use)} - {None}
 
 
 def _block(syntax: Syntax, statement: ast.AST) -> tuple[int, str] | None:
@@ -162,10 +155,6 @@ def _module(node: ast.ImportFrom) -> tuple[str | None, int]:
 
 def _local(alias: ast.alias) -> str:
     return alias.asname or alias.name
-
-
-def _defines(tree: ast.Module, name: str) -> bool:
-    return any(isinstance(node, ast.FunctionDef) and node.name == name for node in tree.body)
 
 
 def _bound(tree: ast.Module, name: str, own: ast.ImportFrom) -> bool:

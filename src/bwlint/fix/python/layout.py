@@ -25,16 +25,9 @@ def _inline(container: Container, index: int, value: cst.BaseExpression) -> Cont
     follows = twin.comma
     if len(container.elements) == 1 and isinstance(container, cst.Tuple) and not _has_newline(container):
         follows = cst.MaybeSentinel.DEFAULT
-    gap = next(
-        (space for space in _gaps(container) if isinstance(space, cst.SimpleWhitespace)),
-        cst.SimpleWhitespace(" "),
-    )
-    return _placed(
-        container,
-        index,
-        twin.with_changes(comma=cst.Comma(whitespace_after=gap)),
-        cst.Element(value, follows),
-    )
+    plain = (space for space in _gaps(container) if isinstance(space, cst.SimpleWhitespace))
+    comma = cst.Comma(whitespace_after=next(plain, cst.SimpleWhitespace(" ")))
+    return _placed(container, index, twin.with_changes(comma=comma), cst.Element(value, follows))
 
 
 def _on_own_line(
@@ -46,7 +39,7 @@ def _on_own_line(
 ) -> Container:
     """Comments stay with the element that they are about."""
     twin = container.elements[index]
-    rest = after.with_changes(first_line=_bare(after.first_line))
+    rest = after.with_changes(first_line=after.first_line.with_changes(whitespace=_NO_SPACE, comment=None))
     comma = twin.comma if isinstance(twin.comma, cst.Comma) else cst.Comma()
     if index + 1 < len(container.elements):
         kept = comma.with_changes(whitespace_after=after.with_changes(empty_lines=()))
@@ -56,10 +49,6 @@ def _on_own_line(
     kept = comma.with_changes(whitespace_after=line)
     placed = _placed(container, index, twin.with_changes(comma=kept), cst.Element(value, twin.comma))
     return _closed(placed, rest)
-
-
-def _bare(line: cst.TrailingWhitespace) -> cst.TrailingWhitespace:
-    return line.with_changes(whitespace=_NO_SPACE, comment=None)
 
 
 def _placed(container: Container, index: int, twin: cst.BaseElement, added: cst.BaseElement) -> Container:
@@ -80,21 +69,19 @@ def _has_newline(container: Container) -> bool:
 def _space_before(container: Container, index: int) -> Space:
     if index:
         return _gap_after(container.elements[index - 1])
-    if isinstance(container, cst.List):
-        return container.lbracket.whitespace_after
-    if isinstance(container, cst.Set):
-        return container.lbrace.whitespace_after
-    return container.lpar[-1].whitespace_after if container.lpar else _NO_SPACE
+    if isinstance(container, cst.Tuple):
+        return container.lpar[-1].whitespace_after if container.lpar else _NO_SPACE
+    opening = container.lbracket if isinstance(container, cst.List) else container.lbrace
+    return opening.whitespace_after
 
 
 def _space_after(container: Container, index: int) -> Space:
     if index + 1 < len(container.elements):
         return _gap_after(container.elements[index])
-    if isinstance(container, cst.List):
-        return container.rbracket.whitespace_before
-    if isinstance(container, cst.Set):
-        return container.rbrace.whitespace_before
-    return container.rpar[0].whitespace_before if container.rpar else _NO_SPACE
+    if isinstance(container, cst.Tuple):
+        return container.rpar[0].whitespace_before if container.rpar else _NO_SPACE
+    closing = container.rbracket if isinstance(container, cst.List) else container.rbrace
+    return closing.whitespace_before
 
 
 def _gap_after(element: cst.BaseElement) -> Space:

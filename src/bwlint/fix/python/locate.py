@@ -5,9 +5,7 @@ libcst sees only the statement of the module that the span lies in: it is slow, 
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +16,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from bwlint.fix.change import WantedChange
 from bwlint.fix.python.spellings import rewrites
+from bwlint.fix.python.syntax import between, parse
 from bwlint.model.expr import Span
 from bwlint.model.findings import Edit, NoFix, Region
 from bwlint.sources.read import SourceText
@@ -56,15 +55,12 @@ def _first_line(error: Exception) -> str:
 
 def _statement(source: str, span: Span) -> tuple[int, str] | None:
     """The lines of the module's statement in which `span` lies: the number of the first, and their text."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    syntax = parse(source)
+    if syntax is None:
         return None
     first, last = span[0], span[2]
     # backwards, since statements may share a line
-    for node in reversed(body):
+    for node in reversed(syntax.tree.body):
         start = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
         end = node.end_lineno or start
         if start <= last and first <= end:
@@ -136,8 +132,7 @@ def _edit(parsed: _Parsed, node: cst.CSTNode, replacement: cst.BaseExpression) -
     if _runs_on(old[:start], written) or _runs_on(written, old[end:]):
         return None
     start, end, written = _trimmed(old, start, end, written)
-    (line, column), (end_line, end_column) = _line_column(old, start), _line_column(old, end)
-    return Region(line, column, end_line, end_column), written
+    return between(parsed.text, "", start, end, written).region, written
 
 
 def _runs_on(before: str, after: str) -> bool:
@@ -154,12 +149,6 @@ def _offsets(parsed: _Parsed, node: Any) -> tuple[int, int]:
 
 def _offset(text: SourceText, line: int, column: int) -> int:
     return text.offset(line, text.column_of_character(line, column))
-
-
-def _line_column(source: str, offset: int) -> Place:
-    before = SourceText(source[:offset])
-    last = len(before.lines)
-    return last, before.column_of_character(last, len(before.line(last)))
 
 
 def _comments(node: cst.CSTNode) -> list[str]:

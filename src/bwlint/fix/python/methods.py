@@ -11,7 +11,6 @@ from bwlint.evaluate.values import Ref
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
 from bwlint.fix.python.syntax import Syntax, parse
-from bwlint.model.facts import Module
 from bwlint.readers.spans import span
 
 EXACT = "is_device_capability"
@@ -117,8 +116,5 @@ def _has(place: ConditionPlace, dotted: str, name: str) -> bool:
     if home is None:
         return True
     near = [home, *(place.tree.module(node.args[0]) for node in home.names.values() if node.op == "import")]
-    return any(module is not None and _defines(module, name) for module in near)
-
-
-def _defines(module: Module, name: str) -> bool:
-    return any(qualname.endswith(f".{name}") for qualname in module.functions)
+    functions = (qualname for module in near if module is not None for qualname in module.functions)
+    return any(qualname.endswith(f".{name}") for qualname in functions)

@@ -13,7 +13,6 @@ from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.change import WantedChange
 from bwlint.fix.edited import edited as edited_module
-from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.items import behind
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker
@@ -24,24 +23,21 @@ from bwlint.model.findings import Fix, NoFix
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of a list of names; `NoFix` says why there is none."""
-    judged, remedy = job.judged, job.remedy
-    syntax = parse(job.source)
+    judged, syntax = job.judged, parse(job.source)
     if judged is None or syntax is None:
         return NoFix("nothing here tells which list to mend")
     change = WantedChange("family", judged.core, NONE, NONE)
-    gate, module = judged.gate, job.module
-    place = ConditionPlace(job.context.tree, module, job.root, gate, judged.sets, job.source, gate.at, change)
-    if said := meant_exactly(gate, place.span, job.source, change):
-        return said
+    gate = judged.gate
+    place = ConditionPlace.of(job, judged, change, gate.at)
+    if isinstance(place, NoFix):
+        return place
     candidate = _added(place, syntax)
     if isinstance(candidate, NoFix):
         return candidate
-    words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
-    proof = GateChecker(place).prove(candidate, words)
+    proof = GateChecker(place).prove(candidate, job.evidence)
     if isinstance(proof, NoFix):
         return proof
-    edited = edited_module(module, apply(job.source, candidate))
+    edited = edited_module(job.module, apply(job.source, candidate))
     after = next((other for other in edited.gates if other.at[:2] == gate.at[:2] and other.kind == gate.kind), gate)
     old, new = _names(gate), _names(after)
     added = [name for name in new if name not in old]
@@ -49,7 +45,7 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("the edited list does not have the names of the family")
     proof = replace(proof, before_may=old, before_must=old, after_may=new, after_must=new)
     title = f"Add the names of the family: {', '.join(f'`{name}`' for name in added)}"
-    return Fix("unsafe" if remedy.unsafe else "safe", "family", title, candidate, proof)
+    return Fix(job.applicability, "family", title, candidate, proof)
 
 
 def _added(place: ConditionPlace, syntax: Syntax) -> Candidate | NoFix:

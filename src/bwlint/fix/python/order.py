@@ -11,7 +11,6 @@ from pathlib import PurePath
 from bwlint.chips import NONE
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
-from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python import first_proved
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.ranges import ranges
@@ -25,22 +24,19 @@ _BUILDING = frozenset({"setup.py", "conftest.py"})
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix of an order; `NoFix` says why there is none."""
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return NoFix("nothing here tells which test to mend")
     moved = (remedy.chips | judged.core) - (remedy.chips & judged.core)
     change = WantedChange("type", remedy.chips, moved, NONE)
-    tree, module = job.context.tree, job.module
-    place = ConditionPlace(tree, module, job.root, judged.gate, judged.sets, job.source, job.draft.at, change)
-    if said := meant_exactly(judged.gate, place.span, job.source, change):
-        return said
-    words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
-    proved = first_proved(place, (ranges, partial(releases, packaging=_uses_packaging(job))), words)
+    place = ConditionPlace.of(job, judged, change, job.draft.at)
+    if isinstance(place, NoFix):
+        return place
+    proved = first_proved(place, (ranges, partial(releases, packaging=_uses_packaging(job))), job.evidence)
     if isinstance(proved, NoFix):
         return proved
     candidate, proof = proved
-    return Fix("unsafe" if remedy.unsafe else "safe", "type", _title(candidate), candidate, proof)
+    return Fix(job.applicability, "type", _title(candidate), candidate, proof)
 
 
 def _uses_packaging(job: Job) -> bool:

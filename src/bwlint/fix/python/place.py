@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
+from bwlint.fix.meant import meant_exactly
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
-from bwlint.model.findings import Edit
+from bwlint.model.findings import Edit, NoFix
+from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree
 
 Candidate: TypeAlias = tuple[Edit, ...]
@@ -30,3 +33,11 @@ class ConditionPlace:
     source: str
     span: Span
     change: WantedChange
+
+    @classmethod
+    def of(cls, job: Job, judged: Judged, change: WantedChange, span: Span | None = None) -> ConditionPlace | NoFix:
+        """The place of a test; `NoFix` says why comments there forbid an edit."""
+        gate = judged.gate
+        at = span or gate.leaf or gate.at
+        refused = meant_exactly(gate, at, job.source, change)
+        return refused or cls(job.context.tree, job.module, job.root, gate, judged.sets, job.source, at, change)

@@ -12,6 +12,7 @@ from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.fix.apply import apply
 from bwlint.fix.change import shifted
 from bwlint.fix.edited import edited as edited_module
+from bwlint.fix.edited import outline
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Module
@@ -62,10 +63,10 @@ class GateChecker:
     def _paired(self, edited: Module, candidate: Candidate) -> list[tuple[Gate, Gate]] | None:
         """The gates of the file with what has become of them; None where one came or went beside the edits."""
         old, new = self.place.module.gates, edited.gates
-        before, after = [_key(gate) for gate in old], [_key(gate) for gate in new]
+        before, after = [outline(gate) for gate in old], [outline(gate) for gate in new]
         if before == after:
             return list(zip(old, new, strict=True))
-        written = _written(self.place.source, candidate)
+        written = _written(candidate)
         pairs: list[tuple[Gate, Gate]] = []
         for kind, start, end, new_start, new_end in SequenceMatcher(None, before, after, False).get_opcodes():
             if kind == "equal":
@@ -123,17 +124,13 @@ def _is_limit(node: Expr) -> bool:
     return node.op == "source" and node.args[0] == "smem-optin"
 
 
-def _key(gate: Gate) -> tuple[str, str, str]:
-    return gate.kind, gate.qualname, gate.name
-
-
 def _touched(gate: Gate, candidate: Candidate) -> bool:
     """Whether a gate stands on lines that an edit rewrites."""
     regions = (edit.region for edit in candidate)
     return any(region.line <= gate.at[0] and gate.at[2] <= region.end_line for region in regions)
 
 
-def _written(source: str, candidate: Candidate) -> list[tuple[int, int]]:
+def _written(candidate: Candidate) -> list[tuple[int, int]]:
     """The lines of the edited text that an edit wrote, first and last."""
     found, shift = [], 0
     for edit in sorted(candidate, key=lambda edit: (edit.region.line, edit.region.column)):

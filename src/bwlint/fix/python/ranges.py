@@ -33,7 +33,7 @@ def ranges(place: ConditionPlace) -> Iterator[Candidate]:
             subject = syntax.segment(found.subject)
             asked = [f"{subject}.is_family_of({found.enum}.{name})" for name in _families(found)]
             text = " or ".join(asked)
-            if len(asked) > 1 and not _stands_alone(syntax, node, found):
+            if len(asked) > 1 and not _stands_alone(syntax, node):
                 text = f"({text})"
             yield (syntax.edit(place.module.path, syntax.start(found.first), syntax.end(found.last), text),)
 
@@ -89,7 +89,7 @@ def _target(chip: Chip) -> str:
     return names.get("f") or names.get("a") or names[""]
 
 
-def _stands_alone(syntax: Syntax, node: ast.expr, found: _Range) -> bool:
+def _stands_alone(syntax: Syntax, node: ast.expr) -> bool:
     """Whether nothing that binds tighter than `or` is around the range."""
     if isinstance(node, ast.BoolOp) and len(node.values) > 2:
         return False

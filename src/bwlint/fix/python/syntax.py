@@ -39,11 +39,9 @@ class Syntax:
         yield from sorted((node for node in found if place.holds(span(node))), key=span)
 
     def start(self, node: Located) -> int:
-        """Where a node begins, as an index of the text."""
         return self.offset(node.lineno, node.col_offset)
 
     def end(self, node: Located) -> int:
-        """Where a node ends, as an index of the text."""
         assert node.end_lineno is not None and node.end_col_offset is not None
         return self.offset(node.end_lineno, node.end_col_offset)
 
@@ -52,7 +50,6 @@ class Syntax:
         return self.text.offset(line, self.text.column(line, byte))
 
     def segment(self, node: Located) -> str:
-        """The text of a node."""
         return self.text.source[self.start(node) : self.end(node)]
 
     def edit(self, path: str, start: int, end: int, text: str) -> Edit:
@@ -64,7 +61,6 @@ class Syntax:
         return "\r\n" if "\r\n" in self.text.source else "\n"
 
     def indent(self, line: int) -> str:
-        """The blanks that a line begins with."""
         text = self.text.line(line)
         return text[: len(text) - len(text.lstrip())]
 

@@ -25,17 +25,7 @@ if TYPE_CHECKING:
 
 PageKind = Literal["audit", "check", "inspection", "matrix", "plan", "port"]
 
-SCRIPTS = (
-    "page.js",
-    "source.js",
-    "list.js",
-    "findings.js",
-    "audit.js",
-    "tables.js",
-    "plan.js",
-    "port.js",
-    "start.js",
-)
+SCRIPTS = ("page.js", "source.js", "list.js", "findings.js", "audit.js", "tables.js", "plan.js", "port.js", "start.js")
 
 
 def render(report: Report, setting: Setting, receipts: Sequence[Receipt] = ()) -> str:

@@ -61,14 +61,8 @@ def _answers(module: str) -> dict[str, Any]:
 
 def apply(bindings: ModuleType) -> None:
     name = bindings.__name__
-    success = next(
-        (
-            code
-            for code in (_member(bindings, "CUresult", "CUDA_SUCCESS"), _member(bindings, "cudaError_t", "cudaSuccess"))
-            if code is not None
-        ),
-        0,
-    )
+    codes = (_member(bindings, "CUresult", "CUDA_SUCCESS"), _member(bindings, "cudaError_t", "cudaSuccess"), 0)
+    success = next(code for code in codes if code is not None)
     answers = _answers(name)
     for call in dir(bindings):
         if _CALL.fullmatch(call) and not isinstance(getattr(bindings, call), type):

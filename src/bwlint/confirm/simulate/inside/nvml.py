@@ -7,18 +7,14 @@ from typing import Any
 
 from . import facts
 
-
-def _capability(_: Any) -> tuple[int, int]:
-    found: tuple[int, int] = facts.told("nvmlDeviceGetCudaComputeCapability", facts.capability())
-    return found
-
-
 _ANSWERS = {
     **dict.fromkeys(("nvmlInit", "nvmlInitWithFlags", "nvmlShutdown"), lambda *_: None),
     **dict.fromkeys(("nvmlDeviceGetHandleByIndex", "nvmlDeviceGetHandleByUUID"), lambda _: "bwlint"),
     "nvmlDeviceGetCount": lambda: facts.told("nvmlDeviceGetCount", 1),
     "nvmlDeviceGetName": lambda _: facts.ask("nvmlDeviceGetName", "name"),
-    "nvmlDeviceGetCudaComputeCapability": _capability,
+    "nvmlDeviceGetCudaComputeCapability": lambda _: facts.told(
+        "nvmlDeviceGetCudaComputeCapability", facts.capability()
+    ),
 }
 
 

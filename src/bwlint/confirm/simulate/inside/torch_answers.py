@@ -64,30 +64,17 @@ def _zero(*_: Any, **__: Any) -> int:
     return 0
 
 
-def _capability(_: Any = None) -> tuple[int, int]:
-    found: tuple[int, int] = facts.told("torch.cuda.get_device_capability", facts.capability())
-    return found
-
-
-def _name(_: Any = None) -> Any:
-    return facts.ask("torch.cuda.get_device_name", "name")
-
-
 def _properties(*_: Any, **__: Any) -> SimulatedProperties:
     return SimulatedProperties()
 
 
-def _memory(*_: Any, **__: Any) -> Any:
-    return facts.refuse("torch.cuda.mem_get_info", "how much is free depends on what runs")
-
-
-_ANSWERS = {
+_ANSWERS: dict[str, Any] = {
     "is_available": lambda: facts.told("torch.cuda.is_available", True),
     "device_count": lambda: facts.told("torch.cuda.device_count", 1),
-    "get_device_capability": _capability,
-    "get_device_name": _name,
+    "get_device_capability": lambda _=None: facts.told("torch.cuda.get_device_capability", facts.capability()),
+    "get_device_name": lambda _=None: facts.ask("torch.cuda.get_device_name", "name"),
     "get_device_properties": _properties,
-    "mem_get_info": _memory,
+    "mem_get_info": lambda *_, **__: facts.refuse("torch.cuda.mem_get_info", "how much is free depends on what runs"),
     "is_initialized": lambda: True,
     "current_device": _zero,
     "_exchange_device": _zero,
