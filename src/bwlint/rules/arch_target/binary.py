@@ -10,7 +10,7 @@ from bwlint.binaries.shipments import NONE as NOTHING
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.chips.wording import listed, plain
 from bwlint.judging import claims
-from bwlint.model.findings import Claim
+from bwlint.model.findings import Claim, Severity
 from bwlint.model.naming import counted
 from bwlint.rules.arch_target import RULE
 
@@ -85,13 +85,17 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
     alone = len(shipment.libraries) == 1
     files = {unit.path or library.path for library in shipment.libraries for unit in library.units}
     places = "" if len(files) == 1 else f" in {len(files)} files"
+    many = f"{counted(len(units), 'container')}{places}"
     reason = main_reason(shipment.libraries, dead.names[0])
+    specific, built = all(unit.is_specific for unit in units), "that is built " if shipment.compiles else ""
+    rest = f"; the rest compiles at run time ({', '.join(shipment.compiles)})" if built else ""
+    severities: tuple[Severity, ...] = ("error", "warning", "note")
     return Flaw(
         rule=RULE,
-        severity=("note" if shipment.compiles else "warning") if all(unit.is_specific for unit in units) else "error",
+        severity=severities[specific + bool(built)],
         confidence="high",
         path=shipment.libraries[0].path if alone else shipment.name,
-        message=f"nothing here runs on {plain(dead)}: {counted(len(units), 'container')}{places}, {reason}",
+        message=f"nothing {built}here runs on {plain(dead)}: {many}, {reason}{rest}",
         label=f"nothing for {plain(dead)}",
         advice=f"build for {plain(dead)} too, or add plain PTX",
         key="nothing",
