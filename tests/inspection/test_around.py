@@ -304,6 +304,11 @@ def test_programs_without_a_suffix(tmp_path: Path, files: dict[str, bytes], expe
     assert said(tmp_path, files) == expected
 
 
+def test_a_file_without_a_suffix_that_is_named(tmp_path: Path) -> None:
+    told = asked(tmp_path, "kernels", container(entry(cubin(90), 90)))["shipments"][0]["answer"]
+    assert told == "does not run on 12.0: cubins for sm_90, no PTX"
+
+
 @pytest.mark.parametrize(
     ("rows", "files", "expected"),
     [

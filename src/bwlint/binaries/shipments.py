@@ -259,7 +259,7 @@ class Flaw:
 
     rule: RuleTraits
     severity: Severity
-    confidence: Confidence
+    confidence: Confidence = "high"
     path: str
     message: str
     label: str

@@ -158,9 +158,8 @@ def examine(
     libraries: list[DeviceLibrary] = []
     others = 0
     run_time = RunTime()
-    metadata = Metadata(
-        origin.files[0][0] if len(origin.files) == 1 else origin.name.partition("==")[0], origin.machine
-    )
+    top = origin.files[0][0] if len(origin.files) == 1 else origin.name.partition("==")[0]
+    metadata = Metadata(top, origin.machine)
     aside = 0
     for library in _libraries(origin, asked, scratch, unread, run_time, metadata, allowance or Allowance(), deep=deep):
         if library.units and origin.is_package and is_bare(library) and _OF_TESTS.search(library.path):
@@ -237,7 +236,7 @@ def _libraries(
                     run_time.take(entry.path, entry.source)
                 continue
             metadata.take(entry.path, entry.source)
-            if not _may_be_binary(entry):
+            if entry.path != metadata.top and not _may_be_binary(entry):
                 continue
             library = read_library(entry.path, entry.source, asked, deep=deep, allowance=allowance)
         except ReadError as error:
@@ -275,11 +274,11 @@ def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterato
 
 
 def _may_be_binary(entry: ArchiveEntry) -> bool:
-    """Whether a file is no text by its name, or by what it begins with."""
-    name = PurePosixPath(entry.path).name
-    return name != PROJECT and (
-        not is_program(name) or is_assembler(name) or entry.source.read(0, min(entry.source.size, len(MAGIC))) == MAGIC
-    )
+    """Whether a member is no text by its name, or by what it begins with."""
+    name, source = PurePosixPath(entry.path).name, entry.source
+    if is_program(name) and not is_assembler(name):
+        return source.read(0, min(source.size, len(MAGIC))) == MAGIC
+    return name != PROJECT
 
 
 def _entries(origin: Origin, scratch: Path) -> Iterator[ArchiveEntry | Skipped]:

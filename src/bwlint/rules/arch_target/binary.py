@@ -8,7 +8,7 @@ from bwlint.binaries.operations import is_spare, kernels_beside, variant
 from bwlint.binaries.shipments import ALL, DeviceLibrary, Flaw, KernelOperation, LoadUnit, Shipment, main_reason
 from bwlint.binaries.shipments import NONE as NOTHING
 from bwlint.chips import NONE, ChipSet, siblings
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import listed, plain, targets
 from bwlint.judging import claims
 from bwlint.model.findings import Claim, Severity
 from bwlint.model.naming import counted
@@ -68,11 +68,10 @@ def _half(
     return Flaw(
         rule=RULE,
         severity="warning" if is_judged else "note",
-        confidence="high",
         path=library.path,
         message=f"{places} {run} on {plain(present)} and not on {plain(missing)}: {reason}{hosts}",
         label=f"for {plain(present)} only",
-        advice=f"build for the family ({_family_target(present)}), or add {_own_targets(missing)}",
+        advice=f"build for the family ({_family_target(present)}), or add {targets(missing)}",
         key=f"half {plain(missing)}",
         admitted=ChipSet.where(lambda chip: any(_serves(unit, ChipSet.of(chip.name)) for unit in cut)),
         claims=_of_units(library, cut, missing),
@@ -93,7 +92,6 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
     return Flaw(
         rule=RULE,
         severity=severities[specific + bool(built)],
-        confidence="high",
         path=shipment.libraries[0].path if alone else shipment.name,
         message=f"nothing {built}here runs on {plain(dead)}: {many}, {reason}{rest}",
         label=f"nothing for {plain(dead)}",
@@ -111,7 +109,6 @@ def _absent(library: DeviceLibrary, absent: ChipSet) -> Flaw:
     return Flaw(
         rule=RULE,
         severity="note" if specific else "warning",
-        confidence="high",
         path=library.path,
         message=(
             f"nothing of this library runs on {plain(absent)}: {counted(len(library.units), 'container')}, {reason}"
@@ -133,7 +130,6 @@ def _compiled(library: DeviceLibrary, judged: ChipSet) -> Iterator[Flaw]:
     yield Flaw(
         rule=RULE,
         severity="note",
-        confidence="high",
         path=library.path,
         message=f"nothing here is built for {plain(chips)}, which runs it by JIT: {reason}",
         label="by JIT only",
@@ -224,7 +220,3 @@ def _served(libraries: Sequence[DeviceLibrary]) -> ChipSet:
 
 def _family_target(chips: ChipSet) -> str:
     return " ".join(f"sm_{chip.family}" if chip.family else f"sm_{chip.joined}" for chip in chips)
-
-
-def _own_targets(chips: ChipSet) -> str:
-    return " ".join(f"sm_{chip.joined}" for chip in chips)

@@ -26,7 +26,6 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     yield Flaw(
         rule=RULE,
         severity="note" if is_front else "warning",
-        confidence="high",
         path=newest.path,
         message=says,
         label=f"knows {plain(newest.knows)}",
