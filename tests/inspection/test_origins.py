@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from small_binaries import zipped
 
-from bwlint.inspection.origins import Origin, is_binary, origins
+from bwlint.inspection.origins import Origin, origins
 from bwlint.sources import wheels
 from bwlint.sources.pypi import SourceError, Spec
 
@@ -52,16 +52,16 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("a.cubin", True),
         ("a.fatbin", True),
         ("a.ptx", True),
-        ("a.py", False),
-        ("a.cu", False),
+        ("a.py", True),
+        ("a.cu", True),
         ("a.so.txt", False),
-        ("so", False),
+        ("so", True),
         ("CMakeLists.txt", False),
         ("a.json", False),
     ],
 )
-def test_is_binary(name: str, expected: bool) -> None:
-    assert is_binary(name) == expected
+def test_what_is_wanted_of_an_archive(name: str, expected: bool) -> None:
+    assert Origin("x").wanted(name) == expected
 
 
 # Files and folders

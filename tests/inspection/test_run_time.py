@@ -60,7 +60,7 @@ def tool(release: str, *texts: str) -> bytes:
             "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121",
             "ptxas",
         ),
-        ({"bin/ptxas": tool("13.0")}, "its ptxas (CUDA 13.0) knows 12.0 and 12.1", ""),
+        ({"bin/ptxas": tool("13.0")}, "compiles for 12.0 and 12.1 (ptxas of CUDA 13.0)", ""),
         (
             {"bin/ptxas.exe": tool("12.4")},
             "its ptxas.exe (CUDA 12.4) knows no 12.0 and no 12.1: nothing compiles for sm_120 and sm_121",
@@ -69,24 +69,25 @@ def tool(release: str, *texts: str) -> bytes:
         # The newest of one name counts.
         (
             {"bin/ptxas": tool("12.8"), "bin/ptxas-blackwell": tool("12.9")},
-            "its ptxas-blackwell (CUDA 12.9) knows 12.0 and 12.1",
+            "compiles for 12.0 and 12.1 (ptxas-blackwell of CUDA 12.9)",
             "",
         ),
         # Of two that compile different things each is told, and one of them is enough.
         (
             {"bin/ptxas": tool("12.8"), "lib/libnvrtc.so.13": tool("13.1", "gpu-name")},
-            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1; its libnvrtc.so (CUDA 13.1) knows 12.0 and 12.1",
+            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1; compiles for 12.0 and 12.1 (libnvrtc.so of CUDA 13.1)",
             "",
         ),
         (
             {"lib/libnvvm.so.4.0.0": tool("12.8", "nvvmCompileProgram")},
-            "its libnvvm.so (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121",
-            "libnvvm.so.4.0.0",
+            "its libnvvm.so (CUDA 12.8) knows 12.0, but no 12.1: a program that asks it for compute_121 gets an error,"
+            " PTX for older chips runs there by JIT",
+            "",
         ),
         # A compiler linked into a library of another name, and what calls one.
         (
             {"x/core.so": tool("13.1", "gpu-name", "nvrtcCompileProgram")},
-            "its core.so (CUDA 13.1) knows 12.0 and 12.1",
+            "compiles for 12.0 and 12.1 (core.so of CUDA 13.1)",
             "",
         ),
         (
@@ -125,9 +126,7 @@ def test_the_compilers_are_listed(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["inspect", str(name)])
     assert done.exit_code == 0
     first, *_ = done.stdout.splitlines()
-    assert first.endswith(
-        "its ptxas-blackwell (CUDA 12.9) knows 12.0; 12.1 is found in aarch64 machines alone, and this is for x86_64"
-    )
+    assert first.endswith("compiles for 12.0 (ptxas-blackwell of CUDA 12.9); 12.1 comes with aarch64 alone")
     assert "compiler of CUDA 12.8: bin/ptxas\ncompiler of CUDA 12.9: bin/ptxas-blackwell\n" in done.stdout
 
 

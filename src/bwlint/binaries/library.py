@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.binaries.allowance import Allowance, Exhausted
-from bwlint.binaries.shipments import NO_KERNELS, NONE, DeviceLibrary, LoadUnit, Tally
+from bwlint.binaries.shipments import NO_KERNELS, NO_LINES, NONE, DeviceLibrary, LoadUnit, Tally
 from bwlint.binaries.verdicts import generation, linked_verdicts, nothing, refused, tally, verdicts
 from bwlint.chips import ChipSet
 from bwlint.chips.devices import chip
@@ -55,6 +55,7 @@ def read_library(
     lacking = [name for name in names if tallies[name].served and tallies[name].none > tallies[name].specialised]
     look = _Look(source, names, deep, frozenset(lacking), binary.cubin, allowance)
     looked = tuple(look.trusted(unit) for unit in units if not (len(units) == 1 and look.is_stub(binary, unit)))
+    looked = tuple(unit for unit in looked if unit.generation != NO_KERNELS) or looked
     toolkit = look.toolkit(looked)
     binary = replace(binary, faults=_counted([*binary.faults, *dict.fromkeys(look.faults)]))
     return DeviceLibrary(path, binary, looked, _tallies(looked), toolkit)
@@ -207,7 +208,7 @@ class _Look:
 
     def _unplaced(self, image: Image, found: Cubin) -> None:
         if found.unplaced:
-            self.faults.append(f"{image.target} at offset {image.at}: its kernels have no lines: {found.unplaced}")
+            self.faults.append(f"{image.target} at offset {image.at}: {NO_LINES}: {found.unplaced}")
 
     def _compile(self, image: Image) -> None:
         """Find out what the driver's compiler may refuse PTX for."""

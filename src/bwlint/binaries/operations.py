@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from bwlint.binaries.library import is_bare
 from bwlint.binaries.shipments import NONE, DeviceLibrary, KernelOperation, LoadUnit
 from bwlint.chips import NONE as NO_CHIP
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, chip_of_number, group
+from bwlint.chips import chip as chip_of
 from bwlint.model.images import Place
 from bwlint.readers.binary.names import operation
 
@@ -22,7 +23,8 @@ def operations(libraries: Sequence[DeviceLibrary], asked: ChipSet) -> tuple[Kern
     """Operations that some container has kernels of and that none of those containers runs on an asked chip.
 
     Containers for one other family or generation ask for nothing, and neither do libraries that serve a chip not at
-    all: these are findings of their own.
+    all: these are findings of their own. What the newest chips of older generations that a library is built for lack
+    too is for those before them.
     """
     missing: dict[str, _KernelsSeen] = {}
     for chip in asked.names:
@@ -32,20 +34,24 @@ def operations(libraries: Sequence[DeviceLibrary], asked: ChipSet) -> tuple[Kern
                 missing.setdefault(operation(kernel), _KernelsSeen(library.path, reason)).add(chip, unit, kernel)
     for name, chips in _served(libraries, frozenset(missing)):
         missing[name].served |= chips
+    newest = {(library.path, chip): _newest_before(library, chip) for library in libraries for chip in asked.names}
     return tuple(
         KernelOperation(
-            name,
-            unserved.names,
-            seen.library,
-            seen.reason,
-            seen.is_specific,
-            seen.served.names,
-            seen.is_sure,
-            seen.source,
+            name, unserved, seen.library, seen.reason, seen.is_specific, seen.served.names, seen.is_sure, seen.source
         )
         for name, seen in sorted(missing.items())
-        if (unserved := seen.unserved - seen.served)
+        if (unserved := (seen.unserved - seen.served).names)
+        if (unserved := tuple(chip for chip in unserved if newest[seen.library, chip] <= seen.served))
     )
+
+
+def _newest_before(library: DeviceLibrary, name: str) -> ChipSet:
+    """The newest chip that a library is built for, of those before the chip's own generation and its like."""
+    own, ours = chip_of(name), group("blackwell-and-newer")
+    units = (unit for unit in library.units if not unit.generation)
+    built = (chip_of_number(image.number) for unit in units for image in unit.container.images)
+    older = {chip for chip in built if chip and chip.joined < own.joined and not (own in ours and chip in ours)}
+    return ChipSet.joining(sorted(older, key=lambda chip: chip.joined)[-1:])
 
 
 def kernels_beside(library: DeviceLibrary, libraries: Iterable[DeviceLibrary], chip: str) -> frozenset[str]:

@@ -21,7 +21,10 @@ WAYS = (NATIVE, FAMILY, JIT, LINK, NONE)
 
 ALL, PARTIAL = "all", "partial"
 NO_KERNELS = "no kernels"
-"""The generation of a container without a kernel, which no chip can lack."""
+"""The generation of a container without a kernel, which no chip can lack: none that is told."""
+
+NO_LINES = "its kernels have no lines"
+"""In what is said of a cubin whose line table cannot be read, which decides nothing."""
 
 _BEGINNING = re.compile(r"^[A-Za-z]*")
 _NUMBERS = re.compile(r"(?<=\.so)(?:\.\d+)+$")
@@ -41,7 +44,7 @@ class LoadVerdict:
 class Tally:
     """How many containers of a library a chip runs in each way.
 
-    `specialised` are those of `none` whose images are all for one other family or generation, or hold no kernel.
+    `specialised` are those of `none` whose images are all for one other family or generation.
     """
 
     native: int = 0
@@ -147,10 +150,14 @@ class KernelOperation:
 
 @dataclass(frozen=True, slots=True)
 class Assembler:
-    """A compiler of device code that comes along, and the release of CUDA whose it is. `path` is for reports."""
+    """A compiler of device code that comes along, and the release of CUDA whose it is. `path` is for reports.
+
+    `is_front`: it makes PTX, of an older target too, which the driver compiles for a chip that it does not know.
+    """
 
     path: str
     release: Version
+    is_front: bool = False
 
     @property
     def file(self) -> str:
@@ -186,6 +193,7 @@ class Shipment:
     `name` is what was asked for, `tag` a wheel's platform tag ("" for others). `missing` says why there is
     nothing to look at ("no wheel for aarch64"). `others` counts binaries without device code, `unread` are those of
     which nobody knows, as they could not be read, `compiles` what speaks for code that is compiled where it runs.
+    `requires` are names and ranges of what it needs, `instead` is what is to be said of one that holds nothing.
     """
 
     name: str
@@ -201,6 +209,8 @@ class Shipment:
     own: tuple[OwnPlace, ...] = ()
     built: str = ""
     elsewhere: tuple[str, ...] = ()
+    instead: str = ""
+    requires: tuple[tuple[str, str], ...] = ()
 
     @property
     def compilers(self) -> tuple[Assembler, ...]:
@@ -249,7 +259,7 @@ class Flaw:
 
     rule: RuleTraits
     severity: Severity
-    confidence: Confidence
+    confidence: Confidence = "high"
     path: str
     message: str
     label: str

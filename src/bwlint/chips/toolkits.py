@@ -91,17 +91,23 @@ def known_chips(release: tuple[int, ...]) -> ChipSet:
 
 @dataclass(frozen=True, slots=True)
 class AssemblerMarks:
-    """How a compiler of device code is known: by its file's name or a mark in it, and the text before its release."""
+    """How a compiler of device code is known: by its file's name or a mark in it, and the text before its release.
+
+    `fronts` are the names of functions of those that make PTX, `linker` is that of one that makes cubins alone.
+    """
 
     program: str
     release: bytes
     marks: tuple[bytes, ...]
+    fronts: tuple[bytes, ...]
+    linker: bytes
 
 
 @cache
 def assembler_marks() -> AssemblerMarks:
     row = table("toolkits")["assembler"]
-    return AssemblerMarks(row["program"], row["release"].encode(), tuple(mark.encode() for mark in row["marks"]))
+    marks, fronts = (tuple(mark.encode() for mark in row[key]) for key in ("marks", "fronts"))
+    return AssemblerMarks(row["program"], row["release"].encode(), marks, fronts, row["linker"].encode())
 
 
 def first_release(chips: ChipSet) -> str:

@@ -12,14 +12,17 @@ from pathlib import Path, PurePosixPath
 from bwlint.binaries.allowance import Allowance, Exhausted
 from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.operations import operations
-from bwlint.binaries.shipments import DeviceLibrary, Flaw, Inspection, OwnPlace, Shipment
+from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, Flaw, Inspection, OwnPlace, Shipment
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.inspection.answers import answer
+from bwlint.inspection.metadata import PROJECT, Metadata
 from bwlint.inspection.origins import Origin, origins
-from bwlint.inspection.run_time import RunTime, is_source
+from bwlint.inspection.run_time import RunTime, is_assembler, is_program, is_source
 from bwlint.model.findings import WHOLE_FILE, Finding, Report, Severity, Skipped
 from bwlint.model.fingerprint import fingerprint
+from bwlint.model.naming import counted
 from bwlint.model.progress import Advance, quiet
+from bwlint.readers.binary.elf import MAGIC
 from bwlint.rules import binary_checks
 from bwlint.settings import catalog
 from bwlint.settings.config import Configs, UsageError, chosen_rules
@@ -155,24 +158,26 @@ def examine(
     libraries: list[DeviceLibrary] = []
     others = 0
     run_time = RunTime()
-    aside: set[str] = set()
-    for library in _libraries(origin, asked, scratch, unread, run_time, allowance or Allowance(), deep=deep):
+    top = origin.files[0][0] if len(origin.files) == 1 else origin.name.partition("==")[0]
+    metadata = Metadata(top, origin.machine)
+    aside = 0
+    for library in _libraries(origin, asked, scratch, unread, run_time, metadata, allowance or Allowance(), deep=deep):
         if library.units and origin.is_package and is_bare(library) and _OF_TESTS.search(library.path):
-            unread.add(Skipped(library.path, "an image for the package's own tests"))
-            aside.add(library.path)
+            aside += 1
         elif library.units:
             libraries.append(library)
-            run_time.is_wanted = run_time.is_wanted and is_bare(library)
+            run_time.has_ready = run_time.has_ready or not is_bare(library)
         else:
             others += 1
     gathered = _gathered(libraries)
     machines = {library.binary.machine for library in gathered} - {""}
     machine = origin.machine or (machines.pop() if len(machines) == 1 else "")
     skipped = unread.told(origin.name)
-    known = aside.union(library.path for library in libraries)
+    known = {library.path for library in libraries}
     unknown = tuple(skip for skip in skipped if skip.path not in known)
+    if aside:
+        skipped = [*skipped, Skipped(origin.name, f"{counted(aside, 'image')} for the package's own tests")]
     lacking = operations(gathered, asked)
-    compiles = run_time.evidence if run_time.is_wanted else ()
     found = Shipment(
         origin.name,
         gathered,
@@ -182,10 +187,12 @@ def examine(
         others,
         lacking,
         unknown,
-        compiles,
+        run_time.evidence,
         tuple(run_time.assemblers),
         built=origin.built,
         elsewhere=origin.elsewhere,
+        instead=metadata.instead(is_all=not (libraries or others or run_time.has_any)),
+        requires=metadata.requires,
     )
     return found, skipped
 
@@ -213,18 +220,23 @@ def _libraries(
     scratch: Path,
     unread: _Unread,
     run_time: RunTime,
+    metadata: Metadata,
     allowance: Allowance,
     *,
     deep: bool,
 ) -> Iterator[DeviceLibrary]:
     allowance.grant(sum(_size(real) for _, real in origin.files))
-    for entry in _entries(origin, scratch, run_time):
+    for entry in _entries(origin, scratch):
         if isinstance(entry, Skipped):
             unread.add(entry)
             continue
         try:
-            if is_source(entry.path):
-                run_time.take(entry.path, entry.source)
+            if is_source(entry.path, built=True):
+                if not _OF_TESTS.search(entry.path):
+                    run_time.take(entry.path, entry.source)
+                continue
+            metadata.take(entry.path, entry.source)
+            if entry.path != metadata.top and not _may_be_binary(entry):
                 continue
             library = read_library(entry.path, entry.source, asked, deep=deep, allowance=allowance)
         except ReadError as error:
@@ -233,7 +245,7 @@ def _libraries(
         except Exhausted as error:
             unread.add(Skipped(entry.path, f"this and what follows is not read: {error}"))
             return
-        reasons = [f"not read to its end: {fault}" for fault in library.binary.faults]
+        reasons = [f"not read to its end: {fault}" for fault in library.binary.faults if NO_LINES not in fault]
         if not entry.source.size:
             reasons = ["an empty file"]
         elif entry.path.endswith(_CODE_ALONE) and not (library.units or reasons):
@@ -261,9 +273,17 @@ def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterato
             yield from (_finding(flaw) for flaw in check(shipment, asked))
 
 
-def _entries(origin: Origin, scratch: Path, run_time: RunTime) -> Iterator[ArchiveEntry | Skipped]:
+def _may_be_binary(entry: ArchiveEntry) -> bool:
+    """Whether a member is no text by its name, or by what it begins with."""
+    name, source = PurePosixPath(entry.path).name, entry.source
+    if is_program(name) and not is_assembler(name):
+        return source.read(0, min(source.size, len(MAGIC))) == MAGIC
+    return name != PROJECT
+
+
+def _entries(origin: Origin, scratch: Path) -> Iterator[ArchiveEntry | Skipped]:
     def wanted(name: str) -> bool:
-        return origin.wanted(name) and (run_time.is_wanted or not is_source(name))
+        return origin.wanted(name) or (bool(origin.built) and (is_source(name, built=True) or name == PROJECT))
 
     for reported, real in origin.files:
         try:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from bwlint.binaries.library import is_bare
 from bwlint.binaries.needs import dotted, faults
 from bwlint.binaries.operations import is_spare, kernels_beside
-from bwlint.binaries.shipments import DeviceLibrary, KernelOperation, Shipment, main_reason
+from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, KernelOperation, Shipment, main_reason
 from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
 from bwlint.chips.features import feature
 from bwlint.chips.surroundings import shipped
-from bwlint.chips.toolkits import known_chips
-from bwlint.chips.wording import listed, plain, targets
+from bwlint.chips.toolkits import first_release, known_chips
+from bwlint.chips.wording import compiles_nothing_but_ptx, listed, plain, targets
 from bwlint.model.images import Version
 from bwlint.model.naming import counted
 
+# One of several libraries that are picked by the release of CUDA: libx_cuda121.so, x-cu118.so.
+_BY_CUDA = re.compile(r"(?<![a-z0-9])cu(?:da)?[_-]?(\d\d)(\d)(?!\d)")
+_CUDA = "CUDA C++"
 _NO_SOURCES = "no device code in its sources"
 _OWN = {
     "build": "its own build leaves out {chips} ({names})",
@@ -33,20 +38,33 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
         return f"not installable: {shipment.missing}"
     if shipment.elsewhere:
         return f"nothing is in it; its content lies in {listed(shipment.elsewhere)}"
-    parts = (*_whole(shipment, asked), *_own_text(shipment), *_called(shipment, asked), *_elsewhere(shipment, asked))
+    if shipment.instead:
+        return shipment.instead
+    required = (*_required(shipment, asked), *_picked(shipment, asked))
+    parts = (
+        *_whole(shipment, asked, is_held=bool(required)),
+        *_own_text(shipment),
+        *required,
+        *_called(shipment, asked),
+        *_elsewhere(shipment, asked),
+    )
     return "; ".join(filter(None, parts))
 
 
-def _whole(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+def _whole(shipment: Shipment, asked: ChipSet, *, is_held: bool) -> Iterator[str]:
+    """What is true of all of it; `is_held`: what is around it does not fit."""
     if shipment.built:
         yield f"{shipment.built}: it is built on your machine"
     compilers = tuple(_compilers(shipment, asked))
     yield from compilers
     if shipment.libraries:
         ready = _of_chips(shipment, asked)
-        yield ("the ready code " if compilers or shipment.built else "") + _unsound(shipment, ready) + ready
+        whose = "the ready code " if compilers or shipment.built else ""
+        whose = whose or ("its own code " if is_held and ready.startswith("runs") else "")
+        yield whose + _unsound(shipment, ready) + ready
     elif shipment.built:
-        yield f"its sources have device code ({', '.join(shipment.compiles)})" if shipment.compiles else _NO_SOURCES
+        have = "have device code" if any(_CUDA in one for one in shipment.compiles) else "compile at run time"
+        yield f"its sources {have} ({', '.join(shipment.compiles)})" if shipment.compiles else _NO_SOURCES
     elif compilers:
         yield from _way(shipment)
     else:
@@ -60,6 +78,29 @@ def _own_text(shipment: Shipment) -> Iterator[str]:
         subjects.setdefault((place.does, " and ".join(place.chips), place.library), []).append(place.subject)
     for (does, chips, library), names in subjects.items():
         yield _OWN[does].format(chips=chips, library=library, names=listed(list(dict.fromkeys(names))))
+
+
+def _required(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """Packages that it cannot do without, in a range of which no release has code for a chip."""
+    from bwlint.rules.toolchain.held import shut_out
+
+    judged = shipment.judged(asked)
+    for name, range_ in shipment.requires:
+        with suppress(ValueError):  # "===" takes what is no version
+            for row in shut_out(name, range_, judged):
+                chips = plain(ChipSet.of(*row.chips) & judged)
+                yield f"it requires {name}{range_}, of which no wheel has {row.what} for {chips}"
+
+
+def _picked(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """Libraries of which one is picked by the release of CUDA, none of them for a release that knows a chip."""
+    names = (_BY_CUDA.search(_name(library)) for library in shipment.libraries)
+    releases = sorted({(int(name[1]), int(name[2])) for name in names if name})
+    late = shipment.judged(asked) - known_chips(releases[-1]) if len(releases) > 1 else None
+    if late:
+        ends = f"{dotted(releases[0])} to {dotted(releases[-1])}"
+        first = f"{first_release(late)}, the first that knows {plain(late)}"
+        yield f"it has a library for each CUDA from {ends}, none for {first}"
 
 
 def _called(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
@@ -78,23 +119,31 @@ def _called(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
 
 
 def _compilers(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
-    """ "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121"."""
+    """ "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121", "compiles for 12.0 (...)"."""
     judged, lost = shipment.judged(asked), shipment.unknown(asked)
     names_of: dict[Version, list[str]] = {}
     for one in shipment.compilers:
         names_of.setdefault(one.release, []).append(one.file)
     for release, names in names_of.items() if judged else ():
         known, unknown = judged & known_chips(release), judged - known_chips(release)
+        if not unknown:
+            yield f"compiles for {' and '.join(known.names)} ({listed(names)} of CUDA {dotted(release)})"
+            continue
         says = [" and ".join(known.names)] if known else []
-        says += [f"{'but ' if known else ''}no {' and no '.join(unknown.names)}"] if unknown else []
-        ends = f": nothing compiles for {targets(lost)}" if unknown and unknown == lost else ""
+        says.append(f"{'but ' if known else ''}no {' and no '.join(unknown.names)}")
+        alone = (
+            compiles_nothing_but_ptx(lost)
+            if all(one.is_front for one in shipment.compilers)
+            else f"nothing compiles for {targets(lost)}"
+        )
+        ends = f": {alone}" if unknown == lost else ""
         verb = "knows" if len(names) == 1 else "know"
         yield f"its {listed(names)} (CUDA {dotted(release)}) {verb} {', '.join(says)}{ends}"
 
 
 def _unsound(shipment: Shipment, rest: str) -> str:
     """What of the libraries is damaged or not read to its end, before anything that is true of the rest."""
-    found = [(library, fault) for library in shipment.libraries for fault in faults(library)]
+    found = [(library, fault) for library in shipment.libraries for fault in faults(library) if NO_LINES not in fault]
     if not found:
         return ""
     library, fault = found[0]
@@ -118,8 +167,8 @@ def _elsewhere(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
     """The chips that are in no machine that it is for."""
     names = (asked - shipment.judged(asked)).names
     if names and (shipment.libraries or shipment.assemblers):
-        found = "is found" if len(names) == 1 else "are found"
-        yield f"{' and '.join(names)} {found} in aarch64 machines alone, and this is for {shipment.machine}"
+        come = "comes" if len(names) == 1 else "come"
+        yield f"{' and '.join(names)} {come} with aarch64 alone"
 
 
 def _way(shipment: Shipment) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bwlint.inspection.run_time import is_assembler, is_source
+from bwlint.inspection.run_time import is_assembler, is_program, is_source
 from bwlint.model.findings import Skipped
 from bwlint.sources.archives import is_archive
 from bwlint.sources.kinds import BINARY, PTX, kind_of
@@ -18,14 +18,9 @@ from bwlint.sources.walk import VENV_MARK, discover, is_unread
 _WHEEL = ".whl"
 
 
-def is_binary(name: str) -> bool:
-    """Whether a file of this name may hold device code."""
-    return kind_of(name) in (BINARY, PTX)
-
-
 def _is_wanted(name: str) -> bool:
     """Whether a file of this name may hold device code, or text that is compiled to it where it runs, or compiles."""
-    return is_binary(name) or is_source(name) or is_assembler(name)
+    return kind_of(name) in (BINARY, PTX) or is_source(name) or is_assembler(name) or is_program(name)
 
 
 @dataclass(frozen=True, slots=True)

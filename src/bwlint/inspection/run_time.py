@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import PurePosixPath
 
 from bwlint.binaries.shipments import Assembler
@@ -18,7 +19,16 @@ _CHUNK = 1 << 20
 _MOST_READ = 1 << 30
 _LONGEST_TEXT = 128
 _CUDA = (".cu", ".cuh")
-_NVRTC = b"nvrtcCompileProgram"
+_CPP = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
+_NVRTC_IN_CPP = re.compile(rb"\bnvrtcCompileProgram\b|-lnvrtc\b|#[ \t]*include[ \t]*[<\"](?:[\w./-]*/)?nvrtc(?:\.h|/)")
+# The names of all functions and targets that a program of this kind holds.
+_IN_BINARIES = {
+    "NVRTC": (b"nvrtcCompileProgram",),
+    "LLVM for NVPTX": (b"nvptx64-nvidia-cuda", b"cuModuleLoad"),
+    "OpenCL": (b"clCreateProgramWithSource", b"clBuildProgram"),
+}
+# What only hands such calls on.
+_LOADERS = ("libOpenCL", "OpenCL")
 _IN_PYTHON = {
     "Triton": re.compile(rb"^[ \t]*@triton\.jit\b", re.M),
     "CuTe DSL": re.compile(rb"^[ \t]*@(?:cutlass\.)?cute\.(?:jit|kernel)\b", re.M),
@@ -27,53 +37,72 @@ _IN_PYTHON = {
     "NVRTC": re.compile(rb"\bnvrtcCompileProgram\b"),
     "NVVM": re.compile(rb"\bnvvmCompileProgram\b"),
 }
+_BESIDE = frozenset(_IN_PYTHON) - {"NVRTC", "NVVM"}
+"""What counts beside ready libraries too: kernels in the package's own text, and no call that one of these may make."""
 
 
-def is_source(name: str) -> bool:
-    """Whether a file of this name is text that may be compiled for a device where it runs."""
-    return name.endswith((*_CUDA, ".py"))
+def is_source(name: str, *, built: bool = False) -> bool:
+    """Whether a file of this name is text that may be compiled for a device where it runs, or is `built` and may ask
+    for that.
+    """
+    return name.endswith((*_CUDA, ".py", *(_CPP if built else ())))
+
+
+def is_program(name: str) -> bool:
+    """Whether a file of this name may be a program of Linux: most others have a suffix."""
+    file = name.rpartition("/")[2]
+    return bool(file) and "." not in file
 
 
 def is_assembler(name: str) -> bool:
     """Whether a file of this name is a program that makes device code of text."""
-    return name.startswith(assembler_marks().program) and "." not in name.removesuffix(".exe")
+    return name.startswith(assembler_marks().program) and is_program(name.removesuffix(".exe"))
 
 
 @dataclass(slots=True)
 class RunTime:
-    """What speaks for it in the files of a shipment, which nobody asks about one that has ready libraries."""
+    """What speaks for it in the files of a shipment; `has_ready`: there are libraries that were built with
+    code, `has_any`: there is text at all.
+    """
 
-    is_wanted: bool = True
+    has_ready: bool = False
+    has_any: bool = False
     cuda: int = 0
     ways: dict[str, None] = field(default_factory=dict)
     assemblers: list[Assembler] = field(default_factory=list)
 
     def take(self, path: str, source: ByteSource) -> None:
         """A file of text; raises `ReadError`."""
+        self.has_any = True
         if path.endswith(_CUDA):
             self.cuda += 1
             return
         text = source.read(0, min(source.size, _LARGEST))
-        self.ways.update((way, None) for way, pattern in _IN_PYTHON.items() if pattern.search(text))
+        known = {"NVRTC": _NVRTC_IN_CPP} if path.endswith(_CPP) else _IN_PYTHON
+        self.ways.update((way, None) for way, pattern in known.items() if pattern.search(text))
 
     def take_binary(self, path: str, source: ByteSource, *, has_code: bool = False) -> None:
         """A program or library, of whose texts the first GiB is searched; raises `ReadError`."""
         marks = assembler_marks()
         release = re.compile(re.escape(marks.release) + rb"([0-9]{1,2})\.([0-9]{1,2})(?![0-9])")
+        wanted = {*marks.marks, *marks.fronts, marks.linker, *chain.from_iterable(_IN_BINARIES.values())}
         found: set[tuple[int, int]] = set()
-        is_compiler, calls = is_assembler(PurePosixPath(path).name), False
+        held: set[bytes] = set()
         for text in _chunks(source):
             found |= {(int(match[1]), int(match[2])) for match in release.finditer(text)}
-            is_compiler = is_compiler or any(mark in text for mark in marks.marks)
-            calls = calls or _NVRTC in text
-        if found and is_compiler:
-            self.assemblers.append(Assembler(path, max(found)))
-        elif calls and not has_code:
-            self.ways["NVRTC"] = None
+            held |= {mark for mark in wanted - held if mark in text}
+        name = PurePosixPath(path).name
+        if found and (is_assembler(name) or held.intersection(marks.marks)):
+            is_front = not is_assembler(name) and marks.linker not in held and bool(held.intersection(marks.fronts))
+            self.assemblers.append(Assembler(path, max(found), is_front))
+        elif not (has_code or name.startswith(_LOADERS)):
+            self.ways.update((way, None) for way, names in _IN_BINARIES.items() if held.issuperset(names))
 
     @property
     def evidence(self) -> tuple[str, ...]:
         """ "9 files of CUDA C++", "Triton"."""
+        if self.has_ready:
+            return tuple(sorted(_BESIDE.intersection(self.ways)))
         return (*([f"{counted(self.cuda, 'file')} of CUDA C++"] if self.cuda else []), *sorted(self.ways))
 
 

@@ -50,22 +50,13 @@ def render(
 
 
 def _head(shipment: Shipment, answer: str, paint: Paint) -> Iterator[str]:
-    """The answer, and what it leaves out where there is nothing else to show."""
+    """The answer, and of how many files where there is nothing else to show."""
     tag = shipment.tag or (shipment.machine if shipment.missing else "")
     # The name of a wheel ends with its tag, unless somebody has renamed it.
     tag = "" if tag in shipment.name else tag
     name = visible(shipment.name) + (f" ({visible(tag)})" if tag else "")
-    rest = _nothing(shipment)
-    yield paint(f"{name}: {visible(rest if answer in rest else answer)}", "title")
-    if rest not in answer and answer not in rest:
-        yield visible(rest)
-
-
-def _nothing(shipment: Shipment) -> str:
-    """That there is nothing to install, or nothing in it; "" where there is."""
-    if shipment.missing:
-        return f"not installable: {shipment.missing}"
-    return "" if shipment.libraries else _without_code(shipment)
+    whole = _without_code(shipment)
+    yield paint(f"{name}: {visible(whole if answer in whole else answer)}", "title")
 
 
 def _possible(shipment: Shipment, chips: Sequence[str]) -> tuple[str, ...]:
@@ -142,7 +133,8 @@ def _counts(tally: Tally, paint: Paint) -> str:
     compiled = tally.jit + tally.link
     parts = [word, *([f"{compiled:,} by JIT"] if compiled else [])]
     others = f"{tally.specialised:,} of the " if tally.specialised < tally.none else "the "
-    return ", ".join(parts) + (f"; {others}other {tally.none:,} are for other chips" if tally.specialised else "")
+    rest = f"{tally.none:,} are" if tally.specialised > 1 else f"{tally.none:,} is" if tally.none > 1 else "one is"
+    return ", ".join(parts) + (f"; {others}other {rest} for other chips" if tally.specialised else "")
 
 
 def _reason(library: DeviceLibrary, chip: str) -> str:
@@ -209,9 +201,6 @@ def _unread(shipment: Shipment) -> Iterator[str]:
 
 
 def _without_code(shipment: Shipment) -> str:
-    if not shipment.others:
-        # What the answer says of files that are not read, or of text, is enough.
-        return "" if shipment.unread or shipment.compiles else "no file that could hold device code"
     other = "other " if shipment.libraries else ""
     return f"no device code in {shipment.others:,} {other}file{'' if shipment.others == 1 else 's'}"
 

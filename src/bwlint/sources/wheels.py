@@ -32,6 +32,7 @@ from bwlint.sources.stretch import ByteSource
 if TYPE_CHECKING:
     from email.message import Message
 
+    from packaging.requirements import Requirement
     from packaging.version import Version
 
 ANY = "any"
@@ -148,20 +149,30 @@ def _sources(without: Sequence[NotThere], into: Path) -> Iterator[FetchedSources
 
 def contents(wheel: Path, machine: str = LINUX[0]) -> tuple[Spec, ...]:
     """The packages that have all that a wheel is for: exact versions that it asks for where it holds nothing itself."""
-    from packaging.requirements import InvalidRequirement, Requirement
-
     metadata = _metadata_alone(wheel)
     found: dict[Spec, None] = {}
-    surroundings = {"platform_machine": machine, "platform_system": "Linux", "sys_platform": "linux", "extra": ""}
-    for text in metadata.get_all("Requires-Dist", []) if metadata is not None else ():
+    for asked in requirements(metadata, machine) if metadata is not None else ():
         try:
-            asked = Requirement(str(text))
             (exact,) = asked.specifier
-            if exact.operator == "==" and (asked.marker is None or asked.marker.evaluate(surroundings)):
+            if exact.operator == "==":
                 found[parse_spec(f"{PREFIX}{asked.name}=={exact.version}")] = None
-        except (InvalidRequirement, SourceError, ValueError):
+        except (SourceError, ValueError):
             continue
     return tuple(found)
+
+
+def requirements(metadata: Message, machine: str) -> Iterator[Requirement]:
+    """What a wheel asks for on Linux without any extra."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    here = {"platform_machine": machine, "platform_system": "Linux", "sys_platform": "linux", "extra": ""}
+    for text in metadata.get_all("Requires-Dist", []):
+        try:
+            asked = Requirement(str(text))
+            if asked.marker is None or asked.marker.evaluate(here):
+                yield asked
+        except (InvalidRequirement, ValueError):
+            continue
 
 
 def _metadata_alone(wheel: Path) -> Message | None:

@@ -8,9 +8,9 @@ from bwlint.binaries.operations import is_spare, kernels_beside, variant
 from bwlint.binaries.shipments import ALL, DeviceLibrary, Flaw, KernelOperation, LoadUnit, Shipment, main_reason
 from bwlint.binaries.shipments import NONE as NOTHING
 from bwlint.chips import NONE, ChipSet, siblings
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import listed, plain, targets
 from bwlint.judging import claims
-from bwlint.model.findings import Claim
+from bwlint.model.findings import Claim, Severity
 from bwlint.model.naming import counted
 from bwlint.rules.arch_target import RULE
 
@@ -68,11 +68,10 @@ def _half(
     return Flaw(
         rule=RULE,
         severity="warning" if is_judged else "note",
-        confidence="high",
         path=library.path,
         message=f"{places} {run} on {plain(present)} and not on {plain(missing)}: {reason}{hosts}",
         label=f"for {plain(present)} only",
-        advice=f"build for the family ({_family_target(present)}), or add {_own_targets(missing)}",
+        advice=f"build for the family ({_family_target(present)}), or add {targets(missing)}",
         key=f"half {plain(missing)}",
         admitted=ChipSet.where(lambda chip: any(_serves(unit, ChipSet.of(chip.name)) for unit in cut)),
         claims=_of_units(library, cut, missing),
@@ -85,13 +84,16 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
     alone = len(shipment.libraries) == 1
     files = {unit.path or library.path for library in shipment.libraries for unit in library.units}
     places = "" if len(files) == 1 else f" in {len(files)} files"
+    many = f"{counted(len(units), 'container')}{places}"
     reason = main_reason(shipment.libraries, dead.names[0])
+    specific, built = all(unit.is_specific for unit in units), "that is built " if shipment.compiles else ""
+    rest = f"; the rest compiles at run time ({', '.join(shipment.compiles)})" if built else ""
+    severities: tuple[Severity, ...] = ("error", "warning", "note")
     return Flaw(
         rule=RULE,
-        severity=("note" if shipment.compiles else "warning") if all(unit.is_specific for unit in units) else "error",
-        confidence="high",
+        severity=severities[specific + bool(built)],
         path=shipment.libraries[0].path if alone else shipment.name,
-        message=f"nothing here runs on {plain(dead)}: {counted(len(units), 'container')}{places}, {reason}",
+        message=f"nothing {built}here runs on {plain(dead)}: {many}, {reason}{rest}",
         label=f"nothing for {plain(dead)}",
         advice=f"build for {plain(dead)} too, or add plain PTX",
         key="nothing",
@@ -107,7 +109,6 @@ def _absent(library: DeviceLibrary, absent: ChipSet) -> Flaw:
     return Flaw(
         rule=RULE,
         severity="note" if specific else "warning",
-        confidence="high",
         path=library.path,
         message=(
             f"nothing of this library runs on {plain(absent)}: {counted(len(library.units), 'container')}, {reason}"
@@ -129,7 +130,6 @@ def _compiled(library: DeviceLibrary, judged: ChipSet) -> Iterator[Flaw]:
     yield Flaw(
         rule=RULE,
         severity="note",
-        confidence="high",
         path=library.path,
         message=f"nothing here is built for {plain(chips)}, which runs it by JIT: {reason}",
         label="by JIT only",
@@ -220,7 +220,3 @@ def _served(libraries: Sequence[DeviceLibrary]) -> ChipSet:
 
 def _family_target(chips: ChipSet) -> str:
     return " ".join(f"sm_{chip.family}" if chip.family else f"sm_{chip.joined}" for chip in chips)
-
-
-def _own_targets(chips: ChipSet) -> str:
-    return " ".join(f"sm_{chip.joined}" for chip in chips)

@@ -33,7 +33,6 @@ def _flaw(library: DeviceLibrary, claimed: str, noted: str, some: Sequence[tuple
     return Flaw(
         rule=RULE,
         severity="error",
-        confidence="high",
         path=library.path,
         message=f"the header of {cubins} says {claimed}, and the compiler's notes in it say {noted}",
         label=f"{noted} under the name of {claimed}",

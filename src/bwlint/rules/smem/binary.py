@@ -20,7 +20,6 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
         yield Flaw(
             rule=RULE,
             severity="error",
-            confidence="high",
             path=found.library.path,
             message=(
                 f"{found.named}: up to {kib(most)} of static shared memory, and a block of {plain(found.chips)} has"

@@ -19,7 +19,6 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
         yield Flaw(
             rule=RULE,
             severity="error",
-            confidence="high",
             path=found.library.path,
             message=f"{found.named}: tcgen05 instructions in a cubin that {plain(found.chips)} loads",
             label="tensor memory, which these chips lack",

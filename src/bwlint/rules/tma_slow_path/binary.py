@@ -20,7 +20,6 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
         yield Flaw(
             rule=RULE,
             severity="note",
-            confidence="high",
             path=found.library.path,
             message=f"{found.named}: bulk loads that call a routine of the driver on {plain(found.chips)} ({names})",
             label="in software where the destination is not the block's own, or with multicast",

@@ -52,7 +52,7 @@ def _package(context: Context, module: Module, pins: list[Operation]) -> Iterato
     if not chips:
         return
     asked, built = (str(amount.args[0]) for amount in pins[0].amounts)
-    rows = list(_rows(pins[0], chips))
+    rows = list(_rows(pins[0].name, chips))
     of_cuda = f" for CUDA {first_release(chips)}" if built else ""
     name = f"{pins[0].name}{asked}" + (f" for CUDA {built}" if built else "")
     since = [
@@ -70,16 +70,21 @@ def _beside(context: Context, module: Module) -> Iterator[Module]:
     return context.builds.beside(module.path, _ANY)
 
 
-def _rows(pin: Operation, chips: ChipSet) -> Iterator[ShippedCode]:
-    return (row for row in shipped() if row.name == pin.name and ChipSet.of(*row.chips) & chips)
+def _rows(package: str, chips: ChipSet) -> Iterator[ShippedCode]:
+    return (row for row in shipped() if row.name == package and ChipSet.of(*row.chips) & chips)
+
+
+def shut_out(package: str, asked: str, chips: ChipSet) -> list[ShippedCode]:
+    """What no release of a package in a range has for some of the chips; raises InvalidSpecifier and InvalidVersion."""
+    range_ = SpecifierSet(asked)
+    return [row for row in _rows(package, chips) if not meet(range_, SpecifierSet(f">={row.first}"))]
 
 
 def _without(targets: ChipSet, pin: Operation) -> ChipSet:
     """The chips for which no release in the range of a pin has device code."""
     asked, built = (str(amount.args[0]) for amount in pin.amounts)
     try:
-        range_ = SpecifierSet(asked)
-        barred = [row for row in _rows(pin, targets) if not meet(range_, SpecifierSet(f">={row.first}"))]
+        barred = shut_out(pin.name, asked, targets)
     except (InvalidSpecifier, InvalidVersion):
         return NONE
     need = first_release(targets)
