@@ -219,7 +219,7 @@ def _named(context: Context, module: Module, side: Side, moved: ChipSet) -> Iter
     region = text.region(*side.at)
     start, end = text.offset(region.line, region.column), text.offset(region.end_line, region.end_column)
     words = set(_WORD.findall(source[start:end]))
-    for at, name in _exact_names(source):
+    for at, name in _in_literals(source):
         if start <= at < end:
             line = source.count("\n", 0, at) + 1
             reached = not any(_kept_off(one, line, side, moved) for one in context.judged.get(module.path, ()))
@@ -240,12 +240,17 @@ def _kept_off(other: Judged, line: int, side: Side, moved: ChipSet) -> bool:
     )
 
 
-def _exact_names(text: str) -> Iterator[tuple[int, str]]:
-    """Where string literals name a target with a suffix: sm_120a, 12.0a, fp4_sm120a.cubin. A sentence names none."""
-    for literal in _LITERAL.finditer(text) if _EXACT_NAME.search(text) else ():
+def _in_literals(text: str) -> Iterator[tuple[int, str]]:
+    """Where string literals name a target with a suffix. A sentence names none."""
+    for literal in _LITERAL.finditer(text):
         if " " not in literal[0] or "=" in literal[0] or "-arch" in literal[0]:
-            for match in _EXACT_NAME.finditer(literal[0]):
-                yield literal.start() + match.start(), match[0].replace(".", "").lower()
+            yield from ((literal.start() + at, name) for at, name in exact_names(literal[0]))
+
+
+def exact_names(text: str) -> Iterator[tuple[int, str]]:
+    """Where a text names a target with a suffix: sm_120a, 12.0a, fp4_sm120a.cubin."""
+    for match in _EXACT_NAME.finditer(text):
+        yield match.start(), match[0].replace(".", "").lower()
 
 
 def _owners(source: str, at: int) -> set[str]:

@@ -544,6 +544,8 @@ class _BuildFile:
             asked = self.context.let_in(self.module, built.carry.at) if built.carry.kind in FLAGS else NONE
             if asked and not asked & missing:
                 continue  # the test in front is the fault
+            if any(one.carry.leads_to(built.carry.at) and not one.named & missing for one in self.built):
+                continue
             alone = built.carry.kind == "request" and len(built.every) == 1
             compiled = missing & active.jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
@@ -819,7 +821,7 @@ class _BuildFile:
         if not built.carry.is_a("list", "request"):
             return
         new = [target for target in built.sass if target.chip.suffixes]
-        here = [target for target in new if target.loads_on() & self.context.targets]
+        here = [target for target in new if target.chip in _relatives(self.context.targets)]
         others = [target for target in new if target not in here]
         if not here or any(target.suffix for target in here) or len([t for t in others if t.suffix]) < 2:
             return
