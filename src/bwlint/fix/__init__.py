@@ -98,9 +98,11 @@ def mended(job: Job) -> Fix | NoFix:
 
 def _misled(job: Job, fix: Fix) -> NoFix | None:
     """Why a test is not changed: it would send chips to a target that they do not load."""
+    if job.judged is None or job.remedy.how not in ("test", "admit", "order"):
+        return None
     before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
     for moved, company in ((after - before, before), (before - after, ~before)):
-        exact = exact_target(job.context, job.judged, moved, company) if moved and job.judged is not None else None
+        exact = exact_target(job.context, job.judged, moved, company) if moved else None
         if exact is not None:
             return NoFix(f"{exact} is picked there, which {plain(moved)} does not load: it wants one of its own")
     return None
