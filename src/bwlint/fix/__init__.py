@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import cast
 
+from bwlint.chips import ChipSet
+from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, Mending, Remedy
+from bwlint.judging.family_evidence import exact_target
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
@@ -105,4 +108,17 @@ def mended(job: Job) -> Fix | NoFix:
     if name is None:
         return NoFix("files of this kind are not rewritten")
     mend = cast(Callable[[Job], Fix | NoFix], import_module(f"bwlint.fix.{name}").mend)
-    return mend(job)
+    fix = mend(job)
+    return fix if isinstance(fix, NoFix) else _misled(job, fix) or fix
+
+
+def _misled(job: Job, fix: Fix) -> NoFix | None:
+    """Why a test is not changed: it would send chips to a target that they do not load."""
+    if job.judged is None or job.remedy.how not in ("test", "admit", "order"):
+        return None
+    before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
+    for moved, company in ((after - before, before), (before - after, ~before)):
+        exact = exact_target(job.context, job.judged, moved, company) if moved else None
+        if exact is not None:
+            return NoFix(f"{exact} is picked there, which {plain(moved)} does not load: it wants one of its own")
+    return None

@@ -12,21 +12,34 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import ChipSet, Target, known_targets, siblings, spelling
+from bwlint.chips import ChipSet, Target, known_targets, spelling
 from bwlint.chips.instructions import find, verdict
 from bwlint.chips.wording import plain
 from bwlint.evaluate.values import CHIPS
 from bwlint.judging.context import Context
-from bwlint.judging.siblings import Admission
+from bwlint.judging.siblings import Admission, asking
 from bwlint.model.expr import Expr, Span, walk
-from bwlint.model.facts import Gate, Hop
-from bwlint.model.kinds import ANSWERS
+from bwlint.model.facts import Gate, Hop, Module, Side
+from bwlint.model.kinds import ANSWERS, LISTED
+from bwlint.sources.read import SourceText
 from bwlint.sources.search import Hit, search_of
+from bwlint.sources.texts import Texts
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF
 
 _FAMILY_TARGET = re.compile(rf"(?:^|_)(?:{spelling.IN_NAMES}12x|(?:{spelling.IN_NAMES})?12[0-9]f)(?:_|$)", re.I)
+_EXACT_NAME = re.compile(r"(?<![0-9.])(?<!0x)(?:[0-9]{1,2}\.?[0-9]a|[0-9]{2,3}f)(?![0-9a-z])", re.I)
+_LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
+_WORD = re.compile(r"[A-Za-z_]\w{2,}")
+_DEFINES = re.compile(
+    r"[ \t]*(?!(?:if|for|while|switch|elif|with|catch|return)\b)(?:#[ \t]*define[ \t]+(\w+)"
+    r"|(?:[\w:<>*&,.\[\] ]{0,80}?[ *&.])?(\w+)(?:\[\w*\])?[ \t]*"
+    r"(?:(?::[^=\n\"']{1,60})?=(?!=)|\([^;\"'\n]{0,200}\)[^;\"'=\n]{0,60}(?:[{:]|$)))"
+)
+"""What a line of Python or C++ defines: a macro, a variable, a function."""
+_FARTHEST = 1 << 20
+_MOST_LINES = 400
 _MNEMONIC = re.compile(r"\b[a-z][a-z0-9_]*(?:\.[a-z0-9_:]+){2,}")
 
 
@@ -174,20 +187,81 @@ def old_library(judged: Judged) -> str | None:
     return None
 
 
-def exact_target(context: Context, judged: Judged, lost: ChipSet) -> Target | None:
-    """The target of a relative that is picked at a gate or made behind it, and that chips which are kept out do not
-    load: to be let in is to get that one, or a plain one where it has a suffix.
+def exact_target(context: Context, judged: Judged, moved: ChipSet, company: ChipSet) -> Target | None:
+    """The target of others that is made, or named in a text, where chips come to that an edit sends the way of
+    `company`, at a gate or at those that ask it, and that they do not load; None where something there is for them.
     """
-    module, side = judged.module, judged.working
-    names = [text.text.rpartition("_")[2] for text in module.targets if side.holds(text.at)]
-    names += [name for carry in module.carries if side.holds(carry.at) for name in carry.sass]
-    made = list(known_targets(names))
-    if any(target.loads_on() & lost for target in made):
-        return None
-    if module.targets:
-        made += (target for node in walk(judged.gate.test) for target in _by_name(context, judged, lost, node))
-    relatives = {other for chip in lost for other in siblings(chip)}
-    return next((target for target in made if target.suffix == "a" and target.chip in relatives), None)
+    asked = judged.gate.is_a(*ANSWERS, *LISTED)
+    for one in (judged, *(asking(context, judged) if asked else ())):
+        side = one.gate.yes if company & one.core else one.gate.no
+        made, named = _made(one.module, side), list(_named(context, one.module, side, moved))
+        if any(target.loads_on() & moved for target in (*made, *named)):
+            continue
+        if one.module.targets:
+            made += (target for node in walk(one.gate.test) for target in _by_name(context, one, moved, node))
+        theirs = (target for target in (*made, *named) if target.suffix and target.loads_on() & company)
+        if (found := next(theirs, None)) is not None:
+            return found
+    return None
+
+
+def _made(module: Module, side: Side) -> list[Target]:
+    """The targets that flags and lists on a side make."""
+    return list(known_targets(name for carry in module.carries if side.holds(carry.at) for name in carry.sass))
+
+
+def _named(context: Context, module: Module, side: Side, moved: ChipSet) -> Iterator[Target]:
+    """The targets with a suffix that texts name on a side, where chips come to, or in what it names of its file."""
+    source = Texts().source(module.path) if side.at is not None else None
+    if source is None or side.at is None or not _EXACT_NAME.search(source):
+        return
+    text = SourceText(source)
+    region = text.region(*side.at)
+    start, end = text.offset(region.line, region.column), text.offset(region.end_line, region.end_column)
+    words = set(_WORD.findall(source[start:end]))
+    for at, name in _in_literals(source):
+        if start <= at < end:
+            line = source.count("\n", 0, at) + 1
+            reached = not any(_kept_off(one, line, side, moved) for one in context.judged.get(module.path, ()))
+        else:
+            reached = not words.isdisjoint(_owners(source, at))
+        if reached:
+            yield from known_targets([name])
+
+
+def _kept_off(other: Judged, line: int, side: Side, moved: ChipSet) -> bool:
+    """Whether a test on a side keeps all chips that are sent there from a line."""
+    return any(
+        way.at is not None
+        and way.at[0] <= line <= way.at[2]
+        and side.holds(other.gate.at)
+        and not (moved & other.sets.may if way is other.gate.yes else moved - other.sets.must)
+        for way in (other.gate.yes, other.gate.no)
+    )
+
+
+def _in_literals(text: str) -> Iterator[tuple[int, str]]:
+    """Where string literals name a target with a suffix. A sentence names none."""
+    for literal in _LITERAL.finditer(text):
+        if " " not in literal[0] or "=" in literal[0] or "-arch" in literal[0]:
+            yield from ((literal.start() + at, name) for at, name in exact_names(literal[0]))
+
+
+def exact_names(text: str) -> Iterator[tuple[int, str]]:
+    """Where a text names a target with a suffix: sm_120a, 12.0a, fp4_sm120a.cubin."""
+    for match in _EXACT_NAME.finditer(text):
+        yield match.start(), match[0].replace(".", "").lower()
+
+
+def _owners(source: str, at: int) -> set[str]:
+    """What the line of an index defines, and each line above it that stands further to the left."""
+    found, left = set[str](), _FARTHEST
+    for line in reversed(source[:at].split("\n")[-_MOST_LINES:]):
+        depth = len(line) - len(line.lstrip())
+        if line.strip(" \t{") and depth < left:
+            left, defined = depth, _DEFINES.match(line)
+            found |= {defined[1] or defined[2]} if defined else set()
+    return found
 
 
 def _by_name(context: Context, judged: Judged, lost: ChipSet, node: Expr) -> Iterator[Target]:

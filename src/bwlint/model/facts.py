@@ -181,7 +181,7 @@ class Carry:
     bounds the CUDA version: at least, and below ("" = any). Flags of one `group` are one list; "" is that of the file.
     `host` is the one that it is for, x86_64 or aarch64, where the file says so. `handed` is the variable that gets it
     where the file hands it on under another name, `aside` what comments of the file give its own one.
-    `refuses`: a build for a name that is not in it ends in an error.
+    `refuses`: a build for a name that is not in it ends in an error. `arm` is where what a condition lets through goes.
     """
 
     kind: CarryKind
@@ -199,6 +199,10 @@ class Carry:
     handed: str = ""
     aside: tuple[str, ...] = ()
     refuses: bool = False
+    arm: Span | None = None
+
+    def leads_to(self, at: Span) -> bool:
+        return self.arm is not None and self.arm.holds(at)
 
     def is_a(self, *kinds: CarryKind) -> bool:
         return self.kind in kinds

@@ -10,7 +10,6 @@ from bwlint.chips.wording import plain
 from bwlint.fix import Job, mended
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
-from bwlint.judging.family_evidence import exact_target
 from bwlint.model.expr import walk
 from bwlint.model.findings import Fix, NoFix
 from bwlint.model.kinds import LISTED
@@ -40,8 +39,6 @@ def opened(
     source = Texts().source(judged.module.path)
     if source is None:
         return NoFix("the file cannot be read again")
-    if exact := exact_target(context, judged, chips):
-        return NoFix(f"{exact} is picked there, and {plain(chips)} wants a target of its own")
     passes = not judged.denies if holds is None else holds
     after = judged.core | chips if passes else judged.core - chips
     remedy = Remedy("test", after, evidence="; ".join(shown) or "none", unsafe=UNSEEN if shown else UNKNOWN)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.buildfiles import accepted, lists, spellings
 from bwlint.fix.buildfiles.place import CarryPlace
@@ -42,7 +43,7 @@ def mend(job: Job) -> Fix | NoFix:
         if isinstance(proved, Proof):
             return Fix("unsafe" if unsafe else "safe", proposal.kind, _title(proposal), edits, proved)
         refusal = refusal or proved
-    return refusal or _refusal(place)
+    return _kept(place) or refusal or _refusal(place)
 
 
 def _proposals(place: CarryPlace) -> Iterator[Proposal]:
@@ -52,7 +53,7 @@ def _proposals(place: CarryPlace) -> Iterator[Proposal]:
     elif not place.gains:
         yield from accepted.every_suffix(place) if kind == "filter" else lists.suffixed(place)
     elif kind == "match":
-        yield from accepted.conditions(place)
+        yield from lists.tested(place)
     elif kind == "filter":
         yield from accepted.names(place)
         yield from accepted.branch(place)
@@ -65,6 +66,14 @@ def _refusal(place: CarryPlace) -> NoFix:
     if place.gains and not place.possible():
         return NoFix(place.too_early())
     return NoFix("no known rewrite for this spelling")
+
+
+def _kept(place: CarryPlace) -> NoFix | None:
+    """Why a condition is not opened: what it leads to loads on others alone."""
+    kept = lists.kept_there(place, ()) if place.carry.kind == "match" else None
+    if kept is None:
+        return None
+    return NoFix(f"{kept} stands behind it, which {plain(place.gains)} does not load: it wants one of its own")
 
 
 def _edit(job: Job, piece: Piece) -> Edit:

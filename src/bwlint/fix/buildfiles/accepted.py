@@ -63,13 +63,6 @@ def every_suffix(place: CarryPlace) -> Iterator[Proposal]:
             yield Proposal((piece,), "family", f"Accept all of {chip}", NONE, frozenset({place.index}), 0, "")
 
 
-def conditions(place: CarryPlace) -> Iterator[Proposal]:
-    """A condition that holds for the names of the sibling too."""
-    piece = condition(place, place.carry, place.mirrored)
-    if piece is not None:
-        yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({place.index}), 0, "")
-
-
 def condition(place: CarryPlace, carry: Carry, add: spellings.Add) -> Piece | None:
     """What a condition over a list of names needs to admit what `add` gives for each name in it."""
     start, end = place.stretch(carry)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
-from bwlint.chips import NONE, Target
+from bwlint.chips import NONE, Target, known_targets
 from bwlint.chips.pairs import same_cubin
 from bwlint.chips.toolkits import first_toolkit
 from bwlint.fix.buildfiles import spellings
@@ -14,9 +15,10 @@ from bwlint.fix.buildfiles.accepted import condition
 from bwlint.fix.buildfiles.place import CarryPlace, sass, twins
 from bwlint.fix.buildfiles.proof import Proposal, in_a_list
 from bwlint.fix.buildfiles.spellings import Piece, TargetToken
-from bwlint.judging.compiled import lost
+from bwlint.judging.compiled import behind, lost
+from bwlint.judging.family_evidence import exact_names
 from bwlint.model.facts import Carry
-from bwlint.model.kinds import CarryKind
+from bwlint.model.kinds import ACCEPTING, CarryKind
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request", "kernel"})
 _Given = Mapping[Target, tuple[Target, ...]]
@@ -63,6 +65,39 @@ def beside(place: CarryPlace) -> Iterator[Proposal]:
         flag = spellings.doubled_flag(place.source, *place.stretch(place.carry), pairs)
         if flag is not None and (place.job.module.language != "python" or in_a_list(place.source, place.carry.at)):
             yield Proposal((flag,), "family", place.wanted(), place.gains, frozenset({place.index}), 1, unsafe)
+
+
+def tested(place: CarryPlace) -> Iterator[Proposal]:
+    """A condition that holds for the names of the sibling too, with the family target in what it leads to."""
+    piece = condition(place, place.carry, place.mirrored)
+    if piece is None:
+        return
+    pieces, touched, unsafe = [piece], {place.index}, list[str]()
+    for n, one in enumerate(place.stated):
+        if place.carry.leads_to(one.at) and one.kind not in ACCEPTING:
+            code = behind(place.job.context, place.job.module, one)
+            wider = next(family(replace(place, index=n, carry=one, code=code)), None)
+            if wider is not None:
+                pieces += wider.pieces
+                touched |= wider.touched
+                unsafe.append(wider.unsafe)
+    if kept_there(place, pieces) is None:
+        doubts = "; ".join(filter(None, dict.fromkeys(unsafe)))
+        whole = tuple(dict.fromkeys(pieces))
+        yield Proposal(whole, "family", place.wanted(), place.gains, frozenset(touched), 0, doubts)
+
+
+def kept_there(place: CarryPlace, pieces: Sequence[Piece]) -> Target | None:
+    """A target that the sibling does not load, which stands where a condition leads to and in no piece."""
+    if place.carry.arm is None:
+        return None
+    start, end = place.stretch(replace(place.carry, at=place.carry.arm))
+    for at, name in exact_names(place.source[start:end]):
+        if not any(piece.start <= start + at < piece.end for piece in pieces):
+            for target in known_targets([name]):
+                if not place.gains <= target.loads_on():
+                    return target
+    return None
 
 
 def suffixed(place: CarryPlace) -> Iterator[Proposal]:

@@ -66,6 +66,12 @@ class AskedTargets:
         for world in (*self.joined, *self.dotted):
             world.held[name] = next((text for item in items if (text := world.of(item)) is not None), None)
 
+    def detected(self, words: Sequence[str]) -> None:
+        """`execute_process(COMMAND nvidia-smi --query-gpu=compute_cap OUTPUT_VARIABLE CAP)`: that of the chip, bare."""
+        asked = "OUTPUT_VARIABLE" in words[:-1] and any("compute_cap" in word for word in words)
+        for world in (*self.joined, *self.dotted) if asked else ():
+            world.held[words[words.index("OUTPUT_VARIABLE") + 1]] = dotted(world.target).rstrip("af")
+
     def run(self, name: str, words: Sequence[str], admitted: frozenset[str]) -> frozenset[str] | None:
         """Follow a command where the targets in `admitted` get; those that a filter of a list keeps."""
         if name not in _CALLS or len(words) < 2 or not self._concerns(words):

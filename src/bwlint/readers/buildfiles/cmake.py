@@ -212,7 +212,7 @@ class _CmakeFile:
         if command.name == "if":
             self._branch(command, every_toolkit(), 0, ())
         elif command.name in ("elseif", "else") and self.stack and self.stack[-1].block == "if":
-            last = self._close()
+            last = self._close(command)
             self._branch(command, last.open, last.arm.place + 1, (last,))
         elif command.name in _BLOCKS:
             self.chains += 1
@@ -221,7 +221,7 @@ class _CmakeFile:
             if command.name == "foreach" and command.arguments:
                 self.asked.loop(command.words)
         elif command.name.startswith("end") and self.stack:
-            self._close()
+            self._close(command)
         else:
             self._plain(command)
         self._note_offers(command)
@@ -259,9 +259,13 @@ class _CmakeFile:
         first, last = command.arguments[0], command.arguments[-1]
         return self.places.span(first.start, last.end)
 
-    def _close(self) -> _If:
+    def _close(self, command: Command) -> _If:
         """Leave a branch. One that only refuses, or leaves, lets through what its condition does not hold for."""
         entry = self.stack.pop()
+        if entry.filter is not None:
+            carry, end = self.carries[entry.filter], self.places.span(command.start, len(self.source))
+            own = Span(*carry.at[2:], *end[:2])
+            self.carries[entry.filter] = replace(carry, arm=end if entry.body < 0 else own)
         if entry.filter is not None and entry.body < 0:
             rest = frozenset(NAMES) - entry.admits
             carry = self.carries[entry.filter]
@@ -284,6 +288,8 @@ class _CmakeFile:
         for name in self.stack[-1].bounds if self.stack else ():
             clamped = any(f"${{{name}}}-real" in word for word in command.words)
             self.ceilings[name] = self.ceilings[name] or clamped or self.stack[-1].refuses
+        if command.name == "execute_process":
+            self.asked.detected(command.words)
         live = [entry.admits for entry in self.stack if entry.filter is not None]
         kept = self.asked.run(command.name, command.words, frozenset(NAMES).intersection(*live))
         if kept is not None:

@@ -22,7 +22,7 @@ _TEST = re.compile(
     r"[\"']?(?P<value>[^\s\"';&|\]]{1,60}\]?[^\s\"';&|\]]{0,40})"
 )
 _IF = re.compile(
-    r"\b(?:el)?if[ \t]+(?P<condition>[^\n;]{1,400}?)(?:;|\n)\s{0,40}then\b(?P<body>.{0,1500}?)\b(?:elif|else|fi)\b",
+    r"\b(?:el)?if[ \t]+(?P<condition>[^\n;]{1,400}?)(?:;|\n)\s{0,40}then\b(?P<body>.{0,1500}?)(?=\b(?:elif|else|fi)\b)",
     re.S,
 )
 _GREPPED = re.compile(
@@ -46,12 +46,13 @@ _EVERY = frozenset(chip.joined for chip in all_chips())
 
 @dataclass(frozen=True, slots=True)
 class ShellTest:
-    """A test at `start:end`, the chips that it is for, and whether the others are refused."""
+    """A test at `start:end`, the chips that it is for, whether the others are refused, and where those go."""
 
     start: int
     end: int
     chips: frozenset[int]
     refuses: bool
+    arm: tuple[int, int] | None = None
 
 
 def shell_conditions(source: str) -> Iterator[ShellTest]:
@@ -64,7 +65,8 @@ def shell_conditions(source: str) -> Iterator[ShellTest]:
         rest = source[match.end("body") : match.end("body") + _REST].partition("\nfi")[0]
         denies = _REFUSES.search(match["body"]) is not None
         for_whom = _EVERY - chips if denies else chips
-        yield ShellTest(*match.span("condition"), for_whom, denies or _REFUSES.search(rest) is not None)
+        arm = (match.end(), len(source)) if denies else match.span("body")
+        yield ShellTest(*match.span("condition"), for_whom, denies or _REFUSES.search(rest) is not None, arm)
     for match in islice(_CASE.finditer(source), _MOST):
         if match["name"] in asked or _CALLED.fullmatch(match["name"]):
             yield from _arms(match)
@@ -86,8 +88,8 @@ def _arms(case: re.Match[str]) -> Iterator[ShellTest]:
     for arm, chips in arms:
         mine, left = chips & left, left - chips
         if mine and "*" not in arm["patterns"].split() and not _REFUSES.search(arm["body"]):
-            start, end = arm.span("patterns")
-            yield ShellTest(offset + start, offset + end, mine, refuses)
+            (start, end), (first, last) = arm.span("patterns"), arm.span("body")
+            yield ShellTest(offset + start, offset + end, mine, refuses, (offset + first, offset + last))
 
 
 def _passing(condition: str, asked: set[str]) -> frozenset[int] | None:

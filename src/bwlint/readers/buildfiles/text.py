@@ -227,7 +227,8 @@ class _LineReader:
             targets = [target for target in ALL_TARGETS if target.number in test.chips]
             names = [target.name.removeprefix("sm_") for target in targets if test.refuses or not target.suffix]
             at = self.places.span(test.start, test.end)
-            carry = Carry("match", self.source[test.start : test.end], tuple(names), (), at)
+            arm = self.places.span(*test.arm) if test.arm else None
+            carry = Carry("match", self.source[test.start : test.end], tuple(names), (), at, arm=arm)
             self.values.append(_Setting(carry, (), every_toolkit()))
 
     def _follow(self, code: str, offset: int) -> None:

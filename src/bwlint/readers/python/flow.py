@@ -45,6 +45,7 @@ _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?::[A-Za-z_]\w*|(?:\.[A-Za-z_]\
 _HOLDING = ast.Call | ast.List | ast.Tuple | ast.Dict | ast.BinOp
 """What may hold records, and lists that are handed on."""
 LOOP_OWNER = "<loop>"
+_REORDERS = frozenset({"sorted", "set", "frozenset", "list", "tuple", "reversed"})
 """Who has the names that a loop binds."""
 LOOP = "loop"
 """How the unknown test begins that stands for whether a loop runs."""
@@ -896,7 +897,7 @@ class Flow:
         if isinstance(node, ast.While):
             self.lowerer.lower(node.test)
         else:
-            held = self._value(self.lowerer.lower(node.iter))
+            held = self._of_each_device(self._value(self.lowerer.lower(node.iter)))
             target = node.target.id if isinstance(node.target, ast.Name) else ""
             alone = held.op == "list" and len(held.args[0]) == 1
             if target and alone and target not in sides.bound_names(node.body):
@@ -917,6 +918,16 @@ class Flow:
             self.path.append(negate(found))
         self.block(node.orelse, ())
         return False
+
+    def _of_each_device(self, held: Expr) -> Expr:
+        """`sorted({get_device_capability(i) for i in range(device_count())})` is like the one of one device."""
+        while held.op == "call" and held.args[0].op == "name" and held.args[0].args[0] in _REORDERS and held.args[1]:
+            held = self._value(held.args[1][0])
+        over = held.args[3] if held.op == "comp" and not held.args[4] else held
+        ranges = over.op == "call" and over.args[0].op == "name" and over.args[0].args[0] == "range"
+        if not ranges or any(one.op == "const" for one in over.args[1]) or held is over:
+            return held
+        return Expr("list", ((Expr("index", (Expr("comp", ("list", *held.args[1:])), const(0))),),), held.at)
 
     def _finds(
         self,

@@ -381,11 +381,11 @@ class _BuildFile:
         if built.carry.kind == "match":
             yield from self._without_family(built)
             return
-        for family in dict.fromkeys(siblings(chip) for chip in self.context.targets):
+        for family in _families(self.context.targets):
             last = next((one for one in reversed(together.members) if one.named & family), None)
             if built is not last:
                 continue
-            mine = [target for target in together.every if target.chip in family & self.context.targets]
+            mine = [target for target in together.every if target.chip in family]
             suffixed = {target.chip for target in mine if target.suffix}
             wanted = [
                 Target(chip.joined, target.suffix)
@@ -416,8 +416,7 @@ class _BuildFile:
 
     def _without_family(self, built: _Built) -> Iterator[Draft]:
         """A condition that holds for the exact targets of both chips and not for the one target that serves both."""
-        for family in dict.fromkeys(siblings(chip) for chip in self.context.targets):
-            asked = family & self.context.targets
+        for asked in _families(self.context.targets):
             mine = [target for target in built.every if target.chip in asked]
             first = min(asked, key=lambda chip: chip.joined)
             if "f" not in first.suffixes:
@@ -545,6 +544,8 @@ class _BuildFile:
             asked = self.context.let_in(self.module, built.carry.at) if built.carry.kind in FLAGS else NONE
             if asked and not asked & missing:
                 continue  # the test in front is the fault
+            if any(one.carry.leads_to(built.carry.at) and not one.named & missing for one in self.built):
+                continue
             alone = built.carry.kind == "request" and len(built.every) == 1
             compiled = missing & active.jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
@@ -683,6 +684,8 @@ class _BuildFile:
         left = ChipSet.joining(chip for chip in asked if all(target.number < chip.joined for target in built.every))
         if not left or left != asked or any(low < one.carry.toolkit[0] for one in same):
             return
+        if _relatives(left) & _own_chips(built.every):
+            return  # what is built for that one they load
         known = max((chip.min_cuda for chip in left if chip.min_cuda), key=version)
         message = (
             f"from CUDA {low} on {_listed(built.every)} is the newest that is taken: {plain(left)} counts as too new"
@@ -818,7 +821,7 @@ class _BuildFile:
         if not built.carry.is_a("list", "request"):
             return
         new = [target for target in built.sass if target.chip.suffixes]
-        here = [target for target in new if target.chip in self.context.targets]
+        here = [target for target in new if target.chip in _relatives(self.context.targets)]
         others = [target for target in new if target not in here]
         if not here or any(target.suffix for target in here) or len([t for t in others if t.suffix]) < 2:
             return
@@ -1032,11 +1035,16 @@ def _named(toolkits: Toolkits) -> str:
 
 
 def _split(asked: ChipSet, have: ChipSet) -> Iterator[tuple[ChipSet, ChipSet, ChipSet]]:
-    """Families of which some of the asked chips are had and others not: the family, the ones, the others."""
-    for family in dict.fromkeys(siblings(chip) for chip in asked):
-        present, missing = family & asked & have, (family & asked) - have
+    """Families of which some chips are had and some that are asked for not: the family, the ones, the others."""
+    for family in _families(asked):
+        present, missing = family & have, (family & asked) - have
         if present and missing:
             yield family, present, missing
+
+
+def _families(asked: ChipSet) -> Iterator[ChipSet]:
+    """The families of chips, asked for or not: what is told of a chip does not rest on who asks for its sibling."""
+    yield from dict.fromkeys(siblings(chip) - (group("announced") - asked) for chip in asked)
 
 
 def _of_its_host(carry: Carry, present: ChipSet, missing: ChipSet) -> bool:

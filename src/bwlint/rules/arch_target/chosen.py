@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import permutations
 
 from bwlint.chips import EVERY, NONE, ChipSet, Target, known_targets, siblings, spelling
 from bwlint.chips.flags import find_flags
@@ -57,9 +56,10 @@ def _returned(context: Context, module: Module, path: Path, value: Expr) -> Iter
     if reached == EVERY and not found.device:
         return  # a name that is given, whatever the chip
     picked = dict(zip(CHIPS, found.spread(), strict=True))
-    for one, other in permutations(reached & context.targets, 2):
+    pairs = ((one, other) for other in reached & context.targets for one in siblings(other) & reached if one != other)
+    for one, other in pairs:
         mine, others = _target(picked[one]), _target(picked[other])
-        if other not in siblings(one) or mine is None or others is None or one not in mine.loads_on():
+        if mine is None or others is None or one not in mine.loads_on():
             continue
         if mine == others and other not in others.loads_on():
             yield _exact(module, value.at, mine, ChipSet.of(other.name))

@@ -63,10 +63,11 @@ class _Compiled:
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for one in (*_own(context, module), *_handed(context, module)):
         every = one.together
-        if not any(target.chip in context.targets for target in every):
+        if not any(target.loads_on() & context.targets for target in every):
             continue
         code = behind(context, one.build, one.carry)
-        own = (target for target in one.targets if one.listed.kind != "asked" or target.chip in context.targets)
+        own = [target for target in one.targets if one.listed.kind != "asked" or target.chip in context.targets]
+        own = own or [target for target in one.targets if target.loads_on() & context.targets]
         found = {target: needing for target in own if (needing := _needing(context, one, every, code, target))}
         for kept, targets in _by_kept(context, every, found).items():
             yield _draft(one, targets, kept, found[targets[0]])
@@ -139,9 +140,9 @@ def _needing(context: Context, one: _Compiled, every: tuple[Target, ...], code: 
 
     For the chips that are asked for it is told at the source, unless a suffix is all that it wants.
     """
-    asked = target.chip in context.targets
+    asked = bool(target.loads_on() & context.targets)
     wanted = _suffixed(target) if asked else None
-    others = (other for other in every if other != target and (asked or other.chip in context.targets))
+    others = (other for other in every if other != target and (asked or other.loads_on() & context.targets))
     found: dict[tuple[str, Span], tuple[Module, Operation]] = {}
     for kept in (wanted, *others):
         for module, operation in refused(context, code, target, kept) if kept is not None else ():

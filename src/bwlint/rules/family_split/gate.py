@@ -293,7 +293,7 @@ def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> 
         message=f"{_said(parted)}{_same(context, parted)}{why}",
         label=f"true on {judged.core}",
         advice=f"name a target that {called(parted.left_out)} loads there too: its own, or the family's"
-        if exact_target(context, judged, parted.left_out)
+        if exact_target(context, judged, parted.left_out, parted.taken)
         else "test the family: the major version, or both members",
         related=(*_seen_sides(context, parted, found), *_other_places(context, judged, missing, sibling)),
         remedy=_remedy(context, judged, test, missing, sibling, severity),
@@ -344,8 +344,6 @@ def _remedy(
         return NoFix("it refuses one part, and the sibling would lose what it has")
     if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
         return NoFix("what is for the later part alone is a remedy for it")
-    if exact := exact_target(context, judged, lost):
-        return NoFix(f"{exact} is picked there, which {plain(lost)} does not load: it wants one of its own")
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = against(context, judged, held, lost) if admitted else None
     valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value
