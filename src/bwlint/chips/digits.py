@@ -16,6 +16,7 @@ _Number = tuple[int, int]
 _FIRST_OF_THREE = 10
 _SHORT: tuple[_Number, ...] = ((1, 3), (3, 5), (7, 5), (8, 0), (8, 3), (8, 6), (8, 9), (9, 0), (9, 4))
 """Those of two digits. No such chip is 8.3 or 9.4, nor 1.3 any longer: who takes them has listed none."""
+_MODERN = {number for number in _SHORT if number >= (7, 5)}
 _LONG = tuple((one.major, one.minor) for one in all_chips() if one.major >= _FIRST_OF_THREE)
 _SPELLINGS = (
     *("{0}{1}", "{0}.{1}", "sm_{0}{1}", "compute_{0}{1}"),
@@ -33,8 +34,8 @@ class Misread:
     says: str
 
 
-def misread(change: Change) -> Misread | None:
-    """Whether a change of names fits those of two digits and none of three, and no spelling of them all."""
+def misread(change: Change, *, old_too: bool = False) -> Misread | None:
+    """Whether a change of names fits those of two digits, at least from 7.5 on, none of three, no spelling of all."""
     found = None
     for spelling in _SPELLINGS:
         made = {number: change(spelling.format(*number)) for number in (*_SHORT, *_LONG)}
@@ -42,7 +43,7 @@ def misread(change: Change) -> Misread | None:
             means = {number for number, text in made.items() if _AROUND.sub("", text or "") == meaning.format(*number)}
             if len(means) == len(made) and (made[8, 6] != spelling.format(8, 6) or change("") is None):
                 return None
-            if means == set(_SHORT):
+            if means >= (set(_SHORT) if old_too else _MODERN) and means.isdisjoint(_LONG):
                 found = found or Misread(_TWO_DIGIT_MAJORS, _example(spelling, made))
     return found
 

@@ -126,8 +126,8 @@ def attribute(value: Any, name: str) -> Any:
         if name in ("major", "minor", "suffix"):
             return getattr(value, name)
         return Method(value, name)
-    if isinstance(value, str) and name == "stdout":
-        return value  # of a program that was run
+    if isinstance(value, str) and name in ("stdout", "returncode"):
+        return value if name == "stdout" else 0  # of a program that was run
     if isinstance(value, Record) and name in value.fields:
         return value[value.fields.index(name)]
     if isinstance(value, EnumMember | Number) and name in ("name", "value"):

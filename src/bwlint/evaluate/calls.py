@@ -165,7 +165,7 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
     if target.name == "importlib.import_module" and args:
         package = [*args[1:], *keywords.values(), vectors.UNKNOWN][0].only()
         return vectors.each(args[0], lambda name: _module(run, name, package))
-    if last in sources.PRINTING_CALLS and (said := sources.printed(args)) is not None:
+    if last in sources.PRINTING_CALLS and (said := run.sources.printed(args)) is not None:
         return said
     if last in sources.ATTRIBUTE_CALLS and args:
         return sources.attribute_of_device(args, in_pair=sources.ATTRIBUTE_CALLS[last])

@@ -63,9 +63,18 @@ def _compiled(text: Any) -> re.Pattern[str] | None:
 def misread_by(pattern: str) -> Misread | None:
     """Whether an expression takes names of targets apart as if all had two digits."""
     found = _compiled(pattern)
-    wrong = misread(partial(_digits, found.search)) if found else None
+    wrong = misread(partial(_digits, found.search), old_too=True) if found else None
     right = found is not None and any(_digits(found.fullmatch, name) in ("120", name) for name in _LONG)
     return None if right else wrong
+
+
+def misread_with(pattern: str, new: str) -> Misread | None:
+    """The same of `re.sub(pattern, new, name)`."""
+    found = _compiled(pattern)
+    try:
+        return misread(partial(found.sub, new)) if found else None
+    except (re.error, IndexError):
+        return None
 
 
 def _digits(find: Callable[[str], re.Match[str] | None], name: str) -> str | None:

@@ -103,9 +103,17 @@ def asking_names() -> frozenset[str]:
 
 
 class Sources:
-    """The table with a user's rows in front. `release` is the toolkit to assume, "" a current one."""
+    """The table with a user's rows in front. `release` is the toolkit to assume, "" a current one, `prints` what a
+    command prints.
+    """
 
-    def __init__(self, own: Mapping[str, str] | None = None, release: str = "") -> None:
+    def __init__(
+        self,
+        own: Mapping[str, str] | None = None,
+        release: str = "",
+        prints: Callable[[str], Vec | None] | None = None,
+    ) -> None:
+        self._prints = prints or _capability
         self._own = {
             name: CapabilitySource(kind, "", None, False, "configuration") for name, kind in (own or {}).items()
         }
@@ -117,6 +125,12 @@ class Sources:
         sources = Sources(release=release)
         sources._own = self._own
         return sources
+
+    def printed(self, args: Sequence[Vec]) -> Vec | None:
+        """What a program prints that is called with some words; None of one that nobody knows."""
+        given = args[0].only() if args else None
+        words = given if isinstance(given, list | tuple) else [given]
+        return self._prints(" ".join(word for word in words if isinstance(word, str)))
 
     def find(self, dotted: str) -> CapabilitySource | None:
         """The row for a dotted name: the whole name, then ever shorter tails of it."""
@@ -183,19 +197,18 @@ def asks_smi(text: object) -> bool:
     return isinstance(text, str) and "compute_cap" in text and _COLUMNS.search(text) is not None
 
 
-def printed(args: Sequence[Vec]) -> Vec | None:
+def _capability(command: str) -> Vec | None:
+    return printed_columns(command, {"compute_cap": read("version")}) if asks_smi(command) else None
+
+
+def printed_columns(command: str, known: Mapping[str, Vec]) -> Vec | None:
     """What `nvidia-smi --query-gpu=compute_cap` prints for one GPU; None of other programs."""
-    given = args[0].only() if args else None
-    words = given if isinstance(given, list | tuple) else [given]
-    asked = " ".join(word for word in words if isinstance(word, str))
-    if not asks_smi(asked):
+    found = _COLUMNS.search(command)
+    columns = found[1].split(",") if found else []
+    if known.keys().isdisjoint(columns):
         return None
-    columns = _COLUMNS.findall(asked)[0].split(",")
-    head = "" if "noheader" in asked else ", ".join(columns) + "\n"
-    return lift(
-        lambda version: head + ", ".join(version if one == "compute_cap" else "0" for one in columns) + "\n",
-        read("version"),
-    )
+    head = "" if "noheader" in command else ", ".join(columns) + "\n"
+    return lift(lambda *texts: head + ", ".join(texts) + "\n", *(known.get(one, Vec(("0",))) for one in columns))
 
 
 ATTRIBUTE_CALLS = {"cudaDeviceGetAttribute": True, "cuDeviceGetAttribute": True, "deviceGetAttribute": False}

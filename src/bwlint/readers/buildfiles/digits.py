@@ -27,18 +27,21 @@ _GREP = re.compile(
 _TESTED = re.compile(
     r"=~[ \t]+[\"']?(?P<old>[^\s\"';]{2,120})[\"']?[ \t]+\]\]|(?<![!=])~[ \t]*/(?P<awk>[^/\n]{2,120})/"
 )
-_ARM = re.compile(r"(?:^|\bin\b|;;)[ \t]*\(?(?P<glob>(?:sm_)?(?:\[[0-9-]+\]|[?\d.]){2,8})\)", re.M)
+_CASE = re.compile(r"\bcase\b[^\n]{1,80}?\bin\b(?P<arms>(?:(?!\b(?:esac|case)\b).){1,2000})\besac\b", re.S)
+_NEXT = r"(?:^|;;)(?:\s|#[^\n]{0,400}\n){0,99}\(?"
+_ARM = re.compile(_NEXT + r"(?P<glob>(?:(?:sm_)?(?:\[[0-9-]+\]|[?\d.*]){2,8}(?:[ \t]*\|[ \t]*)?){1,20})\)")
+_REFUSES = re.compile(_NEXT + r"\*\)(?:(?!;;).)*\b(?:exit|return)[ \t]+[1-9]", re.S)
 _CUT = re.compile(r"\b(?:cut[ \t]+-c[ \t]*(?P<places>\d(?:[-,]\d?)?)|head[ \t]+-c[ \t]*(?P<first>[12]))(?!\d)")
 _PIECES = re.compile(
     r"(?:\$\{\w*(?i:cc|cap|sm|arch)\w*:\d(?::\d)?\}[._]?"
-    r"|substr\(\$?\w+,[ \t]*[1-9](?:,[ \t]*\d)?\)[ \t]*(?:\"[._]\"[ \t]*)?){1,3}"
+    r"|substr\(\$?\0?\w+,[ \t]*[1-9](?:,[ \t]*\d)?\)[ \t]*(?:\"[._]\"[ \t]*|,[ \t]*(?=sub))?){1,3}"
 )
 _PIECE = re.compile(r"\$\{\w+:(\d)(?::(\d))?\}|substr\([^,]+,[ \t]*(\d)(?:,[ \t]*(\d))?\)[ \t]*")
 """`${cc:0:1}` of shell, and `substr($1, 1, 1)` of awk, which counts from 1."""
 _ABOUT = re.compile(r"compute_?cap|\bsm_|gencode|(?:cuda|gpu|torch)_?arch|-arch\b|capabilit", re.I)
 _SUBJECTS = (b"compute_cap", b"sm_", b"gencode", b"_arch", b"-arch", b"capabilit")
 _NO_TARGET = re.compile(r"python|version|driver|cu(?:da)?_?ver|gcc|release", re.I)
-_ASKS_LENGTH = re.compile(r"LENGTH|\$\{#|\blength\(|\bwc[ \t]")
+_ASKS_LENGTH = re.compile(r"LENGTH|\$\{#|\b(?:length|len|size|strlen)\(|\bwc[ \t]")
 _WORDS = (
     b"[0-9]",
     b"\\d",
@@ -49,7 +52,7 @@ _WORDS = (
     b"(.)",
     b"SUBSTRING",
     b"substr(",
-    b"??)",
+    b"esac",
     b"(REPLACE",
     b"s/",
 )
@@ -78,8 +81,8 @@ def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
     for start, end, change in islice(found, _MOST):
         line = source[source.rfind("\n", 0, start) + 1 : source.find("\n", end)]
         near = source[max(0, start - _NEAR) : end + _NEAR]
-        foreign = _NO_TARGET.search(line) or _ASKS_LENGTH.search(near) or _PRINTS.match(line.partition(" #")[0])
-        wrong = misread(change) or clipped(change) if _ABOUT.search(near) and not foreign else None
+        told = is_about(near, line) and not _PRINTS.match(line.partition(" #")[0])
+        wrong = misread(change) or clipped(change) if told else None
         others = (other for at, _, other in found if abs(at - start) < _NEAR and other is not change)
         if wrong is not None and not any(_takes_long(other) for other in others):
             yield Operation(
@@ -90,6 +93,11 @@ def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
             )
 
 
+def is_about(near: str, line: str) -> bool:
+    """Whether what is done in a line is done to a name of a target, and nobody around asks how long that is."""
+    return bool(_ABOUT.search(near)) and not _NO_TARGET.search(line) and not _ASKS_LENGTH.search(near)
+
+
 def _takes_long(change: Change) -> bool:
     """Whether another expression beside one is there for names of three digits."""
     return any(change(name) is not None and change("86") is None and change("8.6") is None for name in ("120", "12.0"))
@@ -98,23 +106,27 @@ def _takes_long(change: Change) -> bool:
 def _in_shell(source: str) -> Iterator[_Found]:
     found = ((match, change_of(match)) for shape, change_of in _SHELL.items() for match in shape.finditer(source))
     yield from ((*match.span(_place(match)), change) for match, change in found if change is not None)
+    for case in _CASE.finditer(source):
+        yield from _arms(case)
 
 
 def _place(match: re.Match[str]) -> str | int:
     """What of a match is shown: its expression, where that stands apart."""
-    return match.lastgroup if match.lastgroup in ("glob", "old", "awk") else 0
+    return match.lastgroup if match.lastgroup in ("old", "awk") else 0
 
 
 def _sed(match: re.Match[str]) -> Change | None:
     regex = _compiled(match["old"], extended=re.search("[rE]", match["options"]) is not None)
     new = re.sub(r"(?<!\\)&", r"\\g<0>", match["new"])
-    return _replacing(regex, new=new, every="g" in match["how"]) if regex else None
+    return _replacing(regex, new=new, every="g" in match["how"], quiet="n" in match["options"]) if regex else None
 
 
 def _grep(match: re.Match[str]) -> Change | None:
     regex = _compiled(match["old"], extended=bool(match["e"] or re.search("[EP]|-extended|-perl", match["options"])))
     if regex is None or "v" in match["options"]:
         return None
+    if re.search(r"-\w*x|--line", match["options"].replace("--ex", "")):
+        return lambda text: text if regex.fullmatch(text) else None
     return _piece(regex) if "o" in match["options"] else _kept(regex)
 
 
@@ -123,9 +135,18 @@ def _tested(match: re.Match[str]) -> Change | None:
     return _kept(regex) if regex else None
 
 
-def _arm(match: re.Match[str]) -> Change | None:
-    regex = _compiled("^" + match["glob"].replace(".", r"\.").replace("?", ".") + "$")
-    return _kept(regex) if regex else None
+def _arms(case: re.Match[str]) -> Iterator[_Found]:
+    """What passes the arms of a `case`, taken together; a list of chips has to say that it takes no other."""
+    arms = list(_ARM.finditer(case["arms"]))
+    globs = [re.sub(r"\s", "", arm["glob"]) for arm in arms]
+    if not any("[" in glob or "?" in glob for glob in globs):
+        globs += ["83|94|8.3|9.4"] if _REFUSES.search(case["arms"]) else []  # there are no such chips
+    joined = "|".join(globs).replace(".", r"\.").replace("?", ".").replace("*", ".*")
+    regex = _compiled(f"^(?:{joined})$") if arms else None
+    if regex is not None:
+        shown = [arm for arm in arms if re.search(r"8[6.?[]|-[89]\]\.?\[|\?\?", arm["glob"])] or arms
+        start, end = (case.start("arms") + place for place in shown[-1].span("glob"))
+        yield start, end, _kept(regex)
 
 
 def _cut(match: re.Match[str]) -> Change:
@@ -143,14 +164,13 @@ def _sliced(word: str) -> Change:
         start, size = (int(one[1]), one[2]) if one[1] else (int(one[3]) - 1, one[4])
         return text[start : start + int(size) if size else None]
 
-    return lambda text: _PIECE.sub(partial(part, text), word.rstrip("._ ")).replace('"', "")
+    return lambda text: re.sub(r'[",\s]', "", _PIECE.sub(partial(part, text), word.rstrip("._ ")))
 
 
 _SHELL: dict[re.Pattern[str], Callable[[re.Match[str]], Change | None]] = {
     _SED: _sed,
     _GREP: _grep,
     _TESTED: _tested,
-    _ARM: _arm,
     _CUT: _cut,
     _PIECES: lambda match: _sliced(match[0]),
 }
@@ -208,11 +228,14 @@ def _piece(regex: re.Pattern[str]) -> Change:
     return lambda text: found[0] if (found := regex.search(text)) else None
 
 
-def _replacing(regex: re.Pattern[str], *, new: str, every: bool) -> Change:
+def _replacing(regex: re.Pattern[str], *, new: str, every: bool, quiet: bool = False) -> Change:
+    """`quiet`: what does not match is not printed."""
+
     def change(text: str) -> str | None:
         try:
-            return regex.sub(new, text, count=0 if every else 1)
+            made, times = regex.subn(new, text, count=0 if every else 1)
         except (re.error, IndexError):
             return None
+        return None if quiet and not times else made
 
     return change

@@ -40,6 +40,7 @@ _PLAIN_WORDS = tuple(
             "tcgen05",
             "wgmma",
             "nvmlDeviceGetMemoryInfo",
+            "nvidia-smi",
             "cluster",
             "<<<",
         ),

@@ -18,23 +18,62 @@ from bwlint.readers.cuda.statements import statements
 
 _NAMES = sorted(memory_queries("call"), reverse=True)
 _CALL = re.compile(rf"\b(?P<name>{'|'.join(_NAMES)})\s*\(")
-_EXPECTS = re.compile(r"NVML_ERROR_NOT_SUPPORTED")
+_POINTER = re.compile(rf"\b(?P<kept>[A-Za-z_]\w*)\s*=\s*&?\s*(?P<name>{'|'.join(_NAMES)})\s*[;,]")
+_LOOKED_UP = re.compile(r"\b(?P<kept>[A-Za-z_]\w*)\s*=[^=;{}]{0,120}\"$")
+_EXPECTS = re.compile(r"(?i)NOT_?SUPPORTED|[!=]=\s*3\b|\bcase\s+3\b")
+"""NVML_ERROR_NOT_SUPPORTED is 3."""
 _TESTED = re.compile(r"\bif\s*\((?:[^;{}]*!=\s*)?\s*$")
 _CHECKED = re.compile(r"\w*(?i:check|try|safe|assert|ensure|verify|call)\w*\s*\(\s*(?:[^;{}()]*(?:==|,)\s*)?$")
 _KEPT = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*=\s*$")
+(_TABLE,) = memory_queries("table")
+_ASKED = re.compile(r"nvidia-smi(?:\b.*--query-gpu=(?:(?:name|uuid),)*(?P<name>memory\.\w+)\b.*)?")
+_READ = re.compile(r"\bsto(?:i|u?ll?|f|d)\s*\(|\b(?P<scans>s?f?scanf)\s*\(")
+_UNKNOWN = re.compile(r"(?i)N/A|not.?supported|unified|gb10")
 _NEAR = 400
 """Characters between a question and the test of what came back."""
 
 
 def operations(code: Code, directives: Directives, places: Scopes) -> Iterator[Operation]:
     """The questions of a file that names no refusal anywhere."""
-    for match in _CALL.finditer(code.text):
+    for name, match in _calls(code):
         scope = places.function(match.start())
         if scope is None or _EXPECTS.search(code.text) or not _ends(code.text, match, scope):
             continue
         at = code.span(*match.span("name"))
         path = directives.path(match.start())
-        yield Operation("memory-query", match["name"], at, path=path, qualname=scope.qualname, checked=False)
+        yield Operation("memory-query", name, at, path=path, qualname=scope.qualname, checked=False)
+    yield from _read_as_numbers(code, directives, places)
+
+
+def _read_as_numbers(code: Code, directives: Directives, places: Scopes) -> Iterator[Operation]:
+    """The runs of nvidia-smi of whose answer `stoi` makes a number, or a `sscanf` without which nothing goes on."""
+    for literal in code.literals:
+        asked, scope = _ASKED.fullmatch(code.content(literal)), places.function(literal.start)
+        begun = code.text.rfind(";", 0, literal.start) + 1
+        read = _READ.search(code.text, begun, scope.close) if asked and scope else None
+        if asked is None or scope is None or read is None or "catch" in code.text[scope.open : scope.close]:
+            continue
+        said = [code.content(one) for one in code.literals_in(scope.open, scope.close)]
+        is_meant = asked["name"] is not None or any("MiB" in one for one in said)
+        ends = read["scans"] is None or FAILS.search(code.text, read.start(), scope.close) is not None
+        if is_meant and ends and not any(_UNKNOWN.search(one) for one in said):
+            at, path = code.span(literal.start, literal.end), directives.path(literal.start)
+            name = asked["name"] or _TABLE
+            yield Operation("memory-query", name, at, path=path, qualname=scope.qualname, checked=False)
+
+
+def _calls(code: Code) -> Iterator[tuple[str, re.Match[str]]]:
+    """The calls of such functions, by their name or through a pointer."""
+    yield from ((match["name"], match) for match in _CALL.finditer(code.text))
+    kept = {match["kept"]: match["name"] for match in _POINTER.finditer(code.text)}
+    for literal in code.literals:
+        name = code.content(literal)
+        if name in _NAMES and (match := _LOOKED_UP.search(code.text, max(0, literal.start - _NEAR), literal.start)):
+            kept[match["kept"]] = name
+    for pointer, name in kept.items():
+        yield from (
+            (name, match) for match in re.finditer(rf"(?:\b\w+(?:\.|->))?\b(?P<name>{pointer})\s*\(", code.text)
+        )
 
 
 def _ends(text: str, call: re.Match[str], scope: CodeScope) -> bool:

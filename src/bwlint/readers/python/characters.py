@@ -8,15 +8,16 @@ comes out as it is, to be evaluated; a tuple of one value is a text of which eac
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 
+from bwlint.chips.digits import Misread, misread
 from bwlint.evaluate.names import guess
 from bwlint.evaluate.values import Guess
 from bwlint.model.expr import Expr, walk
 from bwlint.readers.python.vocabulary import arch_text
 
 _ORDER = frozenset({"<", "<=", ">", ">="})
-_FIRST, _AFTER_DOT = 0, 2
 OF_AMD = "gfx"
 """What names of architectures begin with that have no major and minor like these."""
 _PREFIX = len("sm_")
@@ -42,19 +43,45 @@ def _is_number(node: Expr) -> bool:
     return node.op == "const" and type(node.args[0]) is int
 
 
-def by_spelling(found: Expr) -> bool:
-    """`cc[0] + cc[2]`, `f"{cc[0]}{cc[2]}"`: a pair of numbers has no third part, so this is a text."""
+def by_spelling(found: Expr) -> Misread | None:
+    """`cc[0] + cc[2]`, `f"{arch[0]}.{arch[1:]}"`: nobody takes these of a pair of numbers, so this is a text."""
+    parts = tuple(_parts(found))
+    pieces = [one for one in parts if one.op in ("index", "slice")]
+    places = [place.args[0] for one in pieces for place in one.args[1:] if place.op == "const"]
+    of_pair = all(one.op == "index" for one in pieces) and set(places) <= {0, 1}
+    names = {_name(one.args[0]) for one in pieces}
+    if len(pieces) < 2 or of_pair or len(names) != 1 or guess(*names) is None:
+        return None
+    plain = all(place is None or type(place) is int for place in places)
+    known = plain and all(one.op == "const" or all(place.op == "const" for place in one.args[1:]) for one in parts)
+    return misread(partial(_joined, parts)) if known else None
+
+
+def _parts(found: Expr) -> Iterator[Expr]:
+    """What is put together to a text."""
     if found.op == "bin" and found.args[0] == "+":
-        parts = found.args[1:]
-    elif found.op == "fstr":
-        parts = tuple(part for part in found.args[0] if part.op == "index")
+        yield from (part for side in found.args[1:] for part in _parts(side))
     else:
-        return False
-    if len(parts) != 2 or not all(part.op == "index" and _is_number(part.args[1]) for part in parts):
-        return False
-    places = tuple(part.args[1].args[0] for part in parts)
-    (name, other) = (_name(part.args[0]) for part in parts)
-    return places == (_FIRST, _AFTER_DOT) and name == other != "" and guess(name) is not None
+        yield from found.args[0] if found.op == "fstr" else (found,)
+
+
+def _joined(parts: Iterable[Expr], text: str) -> str | None:
+    try:
+        return "".join(str(one.args[0]) if one.op == "const" else str(_piece(one, text)) for one in parts)
+    except IndexError:
+        return None
+
+
+def _piece(one: Expr, text: str) -> str:
+    places = [place.args[0] for place in one.args[1:]]
+    return text[slice(*places)] if one.op == "slice" else text[places[0]]
+
+
+def by_join(call: ast.Call, arguments: tuple[Expr, ...]) -> Misread | None:
+    """`".".join(arch)` of what somebody hands over as a text."""
+    sign = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "join" else None
+    is_text = len(arguments) == 1 and (arguments[0].op == "param" and guess(_name(arguments[0])) is not None)
+    return misread(".".join) if is_text and isinstance(sign, ast.Constant) and sign.value == "." else None
 
 
 def _name(node: Expr) -> str:

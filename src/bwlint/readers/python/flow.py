@@ -245,7 +245,7 @@ class Flow:
         self._hand_on(node, arguments)
         if is_told_by_text(name):
             self._tell(node, name, arguments)
-        elif name == "int":
+        else:
             self._number_of_text(node, arguments)
 
     def _tell(self, node: ast.Call, name: str, arguments: tuple[Expr, ...]) -> None:
@@ -286,24 +286,28 @@ class Flow:
                 self.handed_on.append(HandedOn(name, place, self.lowerer.define(value), value.at or span(node)))
 
     def _as_text(self, node: ast.expr, found: Expr) -> None:
-        known = node.lineno in self.hits and characters.by_place(found) and self.gates.reads(found)
-        if known or characters.by_spelling(found):
-            self._note_text(node, found)
+        if node.lineno in self.hits and characters.by_place(found) and self.gates.reads(found):
+            self._note("as-text", node, found)
+        elif wrong := characters.by_spelling(found):
+            self._note_text(node, const(wrong.says), const(wrong.chips.names))
 
     def _number_of_text(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
         found = Expr("call", (Expr("name", (dotted(node.func),)), arguments), span(node))
-        if not characters.number_of_part(found) or characters.asks_length((*self.path, *self.lowerer.asked)):
-            return
-        if not any(characters.OF_AMD in ast.unparse(one) for one in self.body):
+        if characters.number_of_part(found):
             self._note_text(node, found)
+        elif wrong := characters.by_join(node, arguments):
+            self._note_text(node, const(wrong.says), const(wrong.chips.names))
 
-    def _note_text(self, node: ast.expr, found: Expr) -> None:
-        self._note("as-text", node, found)
+    def _note_text(self, node: ast.expr, *found: Expr) -> None:
+        """Note a text that is taken apart, where nobody asks how long it is, nor for another vendor's."""
+        asked = characters.asks_length((*self.path, *self.lowerer.asked))
+        if not asked and not any(characters.OF_AMD in ast.unparse(one) for one in self.body):
+            self._note("as-text", node, *found)
 
-    def _note(self, kind: OperationKind, node: ast.expr, found: Expr) -> None:
+    def _note(self, kind: OperationKind, node: ast.expr, *found: Expr) -> None:
         path = tuple(self.path)
         self.noted.append(
-            Operation(kind, ast.unparse(node), span(node), amounts=(found,), path=path, qualname=self.qualname)
+            Operation(kind, ast.unparse(node), span(node), amounts=found, path=path, qualname=self.qualname)
         )
 
     def _picked(self, node: ast.Call, function: Expr) -> None:
@@ -557,7 +561,7 @@ class Flow:
         elif isinstance(target, ast.Tuple | ast.List):
             text = characters.unpacked(target, value)
             if node.value is not None and text is not None and not characters.asks_length(self.path):
-                self._note_text(node.value, Expr("tuple", ((text,),), value.at))
+                self._note("as-text", node.value, Expr("tuple", ((text,),), value.at))
             source = self.lowerer.define(value)
             for element, item in unpacked(target, source):
                 self._part(element, item)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeGuard
@@ -17,6 +17,7 @@ from typing import TypeGuard
 from bwlint.chips.products import memory_queries
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import below, whole
+from bwlint.readers.python import answers
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -25,7 +26,6 @@ _CALLS = memory_queries("call")
 _COLUMNS = re.compile("|".join(rf"(?<![\w.]){re.escape(name)}(?![\w.])" for name in sorted(memory_queries("column"))))
 _QUERY = re.compile(r"(?:--query-gpu=|--format=|--id=|nvidia-smi|[\w.,= -])*")
 _CALL_BYTES = tuple(name.encode() for name in sorted(_CALLS))
-_COLUMN_BYTES = tuple(name.encode() for name in sorted(memory_queries("column")))
 _READS = frozenset({"int", "float"})
 _LOOKS = frozenset(
     {"isdigit", "isnumeric", "isdecimal", "match", "fullmatch", "search", "findall", "finditer", "to_numeric"}
@@ -33,14 +33,16 @@ _LOOKS = frozenset(
 _ASKS = frozenset({"get", "pop", "setdefault"})
 _UNKNOWN = re.compile(r"N/A|not.?supported|unified|integrated|gb10|spark", re.I)
 _SHARED = re.compile(r"unified|integrated|gb10|spark", re.I)
-_OF_MEMORY = re.compile(r"mem|ram|total|used|free", re.I)
 _OF_DEVICE = frozenset({"nvmlDeviceGetCount", "nvmlDeviceGetName", "nvmlDeviceGetUUID"})
-_PASSES = re.compile(
-    r"^(?:ImportError|ModuleNotFoundError|FileNotFoundError|KeyboardInterrupt|TimeoutExpired|CalledProcessError|IndexError|KeyError|AttributeError|OSError)$"
+_PASSES = frozenset(
+    {
+        *("ImportError", "ModuleNotFoundError", "FileNotFoundError", "KeyboardInterrupt", "TimeoutExpired"),
+        *("CalledProcessError", "OSError"),
+    }
 )
-"""Errors of other kinds than a refusal, and than a text that is no number."""
-_UNIT = "MiB"
-"""What stands behind each number of bytes in the table."""
+"""Errors of other kinds than a refusal, and than that of a text."""
+_OF_PARTS = frozenset({"IndexError", "KeyError", "AttributeError"})
+"""Errors of a text that has no such part: no refusal, nor what a text is that is no number."""
 _LONGEST = 200
 _ROUNDS = 3
 
@@ -57,9 +59,7 @@ ANCHORS = (*_CALL_BYTES, b"nvidia-smi")
 
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file may ask for the memory of a device."""
-    if any(name in data for name in _CALL_BYTES):
-        return True
-    return b"nvidia-smi" in data and any(name in data for name in (*_COLUMN_BYTES, _UNIT.encode()))
+    return any(name in data for name in ANCHORS)
 
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
@@ -75,8 +75,9 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
             at = _given_up(place, places, bindings) or (place.left_out(asked) if asked is not None else None)
         if at is None or place.name in _CALLS:
             continue
-        last = dotted(at.func).rpartition(".")[2] if isinstance(at, ast.Call) else _column(at)
-        name = _TABLE if last in _READS else last
+        last = dotted(at.func).rpartition(".")[2] if isinstance(at, ast.Call) else ""
+        called = bindings.get(last, last)
+        name = called if called in _CALLS else _column(at) or _TABLE
         yield Operation("memory-query", name, span(at), qualname=place.qualname, checked=expected)
 
 
@@ -91,15 +92,15 @@ def guarded(source: str, name: str) -> list[bool]:
     return list(calls.values())
 
 
-def _bindings(tree: ast.Module) -> frozenset[str]:
-    """What a file calls its binding of NVML."""
-    return frozenset(
-        name.asname or name.name
+def _bindings(tree: ast.Module) -> Mapping[str, str]:
+    """What a file calls its binding of NVML, and what it takes of it."""
+    return {
+        name.asname or name.name: name.name
         for node in whole(tree)
-        if isinstance(node, ast.Import)
+        if isinstance(node, ast.Import | ast.ImportFrom)
         for name in node.names
         if "nvml" in name.name
-    )
+    }
 
 
 def _asked_for(places: Sequence[_Asking]) -> frozenset[str] | None:
@@ -170,53 +171,45 @@ class _Asking:
         tries = [node for node in self.nodes if isinstance(node, ast.Try) and _gives_up(node, self.nodes)]
         return frozenset(id(one) for node in tries for part in node.body for one in below(part))
 
-    def asks(self, bindings: frozenset[str]) -> Iterator[ast.Call]:
+    def asks(self, bindings: Mapping[str, str]) -> Iterator[ast.Call]:
         """The calls that raise; libraries of others have names of NVML too."""
-        for one in self._calls(_CALLS):
+        for one in self._calls({*_CALLS, *(name for name, given in bindings.items() if given in _CALLS)}):
             owner = dotted(one.func).rpartition(".")[0]
             if not owner or owner in bindings or "nvml" in owner.lower():
                 yield one
 
-    def called(self, bindings: frozenset[str]) -> ast.expr | None:
+    def called(self, bindings: Mapping[str, str]) -> ast.expr | None:
         """The first call that raises and is not guarded."""
         return next((one for one in self.asks(bindings) if id(one) not in self.guarded), None)
 
     def left_out(self, asked: frozenset[str]) -> ast.expr | None:
         """The question to nvidia-smi of whose answer a row is skipped that has no number for the memory."""
-        column = next((one for one in self.nodes if isinstance(one, ast.Constant) and _column(one) in asked), None)
-        if column is None or any(_SHARED.search(word) for word in _said(self.nodes)):
-            return None
-        columns = str(column.value).partition("--query-gpu=")[2].split(",")
-        places = {place for place, one in enumerate(columns) if one.strip().startswith("memory.")}
-        for test in filter(None, map(self._skips, self.nodes)):
-            indices = (one.slice for one in below(test) if isinstance(one, ast.Subscript))
-            numbers = {one.value for one in indices if isinstance(one, ast.Constant) and isinstance(one.value, int)}
-            if places & numbers if numbers else _OF_MEMORY.search(ast.unparse(test)):
-                return column
-        return None
+        skips = self.tried is not None and self.tried[1] and not any(_SHARED.search(word) for word in _said(self.nodes))
+        return self.column(asked) if skips else None
 
-    def _skips(self, node: ast.AST) -> ast.AST | None:
-        """What decides whether a row is skipped: a test for a text that is no number, or what is read as one."""
-        if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Continue):
-            names = {one.id for one in below(node.test) if isinstance(one, ast.Name)}
-            kept = [one.value for one in self.nodes if isinstance(one, ast.Assign) and dotted(one.targets[0]) in names]
-            said = (*_said(below(node.test)), *(word for one in kept for word in _said(below(one))))
-            return node.test if any(_UNKNOWN.search(word) or word == "isdigit" for word in said) else None
-        if not isinstance(node, ast.Try) or not any(isinstance(one.body[-1], ast.Continue) for one in node.handlers):
-            return None
-        is_read = any(isinstance(one, ast.Call) and dotted(one.func) in _READS for one in below(node))
-        return ast.Module(node.body, []) if is_read else None
+    def column(self, asked: frozenset[str]) -> ast.expr | None:
+        return next((one for one in self.nodes if isinstance(one, ast.Constant) and _column(one) in asked), None)
 
     def read_as_number(self, asked: frozenset[str]) -> ast.expr | None:
         """The question to nvidia-smi whose answer is read as a number, with no look at it."""
-        reads = [one for one in self._calls(_READS) if id(one) not in self.guarded]
-        if not reads or any(True for _ in self._calls(_LOOKS)):
+        reads = (one for one in self._calls(_READS) if id(one) not in self.guarded)
+        column = self.column(asked)
+        if column is not None and any(True for _ in reads) and not any(True for _ in self._calls(_LOOKS)):
+            return column
+        return (column or self.tried[0]) if self.tried is not None and self.tried[1] is None else None
+
+    @cached_property
+    def tried(self) -> tuple[ast.expr, bool | None] | None:
+        """What becomes of nvidia-smi's answer."""
+        if not any("nvidia-smi" in word for word in _said(self.nodes)):
             return None
-        texts = [one for one in self.nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        column = next((one for one in texts if _column(one) in asked), None)
-        said = {str(one.value).strip() for one in texts}
-        whole_table = "nvidia-smi" in said and _UNIT in said and not any(one.startswith("-") for one in said)
-        return reads[0] if column is None and whole_table else column
+        caught = dict[int, bool]()
+        for node in self.nodes:
+            takes = [one for one in node.handlers if _catches(one, _PASSES)] if isinstance(node, ast.Try) else []
+            if takes and isinstance(node, ast.Try):
+                skips = isinstance(takes[0].body[-1], ast.Continue)
+                caught.update((id(one), skips) for part in node.body for one in below(part))
+        return answers.failing(self.node, self.kept, caught)
 
     @cached_property
     def knows(self) -> bool:
@@ -226,7 +219,7 @@ class _Asking:
     def calls_of(self, name: str) -> Iterator[ast.Call]:
         return self._calls(frozenset({name}))
 
-    def _calls(self, names: frozenset[str]) -> Iterator[ast.Call]:
+    def _calls(self, names: Collection[str]) -> Iterator[ast.Call]:
         for node in self.nodes:
             if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in names:
                 yield node
@@ -240,7 +233,7 @@ def _expected(place: _Asking, places: Sequence[_Asking], rounds: int = _ROUNDS) 
     return all(id(call) in other.guarded or _expected(other, places, rounds - 1) for other, call in callers)
 
 
-def _given_up(place: _Asking, places: Sequence[_Asking], bindings: frozenset[str]) -> ast.expr | None:
+def _given_up(place: _Asking, places: Sequence[_Asking], bindings: Mapping[str, str]) -> ast.expr | None:
     """The question of a function whose refusal makes it, or one that calls it, do without the device."""
     at = next(place.asks(bindings), None)
     if at is None or place.knows:
@@ -271,14 +264,14 @@ def _expects_refusal(node: ast.AST) -> TypeGuard[ast.Try | ast.With]:
     return isinstance(node, ast.With) and any(map(_suppresses, node.items))
 
 
-def _catches(handler: ast.ExceptHandler) -> bool:
+def _catches(handler: ast.ExceptHandler, passes: frozenset[str] = _PASSES | _OF_PARTS) -> bool:
     """Whether a refusal ends here: it does not where all that follows is another error."""
     if isinstance(handler.body[-1], ast.Raise) and not any(isinstance(one, _WAYS) for one in below(handler)):
         return False
     if handler.type is None:
         return True
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(not _PASSES.match(dotted(one).rpartition(".")[2]) for one in types)
+    return any(dotted(one).rpartition(".")[2] not in passes for one in types)
 
 
 def _suppresses(item: ast.withitem) -> bool:

@@ -50,8 +50,6 @@ def _misread(context: Context, module: Module, one: Operation) -> tuple[ChipSet,
         return _unpacked(context, module, found.args[0][0])
     if found.op == "call":
         return _number_cut(context, module, found.args[1][0])
-    if found.op in ("bin", "fstr"):
-        return _TWO_DIGITS, 'of "12.0" the first and the third character are "1."'
     return _cut(context, module, found)
 
 
