@@ -21,7 +21,7 @@ from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives, macro
 from bwlint.readers.cuda.program import tags
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases
-from bwlint.readers.cuda.statements import Statement, leaves, statements
+from bwlint.readers.cuda.statements import Statement, statements, tests_around
 
 MAX_BODY = 1500
 MAX_FOUND = 200
@@ -66,7 +66,8 @@ class CompileTime:
             return ()
         if scope.open not in self._bodies:
             self._bodies[scope.open] = statements(self.text, scope.open + 1, scope.close)
-        return tuple(self._around(self._bodies[scope.open], offset, scope))
+        found = tests_around(self._bodies[scope.open], offset)
+        return tuple(test if holds else negate(test) for at, holds in found for test in (self._test(at, scope),))
 
     def is_given(self, offset: int, tests: Path) -> bool:
         """Whether the `tests` around a place in a function that others call ask for one of its parameters."""
@@ -75,19 +76,6 @@ class CompileTime:
         if scope is None or scope.kernel:
             return False
         return not asked.isdisjoint(filter(None, parameters(self.text, scope)))
-
-    def _around(self, body: tuple[Statement, ...], offset: int, scope: CodeScope) -> Iterator[Expr]:
-        for statement in body:
-            if statement.start <= offset < statement.end:
-                if statement.kind == "if" and statement.test is not None:
-                    test = self._test(statement.test, scope)
-                    yield from (test,) if _holds(statement.body, offset) else ()
-                    yield from (negate(test),) if _holds(statement.orelse, offset) else ()
-                for inner in (statement.body, statement.orelse, *statement.inner):
-                    yield from self._around(inner, offset, scope)
-                return
-            if statement.kind == "if" and statement.test is not None and leaves(statement.body):
-                yield negate(self._test(statement.test, scope))
 
     def _test(self, at: tuple[int, int], scope: CodeScope) -> Expr:
         if at not in self._tests:
@@ -242,10 +230,6 @@ def _param(owner: str, name: str) -> Expr:
 
 def _macro_of(name: str, at: Span | None) -> Expr:
     return Expr("macro", (name, ()), at)
-
-
-def _holds(body: tuple[Statement, ...], offset: int) -> bool:
-    return bool(body) and body[0].start <= offset < body[-1].end
 
 
 def _as_macros(item: Any) -> Any:

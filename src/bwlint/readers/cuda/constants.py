@@ -7,12 +7,14 @@ the number is followed; what is left is an unknown, never a guess.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 
 from bwlint.model.expr import Expr, Span, const, unknown, walk
 from bwlint.readers.cuda import statics
@@ -23,13 +25,12 @@ from bwlint.readers.cuda.layout import Aggregate, LaidOut, aggregate, most, plus
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
+from bwlint.readers.cuda.statements import Statement, statements, tests_around
 
-MAX_NAMES = 1_000
+MAX_NAMES = 2_000
 """How many definitions one file may follow."""
 MAX_DEPTH = 50
 """How many of them may stand in one another's values."""
-MAX_USES = 32
-"""How many uses a template may have that its instances are known by."""
 _SET = re.compile(r"=(?!=)")  # begins with a plain character: the engine skips to it
 _TARGET = re.compile(r"(?P<op>[-+*/%|&^]|<<|>>)?[ \t]*(?P<name>\w*[A-Za-z_])")
 """What is set, read backwards from the sign: the last word in front of it and its operator."""
@@ -60,8 +61,12 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _LONGEST_SCAN = 60_000
 _LONGEST_VALUE = 2_000
 _KEPT = frozenset({"const", "unknown", "bin", "neg", "if", "cmp", "and", "or", "not", "macro", "name"})
-_MOST_INSTANCES = 16
-_EXTREMES = {"max": "max", "min": "min"}
+_MOST_INSTANCES = 32
+_EXTREMES = frozenset({"max", "min"})
+_OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod},
+    **{"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
+}
 _NUMBERS = frozenset({"int", "unsigned", "long", "short", "size_t"}) | {
     f"{sign}int{bits}_t" for sign in ("", "u") for bits in (16, 32, 64)
 }
@@ -120,9 +125,12 @@ _NOTHING = TemplateArguments()
 
 @dataclass
 class Constants:
-    """`names` are the definitions that were followed, for the module's table."""
+    """`text` is the blanked text without directives, `names` are the definitions that were followed, for the module's
+    table.
+    """
 
     code: Code
+    text: str
     directives: Directives
     scopes: Scopes
     names: dict[str, Expr] = field(default_factory=dict)
@@ -131,6 +139,9 @@ class Constants:
     _parameters_of: dict[int, dict[str, TemplateParameter]] = field(default_factory=dict)
     _made: dict[int, list[TemplateArguments]] = field(default_factory=dict)
     """The instances of templates, by where these open."""
+    _bodies: dict[int, tuple[Statement, ...]] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
+    """What names of the table come to that are decided."""
     _called: set[int] = field(default_factory=set)
     """The functions whose value is being found, by where they open."""
     _defined: dict[str, tuple[int, int] | None] = field(default_factory=dict)
@@ -152,8 +163,46 @@ class Constants:
         found: list[tuple[Expr, tuple[int, ...]]] = []
         for bound in self._instances(scope) if scope is not None else ():
             with self._binding(bound):
-                found.append((self.value(start, end), bound.uses))
+                if self._is_reached(start):
+                    found.append((self.value(start, end), bound.uses))
         return [one for one in found if self._is_known(one[0])] or [(self.value(start, end), ())]
+
+    def _is_reached(self, offset: int) -> bool:
+        """Whether what is followed decides no test on the way to a place against it."""
+        scope = self.scopes.function(offset)
+        if scope is None or self._bound is _NOTHING:
+            return True
+        if scope.open not in self._bodies:
+            self._bodies[scope.open] = statements(self.text, scope.open + 1, scope.close)
+        found = (
+            (self._decided(self.value(*test)), holds) for test, holds in tests_around(self._bodies[scope.open], offset)
+        )
+        return all(came is None or bool(came) == holds for came, holds in found)
+
+    def _decided(self, node: Expr, way: int = 0) -> int | None:
+        """The number that an expression comes to which is made of constants alone."""
+        if node.op == "name" and node.args[0] in self.names and way < MAX_DEPTH:
+            found = self._numbers.get(node.args[0])
+            if found is None and (found := self._decided(self.names[node.args[0]], way + 1)) is not None:
+                self._numbers[node.args[0]] = found
+            return found
+        if node.op == "const":
+            return int(node.args[0]) if isinstance(node.args[0], int) else None
+        if node.op in ("not", "if"):
+            holds = self._decided(node.args[0], way)
+            chosen = None if holds is None or node.op == "not" else node.args[1 if holds else 2]
+            return self._decided(chosen, way) if chosen is not None else None if holds is None else not holds
+        if node.op in ("and", "or"):
+            came = [self._decided(one, way) for one in node.args[0]]
+            ends = next((one for one in came if one is not None and bool(one) == (node.op == "or")), None)
+            return ends if ends is not None or None in came else int(node.op == "and")
+        operation = _OPERATIONS.get(node.args[0]) if node.op in ("bin", "cmp") else None
+        left, right = (node.args[1:] if node.op == "bin" else node.args[1]) if operation is not None else (None, None)
+        low = self._decided(left, way) if operation is not None else None
+        high = self._decided(right, way) if low is not None else None
+        if operation is None or low is None or high is None or (high == 0 and node.args[0] in ("//", "%")):
+            return None
+        return int(operation(low, high))
 
     def _is_known(self, node: Expr) -> bool:
         """Whether nothing that an amount is made of is left open."""
@@ -476,39 +525,37 @@ class Constants:
             return self._bound
         scope = self.scopes.function(offset)
         made = self._instances(scope) if scope is not None and name in self._parameters(scope) else []
-        said = {one.types[name].words if name in one.types else "" for one in made[:_MOST_INSTANCES]}
-        return made[0] if len(said) == 1 and "" not in said else None
+        said = {one.types[name].words if name in one.types else "" for one in made}
+        return made[0] if len(said) == 1 and "" not in said and len(made) < _MOST_INSTANCES else None
 
     def _instances(self, scope: CodeScope) -> list[TemplateArguments]:
         """What a function template is given in each instance that the file makes, by a call or by name."""
         if scope.open not in self._made:
             self._made[scope.open] = []  # one that is made of itself
             named = self._parameters(scope)
-            self._made[scope.open] = list(self._made_of(scope, named))[:_MOST_INSTANCES] if named else []
+            self._made[scope.open] = list(islice(self._made_of(scope, named), _MOST_INSTANCES)) if named else []
         return self._made[scope.open]
 
     def _made_of(self, scope: CodeScope, named: dict[str, TemplateParameter]) -> Iterator[TemplateArguments]:
-        for at, given in self._uses(scope.name):
+        uses = [(one.start(), arguments(self.text, one.end() - 1)) for one in self._named_with_angles(scope.name)]
+        special: list[list[str]] = []
+        for at, given in uses:
             around = self.scopes.function(at)
-            if len(given) > len(named) or (around is not None and at < around.open):
-                continue  # of another template, or a specialisation
-            for outer in (self._instances(around) if around is not None else ()) or (_NOTHING,):
-                with self._binding(outer):
-                    bound = self._bindings(named, given, scope.header, scope.close)
-                if bound is not None:
-                    yield replace(bound, uses=(at, *outer.uses))
+            words = [self.text[low:high].strip() for low, high in given or ()]
+            if around is not None and at < around.open:
+                special.append(words)
+            elif given is None:
+                yield _NOTHING
+            elif len(given) <= len(named) and words not in special:
+                for outer in (self._instances(around) if around is not None else ()) or (_NOTHING,):
+                    with self._binding(outer):
+                        made = self._bindings(named, given, scope.header, scope.close) if self._is_reached(at) else None
+                    if made is not None:
+                        yield replace(made, uses=(at, *outer.uses))
 
-    def _uses(self, name: str) -> list[tuple[int, list[tuple[int, int]]]]:
-        """Where a name stands with template arguments, and these; none where they are too many or not to be read."""
-        found: list[tuple[int, list[tuple[int, int]]]] = []
-        for match in re.finditer(rf"{re.escape(name)}\s*<(?![<=])", self.code.text):
-            if self.code.text[match.start() - 1 : match.start()].isidentifier() or self.directives.holds(match.start()):
-                continue
-            parts = arguments(self.code.text, match.end() - 1)
-            if parts is None or len(found) >= MAX_USES:
-                return []
-            found.append((match.start(), parts))
-        return found
+    def _named_with_angles(self, name: str) -> Iterator[re.Match[str]]:
+        word = re.escape(name)
+        return re.finditer(rf"{word}(?<!\w{word})\s*<(?![<=])", self.text)
 
     def _arguments_of(self, name: str, offset: int) -> list[tuple[int, int]] | None:
         """The template arguments of the first use of a name behind an offset."""
@@ -599,22 +646,6 @@ class Constants:
             return None
         with self._binding(made[1]):
             return self._class_layout(made[0], depth)
-
-    def _decided(self, test: Expr, way: int = 0) -> int | None:
-        """What a test comes to that is made of constants, their equality and `!`."""
-        if way > MAX_DEPTH:
-            return None
-        if test.op == "name" and test.args[0] in self.names:
-            return self._decided(self.names[test.args[0]], way + 1)
-        if test.op == "const":
-            return int(test.args[0]) if isinstance(test.args[0], int) else None
-        if test.op == "not":
-            holds = self._decided(test.args[0], way + 1)
-            return None if holds is None else not holds
-        if test.op != "cmp" or test.args[0] not in ("==", "!="):
-            return None
-        left, right = (self._decided(one, way + 1) for one in test.args[1])
-        return None if left is None or right is None else (left == right) == (test.args[0] == "==")
 
     def _alias(self, name: str, offset: int, owner: CodeScope | None) -> tuple[int, int] | None:
         """The type that `using name = type` gives a name: in a class, or in what is around, from the inside out."""
