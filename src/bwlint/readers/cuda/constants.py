@@ -140,6 +140,10 @@ class Constants:
     _made: dict[int, list[TemplateArguments]] = field(default_factory=dict)
     """The instances of templates, by where these open."""
     _bodies: dict[int, tuple[Statement, ...]] = field(default_factory=dict)
+    _free: set[str] = field(default_factory=set)
+    """Names of the table that are the same in every instance."""
+    _hangs: bool = False
+    """Whether what is being followed asks what a parameter is."""
     _numbers: dict[str, int] = field(default_factory=dict)
     """What names of the table come to that are decided."""
     _called: set[int] = field(default_factory=set)
@@ -170,7 +174,7 @@ class Constants:
     def _is_reached(self, offset: int) -> bool:
         """Whether what is followed decides no test on the way to a place against it."""
         scope = self.scopes.function(offset)
-        if scope is None or self._bound is _NOTHING:
+        if scope is None or self._bound is _NOTHING or self.text.find("if", scope.open, offset) < 0:
             return True
         if scope.open not in self._bodies:
             self._bodies[scope.open] = statements(self.text, scope.open + 1, scope.close)
@@ -381,12 +385,20 @@ class Constants:
 
     def _stored(self, one: ConstantDefinition) -> Expr:
         """A reference to a definition in the module's table, where its value is kept once."""
-        bound = self._bound if self._bound.holds(one.start) else _NOTHING
-        key = f"{one.name}@{one.start}{bound.mark}"
-        if key not in self.names:
-            self.names[key] = unknown(key)  # a definition that names itself
-            with self._binding(bound):
-                self.names[key] = self.value(one.value, one.end)
+        free = f"{one.name}@{one.start}"
+        bound = self._bound if self._bound.holds(one.start) and free not in self._free else _NOTHING
+        key = f"{free}{bound.mark}"
+        if key in self.names:
+            self._hangs = self._hangs or bound is not _NOTHING
+            return Expr("name", (key,))
+        before, self._hangs = self._hangs, False
+        self.names[key] = unknown(key)  # a definition that names itself
+        with self._binding(bound):
+            self.names[key] = self.value(one.value, one.end)
+        if not self._hangs and bound is not _NOTHING:
+            self.names[free] = self.names[key]
+            self._free.add(free)
+        self._hangs = self._hangs or before
         return Expr("name", (key,))
 
     def _macro(self, name: str, at: Span) -> Expr | None:
@@ -522,6 +534,7 @@ class Constants:
     def _given(self, name: str, offset: int) -> TemplateArguments | None:
         """Who says what a parameter is: the instance that is followed, or all of them where they agree."""
         if self._bound.holds(offset) and (name in self._bound.values or name in self._bound.types):
+            self._hangs = True
             return self._bound
         scope = self.scopes.function(offset)
         made = self._instances(scope) if scope is not None and name in self._parameters(scope) else []
