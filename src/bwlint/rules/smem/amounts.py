@@ -329,7 +329,8 @@ def _draft(
 ) -> Draft:
     theirs = one.meant == THEIRS
     place = at or one.operation.at
-    asked_for = (RelatedSpan(one.module, one.operation.at, "asked for here"),) if place != one.operation.at else ()
+    asked_for = [RelatedSpan(one.module, one.operation.at, "asked for here")] if place != one.operation.at else []
+    asked_for += [RelatedSpan(one.module, at, "this instance asks for it") for at in one.operation.uses[:1]]
     return Draft(
         rule=RULE,
         place=DraftPlace(module=one.module, at=place, admitted=one.targets.chips, certain=chips),
