@@ -16,8 +16,10 @@ from bwlint.model.facts import Module, Operation, Path
 from bwlint.model.kinds import OperationKind
 from bwlint.world.libraries import built_for_others, instruction
 
-OURS, OPEN, THEIRS, BUILT = "ours", "open", "theirs", "built"
-"""The file names our chips; says nothing; names other generations alone; is built on what our chips lack."""
+OURS, ANYBODYS, OPEN, THEIRS, BUILT = "ours", "anybody's", "open", "theirs", "built"
+"""The file names our chips; asks for no chip at all, nor does its build; leaves it open; names other generations alone;
+is built on what our chips lack.
+"""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,11 @@ def meant(context: Context, module: Module, *names: str) -> str:
         return OURS
     if chips:
         return THEIRS
-    return OURS if any(_lets_in(context, module, (guard.test,)) for guard in module.guards) else OPEN
+    if any(_lets_in(context, module, (guard.test,)) for guard in module.guards):
+        return OURS
+    asks = any(context.tree.asks_target(module, guard.test) for guard in module.guards) or module.gates
+    built = any(carry.sass or carry.ptx for carry in context.builds.of(module))
+    return OPEN if asks or built or context.in_test(module) else ANYBODYS
 
 
 def _is_built(context: Context, module: Module) -> bool:
