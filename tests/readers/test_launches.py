@@ -108,19 +108,20 @@ def test_amounts_fold(before: str, local: str, amount: str, expected: int | None
 @pytest.mark.parametrize(
     ("uses", "expected"),
     [
-        ("f<4>();", 4096),
-        ("f<4>(); f<4>();", 4096),
-        ("f<4>(); f<5>();", None),
-        ("f<>();", 3072),
-        ("f<N>();", None),
-        ("", None),
+        ("f<4>();", [4096]),
+        ("f<4>(); f<4>();", [4096, 4096]),
+        ("f<4>(); f<5>();", [4096, 5120]),
+        ("f<>();", [3072]),
+        ("f<N>(); f<5>();", [5120]),
+        ("f<N>();", [None]),
+        ("constexpr int M = 2; f<M * 2>();", [4096]),
+        ("", [None]),
     ],
 )
-def test_template_arguments_that_agree(uses: str, expected: int | None) -> None:
+def test_each_instance_of_a_template(uses: str, expected: list[int | None]) -> None:
     body = ATTRIBUTE.format("", "N * 1024").replace("launch", "f")
     found = module(f"template <int N = 3>\n{body}\nvoid g() {{ {uses} }}")
-    (operation,) = of_kind(found, "dynamic-shared")
-    assert value(found, operation) == expected
+    assert [value(found, operation) for operation in of_kind(found, "dynamic-shared")] == expected
 
 
 @pytest.mark.parametrize(

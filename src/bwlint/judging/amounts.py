@@ -16,8 +16,10 @@ from bwlint.model.facts import Module, Operation, Path
 from bwlint.model.kinds import OperationKind
 from bwlint.world.libraries import built_for_others, instruction
 
-OURS, OPEN, THEIRS, BUILT = "ours", "open", "theirs", "built"
-"""The file names our chips; says nothing; names other generations alone; is built on what our chips lack."""
+OURS, ANYBODYS, OPEN, THEIRS, BUILT = "ours", "anybody's", "open", "theirs", "built"
+"""The file names our chips; asks for no chip at all, nor does its build; leaves it open; names other generations alone;
+is built on what our chips lack.
+"""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,9 @@ class Asked:
     @cached_property
     def targets(self) -> TargetSet:
         """The targets of the chips asked about that may reach it, as compiled and as run."""
-        chips = self.context.targets & self.context.let_to(self.module, self.operation.at)
+        chips = self.context.targets
+        for at in (self.operation.at, *self.operation.uses):
+            chips &= self.context.let_to(self.module, at)
         return TargetSet.native(chips) & self.context.tree.compiled(self.module, self.operation.path)
 
     def number(self, node: Expr, chip: Chip) -> int | None:
@@ -68,12 +72,20 @@ class Asked:
 
 
 def asked(context: Context, module: Module, kind: OperationKind) -> Iterator[Asked]:
-    """The operations of one kind that some target reaches."""
-    for operation in (*module.operations, *_through_macros(context, module, kind)):
+    """The operations of one kind that some target reaches; of a template the instance that asks for most."""
+    found: dict[object, list[Asked]] = {}
+    for number, operation in enumerate((*module.operations, *_through_macros(context, module, kind))):
         if operation.kind == kind:
-            found = Asked(context, module, operation)
-            if found.targets:
-                yield found
+            one = Asked(context, module, operation)
+            if one.targets:
+                found.setdefault(operation.at if operation.uses else number, []).append(one)
+    for several in found.values():
+        yield several[0] if len(several) == 1 else max(several, key=_rank)
+
+
+def _rank(one: Asked) -> tuple[bool, int]:
+    amount = one.operation.amounts[0]
+    return not one.operation.checked, max(one.number(amount, chip) or 0 for chip in one.targets.chips)
 
 
 def _through_macros(context: Context, module: Module, kind: OperationKind) -> Iterator[Operation]:
@@ -107,7 +119,11 @@ def meant(context: Context, module: Module, *names: str) -> str:
         return OURS
     if chips:
         return THEIRS
-    return OURS if any(_lets_in(context, module, (guard.test,)) for guard in module.guards) else OPEN
+    if any(_lets_in(context, module, (guard.test,)) for guard in module.guards):
+        return OURS
+    asks = any(context.tree.asks_target(module, guard.test) for guard in module.guards) or module.gates
+    built = any(carry.sass or carry.ptx for carry in context.builds.of(module))
+    return OPEN if asks or built or context.in_test(module) else ANYBODYS
 
 
 def _is_built(context: Context, module: Module) -> bool:

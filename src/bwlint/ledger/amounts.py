@@ -90,7 +90,10 @@ def _question(
         form="amount",
         subject=qualname or module.path.rpartition("/")[2],
         text=f"{_CALLED.get(kind, kind.replace('-', ' '))} {name}{f' ({said})' if said else ''}"[:MOST_TEXT],
-        places=tuple(RowPlace(module.path, o.at.line, max(o.at.line, o.at.end_line), "here") for o in operations),
+        places=tuple(
+            RowPlace(module.path, at.line, max(at.line, at.end_line), "here")
+            for at in dict.fromkeys(one.at for one in operations)
+        ),
         marks=frozenset(marks),
         passes=settled.passes,
         doubt=settled.doubt,

@@ -158,7 +158,8 @@ class Operation:
     Python those of the program, `tests` those of C++ around an instruction, which the compiler decides where they ask
     for the target, `qualname` the function around.
     `checked` says that its result is looked at, or the limit asked for, within reach; `given` that one of those tests
-    asks what the function around is given, so that its callers decide.
+    asks what the function around is given, so that its callers decide. `uses` are the places that make the instance of
+    a template in which it asks for this much, the nearest first.
     """
 
     kind: OperationKind
@@ -171,6 +172,7 @@ class Operation:
     qualname: str = ""
     checked: bool = True
     given: bool = False
+    uses: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

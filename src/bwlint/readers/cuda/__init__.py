@@ -99,7 +99,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     code, text, found, places = file.code, file.text, file.found, file.places
     host = program(code, text, places, found, own)
     decided = CompileTime(code, text, places, found)
-    launched, amounts = launches.operations(code, found, places)
+    launched, amounts = launches.operations(code, text, found, places)
     needed = (
         *assembly.operations(code, text, found, places, decided),
         *bodies.operations(code, text, found, places),

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
-from bwlint.readers.cuda.constants import Constants, arguments
+from bwlint.readers.cuda.brackets import arguments
+from bwlint.readers.cuda.constants import Constants
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes

@@ -6,21 +6,22 @@ A constant is a macro without arguments here and a function one with arguments, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from bwlint.model.expr import Expr, Span, negate, walk
+from bwlint.model.expr import Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import Function, Path
 from bwlint.readers.cuda import statics
 from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.given import parameters
+from bwlint.readers.cuda.layout import size_of
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives, macro
 from bwlint.readers.cuda.program import tags
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases
-from bwlint.readers.cuda.statements import Statement, leaves, statements
+from bwlint.readers.cuda.statements import Statement, statements, tests_around
 
 MAX_BODY = 1500
 MAX_FOUND = 200
@@ -28,6 +29,8 @@ _TARGET = re.compile(r"\b\w*(?:CUDA_ARCH|ARCH_FEAT)\w*")
 _CONSTANT = re.compile(
     r"constexpr(?<!\wconstexpr)\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*=(?!=)\s*(?P<value>[^;{}]{1,300});"
 )
+_NEXT = re.compile(r",\s*(?P<name>[A-Za-z_]\w*)\s*=(?!=)")
+"""What begins another constant of the same declaration."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DECIDES = re.compile(r"\b(?:constexpr|consteval|__device__|template\s*<[^>]{1,200}>\s*(?:inline\s+|static\s+)*bool)\b")
 
@@ -63,7 +66,8 @@ class CompileTime:
             return ()
         if scope.open not in self._bodies:
             self._bodies[scope.open] = statements(self.text, scope.open + 1, scope.close)
-        return tuple(self._around(self._bodies[scope.open], offset, scope))
+        found = tests_around(self._bodies[scope.open], offset)
+        return tuple(test if holds else negate(test) for at, holds in found for test in (self._test(at, scope),))
 
     def is_given(self, offset: int, tests: Path) -> bool:
         """Whether the `tests` around a place in a function that others call ask for one of its parameters."""
@@ -72,19 +76,6 @@ class CompileTime:
         if scope is None or scope.kernel:
             return False
         return not asked.isdisjoint(filter(None, parameters(self.text, scope)))
-
-    def _around(self, body: tuple[Statement, ...], offset: int, scope: CodeScope) -> Iterator[Expr]:
-        for statement in body:
-            if statement.start <= offset < statement.end:
-                if statement.kind == "if" and statement.test is not None:
-                    test = self._test(statement.test, scope)
-                    yield from (test,) if _holds(statement.body, offset) else ()
-                    yield from (negate(test),) if _holds(statement.orelse, offset) else ()
-                for inner in (statement.body, statement.orelse, *statement.inner):
-                    yield from self._around(inner, offset, scope)
-                return
-            if statement.kind == "if" and statement.test is not None and leaves(statement.body):
-                yield negate(self._test(statement.test, scope))
 
     def _test(self, at: tuple[int, int], scope: CodeScope) -> Expr:
         if at not in self._tests:
@@ -141,9 +132,19 @@ class CompileTime:
                 body = statements(self.text, method.open + 1, method.close)
                 self._static(scope, method.name, head, list(self._ways(body, params, ())), params, known)
         for start, end in self.scopes.members(scope):
-            for one in _CONSTANT.finditer(self.text, start, end):
-                if of_template or self._hangs(one["value"], known) or self._names_a_macro(one["value"]):
-                    self._static(scope, one["name"], head, [((), self.lowered(*one.span("value"), ()))], (), known)
+            for name, low, high in self._constants(start, end):
+                value = self.text[low:high]
+                if of_template or self._hangs(value, known) or self._names_a_macro(value):
+                    self._static(scope, name, head, [((), self.lowered(low, high, ()))], (), known)
+
+    def _constants(self, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+        """The constants of a stretch: their names, and where their values stand."""
+        for one in _CONSTANT.finditer(self.text, start, end):
+            name, low = one["name"], one.start("value")
+            for more in _NEXT.finditer(self.text, *one.span("value")):
+                yield name, low, more.start()
+                name, low = more["name"], more.end()
+            yield name, low, one.end("value")
 
     def _static(
         self,
@@ -160,7 +161,7 @@ class CompileTime:
         if len(ways) != 1 or (before is None) == bool(head.special):
             return
         owner = before.params[: len(head.special)] if before is not None else head.params
-        value = _bound(ways[0][1], key, (*owner, *params))
+        value = _bound(_beside(ways[0][1], scope.name, owner, known), key, (*owner, *params))
         if before is not None:
             meant = zip(owner, head.special, strict=False)
             at = value.at or Span(1, 0, 1, 0)
@@ -231,10 +232,6 @@ def _macro_of(name: str, at: Span | None) -> Expr:
     return Expr("macro", (name, ()), at)
 
 
-def _holds(body: tuple[Statement, ...], offset: int) -> bool:
-    return bool(body) and body[0].start <= offset < body[-1].end
-
-
 def _as_macros(item: Any) -> Any:
     """Names and calls of names as the preprocessor has them."""
     if isinstance(item, tuple) and not isinstance(item, Expr):
@@ -245,6 +242,9 @@ def _as_macros(item: Any) -> Any:
         return _macro_of(item.args[0], item.at)
     if item.op == "static":
         return Expr("macro", (item.args[0], _as_macros(item.args[1])), item.at)
+    if item.op == "call" and item.args[0].op == "name" and item.args[0].args[0] == "sizeof":
+        size = size_of(" ".join(one.args[0] for one in item.args[1] if one.op == "name"))
+        return const(size, item.at) if size is not None else unknown("sizeof", item.at)
     if item.op == "call" and item.args[0].op == "static":
         key, given_, _ = item.args[0].args
         return Expr("macro", (key, _as_macros((*given_, *item.args[1]))), item.at)
@@ -253,27 +253,48 @@ def _as_macros(item: Any) -> Any:
     return item._replace(args=_as_macros(item.args))
 
 
-def _of_any(item: Any, tags: frozenset[str]) -> Any:
-    """With `::member` in the place of a member of a type that a template is given."""
+def _changed(item: Any, change: Callable[[Expr], Expr | None]) -> Any:
+    """With what `change` gives for macros; what it gives nothing for is as it was."""
     if isinstance(item, tuple) and not isinstance(item, Expr):
-        return tuple(_of_any(one, tags) for one in item)
+        return tuple(_changed(one, change) for one in item)
     if not isinstance(item, Expr):
         return item
-    if item.op == "macro" and item.args[0].partition("::")[0] in tags:
-        return _macro_of(item.args[0].removeprefix(item.args[0].partition("::")[0]), item.at)
-    return item._replace(args=_of_any(item.args, tags))
+    made = change(item) if item.op == "macro" else None
+    return made if made is not None else item._replace(args=_changed(item.args, change))
+
+
+def _of_any(item: Any, tags: frozenset[str]) -> Any:
+    """With `::member` in the place of a member of a type that a template is given."""
+
+    def change(one: Expr) -> Expr | None:
+        of = one.args[0].partition("::")[0]
+        return _macro_of(one.args[0].removeprefix(of), one.at) if of in tags else None
+
+    return _changed(item, change)
+
+
+def _beside(item: Any, owner: str, params: tuple[str, ...], known: Mapping[str, Function]) -> Any:
+    """With what members of a class are that another member of it names."""
+
+    def change(one: Expr) -> Expr | None:
+        key = f"{owner}::{one.args[0]}"
+        return Expr("macro", (key, tuple(_macro_of(of, one.at) for of in params)), one.at) if key in known else None
+
+    return _changed(item, change)
 
 
 def _bound(item: Any, owner: str, params: tuple[str, ...]) -> Any:
     """With the parameters of a function in the place of their names."""
-    if isinstance(item, tuple) and not isinstance(item, Expr):
-        return tuple(_bound(one, owner, params) for one in item)
-    if not isinstance(item, Expr):
-        return item
     plain = {one.removesuffix("...") for one in params}
-    if item.op == "macro" and item.args[0] in plain:
-        return _param(owner, item.args[0])
-    if item.op == "macro" and item.args[0].partition("::")[0] in plain:
-        of, _, name = item.args[0].partition("::")
-        return Expr("member", (_param(owner, of), name, _bound(item.args[1], owner, params)), item.at)
-    return item._replace(args=_bound(item.args, owner, params))
+
+    def change(one: Expr) -> Expr | None:
+        of, _, name = one.args[0].partition("::")
+        if of not in plain:
+            return None
+        return (
+            Expr("member", (_param(owner, of), name, _changed(one.args[1], change)), one.at)
+            if name
+            else _param(owner, of)
+        )
+
+    return _changed(item, change)

@@ -1,38 +1,41 @@
 """Names that stand for numbers: which definition an identifier means at a place, and its value as an expression.
 
-Only what decides the number is followed: constants, macros, locals that are set once, `sizeof` of simple types,
-template parameters that the file gives one value. What is left is an unknown, never a guess.
+A name is looked up from its place outwards: function, template, class, file, headers. What a template is given is known
+in each of its instances, those that are declared and those that are called, by number and by type. Only what decides
+the number is followed; what is left is an unknown, never a guess.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
 
-from bwlint.model.expr import Expr, Span, const, unknown
+from bwlint.model.expr import Expr, Span, const, unknown, walk
+from bwlint.readers.cuda import statics
+from bwlint.readers.cuda.brackets import LONGEST, arguments, template_end
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.given import parameters, plain_name
 from bwlint.readers.cuda.layout import Aggregate, LaidOut, aggregate, most, plus, rounded, size_of, times
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
+from bwlint.readers.cuda.statements import Statement, statements, tests_around
 
-MAX_NAMES = 400
+MAX_NAMES = 2_000
 """How many definitions one file may follow."""
 MAX_DEPTH = 50
 """How many of them may stand in one another's values."""
-MAX_USES = 32
-"""How many instantiations of a template may agree on an argument."""
 _SET = re.compile(r"=(?!=)")  # begins with a plain character: the engine skips to it
 _TARGET = re.compile(r"(?P<op>[-+*/%|&^]|<<|>>)?[ \t]*(?P<name>\w*[A-Za-z_])")
 """What is set, read backwards from the sign: the last word in front of it and its operator."""
 _LONGEST_NAME = 90
 _END = re.compile(r"[;,(){}\[\]]|(?<=\w)<(?![<=\s])")
-_BEHIND_ARGUMENTS = ("::", "(", "{", ")", ";", ",", ">>>")
 _TYPE_BEFORE = re.compile(r"(?:[A-Za-z_][\w:]*|>|[*&])\s*$")
 _LEAVING = re.compile(r"\b(?:return|else|case|throw|do)\s*$")
 _NAMES_MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
@@ -50,16 +53,20 @@ _UNSCOPED = re.compile(r"\s*(?:typedef\s+)?enum\s+(?!class\b|struct\b)")
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 _ALIAS = re.compile(r"\busing\s+$")
 _NAMED_TYPE = re.compile(r"using(?<!\wusing)\s+(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<type>[^;{}]+?)\s*;")
-_CHOOSES = re.compile(r"(?:typename\s+)?(?:\w+\s*::\s*){0,4}conditional(?:_t)?\s*<")
-_ONE_RETURN = re.compile(r"\s*return\b(?P<value>[^;{}]+);\s*")
+_TYPENAME = re.compile(r"\s*(?:(?:typename|struct|const)\b\s*)*")
+_ALIAS_TEMPLATE = re.compile(r"\btemplate\s*(<[^;{}]*>)\s*using\s+\w+\s*=\s*$")
+_CHOOSES = re.compile(r"(?:\w+\s*::\s*){0,4}conditional(?:_t)?\s*<")
+_ONE_RETURN = re.compile(r"(?:\s*(?:static|const|constexpr|using)\b[^;{}]*;)*\s*return\b(?P<value>[^;{}]+);\s*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LONGEST_SCAN = 60_000
 _LONGEST_VALUE = 2_000
-_LONGEST_MARK = 400
 _KEPT = frozenset({"const", "unknown", "bin", "neg", "if", "cmp", "and", "or", "not", "macro", "name"})
-_MOST_INSTANCES = 4
-_INSTANCE = re.compile(r"\btemplate\s+[\w:&*\s]{1,400}?\b(\w+)\s*(?=<)")
-_EXTREMES = {"max": "max", "min": "min"}
+_MOST_INSTANCES = 32
+_EXTREMES = frozenset({"max", "min"})
+_OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod},
+    **{"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
+}
 _NUMBERS = frozenset({"int", "unsigned", "long", "short", "size_t"}) | {
     f"{sign}int{bits}_t" for sign in ("", "u") for bits in (16, 32, 64)
 }
@@ -78,30 +85,67 @@ class ConstantDefinition:
     fixed: bool
 
 
-TemplateParameters = dict[str, tuple[int, int, int]]
-"""By name: the position, and the offsets of the default (or -1)."""
+@dataclass(frozen=True, slots=True)
+class TemplateParameter:
+    """`default` are the offsets of what it is where nothing is given."""
+
+    position: int
+    is_type: bool
+    default: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateArguments:
-    """Template parameters of the class whose member is followed: their values, and the types as written."""
+    """What the parameters of a function or a template are between two offsets: numbers, and types as written. `uses`
+    are the places that make the instance, the nearest first, and `mark` tells it from others.
+    """
 
+    start: int = 0
+    end: int = 0
     mark: str = ""
     values: dict[str, Expr] = field(default_factory=dict)
-    types: dict[str, str] = field(default_factory=dict)
+    types: dict[str, WrittenType] = field(default_factory=dict)
+    uses: tuple[int, ...] = ()
+
+    def holds(self, offset: int) -> bool:
+        return self.start <= offset < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenType:
+    """A type as it is written at an offset, and what the parameters in it are."""
+
+    words: str
+    at: int
+    bound: TemplateArguments
+
+
+_NOTHING = TemplateArguments()
 
 
 @dataclass
 class Constants:
-    """`names` are the definitions that were followed, for the module's table."""
+    """`text` is the blanked text without directives, `names` are the definitions that were followed, for the module's
+    table.
+    """
 
     code: Code
+    text: str
     directives: Directives
     scopes: Scopes
     names: dict[str, Expr] = field(default_factory=dict)
     _definitions: dict[str, list[ConstantDefinition]] = field(default_factory=dict)
-    _arguments: dict[str, list[list[tuple[int, int]]] | None] = field(default_factory=dict)
-    _bound: TemplateArguments = field(default_factory=lambda: TemplateArguments())
+    _bound: TemplateArguments = _NOTHING
+    _parameters_of: dict[int, dict[str, TemplateParameter]] = field(default_factory=dict)
+    _made: dict[int, list[TemplateArguments]] = field(default_factory=dict)
+    """The instances of templates, by where these open."""
+    _bodies: dict[int, tuple[Statement, ...]] = field(default_factory=dict)
+    _free: set[str] = field(default_factory=set)
+    """Names of the table that are the same in every instance."""
+    _hangs: bool = False
+    """Whether what is being followed asks what a parameter is."""
+    _numbers: dict[str, int] = field(default_factory=dict)
+    """What names of the table come to that are decided."""
     _called: set[int] = field(default_factory=set)
     """The functions whose value is being found, by where they open."""
     _defined: dict[str, tuple[int, int] | None] = field(default_factory=dict)
@@ -111,36 +155,70 @@ class Constants:
     def value(self, start: int, end: int) -> Expr:
         """What stands between two offsets as an expression over numbers."""
         self._depth += 1
-        found = _numeric(lower(self.code, start, end, lambda name, at: self._name(name, start, at)), self, start)
+        found = _numeric(lower(self.code, start, end, self._name), self)
         self._depth -= 1
         return found
 
-    def most(self, start: int, end: int) -> Expr:
-        """The same in a function of which the file makes several instances by name: the most that one of them takes."""
+    def instances(self, start: int, end: int) -> list[tuple[Expr, tuple[int, ...]]]:
+        """The same in each instance of the template around, with the places that make it; where none of them says
+        more, as it is.
+        """
         scope = self.scopes.function(start)
-        made = self._instances(scope) if scope is not None else []
-        bounds = [self._bindings(self._parameters(scope), given) for given in made] if scope is not None else []
-        amounts: list[Expr] = []
-        for bound in bounds if len(bounds) > 1 else ():
-            if bound is not None:
-                with self._binding(bound):
-                    amounts.append(self.value(start, end))
-        if not amounts:
-            return self.value(start, end)
-        return reduce(lambda one, other: Expr("call", (Expr("name", ("max",)), (one, other)), one.at), amounts)
+        found: list[tuple[Expr, tuple[int, ...]]] = []
+        for bound in self._instances(scope) if scope is not None else ():
+            with self._binding(bound):
+                if self._is_reached(start):
+                    found.append((self.value(start, end), bound.uses))
+        return [one for one in found if self._is_known(one[0])] or [(self.value(start, end), ())]
 
-    def _instances(self, scope: CodeScope) -> list[list[tuple[int, int]]]:
-        """The arguments of `template void f<1, 2>(...);`."""
-        made = self._made_by_name.get(scope.name, ()) if scope.parent == "" else ()
-        return [one for at in made if (one := arguments(self.code.text, at))][:_MOST_INSTANCES]
+    def _is_reached(self, offset: int) -> bool:
+        """Whether what is followed decides no test on the way to a place against it."""
+        scope = self.scopes.function(offset)
+        if scope is None or self._bound is _NOTHING or self.text.find("if", scope.open, offset) < 0:
+            return True
+        if scope.open not in self._bodies:
+            self._bodies[scope.open] = statements(self.text, scope.open + 1, scope.close)
+        found = (
+            (self._decided(self.value(*test)), holds) for test, holds in tests_around(self._bodies[scope.open], offset)
+        )
+        return all(came is None or bool(came) == holds for came, holds in found)
 
-    @cached_property
-    def _made_by_name(self) -> dict[str, list[int]]:
-        """Where the arguments of explicit instantiations begin, by the name of the template."""
-        found = defaultdict[str, list[int]](list)
-        for one in _INSTANCE.finditer(self.code.text):
-            found[one[1]].append(one.end())
-        return found
+    def _decided(self, node: Expr, way: int = 0) -> int | None:
+        """The number that an expression comes to which is made of constants alone."""
+        if node.op == "name" and node.args[0] in self.names and way < MAX_DEPTH:
+            found = self._numbers.get(node.args[0])
+            if found is None and (found := self._decided(self.names[node.args[0]], way + 1)) is not None:
+                self._numbers[node.args[0]] = found
+            return found
+        if node.op == "const":
+            return int(node.args[0]) if isinstance(node.args[0], int) else None
+        if node.op in ("not", "if"):
+            holds = self._decided(node.args[0], way)
+            chosen = None if holds is None or node.op == "not" else node.args[1 if holds else 2]
+            return self._decided(chosen, way) if chosen is not None else None if holds is None else not holds
+        if node.op in ("and", "or"):
+            came = [self._decided(one, way) for one in node.args[0]]
+            ends = next((one for one in came if one is not None and bool(one) == (node.op == "or")), None)
+            return ends if ends is not None or None in came else int(node.op == "and")
+        operation = _OPERATIONS.get(node.args[0]) if node.op in ("bin", "cmp") else None
+        left, right = (node.args[1:] if node.op == "bin" else node.args[1]) if operation is not None else (None, None)
+        low = self._decided(left, way) if operation is not None else None
+        high = self._decided(right, way) if low is not None else None
+        if operation is None or low is None or high is None or (high == 0 and node.args[0] in ("//", "%")):
+            return None
+        return int(operation(low, high))
+
+    def _is_known(self, node: Expr) -> bool:
+        """Whether nothing that an amount is made of is left open."""
+        waiting, seen = [node], set[str]()
+        while waiting:
+            for inner in walk(waiting.pop()):
+                if inner.op == "unknown":
+                    return False
+                if inner.op == "name" and inner.args[0] in self.names and inner.args[0] not in seen:
+                    seen.add(inner.args[0])
+                    waiting.append(self.names[inner.args[0]])
+        return True
 
     def definitions(self, name: str, offset: int) -> list[ConstantDefinition]:
         """Where the function around an offset sets one of its names."""
@@ -205,13 +283,17 @@ class Constants:
 
     # -- what an identifier means
 
-    def _name(self, written: str, offset: int, at: Span) -> Expr:
+    def _name(self, written: str, at: Span) -> Expr:
+        offset = self.code.offset(*at[:2])
         last = written.rpartition("::")[2]
         if last.partition("<")[0] in _EXTREMES:
             last = last.partition("<")[0]
         if last in _EXTREMES or last == "sizeof" or size_of(written) is not None:
             return Expr("name", (last if last in _EXTREMES else written,), at)
-        found = self._bound.values.get(written) or self._member(written, last, offset)
+        given = self._given(written, offset)
+        if given is not None:
+            return given.values.get(written, Expr("name", (written,)))._replace(at=at)
+        found = self._member(written, offset)
         if found is None and "<" in written:
             return Expr("name", (written,), at)
         found = found or self._meant(written, last, offset)
@@ -232,8 +314,8 @@ class Constants:
             local = [one for one in known if scope.open < one.start < scope.close]
             if local:
                 return self._local(local, offset)
-            if self._is_parameter(scope, last):
-                return self._template(scope, last)
+            if last in self._parameters(scope):
+                return None
         owner = written.rpartition("::")[0].rpartition("::")[2] or (scope.parent if scope else self.class_at(offset))
         outside = [one for one in known if one.fixed and self.scopes.function(one.start) is None]
         mine = [one for one in outside if self.class_at(one.start) == owner]
@@ -256,7 +338,7 @@ class Constants:
 
     def _local(self, found: list[ConstantDefinition], offset: int) -> Expr | None:
         """A local that nothing changes after its definition; None where two values may meet."""
-        before = [one for one in found if one.start < offset and self._visible(one, offset)]
+        before = [one for one in found if one.start < offset and self._sees(one.start, one.end, offset)]
         first = max((place for place, one in enumerate(before) if one.declares), default=-1)
         if first < 0 or before[first].op != "=":
             return None
@@ -278,12 +360,12 @@ class Constants:
         looped = scope is not None and re.search(r"\b(?:for|while)\b", text[scope.open : one.start]) is not None
         return before.endswith((";", "{", "}")) and not looped and not self.directives.path(one.start)
 
-    def _visible(self, one: ConstantDefinition, offset: int) -> bool:
-        """Whether no brace that was open at a definition closes before an offset."""
-        if offset - one.start > _LONGEST_SCAN:
+    def _sees(self, start: int, end: int, offset: int) -> bool:
+        """Whether no brace that was open around a definition closes before an offset."""
+        if offset - start > _LONGEST_SCAN:
             return False
         depth = 0
-        for mark in re.finditer(r"[{}]", self.code.text[one.end : offset]):
+        for mark in re.finditer(r"[{}]", self.code.text[end:offset]):
             depth += 1 if mark[0] == "{" else -1
             if depth < 0:
                 return False
@@ -303,10 +385,20 @@ class Constants:
 
     def _stored(self, one: ConstantDefinition) -> Expr:
         """A reference to a definition in the module's table, where its value is kept once."""
-        key = f"{one.name}@{one.start}{self._bound.mark}"
-        if key not in self.names:
-            self.names[key] = unknown(key)  # a definition that names itself
+        free = f"{one.name}@{one.start}"
+        bound = self._bound if self._bound.holds(one.start) and free not in self._free else _NOTHING
+        key = f"{free}{bound.mark}"
+        if key in self.names:
+            self._hangs = self._hangs or bound is not _NOTHING
+            return Expr("name", (key,))
+        before, self._hangs = self._hangs, False
+        self.names[key] = unknown(key)  # a definition that names itself
+        with self._binding(bound):
             self.names[key] = self.value(one.value, one.end)
+        if not self._hangs and bound is not _NOTHING:
+            self.names[free] = self.names[key]
+            self._free.add(free)
+        self._hangs = self._hangs or before
         return Expr("name", (key,))
 
     def _macro(self, name: str, at: Span) -> Expr | None:
@@ -332,96 +424,48 @@ class Constants:
                 self._defined[name] = found[0].span("value")
         return self._defined[name] is not None
 
-    def _member(self, written: str, last: str, offset: int) -> Expr | None:
-        """A constant of a class, given its arguments: `Traits<128, 4>::kBytes`, by an alias for that, or by the
-        template parameter that all uses of a function in the file give one class.
-        """
-        owner = written.rpartition("::")[0]
-        if not owner or len(self._bound.mark) >= _LONGEST_MARK or len(self.names) >= MAX_NAMES:
+    def _member(self, written: str, offset: int) -> Expr | None:
+        """A constant of a class: `Traits<128, 4>::kBytes`, by an alias for that, or by a parameter that is given it."""
+        owner, _, last = written.rpartition("::")
+        if not owner or len(self.names) >= MAX_NAMES or self._depth > MAX_DEPTH:
             return None
-        found = self._instance(owner, offset)
-        if found is None:
-            place = self._type_given(owner, offset)
-            meant = f"{self.code.text[slice(*place)].strip()}::{last}" if place is not None else written
-            if place is None or meant == written:
-                return None
-            return self._member(meant, last, place[0]) or self._meant(meant, last, place[0])
-        scope, given = found
-        bound = self._bindings(self._parameters(scope), given)
+        written_type = self._type(owner, offset)
+        if written_type is not None:
+            meant = f"{written_type.words}::{last}"
+            with self._binding(written_type.bound):
+                return self._member(meant, written_type.at) or self._meant(meant, last, written_type.at)
+        made = self._class(owner, offset)
+        if made is None:
+            at = self.code.span(offset, offset + len(written))
+            asked = statics.asked(written, at, self._name) if "<" in owner else None
+            return Expr("macro", asked, at) if asked is not None else None  # of a header
+        scope, bound = made
         inside = [one for one in self._known(last) if one.fixed and scope.open < one.start < scope.close]
-        if bound is None or len(inside) != 1:
-            return None
         with self._binding(bound):
-            return self._stored(inside[0])
-
-    @contextmanager
-    def _binding(self, bound: TemplateArguments) -> Iterator[None]:
-        outer, self._bound = self._bound, bound
-        try:
-            yield
-        finally:
-            self._bound = outer
-
-    def _bindings(self, parameters: TemplateParameters, given: list[tuple[int, int]]) -> TemplateArguments | None:
-        """What the parameters of a template are; None where one is not known."""
-        values: dict[str, Expr] = {}
-        types: dict[str, str] = {}
-        for name, (position, low, high) in parameters.items():
-            start, end = given[position] if position < len(given) else (low, high)
-            if start < 0:
-                return None
-            text = self.code.text[start:end]
-            types[name] = self._bound.types.get(text.strip(), text.strip())
-            values[name] = self.value(start + len(text) - len(text.lstrip()), end)
-        if any(value.op == "unknown" and value.args[0] in values for value in values.values()):
-            return None
-        return TemplateArguments(f"{self._bound.mark}<{','.join(types.values())}>", values, types)
-
-    def _type_given(self, name: str, offset: int) -> tuple[int, int] | None:
-        """Where the class stands that all uses of the function around an offset give its template parameter."""
-        scope = self.scopes.function(offset)
-        position = self._parameters(scope).get(name, (-1,))[0] if scope is not None else -1
-        uses = self._uses(scope.name) if scope is not None and position >= 0 else None
-        if not uses or any(position >= len(parts) for parts in uses):
-            return None
-        places = {self.code.text[slice(*parts[position])].strip(): parts[position] for parts in uses}
-        return next(iter(places.values())) if len(places) == 1 else None
+            return self._stored(inside[0]) if len(inside) == 1 else None
 
     def called(self, name: str, given: tuple[Expr, ...], at: Span | None) -> Expr | None:
-        """What a function of the file that is one `return` gives for these arguments."""
-        found = [scope for scope in self.scopes.functions if plain_name(scope) == name.rpartition("::")[2]]
-        if len(found) != 1 or found[0].open in self._called or len(self._bound.mark) >= _LONGEST_MARK:
+        """What a function of the file that is constants and one `return` gives for these arguments."""
+        plain = name.partition("<")[0].rpartition("::")[2]
+        found = [scope for scope in self.scopes.functions if plain_name(scope) == plain]
+        if len(found) != 1 or found[0].open in self._called or at is None:
             return None
         (scope,) = found
         body = _ONE_RETURN.fullmatch(self.code.text, scope.open + 1, scope.close)
         names = parameters(self.code.text, scope)
         if body is None or len(names) != len(given):
             return None
-        values = dict(zip(names, given, strict=True))
+        parts = self._arguments_of(plain, self.code.offset(*at[:2])) if "<" in name else None
+        bound = self._bindings(self._parameters(scope), parts or [], scope.header, scope.close)
+        if bound is None:
+            return None
+        values = bound.values | dict(zip(names, given, strict=True))
         self._called.add(scope.open)
         try:
-            with self._binding(TemplateArguments(f"{self._bound.mark}({at})", values)):
+            with self._binding(replace(bound, values=values, mark=f"{bound.mark}({at})")):
                 return self.value(*body.span("value"))
         finally:
             self._called.discard(scope.open)
-
-    def _instance(self, owner: str, offset: int) -> tuple[CodeScope, list[tuple[int, int]]] | None:
-        """The class template that a name stands for, and the offsets of its arguments."""
-        text, function = self.code.text, self.scopes.function(offset)
-        name, angle, _ = owner.partition("<")
-        if angle:
-            place = re.compile(rf"\b{re.escape(name.rpartition('::')[2])}\s*<").search(text, offset)
-            opening = place.end() - 1 if place is not None else -1
-        else:
-            places = re.compile(rf"\busing\s+{re.escape(name)}\s*=\s*([\w:]+)\s*<")
-            low = max(function.open if function else 0, offset - _LONGEST_SCAN)
-            found = list(places.finditer(text, low, offset))
-            if len(found) != 1:
-                return None
-            name, opening = found[0][1], found[0].end() - 1
-        scopes = [scope for scope in self._classes if scope.name == name.strip().rpartition("::")[2]]
-        parts = arguments(text, opening) if opening >= 0 else None
-        return (scopes[0], parts) if len(scopes) == 1 and parts else None
 
     def class_at(self, offset: int) -> str:
         inner = [scope for scope in self._classes if scope.open < offset < scope.close]
@@ -436,61 +480,161 @@ class Constants:
             if scope.kind == "class" and not _UNSCOPED.match(self.code.text, scope.header, scope.open)
         ]
 
-    # -- template parameters
+    # -- templates
 
-    def _is_parameter(self, scope: CodeScope, name: str) -> bool:
-        return name in self._parameters(scope)
+    @contextmanager
+    def _binding(self, bound: TemplateArguments) -> Iterator[None]:
+        outer, self._bound = self._bound, bound
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._bound = outer
+            self._depth -= 1
 
-    def _parameters(self, scope: CodeScope) -> TemplateParameters:
+    def _parameters(self, scope: CodeScope) -> dict[str, TemplateParameter]:
         """Those of the template that a function or a class is."""
-        found = _TEMPLATE.search(self.code.text, scope.header, scope.open)
-        return self._parameters_at(found.end() - 1) if found is not None else {}
+        if scope.open not in self._parameters_of:
+            found = _TEMPLATE.search(self.code.text, scope.header, scope.open)
+            self._parameters_of[scope.open] = self._parameters_at(found.end() - 1) if found is not None else {}
+        return self._parameters_of[scope.open]
 
-    def _parameters_at(self, opening: int) -> TemplateParameters:
-        parts = arguments(self.code.text, opening)
-        named: TemplateParameters = {}
-        for position, (start, end) in enumerate(parts or ()):
+    def _parameters_at(self, opening: int) -> dict[str, TemplateParameter]:
+        named: dict[str, TemplateParameter] = {}
+        for position, (start, end) in enumerate(arguments(self.code.text, opening) or ()):
             match = _PARAMETER.match(self.code.text[start:end])
             if match is not None:
                 low, high = match.span("default")
-                named[match["name"]] = (position, start + low if low >= 0 else -1, start + high if low >= 0 else -1)
+                default = (start + low, start + high) if low >= 0 else None
+                named[match["name"]] = TemplateParameter(position, match["type"] in ("class", "typename"), default)
         return named
 
-    def _template(self, scope: CodeScope, name: str) -> Expr | None:
-        """The value that all explicit arguments of the file agree on."""
-        position, low, high = self._parameters(scope)[name]
-        values: dict[str, tuple[int, int]] = {}
-        uses = self._uses(scope.name)
-        if uses is None:
+    def _bindings(
+        self, named: dict[str, TemplateParameter], given: list[tuple[int, int]], start: int, end: int
+    ) -> TemplateArguments | None:
+        """What the parameters of a template are, as far as they are said; None where too much is followed."""
+        if len(self._bound.mark) >= LONGEST or len(self.names) >= MAX_NAMES or self._depth > MAX_DEPTH:
             return None
-        for parts in uses:
-            place = parts[position] if position < len(parts) else (low, high)
-            if place[0] < 0:
-                return None
-            values[self.code.text[slice(*place)].strip()] = place
-        if len(values) != 1:
-            return None
-        ((start, end),) = values.values()
-        key = f"{name}@{start}"
-        if key not in self.names:
-            self.names[key] = unknown(key)
-            self.names[key] = self.value(start, end)
-        return Expr("name", (key,))
+        bound = TemplateArguments(start, end, self._bound.mark)
+        for name, one in named.items():
+            place = given[one.position] if one.position < len(given) else one.default
+            if place is None:
+                continue
+            around = self._bound if one.position < len(given) else bound
+            low, high = _stripped(self.code.text, *place)
+            bound.types[name] = WrittenType(self.code.text[low:high], low, around)
+            words = bound.types[name].words
+            bound = replace(bound, mark=f"{bound.mark}<{words if words.isdigit() else f'{words}@{low}'}>")
+            if not one.is_type:
+                with self._binding(around):
+                    argument = ConstantDefinition(name, "=", low, low, high, True, True)
+                    bound.values[name] = self._stored(argument)
+        return bound
 
-    def _uses(self, name: str) -> list[list[tuple[int, int]]] | None:
-        """The template arguments of each use of a name; None where they are too many or not to be read."""
-        if name not in self._arguments:
-            found: list[list[tuple[int, int]]] | None = []
-            for match in re.finditer(rf"{re.escape(name)}\s*<(?![<=])", self.code.text):
-                if self.code.text[match.start() - 1 : match.start()].isidentifier():
-                    continue
-                parts = arguments(self.code.text, match.end() - 1)
-                if found is None or parts is None or len(found) >= MAX_USES:
-                    found = None
-                    break
-                found.append(parts)
-            self._arguments[name] = found
-        return self._arguments[name]
+    def _given(self, name: str, offset: int) -> TemplateArguments | None:
+        """Who says what a parameter is: the instance that is followed, or all of them where they agree."""
+        if self._bound.holds(offset) and (name in self._bound.values or name in self._bound.types):
+            self._hangs = True
+            return self._bound
+        scope = self.scopes.function(offset)
+        made = self._instances(scope) if scope is not None and name in self._parameters(scope) else []
+        said = {one.types[name].words if name in one.types else "" for one in made}
+        return made[0] if len(said) == 1 and "" not in said and len(made) < _MOST_INSTANCES else None
+
+    def _instances(self, scope: CodeScope) -> list[TemplateArguments]:
+        """What a function template is given in each instance that the file makes, by a call or by name."""
+        if scope.open not in self._made:
+            self._made[scope.open] = []  # one that is made of itself
+            named = self._parameters(scope)
+            self._made[scope.open] = list(islice(self._made_of(scope, named), _MOST_INSTANCES)) if named else []
+        return self._made[scope.open]
+
+    def _made_of(self, scope: CodeScope, named: dict[str, TemplateParameter]) -> Iterator[TemplateArguments]:
+        uses = [(one.start(), arguments(self.text, one.end() - 1)) for one in self._named_with_angles(scope.name)]
+        special: list[list[str]] = []
+        for at, given in uses:
+            around = self.scopes.function(at)
+            words = [self.text[low:high].strip() for low, high in given or ()]
+            if around is not None and at < around.open:
+                special.append(words)
+            elif given is None:
+                yield _NOTHING
+            elif len(given) <= len(named) and words not in special:
+                for outer in (self._instances(around) if around is not None else ()) or (_NOTHING,):
+                    with self._binding(outer):
+                        made = self._bindings(named, given, scope.header, scope.close) if self._is_reached(at) else None
+                    if made is not None:
+                        yield replace(made, uses=(at, *outer.uses))
+
+    def _named_with_angles(self, name: str) -> Iterator[re.Match[str]]:
+        word = re.escape(name)
+        return re.finditer(rf"{word}(?<!\w{word})\s*<(?![<=])", self.text)
+
+    def _arguments_of(self, name: str, offset: int) -> list[tuple[int, int]] | None:
+        """The template arguments of the first use of a name behind an offset."""
+        place = re.compile(rf"\b{re.escape(name)}\s*<").search(self.code.text, offset)
+        return arguments(self.code.text, place.end() - 1) if place is not None else None
+
+    # -- types
+
+    def _type(self, words: str, offset: int) -> WrittenType | None:
+        """What stands for a type as written: the argument of a template, an alias, the choice of a `conditional`."""
+        words = _TYPENAME.sub("", words, count=1).strip()
+        given = self._given(words, offset)
+        if given is not None:
+            return given.types.get(words)
+        if _CHOOSES.match(words):
+            return self._chosen(offset)
+        if words.endswith(">"):
+            return self._alias_instance(words.partition("<")[0].rpartition("::")[2].strip(), offset)
+        owner, _, last = words.rpartition("::")
+        made = self._class(owner, offset) if owner else None
+        place = self._alias(last, offset, made[0] if made else None) if made or not owner else None
+        bound = made[1] if made is not None else self._bound
+        return WrittenType(self.code.text[slice(*place)], place[0], bound) if place is not None else None
+
+    def _class(self, words: str, offset: int) -> tuple[CodeScope, TemplateArguments] | None:
+        """The class of the file that a type as written is, and what its parameters are."""
+        if self._depth > MAX_DEPTH:
+            return None
+        written = self._type(words, offset)
+        if written is not None:
+            with self._binding(written.bound):
+                return self._class(written.words, written.at)
+        plain = _TYPENAME.sub("", words, count=1).partition("<")[0].strip().rpartition("::")[2]
+        found = [scope for scope in self._classes if scope.name == plain]
+        named = self._parameters(found[0]) if len(found) == 1 else {}
+        if len(found) != 1 or bool(named) != ("<" in words):
+            return None
+        parts = self._arguments_of(plain, offset) if named else []
+        if parts is None or any(one.default is None and one.position >= len(parts) for one in named.values()):
+            return None
+        bound = self._bindings(named, parts, found[0].header, found[0].close) if named else self._bound
+        return (found[0], bound) if bound is not None else None
+
+    def _chosen(self, offset: int) -> WrittenType | None:
+        """The type which a `std::conditional` behind an offset comes to, where its test is decided."""
+        parts = arguments(self.code.text, self.code.text.find("<", offset))
+        holds = self._decided(self.value(*parts[0])) if parts is not None and len(parts) == 3 else None
+        if parts is None or holds is None:
+            return None
+        start, end = _stripped(self.code.text, *parts[1 if holds else 2])
+        return WrittenType(self.code.text[start:end], start, self._bound)
+
+    def _alias_instance(self, name: str, offset: int) -> WrittenType | None:
+        """The one `template <...> using name = type` of the file with the arguments behind an offset."""
+        places, text = self._aliases.get(name, []), self.code.text
+        if len(places) != 1:
+            return None
+        start, end = places[0]
+        low = max(0, start - LONGEST)
+        head = _ALIAS_TEMPLATE.search(text[low:start])
+        given = self._arguments_of(name, offset) if head is not None else None
+        if head is None or given is None:
+            return None
+        opening = low + head.start(1)
+        bound = self._bindings(self._parameters_at(opening), given, opening, end)
+        return WrittenType(text[start:end], start, bound) if bound is not None else None
 
     # -- sizes
 
@@ -501,63 +645,31 @@ class Constants:
 
     def _layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
         """Size and alignment."""
-        words = self._bound.types.get(words, words)
         fundamental = size_of(words)
         if fundamental is not None:
             return const(fundamental), fundamental
         if depth > _DEEPEST_TYPE:
             return None
-        if _CHOOSES.match(words):
-            return self._chosen_layout(words, offset, depth)
-        if "<" in words:
-            return self._instance_layout(words, offset, depth)
-        place = self._type_given(words, offset)
-        if place is not None:
-            return self._layout(self.code.text[slice(*place)].strip(), place[0], depth + 1)
-        name = words.replace("struct", "").strip().rpartition("::")[2]
-        found = [scope for scope in self._classes if scope.name == name]
-        if len(found) == 1 and not _TEMPLATE.search(self.code.text, found[0].header, found[0].open):
-            return self._class_layout(found[0], depth)
-        alias = self._alias(name, offset) if not found and "::" not in words else None
-        return self._layout(self.code.text[slice(*alias)], alias[0], depth + 1) if alias else None
+        written = self._type(words, offset)
+        if written is not None:
+            with self._binding(written.bound):
+                return self._layout(written.words, written.at, depth + 1)
+        made = self._class(words, offset)
+        if made is None:
+            return None
+        with self._binding(made[1]):
+            return self._class_layout(made[0], depth)
 
-    def _chosen_layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
-        """That of the type which a `std::conditional` at an offset comes to, where its test is decided."""
-        if not self.code.text.startswith(words, offset):
-            return None
-        parts = arguments(self.code.text, self.code.text.find("<", offset))
-        holds = self._decided(self.value(*parts[0])) if parts is not None and len(parts) == 3 else None
-        if parts is None or holds is None:
-            return None
-        start, end = parts[1 if holds else 2]
-        text = self.code.text[start:end]
-        return self._layout(text.strip(), start + len(text) - len(text.lstrip()), depth + 1)
-
-    def _decided(self, test: Expr, way: int = 0) -> int | None:
-        """What a test comes to that is made of constants, their equality and `!`."""
-        if way > MAX_DEPTH:
-            return None
-        if test.op == "name" and test.args[0] in self.names:
-            return self._decided(self.names[test.args[0]], way + 1)
-        if test.op == "const":
-            return int(test.args[0]) if isinstance(test.args[0], int) else None
-        if test.op == "not":
-            holds = self._decided(test.args[0], way + 1)
-            return None if holds is None else not holds
-        if test.op != "cmp" or test.args[0] not in ("==", "!="):
-            return None
-        left, right = (self._decided(one, way + 1) for one in test.args[1])
-        return None if left is None or right is None else (left == right) == (test.args[0] == "==")
-
-    def _alias(self, name: str, offset: int) -> tuple[int, int] | None:
-        """The type that `using name = type` gives a name, in the class or function around, or at the top of a file."""
+    def _alias(self, name: str, offset: int, owner: CodeScope | None) -> tuple[int, int] | None:
+        """The type that `using name = type` gives a name: in a class, or in what is around, from the inside out."""
         function, found = self.scopes.function(offset), self._aliases.get(name, ())
-        around = [scope for scope in self._classes if scope.open < offset < scope.close][-1:]
-        around += [function] if function is not None else []
-        for scope in reversed(around):
-            mine = [one for one in found if scope.open < one[0] < scope.close]
-            if mine:
-                return mine[0] if len(mine) == 1 else None
+        local = [one for one in found if function and function.open < one[0] < offset and self._sees(*one, offset)]
+        if local and owner is None:
+            return local[-1]
+        around = [owner] if owner else [one for one in self._classes if one.open < offset < one.close][-1:]
+        mine = [one for one in found if any(scope.open < one[0] < scope.close for scope in around)]
+        if mine or owner is not None:
+            return mine[0] if len(mine) == 1 else None
         outside = [one for one in found if not self.class_at(one[0]) and self.scopes.function(one[0]) is None]
         return outside[0] if len(outside) == 1 else None
 
@@ -568,28 +680,6 @@ class Constants:
         for one in _NAMED_TYPE.finditer(self.code.text):
             found[one["name"]].append(one.span("type"))
         return found
-
-    def _instance_layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
-        instance = self._instance(words, offset)
-        if instance is None:
-            return self._alias_instance_layout(words.partition("<")[0], offset, depth)
-        bound = self._bindings(self._parameters(instance[0]), instance[1])
-        if bound is None:
-            return None
-        with self._binding(bound):
-            return self._class_layout(instance[0], depth)
-
-    def _alias_instance_layout(self, name: str, offset: int, depth: int) -> tuple[Expr, int] | None:
-        """That of the one `template <...> using name = type` of the file with the arguments behind an offset."""
-        text, last = self.code.text, re.escape(name.strip().rpartition("::")[2])
-        found = list(re.finditer(rf"\btemplate\s*(<[^;{{}}]*>)\s*using\s+{last}\s*=\s*([^;{{}}]+?)\s*;", text))
-        use = re.compile(rf"\b{last}\s*<").search(text, offset)
-        given = arguments(text, use.end() - 1) if use is not None and len(found) == 1 else None
-        bound = self._bindings(self._parameters_at(found[0].start(1)), given) if given else None
-        if bound is None:
-            return None
-        with self._binding(bound):
-            return self._layout(found[0][2], found[0].start(2), depth + 1)
 
     def _class_layout(self, scope: CodeScope, depth: int) -> tuple[Expr, int] | None:
         header = self.code.text[scope.header : scope.open]
@@ -637,72 +727,41 @@ class Constants:
         return size
 
 
-def _numeric(node: Expr, constants: Constants, offset: int) -> Expr:
+def _numeric(node: Expr, constants: Constants) -> Expr:
     """Only arithmetic is kept: what else stands there has no value."""
     if node.op == "call":
         function, given = node.args
         name = function.args[0] if function.op in ("name", "macro") else ""
         macro = constants.directives.macros.get(str(name))
         if macro is not None and macro.params and len(macro.params) == len(given):
-            return Expr("macro", (name, tuple(_numeric(item, constants, offset) for item in given)), node.at)
+            return Expr("macro", (name, tuple(_numeric(item, constants) for item in given)), node.at)
         if name in _EXTREMES and len(given) == 2:
-            return Expr("call", (function, tuple(_numeric(item, constants, offset) for item in given)), node.at)
+            return Expr("call", (function, tuple(_numeric(item, constants) for item in given)), node.at)
         if name == "sizeof" and given:
             words = " ".join(str(item.args[0]).partition("@")[0] for item in given if item.op == "name")
-            size = constants.size(words, offset) if words else None
+            at = given[0].at
+            size = constants.size(words, constants.code.offset(*at[:2])) if words and at is not None else None
             return size._replace(at=node.at) if size is not None else unknown("sizeof", node.at)
         if name in _NUMBERS and len(given) == 1:
-            return _numeric(given[0], constants, offset)
-        values = tuple(_numeric(item, constants, offset) for item in given)
+            return _numeric(given[0], constants)
+        values = tuple(_numeric(item, constants) for item in given)
         return constants.called(name, values, node.at) or unknown(str(name)[:80] or "call", node.at)
     if node.op not in _KEPT:
         return unknown(node.op, node.at)
     if node.op == "name":
         return node if node.args[0] in constants.names else unknown(node.args[0], node.at)
-    return node._replace(args=tuple(_inner(item, constants, offset) for item in node.args))
+    return node._replace(args=tuple(_inner(item, constants) for item in node.args))
 
 
-def _inner(item: object, constants: Constants, offset: int) -> object:
+def _inner(item: object, constants: Constants) -> object:
     if isinstance(item, Expr):
-        return _numeric(item, constants, offset)
+        return _numeric(item, constants)
     if isinstance(item, tuple):
-        return tuple(_inner(one, constants, offset) for one in item)
+        return tuple(_inner(one, constants) for one in item)
     return item
 
 
-def template_end(text: str, opening: int) -> int:
-    """Behind the arguments of a template at an opening angle; -1 where it is none."""
-    parts = arguments(text, opening, _LONGEST_MARK)
-    end = parts[-1][1] + 1 if parts else -1
-    return end if text.startswith(_BEHIND_ARGUMENTS, end) else -1
-
-
-_ANGLE = re.compile(r"[<>,;(){}\[\]]")
-
-
-def arguments(text: str, opening: int, limit: int = 2_000) -> list[tuple[int, int]] | None:
-    """The offsets of each argument in the brackets at `opening`, which may be angular; None where they do not end."""
-    parts: list[tuple[int, int]] = []
-    angular = text[opening] == "<"
-    start, depth, at = opening + 1, 0, opening + 1
-    stop = min(len(text), opening + limit)
-    while (mark := _ANGLE.search(text, at, stop)) is not None:
-        at = mark.end()
-        if mark[0] in "([{":
-            close = matching(text, mark.start(), limit)
-            if close < 0:
-                return None
-            at = close + 1
-        elif mark[0] == "," and depth == 0:
-            parts.append((start, mark.start()))
-            start = at
-        elif mark[0] == "<" and angular:
-            depth += 1
-        elif (mark[0] == ">" and angular and depth == 0) or (mark[0] in ")]}" and not angular):
-            parts.append((start, mark.start()))
-            return parts if text[parts[0][0] : parts[-1][1]].strip() else []
-        elif mark[0] == ">" and angular:
-            depth -= 1
-        elif mark[0] == ";" or mark[0] in ")]}":
-            return None
-    return None
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    """Without the space around it."""
+    body = text[start:end]
+    return start + len(body) - len(body.lstrip()), start + len(body.rstrip())

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from bwlint.chips.switches import EarlyLaunch, early_launches
 from bwlint.model.facts import Operation
-from bwlint.readers.cuda.constants import arguments
+from bwlint.readers.cuda.brackets import arguments
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scopes

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.expr import Expr, Span, const, unknown
-from bwlint.readers.cuda.constants import arguments
+from bwlint.readers.cuda.brackets import arguments
 from bwlint.readers.cuda.expressions import lower, number
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.scopes import CodeScope

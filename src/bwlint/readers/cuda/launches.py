@@ -14,8 +14,9 @@ from bwlint.chips.spelling import IN_NAMES, SINCE_HOPPER
 from bwlint.model.expr import Expr, unknown
 from bwlint.model.facts import Operation, Path
 from bwlint.model.kinds import OperationKind
+from bwlint.readers.cuda.brackets import arguments, template_end
 from bwlint.readers.cuda.clusters import clusters
-from bwlint.readers.cuda.constants import Constants, arguments, template_end
+from bwlint.readers.cuda.constants import Constants
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.given import global_name
 from bwlint.readers.cuda.layout import dimensions
@@ -103,11 +104,15 @@ _GENERATION = re.compile(
 _MULTIPROCESSOR = re.compile(r"(?i)per_?sm\b|per_?sm_|persm|multiproc|carve")
 
 
-def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[tuple[Operation, ...], dict[str, Expr]]:
-    """The operations of a file, and the named values that their amounts refer to. Never raises."""
+def operations(
+    code: Code, text: str, directives: Directives, scopes: Scopes
+) -> tuple[tuple[Operation, ...], dict[str, Expr]]:
+    """The operations of a file, and the named values that their amounts refer to; `text` is that without directives.
+    Never raises.
+    """
     if not any(word in code.text for word in _WORDS):
         return (), {}
-    reader = _LaunchReader(code, directives, scopes, Constants(code, directives, scopes))
+    reader = _LaunchReader(code, directives, scopes, Constants(code, text, directives, scopes))
     return tuple(reader.read()), reader.constants.names
 
 
@@ -186,18 +191,16 @@ class _LaunchReader:
             if not parts or not 0 < place < len(parts) - 1:
                 continue
             start, end = _stripped(text, parts[place + 1][0], parts[-1][1])
-            amount = self.constants.most(start, end)
             function = self.scopes.function(match.start())
             kernel = text[slice(*_stripped(text, parts[0][0], parts[place - 1][1]))]
-            yield self._operation(
-                "dynamic-shared", kernel[:80], start, end, (amount,), checked=self._asks_limit(function)
-            )
             call_end = parts[-1][1] + 1
-            asked = self._asks_limit(function) or (
-                amount.op == "unknown" and _IS_LIMIT.match(text, start, end) is not None
-            )
-            if not asked and not self._looked_at(match.start(), call_end, function):
-                yield self._operation("launch", "attribute", match.start(), call_end, (amount,), checked=False)
+            looked = self._looked_at(match.start(), call_end, function)
+            for one in self._asking("dynamic-shared", kernel[:80], start, end):
+                yield one
+                named = one.amounts[0].op == "unknown" and _IS_LIMIT.match(text, start, end) is not None
+                if not (looked or named or one.checked):
+                    at = self.code.span(match.start(), call_end)
+                    yield replace(one, kind="launch", name="attribute", at=at)
 
     def _macros(self) -> Iterator[Operation]:
         """Macros that opt in to as much as a variable holds where they are used."""
@@ -241,12 +244,10 @@ class _LaunchReader:
             given = _split(text, match.end(), end)
             if len(given) > 2:
                 place = _stripped(text, *given[2])
-                amount = self.constants.most(*place)
-                yield self._operation(
-                    "dynamic-shared", kernel[1], *place, (amount,), checked=self._asks_limit(function)
-                )
-                if kernel[1] in self._never_opted_in:
-                    yield self._operation("default-shared", kernel[1], *place, (amount,), checked=False)
+                for one in self._asking("dynamic-shared", kernel[1], *place):
+                    yield one
+                    if kernel[1] in self._never_opted_in:
+                        yield replace(one, kind="default-shared", checked=False)
             if not self._looked_at(start, end, function, call=False):
                 yield self._operation("launch", "launch", start, end + 3, (), checked=False)
         for match in self._matches(_EXTENDED):
@@ -256,9 +257,16 @@ class _LaunchReader:
                 yield self._operation("launch", "launch", match.start(), match.end() - 1, (), checked=False)
         for match in self._matches(_CONFIGURED):
             start, stop = _stripped(text, *match.span(1))
-            function = self.scopes.function(match.start())
-            amount = self.constants.most(start, stop)
-            yield self._operation("dynamic-shared", "", start, stop, (amount,), checked=self._asks_limit(function))
+            yield from self._asking("dynamic-shared", "", start, stop)
+
+    def _asking(self, kind: OperationKind, name: str, start: int, end: int) -> Iterator[Operation]:
+        """What asks for an amount, once for each instance of the template around."""
+        for amount, uses in self.constants.instances(start, end):
+            checked = any(self._asks_limit(self.scopes.function(at)) for at in (start, *uses))
+            found = self._operation(kind, name, start, end, (amount,), checked=checked)
+            path = tuple(test for use in uses for test in self.directives.path(use))
+            spans = tuple(self.code.span(use, use) for use in uses)
+            yield replace(found, path=(*found.path, *path), uses=spans)
 
     @cached_property
     def _never_opted_in(self) -> frozenset[str]:

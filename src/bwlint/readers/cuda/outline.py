@@ -16,7 +16,7 @@ from bwlint.model.facts import Operation, Path, Use
 from bwlint.model.kinds import NAMED, DefinitionKind
 from bwlint.model.outline import Definition, Outline
 from bwlint.readers.cuda import assembly, ways
-from bwlint.readers.cuda.constants import arguments
+from bwlint.readers.cuda.brackets import arguments
 from bwlint.readers.cuda.cut import cut
 from bwlint.readers.cuda.given import parameters
 from bwlint.readers.cuda.held import FARTHEST, held

@@ -7,6 +7,7 @@ taken as an expression up to the next semicolon; nothing raises.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.readers.cuda.lexer import matching
@@ -200,3 +201,18 @@ def leaves(body: tuple[Statement, ...]) -> bool:
         if statement.kind == "if" and statement.orelse and leaves(statement.body) and leaves(statement.orelse):
             return True
     return False
+
+
+def tests_around(body: tuple[Statement, ...], offset: int) -> Iterator[tuple[tuple[int, int], bool]]:
+    """The tests of `if`s on the way to a place, by where they stand, and what they come to there."""
+    for statement in body:
+        test = statement.test if statement.kind == "if" else None
+        if statement.start <= offset < statement.end:
+            for side, holds in ((statement.body, True), (statement.orelse, False)):
+                if test is not None and side and side[0].start <= offset < side[-1].end:
+                    yield test, holds
+            for inner in (statement.body, statement.orelse, *statement.inner):
+                yield from tests_around(inner, offset)
+            return
+        if test is not None and leaves(statement.body):
+            yield test, False

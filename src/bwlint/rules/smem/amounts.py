@@ -9,7 +9,7 @@ from bwlint.chips import NONE, Chip, ChipSet, TargetSet
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import kib, plain
 from bwlint.judging import claims
-from bwlint.judging.amounts import BUILT, OURS, THEIRS, Asked, asked, fitting
+from bwlint.judging.amounts import ANYBODYS, BUILT, OURS, THEIRS, Asked, asked, fitting
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -55,7 +55,7 @@ def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
                 " ask for cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles"
             ),
             claim=claims.shared("dynamic", size, chips),
-            severity="warning" if one.meant == OURS else "note",
+            severity="warning" if one.meant in (OURS, ANYBODYS) else "note",
             at=_origin(module, amount),
             remedy=_less(chips, size, one.operation.at),
         )
@@ -94,7 +94,7 @@ def _together(context: Context, module: Module) -> Iterator[Draft]:
             label="more together than there is",
             advice="static arrays come out of the same limit: take as much less of dynamic shared memory",
             claim=claims.shared_together(total, over),
-            severity="warning" if one.meant == OURS else "note",
+            severity="warning" if one.meant in (OURS, ANYBODYS) else "note",
             related=(RelatedSpan(static.module, static.operation.at, "the static arrays"),),
         )
 
@@ -329,7 +329,8 @@ def _draft(
 ) -> Draft:
     theirs = one.meant == THEIRS
     place = at or one.operation.at
-    asked_for = (RelatedSpan(one.module, one.operation.at, "asked for here"),) if place != one.operation.at else ()
+    asked_for = [RelatedSpan(one.module, one.operation.at, "asked for here")] if place != one.operation.at else []
+    asked_for += [RelatedSpan(one.module, at, "this instance asks for it") for at in one.operation.uses[:1]]
     return Draft(
         rule=RULE,
         place=DraftPlace(module=one.module, at=place, admitted=one.targets.chips, certain=chips),
