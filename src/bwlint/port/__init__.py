@@ -13,9 +13,10 @@ from bwlint.judging.context import Context
 from bwlint.matrix import JudgedRows, judged_rows, selected
 from bwlint.matrix.cells import GatePlace, Ruling
 from bwlint.matrix.rows import RowEntry
-from bwlint.model.findings import NoFix, Skipped
+from bwlint.model.findings import Fix, NoFix, Skipped
 from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
+from bwlint.port.behind import Behind
 from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
 from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, step_of
@@ -98,7 +99,8 @@ class _Planner:
         context = context_of(rows.world, gathered.collected, ChipSet.of(name))
         family = FamilyNames(rows.judge.interfaces, name)
         gates = PortGates(rows.world, context, name, gathered.texts)
-        ways = Ways(gates, Reasons(gates, family))
+        reasons = Reasons(gates, family)
+        ways = Ways(gates, reasons, Behind(gates, reasons))
         return cls(gathered, rows, context, ways, name, select, told_of_text(gathered, rows.world))
 
     def plan(self) -> Port:
@@ -248,7 +250,10 @@ class _Planner:
 
     def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
         if place in self._found:
-            stuck = for_the_sibling(self.ways.gates.gate(place), self.chip, self._found[place].finding.fix)
+            judged = self.ways.gates.gate(place)
+            stuck = for_the_sibling(judged, self.chip, self._found[place].finding.fix)
+            if stuck is None and judged is not None and (second := self.ways.beyond.second(judged, self._numbers)):
+                stuck = NoFix(second)
             return step_of(self._found[place], self._numbers[place], self.chip, self.gathered.texts, stuck)
         judged = self.ways.gates.gate(place)
         number, spot, names = self._numbers[place], self._spot_of_gate(place), tuple(dict.fromkeys(needed))
@@ -261,8 +266,11 @@ class _Planner:
             return PortStep(number, "code", spot, place.path, (), self.family, None, words, bool(shown), names)
         chips = wanted(judged, self.chip, holds)
         arm = self._arms.get(place)
-        kept = NoFix(f"an arm of its own, with `{arm}`: today it comes to what it lacks")
-        fix = kept if arm is not None else opened(self.context, judged, self._root(place.path), chips, holds, shown)
+        fix: Fix | NoFix = NoFix(f"an arm of its own, with `{arm}`: today it comes to what it lacks")
+        if arm is None:
+            fix = opened(self.context, judged, self._root(place.path), chips, holds, shown)
+            second = self.ways.beyond.second(judged, self._numbers) if holds is not False else ""
+            fix = NoFix(second) if second else fix
         kind = "test" if judged.in_test else "build" if judged.sets.flags else judged.gate.kind
         found, words = (None, fix.reason) if isinstance(fix, NoFix) else (fix, "")
         admits = judged.admitted.names
@@ -334,7 +342,11 @@ class _Planner:
         found: dict[GatePlace, list[str]] = {}
         for judged in (one for gates in self.context.judged.values() for one in gates if one.in_test):
             is_refused = refuses(judged.other) and judged.admitted and self.chip not in judged.may
-            if is_refused and not self._is_opened_elsewhere(judged, names):
+            if (
+                is_refused
+                and not self._is_opened_elsewhere(judged, names)
+                and not any(self.ways.beyond.lacking(judged))
+            ):
                 used = [names[name] for name in self._used(judged) if name in names]
                 if self.ways.reasons.others_named(judged.gate.text):
                     used = [name for name in used if name in whole]

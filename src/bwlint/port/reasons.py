@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import ChipSet, chip, group, siblings
@@ -29,7 +29,7 @@ from bwlint.world.proofs import Key, NeedProof, Node
 
 FINAL = frozenset({"operation", "library"})
 """Kinds of proof that no edit of a gate removes; the others are gates themselves."""
-_ALONE = ChipSet.where(lambda one: one.joined >= 90)
+ALONE = ChipSet.where(lambda one: one.joined >= 90)
 ALIKE = ChipSet.where(lambda one: one.generation.startswith("Blackwell"))
 """What is for Hopper or Rubin alone is no gate to open: it is wgmma by custom, or what came later."""
 _DOCSTRING = re.compile(r"\s*(?:'{3}|\"{3})(.*?)(?:'{3}|\"{3})", re.DOTALL)
@@ -69,7 +69,7 @@ class Reasons:
     def others_named(self, words: str) -> ChipSet:
         """The chips of 9.0 and later that words name, where they name none of the family."""
         said = mentioned(spoken(words)).named
-        return said & _ALONE if not said & self._family() else ChipSet.of()
+        return said & ALONE if not said & self._family() else ChipSet.of()
 
     def _family(self) -> ChipSet:
         return siblings(chip(self.gates.chip))
@@ -90,7 +90,7 @@ class Reasons:
             return
         for place, judged in ((place, self.gates.gate(place)) for place in gates):
             chips = judged.admitted if judged is not None else ChipSet.of()
-            if judged is not None and chips and chips <= _ALONE - ALIKE and judged.sets.live & ALIKE:
+            if judged is not None and chips and chips <= ALONE - ALIKE and judged.sets.live & ALIKE:
                 generations = " or ".join(sorted({one.generation for one in chips}))
                 yield Lacking(place, f"what is for {generations} alone", chips)
 
@@ -310,15 +310,17 @@ class Reasons:
         return [at for judged in within for at in closed_to(judged, self.gates.chip)]
 
     def _final_in(self, node: Node) -> Iterator[Lacking]:
-        """What a definition in Python names that not every chip has, where the chip comes."""
+        closed = self.closed_in(node)
+        return self.final_in(node, lambda at: not any(side.holds(at) for side in closed))
+
+    def final_in(self, node: Node, runs: Callable[[Span], bool]) -> Iterator[Lacking]:
+        """What a definition in Python names that not every chip has, in what runs of it."""
         module = self.gates.module(node.outline.path)
         if module is None or module.language != "python":
             return
-        closed = self.closed_in(node)
-        for use in node.definition.uses:
+        for use in (one for one in node.definition.uses if runs(one.at)):
             need = self._named_by(module, use)
-            proves = need is not None and (need.strength == PROOF or self.gates.chip in need.legal)
-            if need is not None and proves and not any(side.holds(use.at) for side in closed):
+            if need is not None and (need.strength == PROOF or self.gates.chip in need.legal):
                 yield Lacking(GatePlace(module.path, use.at), need.what, need.legal)
 
     def _named_by(self, module: Module, use: Use) -> Need | None:

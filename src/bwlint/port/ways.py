@@ -16,6 +16,7 @@ from bwlint.model.expr import Span, negate, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.kinds import UNASKED
 from bwlint.model.outline import Definition
+from bwlint.port.behind import Behind
 from bwlint.port.choices import taken
 from bwlint.port.gates import PortGates
 from bwlint.port.reasons import FINAL, OpenWay, Reasons
@@ -45,6 +46,7 @@ class Ways:
 
     gates: PortGates
     reasons: Reasons
+    beyond: Behind
     _branches: dict[tuple[str, str], tuple[Span, ...]] = field(default_factory=dict)
 
     def of(self, entry: RowEntry, ruling: Ruling) -> list[OpenWay]:
@@ -70,6 +72,7 @@ class Ways:
         behind = users if all(node.op not in ("param", "var") for node in asked) else ()
         way = self._looked_behind(OpenWay("in some uses", {place: None}))
         told = (*self.reasons.asked_around(judged), *self.reasons.told_at(judged)) if judged is not None else ()
+        told = (*told, *self.beyond.lacking(judged)) if judged is not None and not (told or way.arms) else told
         for find in (told, self.reasons.alone(way.gates, behind), self.reasons.further(way.gates, behind)):
             for lacking in find if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
@@ -97,20 +100,17 @@ class Ways:
         is_only = entry.backend is None or entry.site is None or len(entry.site.offer.choices) == 1
         of_class = self.reasons.named_by_class(entry)
         reason = self.reasons.further(way.gates, () if way.arms else nodes if is_only else backends)
-        told = (
-            one
-            for judged in map(self.gates.gate, way.gates)
-            if judged is not None
-            for one in self.reasons.told_at(judged)
-        )
+        met = [judged for judged in map(self.gates.gate, way.gates) if judged is not None]
         known = (
             self.reasons.alone(way.gates, own),
             self.reasons.compiled(own),
             self.reasons.loosely(backends),
             of_class,
             self.reasons.by_name(entry),
+            (lacking for judged in (() if way.arms else met) for lacking in self.beyond.lacking(judged)),
+            (lacking for judged in met for lacking in self.reasons.told_at(judged)),
         )
-        for find in (*known, told, named, reason):
+        for find in (*known, named, reason):
             for lacking in find if not way.lacks else ():
                 way.lacks.setdefault(lacking.place, lacking)
         return way

@@ -10,6 +10,7 @@ from bwlint.fix.edited import edited as edited_module
 from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Gate, Module, Operation
 from bwlint.model.findings import NoFix, Proof
+from bwlint.world.gates import refuses
 from bwlint.world.tree import Sets, TargetSets, Tree
 
 
@@ -66,6 +67,8 @@ class FileChecker:
                 continue
             if old is None or new is None or _moved(old, new) - moved:
                 return NoFix(f"the edit would change the guard at line {guard.at[0]}")
+            if refuses(guard.no) and (ended := (new.live - new.may) - (old.live - old.may)):
+                return NoFix(f"for {_few(ended)} the guard at line {guard.at[0]} behind it ends in an error: name both")
         return None
 
     def _operations(self, edited: Module, after: Tree, moved: TargetSet) -> NoFix | None:

@@ -1,0 +1,130 @@
+"""What surely runs behind a gate once it lets a chip in, under the tests that hold where it is met."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from bwlint.chips import chip, siblings
+from bwlint.chips.wording import plain
+from bwlint.matrix.cells import GatePlace
+from bwlint.model.expr import Span
+from bwlint.model.facts import Side
+from bwlint.model.kinds import BRANCHES
+from bwlint.port.choices import takes
+from bwlint.port.gates import PortGates
+from bwlint.port.reasons import ALONE, Reasons
+from bwlint.port.sources import Lacking
+from bwlint.readers import ReadError
+from bwlint.readers.python.reached import Run, run_of
+from bwlint.world.gates import Judged, refuses
+from bwlint.world.proofs import Key, Node
+
+MAX_RUN = 40
+"""Definitions behind one gate that are run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _RunNode:
+    """What runs of one definition."""
+
+    node: Node
+    run: Run
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """Runs what is behind gates for one chip."""
+
+    gates: PortGates
+    reasons: Reasons
+
+    def lacking(self, judged: Judged) -> Iterator[Lacking]:
+        """What the chip surely comes to that it lacks."""
+        for one in self._runs(judged):
+            for lacking in self.reasons.final_in(one.node, one.run.holds):
+                if self.gates.chip not in lacking.legal:
+                    yield lacking
+
+    def second(self, judged: Judged, opened: Container[GatePlace]) -> str:
+        """What else has to be decided for the chip, in words: a gate that refuses it and is not `opened`, or a choice
+        that sends it where of all chips that come there today only others of 9.0 and later go, or where nothing is; ""
+        where there is none.
+        """
+        found = (self._sent(judged, one, opened) for one in self._later(judged))
+        return next(filter(None, found), "")
+
+    def _sent(self, judged: Judged, later: Judged, opened: Container[GatePlace]) -> str:
+        name, family = self.gates.chip, siblings(chip(self.gates.chip))
+        side = later.gate.yes if takes(later, name, yes=True) else later.gate.no
+        beside = judged.admitted - family & later.on(side)
+        place = f"line {later.at.line} (`{later.gate.text}`)"
+        if later.module.path != judged.module.path:
+            place = f"{later.place}:{later.at.line} (`{later.gate.text}`)"
+        if judged.admitted & family or not judged.admitted or side.tuning or _is_number(side):
+            return ""
+        if refuses(side):
+            is_opened = GatePlace(later.module.path, later.at) in opened or refuses(later.working)
+            return "" if is_opened else f"{place} refuses {name} behind it: open both"
+        if later.gate.kind not in BRANCHES:
+            return ""
+        if beside and not side.empty and beside <= ALONE and judged.admitted - beside - family:
+            return f"at {place} it would go the way of {plain(beside)}: give it one of its own there, too"
+        ended = side.empty and side is later.gate.no and later.gate.yes.ends in ("fall", "return")
+        if not beside and ended and judged.admitted & later.on(later.gate.yes):
+            return f"at {place} no arm is for it: give it one there, too"
+        return ""
+
+    def _later(self, judged: Judged) -> Iterator[Judged]:
+        """The gates that the chip comes to behind one; of an `if` with its `elif` the one whose arm it takes, or the
+        last.
+        """
+        for one in self._runs(judged):
+            found = [each for each in self.gates.judged(one.node.outline.path) if one.run.holds(each.gate.at)]
+            last = {(each.gate.qualname, each.gate.chain or each.gate.at): each for each in found}
+            for later in found:
+                is_last = last[later.gate.qualname, later.gate.chain or later.gate.at] is later
+                if later.gate.at != judged.gate.at and (is_last or takes(later, self.gates.chip, yes=True)):
+                    yield later
+
+    def _runs(self, judged: Judged) -> Iterator[_RunNode]:
+        """What runs behind a gate, nearest first: its function from there on, and what that surely calls."""
+        start = self.gates.world.definitions.around(judged.module, judged.gate.qualname)
+        waiting = deque([(start, judged.at, dict[str, bool]())] if start is not None else ())
+        seen = set[Key]()
+        while waiting and len(seen) < MAX_RUN:
+            node, at, known = waiting.popleft()
+            if node.key in seen:
+                continue
+            seen.add(node.key)
+            path, within = node.outline.path, node.definition.at
+            source = self.gates.texts.source(path) or ""
+            if node.outline.language != "python":
+                yield _RunNode(node, Run((Span(*at[:2], *within[2:]),), tuple(self.reasons.closed_in(node))))
+                continue
+            try:
+                run = run_of(source, within, at, known, partial(self._decided, path, judged))
+            except ReadError:
+                continue
+            yield _RunNode(node, run)
+            for call, after in self.gates.world.definitions.calls(node):
+                callee = self.gates.texts.source(after.outline.path) if run.holds(call) else None
+                if callee is not None and after.outline.language == "python" and after.definition.kind == "function":
+                    handed = run.handed_on(source, call, callee, after.definition.at)
+                    waiting.append((after, after.definition.at, handed))
+
+    def _decided(self, path: str, opened: Judged, test: Span) -> bool | None:
+        """How the chip answers a test once a gate is open to it."""
+        if path == opened.module.path and test == opened.gate.at:
+            return not opened.denies
+        found = next((one for one in self.gates.judged(path) if one.gate.at == test), None)
+        if found is None:
+            return None
+        may, may_not = (takes(found, self.gates.chip, yes=yes) for yes in (True, False))
+        return None if may is may_not else may
+
+
+def _is_number(side: Side) -> bool:
+    return side.value is not None and side.value.op == "const" and not isinstance(side.value.args[0], str)
