@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,6 +20,7 @@ from bwlint.port.sources import Lacking
 from bwlint.readers import ReadError
 from bwlint.readers.python.reached import Run, run_of
 from bwlint.world.gates import Judged, refuses
+from bwlint.world.libraries import instruction
 from bwlint.world.proofs import Key, Node
 
 MAX_RUN = 40
@@ -53,8 +54,13 @@ class Behind:
         that sends it where of all chips that come there today only others of 9.0 and later go, or where nothing is; ""
         where there is none.
         """
-        found = (self._sent(judged, one, opened) for one in self._later(judged))
-        return next(filter(None, found), "")
+        ends = self.lacking(judged) if judged.gate.is_a("flag") else ()
+        asked = (f"line {one.place.at.line} asks for it too, in front of {one.what}" for one in ends)
+        spoken = (instruction(prose.text, judged.at) for prose in judged.other.texts)
+        needs = (need.use.name for need in spoken if need is not None and self.gates.chip not in need.legal)
+        said = (f"its error speaks of `{one}`: find out first whether what is behind it needs that" for one in needs)
+        sent = (self._sent(judged, one, opened) for one in self._later(judged))
+        return next(filter(None, (*asked, *sent, *said)), "")
 
     def _sent(self, judged: Judged, later: Judged, opened: Container[GatePlace]) -> str:
         name, family = self.gates.chip, siblings(chip(self.gates.chip))
@@ -90,9 +96,12 @@ class Behind:
                     yield later
 
     def _runs(self, judged: Judged) -> Iterator[_RunNode]:
-        """What runs behind a gate, nearest first: its function from there on, and what that surely calls."""
-        start = self.gates.world.definitions.around(judged.module, judged.gate.qualname)
-        waiting = deque([(start, judged.at, dict[str, bool]())] if start is not None else ())
+        """What runs behind a gate, or where a flag is asked, nearest first: its function from there on, and what that
+        surely calls.
+        """
+        asked = self._asked(judged)
+        found = ((self.gates.world.definitions.around(one.module, one.gate.qualname), one) for one in asked)
+        waiting = deque((node, one.at, dict[str, bool]()) for node, one in found if node is not None)
         seen = set[Key]()
         while waiting and len(seen) < MAX_RUN:
             node, at, known = waiting.popleft()
@@ -105,7 +114,7 @@ class Behind:
                 yield _RunNode(node, Run((Span(*at[:2], *within[2:]),), tuple(self.reasons.closed_in(node))))
                 continue
             try:
-                run = run_of(source, within, at, known, partial(self._decided, path, judged))
+                run = run_of(source, within, at, known, partial(self._decided, path, asked))
             except ReadError:
                 continue
             yield _RunNode(node, run)
@@ -115,10 +124,17 @@ class Behind:
                     handed = run.handed_on(source, call, callee, after.definition.at)
                     waiting.append((after, after.definition.at, handed))
 
-    def _decided(self, path: str, opened: Judged, test: Span) -> bool | None:
-        """How the chip answers a test once a gate is open to it."""
-        if path == opened.module.path and test == opened.gate.at:
-            return not opened.denies
+    def _asked(self, judged: Judged) -> list[Judged]:
+        if not judged.gate.is_a("flag"):
+            return [judged]
+        leaves = ((one, one.gate.leaf) for one in self.gates.judged(judged.module.path) if one is not judged)
+        return [one for one, leaf in leaves if leaf is not None and judged.gate.at.holds(leaf)]
+
+    def _decided(self, path: str, opened: Iterable[Judged], test: Span) -> bool | None:
+        """How the chip answers a test once gates are open to it."""
+        own = next((one for one in opened if path == one.module.path and test == one.gate.at), None)
+        if own is not None:
+            return not own.denies
         found = next((one for one in self.gates.judged(path) if one.gate.at == test), None)
         if found is None:
             return None

@@ -24,7 +24,7 @@ from bwlint.port.choices import FamilyNames, closed_to, is_run_by_users
 from bwlint.port.gates import PortGates
 from bwlint.port.sources import CompiledSources, Lacking
 from bwlint.world.gates import Judged
-from bwlint.world.libraries import PROOF, Need, instruction
+from bwlint.world.libraries import PROOF, Need
 from bwlint.world.proofs import Key, NeedProof, Node
 
 FINAL = frozenset({"operation", "library"})
@@ -84,15 +84,21 @@ class Reasons:
 
     def alone(self, gates: Iterable[GatePlace], starts: Iterable[Node]) -> Iterator[Lacking]:
         """What stands behind gates that turn Blackwell away and let in Hopper or Rubin alone; nothing where sources
-        that a function compiles further on can be read: they would show it.
+        that a function compiles further on can be read: they would show it, nor where a library is used that had it
+        for these alone.
         """
-        if self._compiles(self._further(one for one in starts if one.definition.kind == "function")):
+        nodes = list(self._further(one for one in starts if one.definition.kind == "function"))
+        if self._compiles(nodes) or any(map(self._is_outgrown, nodes)):
             return
         for place, judged in ((place, self.gates.gate(place)) for place in gates):
             chips = judged.admitted if judged is not None else ChipSet.of()
             if judged is not None and chips and chips <= ALONE - ALIKE and judged.sets.live & ALIKE:
                 generations = " or ".join(sorted({one.generation for one in chips}))
                 yield Lacking(place, f"what is for {generations} alone", chips)
+
+    def _is_outgrown(self, node: Node) -> bool:
+        libraries = self.gates.context.evidence.libraries
+        return any(one.how == "call" and libraries.is_outgrown(node.outline.path, one) for one in node.definition.uses)
 
     def for_others(self, place: GatePlace) -> Iterator[Lacking]:
         """Of C++, what the branch of a gate calls that is called after other chips; of an error that no test guards,
@@ -157,19 +163,15 @@ class Reasons:
         return next(reasons, None)
 
     def told_at(self, judged: Judged) -> Iterator[Lacking]:
-        """What the names around a gate and its message say that stands behind it, where it lets in none but chips that
-        have that.
-        """
+        """What the names around a gate say that stands behind it, where it lets in none but chips that have that."""
         owner = self.gates.node(judged.module.name, judged.gate.qualname.rpartition(".")[0])
         heirs = (
             [one.definition.qualname for one in (owner, *self.gates.world.definitions.heritage(owner))] if owner else []
         )
         names = (*judged.gate.qualname.split("."), *heirs)
-        needs = [self.named(judged.module.path, names, judged.at)]
-        needs += [instruction(prose.text, judged.at) for prose in judged.other.texts]
-        for need in needs:
-            if need is not None and self.gates.chip not in need.legal and is_there_for(judged, need.legal):
-                yield Lacking(GatePlace(judged.module.path, judged.at), need.what, need.legal)
+        need = self.named(judged.module.path, names, judged.at)
+        if need is not None and self.gates.chip not in need.legal and is_there_for(judged, need.legal):
+            yield Lacking(GatePlace(judged.module.path, judged.at), need.what, need.legal)
         if said_to_fail(self._said_around(judged, owner), self._family()):
             what = "what a comment says to fail there"
             yield Lacking(GatePlace(judged.module.path, judged.at), what, judged.admitted)

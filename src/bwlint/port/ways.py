@@ -100,7 +100,8 @@ class Ways:
         is_only = entry.backend is None or entry.site is None or len(entry.site.offer.choices) == 1
         of_class = self.reasons.named_by_class(entry)
         reason = self.reasons.further(way.gates, () if way.arms else nodes if is_only else backends)
-        met = [judged for judged in map(self.gates.gate, way.gates) if judged is not None]
+        asked = map(self.gates.gate, dict.fromkeys((*ruling.refused[self.gates.chip], *way.gates)))
+        met = [judged for judged in asked if judged is not None and not judged.gate.is_a("flag")]
         known = (
             self.reasons.alone(way.gates, own),
             self.reasons.compiled(own),
@@ -313,17 +314,21 @@ class Ways:
 
     def _meets(self, way: OpenWay, place: GatePlace, behind: Iterable[Lacking] = ()) -> None:
         way.lacks = {one.place: one for one in behind} | way.lacks
-        for found in self._origins(place):
+        for found in self._origins(place) if self.gates.asks(place) or not way.gates else ():
             judged = self.gates.gate(found)
             is_list = judged is not None and judged.gate.is_a("list")
             way.gates.setdefault(GatePlace(found.path, judged.at) if judged is not None and is_list else found, None)
 
     def _origins(self, place: GatePlace, left: int = MAX_HELPERS) -> Iterator[GatePlace]:
-        """What refuses the chip at a place: of the call of a helper the tests in that, or in those that it calls;
-        nothing that asks no device.
+        """What refuses the chip at a place: of the call of a helper the tests in that, or in those that it calls; of a
+        flag of the file what that is made of; nothing that asks no device.
         """
         judged = self.gates.gate(place)
         if judged is not None and (judged.gate.is_a(*UNASKED) or self._lets_in(judged)):
+            return
+        flag = self.gates.flag(judged) if judged is not None else None
+        if flag is not None:
+            yield GatePlace(flag.module.path, flag.at)
             return
         is_call = judged is None or judged.gate.is_a("helper-call") or not judged.owns_comparison
         inside = list(self._in_callee(place, left)) if is_call and left else []
