@@ -16,7 +16,7 @@ from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame, FunctionValue, Instance
 from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
 from bwlint.matrix import arms
-from bwlint.matrix.rows import ANSWERS, ArmSite, DefinitionSite, Interfaces, RowEntry
+from bwlint.matrix.rows import ANSWERS, VALIDATES, ArmSite, DefinitionSite, Interfaces, RowEntry
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Side
 from bwlint.readers.python.calls import Call, Option
@@ -73,6 +73,7 @@ class Ruling:
 
 
 OPEN = Ruling()
+NOTHING: Mapping[Span, bool] = {}
 _Answer = Callable[[object, int], "bool | None"]
 """What a returned value says on a chip (by its place among the chips): works, does not, or neither."""
 
@@ -239,7 +240,8 @@ class Cells:
             if owner is not None:
                 answer = _says_least if "min" in name.split("_") else _answers_no
                 yield self._body(owner, f"{owner.offer.name}.{name}", {}, answer, says_all=True, of=site)
-        for name in _RUNS:
+        validating = {name for one in self._line(site) for name in one.offer.methods if VALIDATES.fullmatch(name)}
+        for name in (*_RUNS, *sorted(validating)):
             owner = self._owner(site, name)
             if owner is not None:
                 yield self._runs(owner, f"{owner.offer.name}.{name}", bound)
@@ -255,21 +257,42 @@ class Cells:
                 self._proved(site, qualname),
             ]
             itself = Ruling(through=frozenset({(site.module, qualname)}))
-            self._known[key] = together((itself, *parts, *self._led_to(site, qualname, bound)))
+            parts += [*self._led_to(site, qualname, bound), *self._on_both_sides(site, qualname, bound)]
+            self._known[key] = together((itself, *parts))
         return self._known[key]
 
-    def _led_to(self, site: DefinitionSite, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
-        """The rulings of what a function surely calls."""
+    def _on_both_sides(self, site: DefinitionSite, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
+        """What refuses a chip whichever way an `if` goes that an argument decides."""
+        for at in dict.fromkeys(call.tests[0][0] for call in self._calls(site, qualname) if call.tests):
+            yes, no = (
+                together(
+                    (
+                        self._body(site, qualname, bound, _raises, assumed={at: outcome}),
+                        *self._led_to(site, qualname, bound, {at: outcome}),
+                    )
+                )
+                for outcome in (True, False)
+            )
+            refused = ChipSet.of(*(chip for chip in yes.refused if chip in no.refused))
+            if refused and refused != EVERY:
+                yield replace(_only(together((yes, no)), refused), by=yes.by)
+
+    def _calls(self, site: DefinitionSite, qualname: str) -> Sequence[Call]:
         found = self.interfaces.get(site.module)
         is_other = found is not None and site.offer.name in found.offers and found.offers[site.offer.name] != site.offer
-        found = None if is_other else found
-        for call in found.calls.get(qualname, ()) if found and len(self._open) < MAX_CALLS else ():
+        return () if found is None or is_other or len(self._open) >= MAX_CALLS else found.calls.get(qualname, ())
+
+    def _led_to(
+        self, site: DefinitionSite, qualname: str, bound: Mapping[str, str], assumed: Mapping[Span, bool] = NOTHING
+    ) -> Iterator[Ruling]:
+        """The rulings of what a function surely calls, where tests come out as `assumed`."""
+        for call in self._calls(site, qualname):
             if not all(bound.get(o.parameter) is not None and _holds(o, bound[o.parameter]) for o in call.under):
                 continue
             ways = self.interfaces.ways_called(site.module, qualname, call.name)
             callee = self.interfaces.called(site.module, qualname, call.name)
             applied = self._applied(site, qualname, call) if callee is None else None
-            coming = self._coming(site, qualname, call, bound) if callee or applied else NONE
+            coming = self._coming(site, qualname, call, bound, assumed) if callee or applied else NONE
             if not coming:
                 continue
             self._open.append(qualname)
@@ -288,11 +311,22 @@ class Cells:
         found = self.interfaces.called(site.module, qualname, owner) if method == "apply" and owner else None
         return found if found is not None and "forward" in found.offer.methods else None
 
-    def _coming(self, site: DefinitionSite, qualname: str, call: Call, bound: Mapping[str, str]) -> ChipSet:
+    def _coming(
+        self,
+        site: DefinitionSite,
+        qualname: str,
+        call: Call,
+        bound: Mapping[str, str],
+        assumed: Mapping[Span, bool],
+    ) -> ChipSet:
         """The chips that surely come to a call, by the tests around it that the device alone decides."""
         module = self.module(site)
         coming = EVERY
         for at, outcome in call.tests:
+            if at in assumed and assumed[at] is not outcome:
+                return NONE
+            if at in assumed:
+                continue
             gates = () if module is None else module.gates
             gate = next((gate for gate in gates if gate.at == at and gate.kind == "condition"), None)
             if module is None or gate is None:
@@ -391,8 +425,10 @@ class Cells:
         answer: _Answer,
         says_all: bool = False,
         of: DefinitionSite | None = None,
+        assumed: Mapping[Span, bool] = NOTHING,
     ) -> Ruling:
-        """What the ways out of a function say. With `says_all` its answer counts though it is one for all chips.
+        """What the ways out of a function say. With `says_all` its answer counts though it is one for all chips. Tests
+        come out as `assumed`.
 
         `of` is the class of which it is asked where a base has it: what that class overrides is what it reads.
         """
@@ -405,7 +441,7 @@ class Cells:
         args = {(qualname, name): Vec((text,)) for name, text in bound.items() if name in function.params}
         if of is not None and of != site:
             args |= self._itself(of, function)
-        ways = self._ways(module, function, EvaluationFrame(module, args), answer)
+        ways = self._ways(module, function, EvaluationFrame(module, args), answer, assumed)
         behind = [
             self._behind(module, way.value, EvaluationFrame(module, args)) if not says_all else OPEN for way in ways
         ]
@@ -431,12 +467,19 @@ class Cells:
                 return {(function.qualname, function.params[0]): Vec((made(module, body),))}
         return {}
 
-    def _ways(self, module: Module, function: Function, frame: EvaluationFrame, answer: _Answer) -> list[_Way]:
+    def _ways(
+        self,
+        module: Module,
+        function: Function,
+        frame: EvaluationFrame,
+        answer: _Answer,
+        assumed: Mapping[Span, bool],
+    ) -> list[_Way]:
         found = []
         run = self.tree.interpreter
         for path, value in function.returns:
             run.start()
-            tests = [(test, run.truth(test, frame)) for test in path]
+            tests = [(test, _assumed(test, assumed) or run.truth(test, frame)) for test in path]
             outcome = run.evaluate(value, frame)
             lanes = outcome.spread()
             says = tuple(answer(lane, index) for index, lane in enumerate(lanes))
@@ -521,6 +564,14 @@ def _refusals(ways: Sequence[_Way], index: int, anyway: GatePlace | None) -> tup
         opened |= now
         ways = [way for way in ways if way.says[index] is not False or _last(way) not in now]
     return tuple(found)
+
+
+def _assumed(test: Expr, assumed: Mapping[Span, bool]) -> Vec | None:
+    """How a test comes out that is a name, or its negation."""
+    inner = test.args[0] if test.op == "not" else test
+    if inner.at is None or inner.at not in assumed or inner.op == "cmp":
+        return None
+    return Vec((assumed[inner.at] is (inner is test),))
 
 
 def _last(way: _Way) -> Span | None:

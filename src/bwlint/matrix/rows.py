@@ -30,9 +30,13 @@ MAX_EXPORTS = 5000
 
 ANSWERS = re.compile(
     r"_*(?:supports?|is|get|check)_(?:\w+_)?(?:compute_)?(?:capability|capabilities|archs?|device|sms?)(?:_supported)?"
-    r"|_*(?:is_)?supported(?:_\w+)?|can_(?:use|run|handle|implement|support)|\w+_verifier"
+    r"|_*(?:is_)?supported(?:_\w+)?|supports?|can_(?:use|run|handle|implement|support)|\w+_verifier"
 )
 """Methods by which a class says where it works."""
+VALIDATES = re.compile(
+    r"_*(?:validate|ensure|verify|require|assert)_(?:\w+_)?(?:capability|arch|device|hardware|gpu|sm)s?"
+)
+"""Those that end in an error where it does not, and answer nothing."""
 
 _ELSEWHERE = re.compile(
     r"(?:^|[_./\[])(?:rocm|hip|aiter|amd|rdna\d?|cdna\d?|xpu|cpu|amx|tpu|npu|hpu|musa|mps|neuron|ascend)(?:[_./\]]|$)"
