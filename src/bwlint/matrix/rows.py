@@ -44,10 +44,11 @@ _ELSEWHERE = re.compile(
 )
 """Names of what is for processors or GPUs of another maker."""
 
-_OUTSIDE = re.compile(
+OUTSIDE = re.compile(
     r"(?:^|/)(?:tests?|testing|benchmarks?|examples?|docs?|scripts|tools|ci|profiler)/"
     r"|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$"
 )
+"""Files that offer nothing to users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +251,7 @@ def entries(
     package hands them on. `refusing` are functions that turn devices away: rows in modules of which a package hands
     on something else.
     """
-    inside = {name: file for name, file in interfaces.files.items() if not _OUTSIDE.search(file.path)}
+    inside = {name: file for name, file in interfaces.files.items() if not OUTSIDE.search(file.path)}
     names = inside or interfaces.files
     found: dict[tuple[str, str], RowEntry] = {}
     public = dict(_public(interfaces, names))

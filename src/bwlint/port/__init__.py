@@ -12,7 +12,7 @@ from bwlint.chips import ChipSet, chip, parse_targets, siblings
 from bwlint.judging.context import Context
 from bwlint.matrix import JudgedRows, judged_rows, selected
 from bwlint.matrix.cells import GatePlace, Ruling
-from bwlint.matrix.rows import RowEntry
+from bwlint.matrix.rows import OUTSIDE, RowEntry
 from bwlint.model.findings import Fix, NoFix, Skipped
 from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
@@ -143,9 +143,22 @@ class _Planner:
         scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
         files = self.gathered.found.files
         by_path = tuple(sorted(skipped, key=lambda skip: skip.path))
-        away = (place for place, chips in self.rows.apart.items() if self.chip in chips.names and not self.select)
-        apart = tuple(self._spot(place) for place in away if place not in self._numbers)
+        met = {place for wish in found for way in wish.ways for place in (*way.gates, *way.lacks)}
+        apart = tuple(self._spot(place) for place in self._untied({*met, *self._numbers}) if not self.select)
         return Port(self.chip, rows, steps, scanned, by_path, files, tuple(self._left(steps, rows)), apart)
+
+    def _untied(self, known: Iterable[GatePlace]) -> Iterator[GatePlace]:
+        """The errors that turn the chip away and that no row meets."""
+        refused = (place for _, ruling in self.rows.kept for place in ruling.refused.get(self.chip, ()))
+        lines = {(place.path, place.at.line) for place in (*known, *refused)}
+        away = [place for place, chips in self.rows.apart.items() if self.chip in chips.names]
+        for judged in (
+            one for gates in self.context.judged.values() for one in gates if one.module.language == "python"
+        ):
+            is_away = refuses(judged.other) and judged.admitted and self.chip not in judged.may
+            if is_away and judged.gate.is_a("condition", "assert") and not OUTSIDE.search(judged.place):
+                away.append(GatePlace(judged.module.path, judged.at))
+        yield from (place for place in dict.fromkeys(away) if (place.path, place.at.line) not in lines)
 
     def _left(self, steps: Iterable[PortStep], rows: Iterable[PortRow]) -> Iterator[Row]:
         """What the tree asks the chip beside the gates of the plan, and nobody has decided."""
