@@ -256,7 +256,7 @@ OF_ARMS: dict[str, tuple[Mapping[str, str], dict[str, str]]] = {
                     return q
             """
         },
-        {},
+        {"both": "yy--"},
     ),
     "handed on by another package": (
         {

@@ -23,6 +23,7 @@ from bwlint.readers.python.calls import Call, Option
 from bwlint.readers.python.interface import Offer
 from bwlint.run.engine import Linked
 from bwlint.world import proofs
+from bwlint.world.gates import refuses
 from bwlint.world.graph import Graph
 from bwlint.world.outlines import Outlines
 from bwlint.world.refusals import Refusals
@@ -120,6 +121,25 @@ class Cells:
         return cls(world.tree, interfaces, world.outlines, world.graph, world.native.refusals)
 
     def ruling(self, entry: RowEntry) -> Ruling:
+        names = {entry.module, entry.site.module if entry.site is not None else entry.module}
+        return together((self._of_entry(entry), *(self._imported(name) for name in sorted(names))))
+
+    def _imported(self, name: str) -> Ruling:
+        """The errors in which the import of a module ends, or of a package around it."""
+        names, rulings = name.split("."), []
+        for dotted in (".".join(names[:count]) for count in range(1, len(names) + 1)):
+            module, found = self.tree.module(dotted), self.interfaces.get(dotted)
+            if module is None or found is None:
+                continue
+            for one in self.refusals.judged(module):
+                is_error = one.gate.is_a("condition", "assert") and refuses(one.other) and one.sets.decided
+                is_run = one.gate.qualname == "<module>" and not one.gate.name and not one.gate.path
+                if is_error and is_run and not any(at.holds(one.gate.at) for at in found.caught):
+                    place = GatePlace(one.module.path, one.at)
+                    rulings.append(Ruling({chip.name: (place,) for chip in one.sets.live - one.may}, place))
+        return together(rulings)
+
+    def _of_entry(self, entry: RowEntry) -> Ruling:
         if entry.bound:
             return self._behind_proofs(self.graph.agreed(entry.bound))
         if entry.site is None:
@@ -143,8 +163,9 @@ class Cells:
         return together((self._of_definition(site, lists=False), either(own)))
 
     def _by_arm(self, ways: Sequence[ArmSite], rule: Callable[[DefinitionSite], Ruling]) -> Ruling:
-        """Each chip has the definition of its own arm; one that comes to no arm has none."""
-        found = [(self._comes_to(way), rule(way.site) if way.site is not None else OPEN) for way in ways]
+        """Each chip has the definition of its own arm; one that comes to no arm has none, nor one that only raises."""
+        able = [way for way in ways if way.site is None or not way.site.offer.only_raises]
+        found = [(self._comes_to(way), rule(way.site) if way.site is not None else OPEN) for way in able]
         refused: dict[str, tuple[GatePlace, ...]] = {}
         last = self._gate_around(*ways[-1].arms[0]) if ways[-1].arms else None
         for chip in EVERY:
@@ -567,11 +588,14 @@ def _refusals(ways: Sequence[_Way], index: int, anyway: GatePlace | None) -> tup
 
 
 def _assumed(test: Expr, assumed: Mapping[Span, bool]) -> Vec | None:
-    """How a test comes out that is a name, or its negation."""
+    """How a test comes out that is what is assumed, or its negation."""
     inner = test.args[0] if test.op == "not" else test
-    if inner.at is None or inner.at not in assumed or inner.op == "cmp":
-        return None
-    return Vec((assumed[inner.at] is (inner is test),))
+    for at, outcome in assumed.items():
+        if test.at == at and test.op != "cmp":
+            return Vec((outcome,))
+        if inner.at is not None and (inner.at == at or inner.at == (at.line, at.column + len("not "), *at[2:])):
+            return Vec((not outcome,)) if inner.op != "cmp" else None
+    return None
 
 
 def _last(way: _Way) -> Span | None:

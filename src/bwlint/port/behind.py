@@ -72,8 +72,9 @@ class Behind:
         if judged.admitted & family or not judged.admitted or side.tuning or _is_number(side):
             return ""
         if refuses(side):
-            is_opened = GatePlace(later.module.path, later.at) in opened or refuses(later.working)
-            return "" if is_opened else f"{place} refuses {name} behind it: open both"
+            places = (one.at for one in (later, self.gates.flag(later)) if one is not None)
+            is_opened = any(GatePlace(later.module.path, at) in opened for at in places) or later in self._asked(judged)
+            return "" if is_opened or refuses(later.working) else f"{place} refuses {name} behind it: open both"
         if later.gate.kind not in BRANCHES:
             return ""
         if beside and not side.empty and beside <= ALONE and judged.admitted - beside - family:
