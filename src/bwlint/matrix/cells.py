@@ -279,8 +279,20 @@ class Cells:
             ]
             itself = Ruling(through=frozenset({(site.module, qualname)}))
             parts += [*self._led_to(site, qualname, bound), *self._on_both_sides(site, qualname, bound)]
-            self._known[key] = together((itself, *parts))
+            self._known[key] = self._at_gates(site, together((itself, *parts)))
         return self._known[key]
+
+    def _at_gates(self, site: DefinitionSite, ruling: Ruling) -> Ruling:
+        """A ruling without values of a file that only fail because of what they are made by, where that is known."""
+        module = self.module(site)
+        gates = [gate.at for gate in module.gates] if module is not None else []
+        refused = {}
+        for chip, places in ruling.refused.items():
+            asked = tuple(
+                one for one in places if one.path != site.path or one.need or any(at.holds(one.at) for at in gates)
+            )
+            refused[chip] = asked or places
+        return replace(ruling, refused=refused)
 
     def _on_both_sides(self, site: DefinitionSite, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
         """What refuses a chip whichever way an `if` goes that an argument decides."""

@@ -265,7 +265,8 @@ class _Planner:
         if place in self._found:
             judged = self.ways.gates.gate(place)
             stuck = for_the_sibling(judged, self.chip, self._found[place].finding.fix)
-            if stuck is None and judged is not None and (second := self.ways.beyond.second(judged, self._numbers)):
+            opens = stuck is None and judged is not None and not self._found[place].narrows
+            if opens and judged is not None and (second := self.ways.beyond.second(judged, self._numbers)):
                 stuck = NoFix(second)
             return step_of(self._found[place], self._numbers[place], self.chip, self.gathered.texts, stuck)
         judged = self.ways.gates.gate(place)

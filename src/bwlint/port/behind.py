@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from bwlint.chips import chip, siblings
+from bwlint.chips import NONE, chip, siblings
 from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace
 from bwlint.model.expr import Span
@@ -19,7 +19,7 @@ from bwlint.port.reasons import ALONE, Reasons
 from bwlint.port.sources import Lacking
 from bwlint.readers import ReadError
 from bwlint.readers.python.reached import Run, run_of
-from bwlint.world.gates import Judged, refuses
+from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import instruction
 from bwlint.world.proofs import Key, Node
 
@@ -60,7 +60,16 @@ class Behind:
         needs = (need.use.name for need in spoken if need is not None and self.gates.chip not in need.legal)
         said = (f"its error speaks of `{one}`: find out first whether what is behind it needs that" for one in needs)
         sent = (self._sent(judged, one, opened) for one in self._later(judged))
-        return next(filter(None, (*asked, *sent, *said)), "")
+        return next(filter(None, (*self._knowingly(judged), *asked, *sent, *said)), "")
+
+    def _knowingly(self, judged: Judged) -> Iterator[str]:
+        """The gates of the same function that turn the family away and nobody else."""
+        family = siblings(chip(self.gates.chip))
+        for one in self.gates.judged(judged.module.path) if judged.gate.qualname != "<module>" else ():
+            turns_away = refuses(one.other) or answers_no(one.other)
+            away = one.sets.live - one.admitted if turns_away else NONE
+            if one is not judged and one.gate.qualname == judged.gate.qualname and away and away <= family:
+                yield f"line {one.at.line} (`{one.gate.text}`) turns {plain(away)} away knowingly: decide that first"
 
     def _sent(self, judged: Judged, later: Judged, opened: Container[GatePlace]) -> str:
         name, family = self.gates.chip, siblings(chip(self.gates.chip))
