@@ -175,7 +175,7 @@ def test_an_error_of_cpp_without_a_row_is_told(tmp_path: Path) -> None:
     assert "HOST_UNREACHABLE" in told and "1 error of C++ that no row meets" in told
     plan = port([str(tmp_path)], "12.1", jobs=1)
     assert "0 operations" not in port_text.summary(plan)
-    assert port_text.summary(plan).startswith("no operation was found that does not work on 12.1; 1 error of C++")
+    assert port_text.summary(plan).startswith("1 refusal of 12.1 tied to no operation")
     assert port([str(tmp_path)], "9.0", jobs=1).apart == ()
 
 
@@ -256,7 +256,7 @@ OF_ARMS: dict[str, tuple[Mapping[str, str], dict[str, str]]] = {
                     return q
             """
         },
-        {},
+        {"both": "yy--"},
     ),
     "handed on by another package": (
         {

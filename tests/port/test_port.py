@@ -888,7 +888,7 @@ ENDS: dict[str, tuple[str, dict[str, str]]] = {
                 raise ValueError("without cvt.rs only on 8.x")
             return x
         """,
-        {"op": "impossible", "op_fast": "unproved 1", "op_older": "unproved 2"},
+        {"op": "unproved 1", "op_fast": "unproved 2", "op_older": "unproved 3"},  # its word is no proof
     ),
     "an answer that is about something else": (
         """

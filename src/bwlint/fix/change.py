@@ -45,7 +45,7 @@ class WantedChange:
             if not own and beyond is not None:
                 return cls(beyond, wanted, gained or lost, NONE)
             if not own:
-                return NoFix(f"no other member of the family of {chip} is treated as wanted")
+                return NoFix(f"no sibling of {chip.name} is treated as wanted, so nothing speaks for that")
             twins |= own
         return cls("family", wanted, gained or lost, twins)
 

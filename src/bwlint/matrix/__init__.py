@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from bwlint.chips import EVERY, ChipSet, parse_targets, sold_chips
 from bwlint.matrix.cells import Cells, GatePlace, Ruling
-from bwlint.matrix.rows import ANSWERS, Interfaces, RowEntry, entries, span_of
+from bwlint.matrix.rows import ANSWERS, VALIDATES, Interfaces, RowEntry, entries, span_of
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
@@ -156,7 +156,7 @@ def _gated_in(module: Module) -> Iterable[str]:
             yield f"{module.name}.{gate.qualname}"
     for qualname in module.functions:
         owner, _, name = qualname.rpartition(".")
-        if owner and "." not in owner and ANSWERS.fullmatch(name):
+        if owner and "." not in owner and (ANSWERS.fullmatch(name) or VALIDATES.fullmatch(name)):
             yield f"{module.name}.{owner}"
 
 

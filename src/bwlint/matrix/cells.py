@@ -16,13 +16,14 @@ from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame, FunctionValue, Instance
 from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
 from bwlint.matrix import arms
-from bwlint.matrix.rows import ANSWERS, ArmSite, DefinitionSite, Interfaces, RowEntry
+from bwlint.matrix.rows import ANSWERS, VALIDATES, ArmSite, DefinitionSite, Interfaces, RowEntry
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Side
 from bwlint.readers.python.calls import Call, Option
 from bwlint.readers.python.interface import Offer
 from bwlint.run.engine import Linked
 from bwlint.world import proofs
+from bwlint.world.gates import refuses
 from bwlint.world.graph import Graph
 from bwlint.world.outlines import Outlines
 from bwlint.world.refusals import Refusals
@@ -73,6 +74,7 @@ class Ruling:
 
 
 OPEN = Ruling()
+NOTHING: Mapping[Span, bool] = {}
 _Answer = Callable[[object, int], "bool | None"]
 """What a returned value says on a chip (by its place among the chips): works, does not, or neither."""
 
@@ -117,6 +119,25 @@ class Cells:
         return cls(world.tree, interfaces, world.outlines, world.graph, world.native.refusals)
 
     def ruling(self, entry: RowEntry) -> Ruling:
+        names = {entry.module, entry.site.module if entry.site is not None else entry.module}
+        return together((self._of_entry(entry), *(self._imported(name) for name in sorted(names))))
+
+    def _imported(self, name: str) -> Ruling:
+        """The errors in which the import of a module ends, or of a package around it."""
+        names, rulings = name.split("."), []
+        for dotted in (".".join(names[:count]) for count in range(1, len(names) + 1)):
+            module, found = self.tree.module(dotted), self.interfaces.get(dotted)
+            if module is None or found is None:
+                continue
+            for one in self.refusals.judged(module):
+                is_error = one.gate.is_a("condition", "assert") and refuses(one.other) and one.sets.decided
+                is_run = one.gate.qualname == "<module>" and not one.gate.name and not one.gate.path
+                if is_error and is_run and not any(at.holds(one.gate.at) for at in found.caught):
+                    place = GatePlace(one.module.path, one.at)
+                    rulings.append(Ruling({chip.name: (place,) for chip in one.sets.live - one.may}, place))
+        return together(rulings)
+
+    def _of_entry(self, entry: RowEntry) -> Ruling:
         if entry.bound:
             return self._behind_proofs(self.graph.agreed(entry.bound))
         if entry.site is None:
@@ -140,8 +161,9 @@ class Cells:
         return together((self._of_definition(site, lists=False), either(own)))
 
     def _by_arm(self, ways: Sequence[ArmSite], rule: Callable[[DefinitionSite], Ruling]) -> Ruling:
-        """Each chip has the definition of its own arm; one that comes to no arm has none."""
-        found = [(self._comes_to(way), rule(way.site) if way.site is not None else OPEN) for way in ways]
+        """Each chip has the definition of its own arm; one that comes to no arm has none, nor one that only raises."""
+        able = [way for way in ways if way.site is None or not way.site.offer.only_raises]
+        found = [(self._comes_to(way), rule(way.site) if way.site is not None else OPEN) for way in able]
         refused: dict[str, tuple[GatePlace, ...]] = {}
         last = self._gate_around(*ways[-1].arms[0]) if ways[-1].arms else None
         for chip in EVERY:
@@ -237,7 +259,8 @@ class Cells:
             if owner is not None:
                 answer = _says_least if "min" in name.split("_") else _answers_no
                 yield self._body(owner, f"{owner.offer.name}.{name}", {}, answer, says_all=True, of=site)
-        for name in _RUNS:
+        validating = {name for one in self._line(site) for name in one.offer.methods if VALIDATES.fullmatch(name)}
+        for name in (*_RUNS, *sorted(validating)):
             owner = self._owner(site, name)
             if owner is not None:
                 yield self._runs(owner, f"{owner.offer.name}.{name}", bound)
@@ -253,21 +276,54 @@ class Cells:
                 self._proved(site, qualname),
             ]
             itself = Ruling(through=frozenset({(site.module, qualname)}))
-            self._known[key] = together((itself, *parts, *self._led_to(site, qualname, bound)))
+            parts += [*self._led_to(site, qualname, bound), *self._on_both_sides(site, qualname, bound)]
+            self._known[key] = self._at_gates(site, together((itself, *parts)))
         return self._known[key]
 
-    def _led_to(self, site: DefinitionSite, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
-        """The rulings of what a function surely calls."""
+    def _at_gates(self, site: DefinitionSite, ruling: Ruling) -> Ruling:
+        """A ruling without values of a file that only fail because of what they are made by, where that is known."""
+        module = self.module(site)
+        gates = [gate.at for gate in module.gates] if module is not None else []
+        refused = {}
+        for chip, places in ruling.refused.items():
+            asked = tuple(
+                one for one in places if one.path != site.path or one.need or any(at.holds(one.at) for at in gates)
+            )
+            refused[chip] = asked or places
+        return replace(ruling, refused=refused)
+
+    def _on_both_sides(self, site: DefinitionSite, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
+        """What refuses a chip whichever way an `if` goes that an argument decides."""
+        for at in dict.fromkeys(call.tests[0][0] for call in self._calls(site, qualname) if call.tests):
+            yes, no = (
+                together(
+                    (
+                        self._body(site, qualname, bound, _raises, assumed={at: outcome}),
+                        *self._led_to(site, qualname, bound, {at: outcome}),
+                    )
+                )
+                for outcome in (True, False)
+            )
+            refused = ChipSet.of(*(chip for chip in yes.refused if chip in no.refused))
+            if refused and refused != EVERY:
+                yield replace(_only(together((yes, no)), refused), by=yes.by)
+
+    def _calls(self, site: DefinitionSite, qualname: str) -> Sequence[Call]:
         found = self.interfaces.get(site.module)
         is_other = found is not None and site.offer.name in found.offers and found.offers[site.offer.name] != site.offer
-        found = None if is_other else found
-        for call in found.calls.get(qualname, ()) if found and len(self._open) < MAX_CALLS else ():
+        return () if found is None or is_other or len(self._open) >= MAX_CALLS else found.calls.get(qualname, ())
+
+    def _led_to(
+        self, site: DefinitionSite, qualname: str, bound: Mapping[str, str], assumed: Mapping[Span, bool] = NOTHING
+    ) -> Iterator[Ruling]:
+        """The rulings of what a function surely calls, where tests come out as `assumed`."""
+        for call in self._calls(site, qualname):
             if not all(bound.get(o.parameter) is not None and _holds(o, bound[o.parameter]) for o in call.under):
                 continue
             ways = self.interfaces.ways_called(site.module, qualname, call.name)
             callee = self.interfaces.called(site.module, qualname, call.name)
             applied = self._applied(site, qualname, call) if callee is None else None
-            coming = self._coming(site, qualname, call, bound) if callee or applied else NONE
+            coming = self._coming(site, qualname, call, bound, assumed) if callee or applied else NONE
             if not coming:
                 continue
             self._open.append(qualname)
@@ -286,11 +342,22 @@ class Cells:
         found = self.interfaces.called(site.module, qualname, owner) if method == "apply" and owner else None
         return found if found is not None and "forward" in found.offer.methods else None
 
-    def _coming(self, site: DefinitionSite, qualname: str, call: Call, bound: Mapping[str, str]) -> ChipSet:
+    def _coming(
+        self,
+        site: DefinitionSite,
+        qualname: str,
+        call: Call,
+        bound: Mapping[str, str],
+        assumed: Mapping[Span, bool],
+    ) -> ChipSet:
         """The chips that surely come to a call, by the tests around it that the device alone decides."""
         module = self.module(site)
         coming = EVERY
         for at, outcome in call.tests:
+            if at in assumed and assumed[at] is not outcome:
+                return NONE
+            if at in assumed:
+                continue
             gates = () if module is None else module.gates
             gate = next((gate for gate in gates if gate.at == at and gate.kind == "condition"), None)
             if module is None or gate is None:
@@ -389,8 +456,10 @@ class Cells:
         answer: _Answer,
         says_all: bool = False,
         of: DefinitionSite | None = None,
+        assumed: Mapping[Span, bool] = NOTHING,
     ) -> Ruling:
-        """What the ways out of a function say. With `says_all` its answer counts though it is one for all chips.
+        """What the ways out of a function say. With `says_all` its answer counts though it is one for all chips. Tests
+        come out as `assumed`.
 
         `of` is the class of which it is asked where a base has it: what that class overrides is what it reads.
         """
@@ -404,7 +473,7 @@ class Cells:
         if of is not None and of != site:
             args |= self._itself(of, function)
         frame = EvaluationFrame(module, args)
-        ways = self._ways(module, function, frame, answer)
+        ways = self._ways(module, function, frame, answer, assumed)
         behind = [OPEN if says_all else self._behind(way.value, frame) for way in ways]
         ways = [way.refusing(ruling.refused) for way, ruling in zip(ways, behind, strict=True)]
         own = GatePlace(module.path, function.at)
@@ -428,12 +497,19 @@ class Cells:
                 return {(function.qualname, function.params[0]): Vec((made(module, body),))}
         return {}
 
-    def _ways(self, module: Module, function: Function, frame: EvaluationFrame, answer: _Answer) -> list[_Way]:
+    def _ways(
+        self,
+        module: Module,
+        function: Function,
+        frame: EvaluationFrame,
+        answer: _Answer,
+        assumed: Mapping[Span, bool],
+    ) -> list[_Way]:
         found = []
         run = self.tree.interpreter
         for path, value in function.returns:
             run.start()
-            tests = [(test, run.truth(test, frame)) for test in path]
+            tests = [(test, _assumed(test, assumed) or run.truth(test, frame)) for test in path]
             outcome = run.evaluate(value, frame)
             lanes = outcome.spread()
             says = tuple(answer(lane, index) for index, lane in enumerate(lanes))
@@ -518,6 +594,17 @@ def _refusals(ways: Sequence[_Way], index: int, anyway: GatePlace | None) -> tup
         opened |= now
         ways = [way for way in ways if way.says[index] is not False or _last(way) not in now]
     return tuple(found)
+
+
+def _assumed(test: Expr, assumed: Mapping[Span, bool]) -> Vec | None:
+    """How a test comes out that is what is assumed, or its negation."""
+    inner = test.args[0] if test.op == "not" else test
+    for at, outcome in assumed.items():
+        if test.at == at and test.op != "cmp":
+            return Vec((outcome,))
+        if inner.at is not None and (inner.at == at or inner.at == (at.line, at.column + len("not "), *at[2:])):
+            return Vec((not outcome,)) if inner.op != "cmp" else None
+    return None
 
 
 def _last(way: _Way) -> Span | None:

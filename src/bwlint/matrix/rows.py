@@ -30,9 +30,13 @@ MAX_EXPORTS = 5000
 
 ANSWERS = re.compile(
     r"_*(?:supports?|is|get|check)_(?:\w+_)?(?:compute_)?(?:capability|capabilities|archs?|device|sms?)(?:_supported)?"
-    r"|_*(?:is_)?supported(?:_\w+)?|can_(?:use|run|handle|implement|support)|\w+_verifier"
+    r"|_*(?:is_)?supported(?:_\w+)?|supports?|can_(?:use|run|handle|implement|support)|\w+_verifier"
 )
 """Methods by which a class says where it works."""
+VALIDATES = re.compile(
+    r"_*(?:validate|ensure|verify|require|assert)_(?:\w+_)?(?:capability|arch|device|hardware|gpu|sm)s?"
+)
+"""Those that end in an error where it does not, and answer nothing."""
 
 _ELSEWHERE = re.compile(
     r"(?:^|[_./\[])(?:rocm|hip|aiter|amd|rdna\d?|cdna\d?|xpu|cpu|amx|tpu|npu|hpu|musa|mps|neuron|ascend)(?:[_./\]]|$)"
@@ -40,10 +44,11 @@ _ELSEWHERE = re.compile(
 )
 """Names of what is for processors or GPUs of another maker."""
 
-_OUTSIDE = re.compile(
+OUTSIDE = re.compile(
     r"(?:^|/)(?:tests?|testing|benchmarks?|examples?|docs?|scripts|tools|ci|profiler)/"
     r"|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$"
 )
+"""Files that offer nothing to users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +251,7 @@ def entries(
     package hands them on. `refusing` are functions that turn devices away: rows in modules of which a package hands
     on something else.
     """
-    inside = {name: file for name, file in interfaces.files.items() if not _OUTSIDE.search(file.path)}
+    inside = {name: file for name, file in interfaces.files.items() if not OUTSIDE.search(file.path)}
     names = inside or interfaces.files
     found: dict[tuple[str, str], RowEntry] = {}
     public = dict(_public(interfaces, names))

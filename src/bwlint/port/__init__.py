@@ -12,10 +12,11 @@ from bwlint.chips import ChipSet, chip, parse_targets, siblings
 from bwlint.judging.context import Context
 from bwlint.matrix import JudgedRows, judged_rows, selected
 from bwlint.matrix.cells import GatePlace, Ruling
-from bwlint.matrix.rows import RowEntry
-from bwlint.model.findings import NoFix, Skipped
+from bwlint.matrix.rows import OUTSIDE, RowEntry
+from bwlint.model.findings import Fix, NoFix, Skipped
 from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
+from bwlint.port.behind import Behind
 from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
 from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, step_of
@@ -97,7 +98,8 @@ class _Planner:
         context = context_of(rows.world, gathered.collected, ChipSet.of(name))
         family = FamilyNames(rows.judge.interfaces, name)
         gates = PortGates(rows.world, context, name, gathered.texts)
-        ways = Ways(gates, Reasons(gates, family))
+        reasons = Reasons(gates, family)
+        ways = Ways(gates, reasons, Behind(gates, reasons))
         return cls(gathered, rows, context, ways, name, select, told_of_text(gathered, rows.world))
 
     def plan(self) -> Port:
@@ -140,9 +142,22 @@ class _Planner:
         scanned = len(self.gathered.found.files) - len(self.gathered.collected.skipped)
         files = self.gathered.found.files
         by_path = tuple(sorted(skipped, key=lambda skip: skip.path))
-        away = (place for place, chips in self.rows.apart.items() if self.chip in chips.names and not self.select)
-        apart = tuple(self._spot(place) for place in away if place not in self._numbers)
+        met = {place for wish in found for way in wish.ways for place in (*way.gates, *way.lacks)}
+        apart = tuple(self._spot(place) for place in self._untied({*met, *self._numbers}) if not self.select)
         return Port(self.chip, rows, steps, scanned, by_path, files, tuple(self._left(steps, rows)), apart)
+
+    def _untied(self, known: Iterable[GatePlace]) -> Iterator[GatePlace]:
+        """The errors that turn the chip away and that no row meets."""
+        refused = (place for _, ruling in self.rows.kept for place in ruling.refused.get(self.chip, ()))
+        lines = {(place.path, place.at.line) for place in (*known, *refused)}
+        away = [place for place, chips in self.rows.apart.items() if self.chip in chips.names]
+        for judged in (
+            one for gates in self.context.judged.values() for one in gates if one.module.language == "python"
+        ):
+            is_away = refuses(judged.other) and judged.admitted and self.chip not in judged.may
+            if is_away and judged.gate.is_a("condition", "assert") and not OUTSIDE.search(judged.place):
+                away.append(GatePlace(judged.module.path, judged.at))
+        yield from (place for place in dict.fromkeys(away) if (place.path, place.at.line) not in lines)
 
     def _left(self, steps: Iterable[PortStep], rows: Iterable[PortRow]) -> Iterator[Row]:
         """What the tree asks the chip beside the gates of the plan, and nobody has decided."""
@@ -247,6 +262,9 @@ class _Planner:
         judged, number = self.ways.gates.gate(place), self._numbers[place]
         if place in self._found:
             stuck = for_the_sibling(judged, self.chip, self._found[place].finding.fix)
+            opens = stuck is None and judged is not None and not self._found[place].narrows
+            if opens and judged is not None and (second := self.ways.beyond.second(judged, self._numbers)):
+                stuck = NoFix(second)
             return step_of(self._found[place], number, self.chip, self.gathered.texts, stuck)
         spot, names = self._spot_of_gate(place), tuple(dict.fromkeys(needed))
         if place in self._served:
@@ -258,8 +276,11 @@ class _Planner:
             return PortStep(number, "code", spot, place.path, (), self.family, None, words, bool(shown), names)
         chips = wanted(judged, self.chip, holds)
         arm = self._arms.get(place)
-        kept = NoFix(f"an arm of its own, with `{arm}`: today it comes to what it lacks")
-        fix = kept if arm is not None else opened(self.context, judged, self._root(place.path), chips, holds, shown)
+        fix: Fix | NoFix = NoFix(f"an arm of its own, with `{arm}`: today it comes to what it lacks")
+        if arm is None:
+            fix = opened(self.context, judged, self._root(place.path), chips, holds, shown)
+            second = self.ways.beyond.second(judged, self._numbers) if holds is not False else ""
+            fix = NoFix(second) if second else fix
         kind = "test" if judged.in_test else "build" if judged.sets.flags else judged.gate.kind
         found, words = (None, fix.reason) if isinstance(fix, NoFix) else (fix, "")
         admits = judged.admitted.names
@@ -331,7 +352,11 @@ class _Planner:
         found: dict[GatePlace, list[str]] = {}
         for judged in (one for gates in self.context.judged.values() for one in gates if one.in_test):
             is_refused = refuses(judged.other) and judged.admitted and self.chip not in judged.may
-            if is_refused and not self._is_opened_elsewhere(judged, names):
+            if (
+                is_refused
+                and not self._is_opened_elsewhere(judged, names)
+                and not any(self.ways.beyond.lacking(judged))
+            ):
                 used = [names[name] for name in self._used(judged) if name in names]
                 if self.ways.reasons.others_named(judged.gate.text):
                     used = [name for name in used if name in whole]

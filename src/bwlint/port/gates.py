@@ -38,6 +38,19 @@ class PortGates:
         inside = next((one for one in self.judged(place.path) if place.at.holds(one.gate.at)), None)
         return inside or next(iter(self.before(place)), None)
 
+    def asks(self, place: GatePlace) -> bool:
+        """Whether a test of the device stands at a place, and not of what is installed alone; of C++ nobody says."""
+        return not place.path.endswith(".py") or self.gate(place) is not None
+
+    def flag(self, judged: Judged) -> Judged | None:
+        """The flag of the same file that a gate asks, where it asks nothing of the device itself."""
+        leaf = judged.gate.leaf
+        if judged.stands_here or leaf is None or judged.gate.is_a("flag"):
+            return None
+        return next(
+            (one for one in self.judged(judged.module.path) if one.gate.is_a("flag") and one.gate.at.holds(leaf)), None
+        )
+
     def before(self, place: GatePlace) -> list[Judged]:
         """The tests of C++ in front of an error, each with an arm that others take; the last one first."""
         chain = [one for one in self.judged(place.path) if one.gate.chain and one.gate.no.holds(place.at)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import ChipSet, chip, group, siblings
@@ -24,12 +24,12 @@ from bwlint.port.choices import FamilyNames, closed_to, is_run_by_users
 from bwlint.port.gates import PortGates
 from bwlint.port.sources import CompiledSources, Lacking
 from bwlint.world.gates import Judged
-from bwlint.world.libraries import PROOF, Need, instruction
+from bwlint.world.libraries import PROOF, Need
 from bwlint.world.proofs import Key, NeedProof, Node
 
 FINAL = frozenset({"operation", "library"})
 """Kinds of proof that no edit of a gate removes; the others are gates themselves."""
-_ALONE = ChipSet.where(lambda one: one.joined >= 90)
+ALONE = ChipSet.where(lambda one: one.joined >= 90)
 ALIKE = ChipSet.where(lambda one: one.generation.startswith("Blackwell"))
 """What is for Hopper or Rubin alone is no gate to open: it is wgmma by custom, or what came later."""
 _DOCSTRING = re.compile(r"\s*(?:'{3}|\"{3})(.*?)(?:'{3}|\"{3})", re.DOTALL)
@@ -74,7 +74,7 @@ class Reasons:
     def others_named(self, words: str) -> ChipSet:
         """The chips of 9.0 and later that words name, where they name none of the family."""
         said = mentioned(spoken(words)).named
-        return said & _ALONE if not said & self._family() else ChipSet.of()
+        return said & ALONE if not said & self._family() else ChipSet.of()
 
     def _family(self) -> ChipSet:
         return siblings(chip(self.gates.chip))
@@ -86,15 +86,21 @@ class Reasons:
 
     def alone(self, gates: Iterable[GatePlace], starts: Iterable[Node]) -> Iterator[Lacking]:
         """What stands behind gates that turn Blackwell away and let in Hopper or Rubin alone; nothing where sources
-        that a function compiles further on can be read: they would show it.
+        that a function compiles further on can be read: they would show it, nor where a library is used that had it
+        for these alone.
         """
-        if self._compiles(self._further(one for one in starts if one.definition.kind == "function")):
+        nodes = list(self._further(one for one in starts if one.definition.kind == "function"))
+        if self._compiles(nodes) or any(map(self._is_outgrown, nodes)):
             return
         for place, judged in ((place, self.gates.gate(place)) for place in gates):
             chips = judged.admitted if judged is not None else ChipSet.of()
-            if judged is not None and chips and chips <= _ALONE - ALIKE and judged.sets.live & ALIKE:
+            if judged is not None and chips and chips <= ALONE - ALIKE and judged.sets.live & ALIKE:
                 generations = " or ".join(sorted({one.generation for one in chips}))
                 yield Lacking(place, f"what is for {generations} alone", chips)
+
+    def _is_outgrown(self, node: Node) -> bool:
+        libraries = self.gates.context.evidence.libraries
+        return any(one.how == "call" and libraries.is_outgrown(node.outline.path, one) for one in node.definition.uses)
 
     def for_others(self, place: GatePlace) -> Iterator[Lacking]:
         """Of C++, what the branch of a gate calls that is called after other chips; of an error that no test guards,
@@ -159,17 +165,13 @@ class Reasons:
         return next(reasons, None)
 
     def told_at(self, judged: Judged) -> Iterator[Lacking]:
-        """What the names around a gate and its message say that stands behind it, where it lets in none but chips that
-        have that.
-        """
+        """What the names around a gate say that stands behind it, where it lets in none but chips that have that."""
         owner = self.gates.node(judged.module.name, judged.gate.qualname.rpartition(".")[0])
         line = (owner, *self.gates.world.definitions.heritage(owner)) if owner else ()
         names = (*judged.gate.qualname.split("."), *(one.definition.qualname for one in line))
-        needs = [self.named(judged.module.path, names, judged.at)]
-        needs += [instruction(prose.text, judged.at) for prose in judged.other.texts]
-        for need in needs:
-            if need is not None and self.gates.chip not in need.legal and is_there_for(judged, need.legal):
-                yield Lacking(GatePlace(judged.module.path, judged.at), need.what, need.legal)
+        need = self.named(judged.module.path, names, judged.at)
+        if need is not None and self.gates.chip not in need.legal and is_there_for(judged, need.legal):
+            yield Lacking(GatePlace(judged.module.path, judged.at), need.what, need.legal)
         if said_to_fail(self._said_around(judged, owner), self._family()):
             what = "what a comment says to fail there"
             yield Lacking(GatePlace(judged.module.path, judged.at), what, judged.admitted)
@@ -307,15 +309,17 @@ class Reasons:
         return [at for judged in within for at in closed_to(judged, self.gates.chip)]
 
     def _final_in(self, node: Node) -> Iterator[Lacking]:
-        """What a definition in Python names that not every chip has, where the chip comes."""
+        closed = self.closed_in(node)
+        return self.final_in(node, lambda at: not any(side.holds(at) for side in closed))
+
+    def final_in(self, node: Node, runs: Callable[[Span], bool]) -> Iterator[Lacking]:
+        """What a definition in Python names that not every chip has, in what runs of it."""
         module = self.gates.module(node.outline.path)
         if module is None or module.language != "python":
             return
-        closed = self.closed_in(node)
-        for use in node.definition.uses:
+        for use in (one for one in node.definition.uses if runs(one.at)):
             need = self._named_by(module, use)
-            proves = need is not None and (need.strength == PROOF or self.gates.chip in need.legal)
-            if need is not None and proves and not any(side.holds(use.at) for side in closed):
+            if need is not None and (need.strength == PROOF or self.gates.chip in need.legal):
                 yield Lacking(GatePlace(module.path, use.at), need.what, need.legal)
 
     def _named_by(self, module: Module, use: Use) -> Need | None:

@@ -99,7 +99,7 @@ class PortRow:
 class Port:
     """`steps` stand in the order in which they are to be made: what is behind comes before what leads there. `scanned`
     counts the files that were read, which are among `files`. `left` are rows of the ledger that no step answers,
-    `apart` errors of C++ that turn the chip away and that no operation was seen to meet.
+    `apart` errors that turn the chip away and that no operation was seen to meet.
     """
 
     chip: str

@@ -17,6 +17,7 @@ from bwlint.model.expr import Span, negate, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.kinds import UNASKED
 from bwlint.model.outline import Definition
+from bwlint.port.behind import Behind
 from bwlint.port.choices import taken
 from bwlint.port.gates import PortGates
 from bwlint.port.reasons import FINAL, OpenWay, Reasons
@@ -46,6 +47,7 @@ class Ways:
 
     gates: PortGates
     reasons: Reasons
+    beyond: Behind
     _branches: dict[tuple[str, str], tuple[Span, ...]] = field(default_factory=dict)
 
     def of(self, entry: RowEntry, ruling: Ruling) -> list[OpenWay]:
@@ -71,6 +73,7 @@ class Ways:
         behind = users if all(node.op not in ("param", "var") for node in asked) else ()
         way = self._looked_behind(OpenWay("in some uses", {place: None}))
         told = (*self.reasons.asked_around(judged), *self.reasons.told_at(judged)) if judged is not None else ()
+        told = (*told, *self.beyond.lacking(judged)) if judged is not None and not (told or way.arms) else told
         for find in (told, self.reasons.alone(way.gates, behind), self.reasons.further(way.gates, behind)):
             way.may_end_in(find)
         return way
@@ -94,14 +97,16 @@ class Ways:
         name = entry.backend.name if entry.backend is not None else ""
         backends = [node for node in own if name and not self._chooses(node, name)]
         is_only = entry.backend is None or entry.site is None or len(entry.site.offer.choices) == 1
-        met = (judged for judged in map(self.gates.gate, way.gates) if judged is not None)
+        asked = map(self.gates.gate, dict.fromkeys((*ruling.refused[self.gates.chip], *way.gates)))
+        met = [judged for judged in asked if judged is not None and not judged.gate.is_a("flag")]
         for find in (
             self.reasons.alone(way.gates, own),
             self.reasons.compiled(own),
             self.reasons.loosely(backends),
             self.reasons.named_by_class(entry),
             self.reasons.by_name(entry),
-            (one for judged in met for one in self.reasons.told_at(judged)),
+            (lacking for judged in (() if way.arms else met) for lacking in self.beyond.lacking(judged)),
+            (lacking for judged in met for lacking in self.reasons.told_at(judged)),
             self.reasons.named_for_others(entry, backends),
             self.reasons.further(way.gates, () if way.arms else nodes if is_only else backends),
         ):
@@ -298,17 +303,21 @@ class Ways:
 
     def _meets(self, way: OpenWay, place: GatePlace, behind: Iterable[Lacking] = ()) -> None:
         way.lacks = {one.place: one for one in behind} | way.lacks
-        for found in self._origins(place):
+        for found in self._origins(place) if self.gates.asks(place) or not way.gates else ():
             judged = self.gates.gate(found)
             is_list = judged is not None and judged.gate.is_a("list")
             way.gates.setdefault(GatePlace(found.path, judged.at) if judged is not None and is_list else found, None)
 
     def _origins(self, place: GatePlace, left: int = MAX_HELPERS) -> Iterator[GatePlace]:
-        """What refuses the chip at a place: of the call of a helper the tests in that, or in those that it calls;
-        nothing that asks no device.
+        """What refuses the chip at a place: of the call of a helper the tests in that, or in those that it calls; of a
+        flag of the file what that is made of; nothing that asks no device.
         """
         judged = self.gates.gate(place)
         if judged is not None and (judged.gate.is_a(*UNASKED) or self._lets_in(judged)):
+            return
+        flag = self.gates.flag(judged) if judged is not None else None
+        if flag is not None:
+            yield GatePlace(flag.module.path, flag.at)
             return
         is_call = judged is None or judged.gate.is_a("helper-call") or not judged.owns_comparison
         inside = list(self._in_callee(place, left)) if is_call and left else []

@@ -33,18 +33,19 @@ def _is_empty(plan: Port) -> bool:
 def summary(plan: Port) -> str:
     """``12 operations do not work on 12.1: 3 open, 4 to find out first, 5 impossible; 6 steps``."""
     left = f"; {counted(len(plan.left), 'question')} left to decide (bwlint audit)" if plan.left else ""
-    left = f"; {counted(len(plan.apart), 'error')} of C++ beside them{left}" if plan.apart else left
-    if not plan.rows and not plan.steps:
-        what = "nothing" if _is_empty(plan) else "no operation"
-        return f"{what} was found that does not work on {plan.chip}{left}"
+    untied = f"{counted(len(plan.apart), 'refusal')} of {plan.chip} tied to no operation" if plan.apart else ""
     counts = {verdict: sum(row.verdict == verdict for row in plan.rows) for verdict in WORDS}
     partly, switches = counts.pop("partly"), counts.pop("switch")
     closed = len(plan.rows) - partly - switches
     said = ", ".join(f"{count} {'open' if key == 'opens' else WORDS[key]}" for key, count in counts.items() if count)
     verb = "does" if closed == 1 else "do"
-    whole = f"{counted(closed, 'operation')} {verb} not work on {plan.chip}" + (f": {said}" if said else "")
-    if (plan.left or plan.apart) and not closed:  # they may be what stops an operation
-        whole = f"no operation was found that does not work on {plan.chip}"
+    whole = f"{counted(closed, 'operation')} {verb} not work on {plan.chip}: {said}"
+    whole += f"; {untied}" if untied else ""
+    if not closed:  # what is tied to none may be what stops one
+        none = "nothing" if _is_empty(plan) else "no operation"
+        whole = untied or f"{none} was found that does not work on {plan.chip}"
+    if not plan.rows and not plan.steps:
+        return f"{whole}{left}"
     some = f"; {partly} more not in all uses" if partly else ""
     some += f"; {switches} answer no" if switches else ""
     return f"{whole}{some}; {counted(len(plan.steps), 'step')}{left}"
@@ -70,7 +71,7 @@ def _lines(plan: Port) -> Iterator[str]:
             yield ""
 
     if plan.apart:
-        yield f"Errors of C++ that turn {plan.chip} away, and to which no operation was seen to lead:"
+        yield f"Errors that turn {plan.chip} away, and to which no operation was seen to lead:"
         yield from (f"  {_place(spot)}  {spot.text}" for spot in plan.apart[:MOST_LEFT])
         if len(plan.apart) > MOST_LEFT:
             yield f"  and {len(plan.apart) - MOST_LEFT} more"

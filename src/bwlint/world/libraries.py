@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -158,13 +158,23 @@ class Libraries:
     def __init__(self, own: tuple[LibraryRow, ...] = ()) -> None:
         self._own = own
         self._pins: dict[str, Pins] = memory()
-        self._counted: dict[tuple[str, str, str, bool], bool] = memory()
 
     def need(self, path: str, use: Use) -> Need | None:
         """What a use needs, by its name; a number needs nothing."""
         if use.role == NUMBER:
             return None
-        return next((need_of(row, use) for row in self._matching("need", use) if self._counts(row, path)), None)
+        row = next((row for row in self._matching("need", use) if self._counts(row, path)), None)
+        if row is None:
+            return None
+        need = need_of(row, use)
+        return replace(need, strength=NAME) if row.versions and self.is_outgrown(path, use) else need
+
+    def is_outgrown(self, path: str, use: Use) -> bool:
+        """Whether a use needed chips with a library of which the project may use a newer version, too."""
+        rows = [row for row in self._matching("need", use) if row.library]
+        last = rows[0].versions.rpartition(",")[2] if len(rows) == 1 else ""
+        newer = f">{last[2:]}" if last[:2] == "<=" else f">={last[1:]}"
+        return last[:1] == "<" and self._pinned_at(path).admit(rows[0].library, newer)
 
     def of_user(self, use: Use) -> Need | None:
         return next((need_of(row, use) for row in self._own if row.matches(use)), None)
@@ -196,18 +206,18 @@ class Libraries:
 
     def _counts(self, row: LibraryRow, path: str) -> bool:
         """Whether the project of a file may use a version for which a row is true."""
-        if not row.versions:
-            return True
+        known = self._pinned_at(path) if row.versions else None
+        return known is None or (
+            known.admit(row.library, row.versions) and (not row.pinned or known.knows(row.library))
+        )
+
+    def _pinned_at(self, path: str) -> Pins:
         folder = project_folder(package_root(path))
         if folder not in self._pins:
             from bwlint.world.requirements import pins
 
             self._pins[folder] = pins(folder, _distributions())
-        key = (folder, row.library, row.versions, row.pinned)
-        if key not in self._counted:
-            known = self._pins[folder]
-            self._counted[key] = known.admit(row.library, row.versions) and (not row.pinned or known.knows(row.library))
-        return self._counted[key]
+        return self._pins[folder]
 
 
 @lru_cache(maxsize=1 << 16)

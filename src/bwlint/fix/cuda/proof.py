@@ -9,8 +9,9 @@ from bwlint.fix.change import WantedChange, shifted
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.edited import outline
 from bwlint.judging.legality import legal, short
-from bwlint.model.facts import Gate, Module, Operation
+from bwlint.model.facts import Gate, Module, Operation, Side
 from bwlint.model.findings import NoFix, Proof
+from bwlint.world.gates import refuses
 from bwlint.world.tree import Sets, TargetSets, Tree
 
 
@@ -66,7 +67,16 @@ class FileChecker:
                 continue
             if old is None or new is None or _moved(old, new) - moved:
                 return NoFix(f"the edit would change the guard at line {guard.at[0]}")
+            ended = (new.may - old.may) if self._is_error(guard.yes) else NO_TARGET
+            ended |= (new.live - new.may) - (old.live - old.may) if self._is_error(guard.no) else NO_TARGET
+            if ended:
+                return NoFix(f"for {_few(ended)} the guard at line {guard.at[0]} behind it ends in an error: edit both")
         return None
+
+    def _is_error(self, side: Side) -> bool:
+        """Whether a side is an `#error`, and not one that stands in a guard further in."""
+        inside = (one for one in self.module.guards if side.holds(one.at))
+        return refuses(side) and not any(refuses(one.yes) or refuses(one.no) for one in inside)
 
     def _operations(self, edited: Module, after: Tree, moved: TargetSet) -> NoFix | None:
         """No instruction comes to targets that lack it."""

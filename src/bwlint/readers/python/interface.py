@@ -59,6 +59,7 @@ class Offer:
     methods: frozenset[str] = frozenset()
     parameters: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
+    only_raises: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class Interface:
     `Class.method`. `declared` is `__all__` where that is a plain list, else None. `tables` are enumerations
     and dicts of paths, `registered` what decorators such as `@register_backend("name")` enter, by registry. `several`
     are the names that are bound in more than one way, by the function ("" is none) in which they are: each is an arm's.
+    `caught` are the statements of the file whose errors somebody handles.
     """
 
     offers: dict[str, Offer] = field(default_factory=dict)
@@ -90,6 +92,7 @@ class Interface:
     tables: dict[str, tuple[BackendChoice, ...]] = field(default_factory=dict)
     registered: dict[str, tuple[BackendChoice, ...]] = field(default_factory=dict)
     several: dict[tuple[str, str], tuple[Binding, ...]] = field(default_factory=dict)
+    caught: tuple[Span, ...] = ()
 
 
 def interface(source: str, name: str, is_package: bool) -> Interface:
@@ -129,7 +132,9 @@ def _interface(tree: ast.Module, package: str) -> Interface:
     several = dict(_several("", statements, package))
     for name, node in functions.items():
         several |= _several(name, within(node.body), package)
-    return Interface(offers, imports, inner, made, tuple(stars), declared, tables, _registered(statements), several)
+    caught = tuple(span(node) for node in statements if isinstance(node, ast.Try) and node.handlers)
+    registered = _registered(statements)
+    return Interface(offers, imports, inner, made, tuple(stars), declared, tables, registered, several, caught)
 
 
 def _several(
@@ -167,6 +172,8 @@ def _top(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _top(node.body)
         if isinstance(node, ast.If | ast.Try):
             yield from _top(node.orelse)
+        for case in node.cases if isinstance(node, ast.Match) else ():
+            yield from _top(case.body)
 
 
 def _imported(node: ast.stmt, package: str) -> Iterator[tuple[str, str]]:
@@ -226,9 +233,18 @@ def _offer(node: ast.FunctionDef | ast.ClassDef) -> Offer:
     values = [value for call in calls_above for value in (*call.args, *(keyword.value for keyword in call.keywords))]
     names = frozenset(value.id for value in values if isinstance(value, ast.Name))
     if isinstance(node, ast.FunctionDef):
-        own = parameters(node)
+        first_run = next((item for item in node.body if not isinstance(item, ast.Expr)), None)
         return Offer(
-            node.name, "function", span(node), (), spans, *given, _options(node, [node]), parameters=own, given=names
+            node.name,
+            "function",
+            span(node),
+            (),
+            spans,
+            *given,
+            _options(node, [node]),
+            parameters=parameters(node),
+            given=names,
+            only_raises=isinstance(first_run, ast.Raise),
         )
     methods = [item for item in node.body if isinstance(item, ast.FunctionDef)]
     first = next((item for item in methods if item.name == "__init__"), None)

@@ -11,7 +11,7 @@ const VERDICTS = {
 const NODE = { width: 230, height: 26, gap: 30, line: 36 };
 
 function portView() {
-  const told = `to ${report.chip} · ${counted(report.operations.length, "row")}, ${counted(report.steps.length, "step")}${report.apart.length ? ` · ${counted(report.apart.length, "error")} of C++ beside them` : ""}`;
+  const told = `to ${report.chip} · ${counted(report.operations.length, "row")}, ${counted(report.steps.length, "step")}${report.apart.length ? ` · ${counted(report.apart.length, "refusal")} tied to no operation` : ""}`;
   const parts = Object.keys(VERDICTS).map((verdict) => {
     const rows = report.operations.filter((row) => row.verdict === verdict);
     return rows.length ? [h("h2", null, `${VERDICTS[verdict]} (${rows.length})`), rows.map(portRow)] : null;

@@ -233,7 +233,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
         confidence=("high" if need.hops else "medium") if proved else "low",
         message=_said(need, named, wrong),
         label=f"admits {judged.on(side)}",
-        advice=_advice(need, wrong, in_test=judged.in_test),
+        advice=_advice(need, wrong, need.legal & judged.on(side) or need.legal, in_test=judged.in_test),
         legal=need.legal,
         related=tuple(related),
         cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
@@ -241,12 +241,13 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     )
 
 
-def _advice(need: Need, wrong: ChipSet, *, in_test: bool) -> str:
+def _advice(need: Need, wrong: ChipSet, right: ChipSet, *, in_test: bool) -> str:
+    """`right` are the chips that come there today and on which it works."""
     if in_test and need.legal == EVERY - wrong:
         return f"skip it on {plain(wrong)} too"
     if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
         return f"refuse {plain(wrong)} here, or compile for it"
-    return f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error"
+    return f"name the chips that it works on ({right}), and give {wrong} a path of its own or an error"
 
 
 def _said(need: Need, named: str, wrong: ChipSet) -> str:
