@@ -161,7 +161,7 @@ def _in_cmake(source: str) -> Iterator[_Found]:
         words = command.words
         if words[:1] == ("SUBSTRING",) and len(words) > 4 and words[2].isdigit() and words[3].isdigit():
             yield command.start, command.end, _sliced(f"${{x:{words[2]}:{words[3]}}}")
-        if words[:1] == ("REPLACE",) and len(words) > 2:
+        if words[:1] == ("REPLACE",) and len(words) > 2:  # noqa: PLR2004 - what, by what, and where
             yield command.start, command.end, partial(_put_for, words[1], words[2])
         for at, word in enumerate(words[:-1]):
             if word == "MATCHES" or (word == "REGEX" and words[at - 1] == "INCLUDE"):

@@ -181,12 +181,12 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
     for one in context.within(judged):  # also where a test has a part of which nothing is known
         if one.gate not in arms:
             continue
+        out -= one.sets.live & one.sets.may
         if refuses(one.gate.yes) or (answers_no(one.gate.yes) and one.gate.yes.ends != "continue"):
             refused |= one.core
             continue
         like = one.gate if _SMALL_SHARED & one.core else like
         small |= _SMALL_SHARED & one.core
-        out -= one.sets.live & one.sets.may
     small -= refused
     if judged.gate is not arms[-1] or not out or not small:
         return None
