@@ -15,7 +15,7 @@ Ends = Literal["raise", "skip", "exit", "return", "continue", "fall"]
 REFUSING: frozenset[Ends] = frozenset({"raise", "skip", "exit"})
 LEAVING: frozenset[Ends] = frozenset({"return", "continue"})
 """Of one test after another whose sides are left so, each is asked where no earlier one holds: an `elif` without
-the word. Refusals are none of these, as what is checked first is another question.
+the word. Refusals, and branches that only say no, are none of these: what is checked first is another question.
 """
 
 GateKind = Literal[

@@ -528,7 +528,10 @@ class HostWalk:
             yes = self._side(statement.body)
             no = self._side(statement.orelse) if statement.orelse else self._rest(yes, rest, statement.start)
             self._note("condition", test, self.code.span(*asked), yes, no, "", (chain, position))
-            links = yes.ends in LEAVING
+            given = (
+                yes.value is not None and yes.value.op != "unknown" and yes.value.args[:1] not in ((False,), (None,))
+            )
+            links = yes.ends in LEAVING and (given or bool(yes.uses))  # one way of several, and no check
         before = dict(self.env)
         ends = leaves(statement.body)
         self.path.append(unknown("first") if _asks_nobody_yet(test) and not ends else test)

@@ -16,7 +16,7 @@ from bwlint.chips.peers import turned_on
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk, walk_through
 from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, HandedOn, Operation, Path, Side, Use
-from bwlint.model.kinds import LEAVING, REFUSING, GateKind, OperationKind
+from bwlint.model.kinds import REFUSING, GateKind, OperationKind
 from bwlint.readers.nodes import below
 from bwlint.readers.python import characters, choices, definitions, installed, lent, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers, may_call
@@ -395,7 +395,7 @@ class Flow:
         self.sizes.limit(node, self.qualname)
         links = False
         if self.gates.reads(test):
-            links = sides.ending(node.body) in LEAVING
+            links = sides.is_one_way(node.body)
             if self._linked is not None and self._linked[0] is node:
                 _, chain, position = self._linked
             if not chain:
@@ -686,10 +686,17 @@ class Flow:
         found: dict[str, set[str]] = defaultdict(set)
         for node in (one for gate in self.gates.found for one in walk(gate.test) if one.op == "cmp"):
             for order, pair in zip(node.args[0].split(","), pairwise(node.args[1]), strict=False):
-                bound = next((one for one in pair if one.op == "attr" and not self.gates.reads(one)), None)
-                if order in _BOUNDS and bound is not None and any(map(self.gates.reads, pair)):
-                    found[bound.args[1]].add(_BOUNDS[order][pair.index(bound)])
+                held = tuple(map(self._held, pair))
+                place = next((at for at, one in enumerate(held) if one and not self.gates.reads(pair[at])), None)
+                if order in _BOUNDS and place is not None and any(map(self.gates.reads, pair)):
+                    found[held[place]].add(_BOUNDS[order][place])
         return {name: orders.pop() for name, orders in found.items() if len(orders) == 1}
+
+    def _held(self, found: Expr) -> str:
+        """The attribute, or the method without arguments, of which a value is; "" of anything else."""
+        value = self._value(found)
+        value = value.args[0] if value.op == "call" and not value.args[1] else value
+        return str(value.args[1]) if value.op == "attr" else ""
 
     def _expression(self, node: ast.Expr, rest: Sequence[ast.stmt]) -> bool:
         value = node.value

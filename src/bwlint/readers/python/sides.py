@@ -12,7 +12,7 @@ from typing import Any
 from bwlint.chips import frameworks
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Prose, Side, Use
-from bwlint.model.kinds import ASSERTED, ATTEMPTED, NUMBER, REFUSING, Ends, How
+from bwlint.model.kinds import ASSERTED, ATTEMPTED, LEAVING, NUMBER, REFUSING, Ends, How
 from bwlint.readers.nodes import below
 from bwlint.readers.python.given import arguments, deciding
 from bwlint.readers.skim import parsed
@@ -736,6 +736,16 @@ def _ending_behind(rest: Sequence[ast.stmt]) -> Ends:
     """How what follows leaves: by its first statement, or by an error whose message is put together before."""
     ends = ending([*dropwhile(_is_message, rest)][:1])
     return ends if ends in REFUSING else ending(rest[:1])
+
+
+def is_one_way(body: Sequence[ast.stmt]) -> bool:
+    """Whether a branch leaves with something done or given: one way of several, and no check in front of them."""
+    *done, last = body
+    if ending(body) not in LEAVING:
+        return False
+    given = last.value if isinstance(last, ast.Return) else None
+    says_no = given is None or (isinstance(given, ast.Constant) and (given.value is None or given.value is False))
+    return not says_no or isinstance(last, ast.If) or not all(map(_is_message, done))
 
 
 def _is_message(node: ast.stmt) -> bool:
