@@ -401,7 +401,7 @@ class Interpreter:
 
     def _cmp(self, node: Expr, frame: EvaluationFrame) -> Vec:
         operators = node.args[0].split(",")
-        operands = [self.evaluate(item, frame) for item in node.args[1]]
+        operands = vectors.in_one_scale([self.evaluate(item, frame) for item in node.args[1]])
         result: Vec | None = None
         for op, left, right in zip(operators, operands, operands[1:], strict=False):
             one = lift(partial(compare, op), left, right)

@@ -14,7 +14,7 @@ from bwlint.evaluate.objects import (
     ModuleValue,
     PartialValue,
 )
-from bwlint.evaluate.values import Guess, Raises, Ref, SomeText, Unknown, Vec
+from bwlint.evaluate.values import Guess, Raises, Ref, SomeText, Unknown, Vec, lift
 from bwlint.model.expr import TAG
 from bwlint.model.kinds import BOUND
 
@@ -252,3 +252,16 @@ def _connect(join: Callable[[Any, Any], Any]) -> Callable[[Vec, Vec], Vec]:
 
 both = _connect(_kleene(False))
 either = _connect(_kleene(True))
+
+
+def in_one_scale(operands: list[Vec]) -> list[Vec]:
+    """`70 <= cc <= 1000`: a guessed name is one number, in the scale of the least bound that tells which."""
+    if len(operands) < 3:
+        return operands
+    bounds = [one.lanes[0] for one in operands if one.uniform and type(one.lanes[0]) is int]
+    return [_scaled(one, bounds) if isinstance(one.lanes[0], Guess) else one for one in operands]
+
+
+def _scaled(name: Vec, bounds: list[int]) -> Vec:
+    like = min((bound for bound in bounds if name.lanes[0].form(bound) is not None), default=None)
+    return name if like is None else lift(lambda lane: lane.form(like), name)

@@ -154,6 +154,8 @@ def _arm(arms: Sequence[Judged], chip: str, asked: Callable[[Sets, str], Answer]
     if all(one == "-" for one in answers):
         return "may" if by_name else "-"
     taken = next((i for i, one in enumerate(answers, 1) if one in _TAKEN), None)
+    if taken and answers[taken - 1] == "error":
+        return "error"
     return "else" if not taken else "may" if by_name else f"arm {taken}"
 
 

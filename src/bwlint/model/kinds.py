@@ -13,6 +13,10 @@ builders make a kernel for an architecture, and are called by its tag (`Sm90`)."
 Ends = Literal["raise", "skip", "exit", "return", "continue", "fall"]
 """How a side is left; one that falls goes on."""
 REFUSING: frozenset[Ends] = frozenset({"raise", "skip", "exit"})
+LEAVING: frozenset[Ends] = frozenset({"return", "continue"})
+"""Of one test after another whose sides are left so, each is asked where no earlier one holds: an `elif` without
+the word. Refusals, and branches that only say no, are none of these: what is checked first is another question.
+"""
 
 GateKind = Literal[
     "condition",

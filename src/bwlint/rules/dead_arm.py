@@ -77,13 +77,18 @@ def _draft(place: DraftPlace, meant: ChipSet, by: str, taking: tuple[Gate, ...])
 def _taking(context: Context, judged: Judged, meant: ChipSet) -> Iterator[Gate]:
     """The arms and ways out above that take chips which this one is for."""
     for other in context.within(judged):
-        if other.sets.must & meant and (_above(other.gate, judged.gate) or _leaves(other, judged.gate)):
+        if other.sets.must & meant and (_is_arm_above(other.gate, judged.gate) or _leaves(other, judged.gate)):
             yield other.gate
 
 
 def _called(taking: tuple[Gate, ...], later: Gate) -> str:
     last = taking[-1]
-    return _ARM if last.kind == "expression" or _above(last, later) else f"the `{last.yes.ends}` above"
+    return _ARM if last.kind == "expression" or _is_arm_above(last, later) else f"the `{last.yes.ends}` above"
+
+
+def _is_arm_above(gate: Gate, later: Gate) -> bool:
+    """Whether `later` is an `elif` of a gate, and not only what follows it."""
+    return _above(gate, later) and not gate.no.rest
 
 
 def _above(gate: Gate, later: Gate) -> bool:

@@ -191,6 +191,8 @@ def missing_row(judged: Judged) -> str:
         return "an error"
     if judged.module.language == "cuda":
         return "an std::out_of_range"
+    if judged.gate.test.op == "call":  # rows are looked through for one that fits
+        return "a StopIteration" if judged.gate.text.endswith(")") else "an IndexError"
     return "None, of which a part is taken" if judged.gate.text.endswith(")") else "a KeyError"
 
 

@@ -13,7 +13,7 @@ from bwlint.chips import frameworks, queries
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import Function, Gate, Path, Side, Use
-from bwlint.model.kinds import Exit, GateKind
+from bwlint.model.kinds import LEAVING, Exit, GateKind
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda import containers, given, statics, ways
 from bwlint.readers.cuda.asking import MAJORS, NUMBERS, is_question, names_a_chip
@@ -126,6 +126,8 @@ class HostWalk:
         self.doubts = 0
         self.tries = 0
         self.chain = 0
+        self.linked: tuple[Statement, int, int] | None = None
+        """The test that goes on with a chain, as its arms so far all leave, the chain and its place in it."""
         self.target = ""
         self.following: tuple[Statement, ...] = ()
         self.row: NamedRow | None = None
@@ -516,13 +518,20 @@ class HostWalk:
         self._outs(*statement.test)
         asked = self._begun(*statement.test)
         test = self.lower(*asked)
+        links = False
         if self._asks(test):
+            if self.linked is not None and self.linked[0] is statement:
+                _, chain, position = self.linked
             if not chain:
                 self.chain += 1
                 chain = self.chain
             yes = self._side(statement.body)
             no = self._side(statement.orelse) if statement.orelse else self._rest(yes, rest, statement.start)
             self._note("condition", test, self.code.span(*asked), yes, no, "", (chain, position))
+            given = (
+                yes.value is not None and yes.value.op != "unknown" and yes.value.args[:1] not in ((False,), (None,))
+            )
+            links = yes.ends in LEAVING and (given or bool(yes.uses))  # one way of several, and no check
         before = dict(self.env)
         ends = leaves(statement.body)
         self.path.append(unknown("first") if _asks_nobody_yet(test) and not ends else test)
@@ -534,6 +543,8 @@ class HostWalk:
             self._if(statement.orelse[0], rest, chain, position + 1)
         else:
             self.block(statement.orelse)
+        if not links or not statement.orelse:
+            self.linked = (rest[0], chain, position + 1) if links and rest else None
         if not ends:
             self.path.pop()
             if leaves(statement.orelse):

@@ -32,7 +32,9 @@ from bwlint.readers.spans import span
 _RAISES_IF = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_if$")
 _RAISES_UNLESS = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_(?:unless|if_not)$|^torch\._check(?:_\w+)?$")
 _SUPPRESSES = re.compile(r"(?:contextlib\.)?suppress\(.*\b(?:KeyError|LookupError|Exception)\b")
-_CATCHES = re.compile(r"\b(?:KeyError|LookupError|TypeError|AttributeError|Exception|BaseException)\b")
+_CATCHES = re.compile(
+    r"\b(?:KeyError|IndexError|StopIteration|LookupError|TypeError|AttributeError|Exception|BaseException)\b"
+)
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_HANDED_ON = 100
 MAX_TESTS = 8
@@ -145,6 +147,8 @@ class Flow:
         self.classes_open: list[str] = []
         self.attributes: dict[tuple[str, str], list[tuple[Path, Expr]]] = defaultdict(list)
         self._chain = 0
+        self._linked: tuple[ast.stmt, int, int] | None = None
+        """The test that goes on with a chain, as its arms so far all leave, the chain and its place in it."""
         self._loop_over: tuple[Expr, Sequence[str], int] | None = None
         """What the loop around here runs over, the names that it binds, and how many tests stand above its body."""
         self._caught = self._trying = 0
@@ -227,6 +231,8 @@ class Flow:
 
     def _lookup(self, node: ast.expr, mapping: Expr, key: Expr, strict: bool) -> None:
         """A mapping that is asked for the device: the keys that it has are the chips that find something."""
+        if mapping.op == "comp" and key.op == "const" and key.args[0] == 0:
+            self._asks_rows(node, mapping)
         if mapping.op not in _MAPPINGS or not self.gates.reads(key):
             return
         keys = Expr("call", (Expr("attr", (mapping, "keys")), ()))
@@ -236,8 +242,20 @@ class Flow:
         missing = Side(ends="raise") if strict and not self._caught else default
         self.add("lookup", test, node, Side(ends="fall", empty=True), missing, dotted(_mapping_of(node)))
 
+    def _asks_rows(self, node: ast.expr, rows: Expr) -> None:
+        """`next(row for row in ROWS if row.sm == sm)`, or `[...][0]`: an error where no row fits."""
+        _, owner, names, iterable, tests, _ = rows.args
+        if not tests or self._caught:
+            return
+        fits = Expr("comp", ("any", owner, names, iterable, (), Expr("and", (tests,), tests[0].at)))
+        test = Expr("call", (Expr("name", ("any",)), (fits,)), span(node))
+        table = iterable.args[-1] if iterable.op in ("var", "name") else ""
+        self.add("lookup", test, node, Side(ends="fall", empty=True), Side(ends="raise"), table)
+
     def _calls(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
         name = dotted(node.func).rpartition(".")[2]
+        if name == "next" and len(arguments) == 1 and arguments[0].op == "comp":
+            self._asks_rows(node, arguments[0])
         self._passes(node.func, name, arguments)
         named = [one for one in node.keywords if one.arg is not None]
         for one, argument in zip(named, arguments[len(node.args) :], strict=True):
@@ -380,7 +398,11 @@ class Flow:
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
         test = self.lowerer.condition(node.test)
         self.sizes.limit(node, self.qualname)
+        links = False
         if self.gates.reads(test):
+            links = sides.is_one_way(node.body)
+            if self._linked is not None and self._linked[0] is node:
+                _, chain, position = self._linked
             if not chain:
                 self._chain += 1
                 chain = self._chain
@@ -396,7 +418,10 @@ class Flow:
         def otherwise() -> bool:
             return self._if(elif_, rest, chain, position + 1) if elif_ else self.block(node.orelse, rest)
 
-        return self._arms(test, lambda: self.block(node.body, rest), otherwise)
+        left = self._arms(test, lambda: self.block(node.body, rest), otherwise)
+        if not links or not node.orelse:
+            self._linked = (rest[0], chain, position + 1) if links and rest else None
+        return left
 
     def _guards_a_way(self, node: ast.If, rest: Sequence[ast.stmt]) -> None:
         """`if way == "fast" and sm < 90: raise`, and further down `if way == "fast":` is behind the guard."""
@@ -666,10 +691,17 @@ class Flow:
         found: dict[str, set[str]] = defaultdict(set)
         for node in (one for gate in self.gates.found for one in walk(gate.test) if one.op == "cmp"):
             for order, pair in zip(node.args[0].split(","), pairwise(node.args[1]), strict=False):
-                bound = next((one for one in pair if one.op == "attr" and not self.gates.reads(one)), None)
-                if order in _BOUNDS and bound is not None and any(map(self.gates.reads, pair)):
-                    found[bound.args[1]].add(_BOUNDS[order][pair.index(bound)])
+                held = tuple(map(self._held, pair))
+                place = next((at for at, one in enumerate(held) if one and not self.gates.reads(pair[at])), None)
+                if order in _BOUNDS and place is not None and any(map(self.gates.reads, pair)):
+                    found[held[place]].add(_BOUNDS[order][place])
         return {name: orders.pop() for name, orders in found.items() if len(orders) == 1}
+
+    def _held(self, found: Expr) -> str:
+        """The attribute, or the method without arguments, of which a value is; "" of anything else."""
+        value = self._value(found)
+        value = value.args[0] if value.op == "call" and not value.args[1] else value
+        return str(value.args[1]) if value.op == "attr" else ""
 
     def _expression(self, node: ast.Expr, rest: Sequence[ast.stmt]) -> bool:
         value = node.value

@@ -57,12 +57,16 @@ def bound(name: str, node: ast.expr | None, value: Expr, order: str = "") -> Exp
 
 
 def limits(node: ast.ClassDef) -> list[tuple[str, ast.expr]]:
-    """The attributes of a class that may hold a capability as a bound; members of an enum are none."""
+    """The attributes of a class that may hold a capability as a bound, and the methods that only return one and have
+    no name that says so; members of an enum are none.
+    """
     if any(dotted(one).endswith(("Enum", "Flag")) for one in node.bases):
         return []
     named = ((dotted(one.targets[0]), one.value) for one in node.body if isinstance(one, ast.Assign))
     typed = ((dotted(one.target), one.value) for one in node.body if isinstance(one, ast.AnnAssign))
-    return [(name, value) for name, value in (*named, *typed) if value is not None and _bound_form(value)]
+    methods = [one for one in node.body if isinstance(one, ast.FunctionDef) and not _order(one.name)]
+    given = ((one.name, one.body[-1].value) for one in methods if isinstance(one.body[-1], ast.Return))
+    return [(name, value) for name, value in (*named, *typed, *given) if value is not None and _bound_form(value)]
 
 
 def _order(name: str) -> str:

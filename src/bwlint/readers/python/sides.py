@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile
 from typing import Any
 
 from bwlint.chips import frameworks
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Prose, Side, Use
-from bwlint.model.kinds import ASSERTED, ATTEMPTED, NUMBER, Ends, How
+from bwlint.model.kinds import ASSERTED, ATTEMPTED, LEAVING, NUMBER, REFUSING, Ends, How
 from bwlint.readers.nodes import below
 from bwlint.readers.python.given import arguments, deciding
 from bwlint.readers.skim import parsed
@@ -719,7 +720,7 @@ def block(
     meaningful = [node for node in body if not _is_filler(node)]
     where = span((body or rest)[0]).through(span((rest or body)[-1])) if body or rest else None
     return Side(
-        ends=ending(body) if body else ("fall" if not rest else ending(rest[:1])),
+        ends=ending(body) if body else _ending_behind(rest),
         at=where,
         value=lower(returned) if returned is not None else _assigned(meaningful, lower),
         uses=tuple(collector.uses),
@@ -729,6 +730,28 @@ def block(
         rest=not body and bool(rest),
         disables=any(map(_disables, statements(body))),
     )
+
+
+def _ending_behind(rest: Sequence[ast.stmt]) -> Ends:
+    """How what follows leaves: by its first statement, or by an error whose message is put together before."""
+    ends = ending([*dropwhile(_is_message, rest)][:1])
+    return ends if ends in REFUSING else ending(rest[:1])
+
+
+def is_one_way(body: Sequence[ast.stmt]) -> bool:
+    """Whether a branch leaves with something done or given: one way of several, and no check in front of them."""
+    *done, last = body
+    if ending(body) not in LEAVING:
+        return False
+    given = last.value if isinstance(last, ast.Return) else None
+    says_no = given is None or (isinstance(given, ast.Constant) and (given.value is None or given.value is False))
+    return not says_no or isinstance(last, ast.If) or not all(map(_is_message, done))
+
+
+def _is_message(node: ast.stmt) -> bool:
+    """`msg = f"not on {arch}"`, or a call that says so and goes on."""
+    said = isinstance(node, ast.Assign | ast.Expr) and literal_text(node.value)
+    return bool(said) and ending([node]) == "fall"
 
 
 def with_chosen(side: Side, blocks: Iterable[Sequence[ast.stmt]], imports: Imports) -> Side:

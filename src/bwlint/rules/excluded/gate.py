@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bwlint.chips import ChipSet, TargetSet, group, words
+from bwlint.chips import NONE, ChipSet, TargetSet, group, words
 from bwlint.chips.mentions import from_generation, mentioned, of_generation
+from bwlint.chips.queries import names_model
 from bwlint.chips.spelling import IN_NAMES, member
 from bwlint.chips.wording import plain
 from bwlint.judging.claims import Claimed
@@ -42,6 +43,7 @@ _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
 _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
+_MEASURED = re.compile(words.said("measured-in-names"), re.I)
 _MEANT = re.compile(rf"\b{words.said('on-purpose')}\b", re.I)
 _KNOWN = re.compile(words.said("avoided", "refusal", "untried", "left-out"), re.I)
 _SENTENCE = re.compile(r"[.;](?:\s|$)|\n\s*\n")
@@ -93,7 +95,7 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
 def _kept(context: Context, judged: Judged) -> Kept | None:
     out = context.targets & judged.sets.live - judged.may
     arms = _arms(judged)
-    ends = len(arms) > 1 and arms[-1].no.ends == "raise" and not arms[-1].no.rest
+    ends = len(arms) > 1 and _ends_in_error(judged, arms)
     if not out or out != context.targets & judged.sets.live:
         return None
     if not ends and not judged.admitted & (_AMPERE | _HOPPER | _DATACENTER):
@@ -104,9 +106,9 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
         return None  # what a test hands to its subject is an example; who asks for one of them is a gate itself
     if not judged.stands_here or (judged.denies and judged.core <= _NAMED_TO_REFUSE):
         return None  # it is reported where it stands, or names the chip in order to refuse it
-    if all(refuses(side) or answers_no(side) for side in (judged.gate.yes, judged.gate.no)):
+    if not ends and all(refuses(side) or answers_no(side) for side in (judged.gate.yes, judged.gate.no)):
         return None  # it says no to everybody, and so keeps nobody out
-    if _picks_small_shared(judged):
+    if not ends and _picks_small_shared(judged):
         return Kept(out, "note", "medium", _SMALL_PARTS)
     if judged.sets.guessed and judged.gate.is_a("expression", "flag"):
         return None
@@ -161,21 +163,35 @@ def _arms(judged: Judged) -> list[Gate]:
     return sorted(beside, key=lambda one: one.position)
 
 
+def _ends_in_error(judged: Judged, arms: list[Gate]) -> bool:
+    """Whether who passes no test of a chain has an error: in its `else`, or behind it where every arm leaves."""
+    last = arms[-1].no
+    if last.ends != "raise" or not last.rest:
+        return last.ends == "raise"
+    function = judged.module.functions.get(judged.gate.qualname)
+    exits = function.exits if function is not None else ()
+    returns = any(ends == "return" and last.holds(at) for _, ends, at in exits)
+    return not returns and all(arm.yes.ends != "fall" for arm in arms)
+
+
 def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -> Kept | None:
     """Of a chain that ends in an error, told once, at its end: an arm is for parts like 12.x, and they get no arm."""
     small = _SMALL_SHARED & context.tree.live(judged.module, arms[0]) - (judged.sets.live - judged.core)
-    like = arms[0]
+    like, refused = arms[0], NONE
     for one in context.within(judged):  # also where a test has a part of which nothing is known
-        if one.gate in arms:
-            like = one.gate if _SMALL_SHARED & one.core else like
-            small |= _SMALL_SHARED & one.core
-            out -= one.may
+        if one.gate not in arms:
+            continue
+        out -= one.sets.live & one.sets.may
+        if refuses(one.gate.yes) or (answers_no(one.gate.yes) and one.gate.yes.ends != "continue"):
+            refused |= one.core
+            continue
+        like = one.gate if _SMALL_SHARED & one.core else like
+        small |= _SMALL_SHARED & one.core
+    small -= refused
     if judged.gate is not arms[-1] or not out or not small:
         return None
-    if any(refuses(arm.yes) or answers_no(arm.yes) for arm in arms):
+    if all(_is_data(arm.yes.value) for arm in arms) and _is_of_the_box(judged, arms):
         return None
-    if all(_is_data(arm.yes.value) for arm in arms):
-        return None  # a table of what was measured or is written on the box: nothing runs in it
     if judged.sets.guessed and not _spelled_out(_asked(context, judged)):
         return None  # a number that is only called like a device may be another's, whose code these chips run
     reason = f"there is an arm for {plain(small)}, and what runs there runs on {plain(out)}; here it ends in an error"
@@ -204,6 +220,16 @@ def _is_data(value: Expr | None) -> bool:
     """A number, or the path of a file; the name of a backend is none."""
     known = value.args[0] if value is not None and value.op == "const" else None
     return isinstance(known, int | float) or (isinstance(known, str) and "/" in known)
+
+
+def _is_of_the_box(judged: Judged, arms: list[Gate]) -> bool:
+    """Whether data was measured or is printed on the box: it is of cards by their names, or of a function that is
+    called after what no kernel needs to run. Who gives a number of any other kind for 8.x and 9.0 (stages, warps,
+    splits, bytes) is asked on the way to a launch, and an error there keeps a chip out as a table without its row does.
+    """
+    texts = (node.args[0] for arm in arms for node in walk(arm.test) if node.op == "const")
+    cards = any(isinstance(text, str) and names_model(text) for text in texts)
+    return cards or _MEASURED.search(spoken(judged.gate.qualname.rpartition(".")[2])) is not None
 
 
 def _asked(context: Context, judged: Judged) -> Iterator[Expr]:
@@ -523,6 +549,8 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
         near = other.gate.chain == gate.chain != 0 or abs(other.gate.at[0] - gate.at[0]) <= _NEAR
         if not near or other is judged or "list" in (gate.kind, other.gate.kind):
             continue
+        if other.denies and other.gate.at < gate.at and other.working.holds(gate.at):
+            continue  # whoever passes a check above comes here
         if gate.kind == other.gate.kind == "predicate" and gate.name != other.gate.name:
             continue  # the other bound of a class
         if other.gate.kind == "flag" and not other.gate.name:
