@@ -19,7 +19,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Use
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.readers.python.occurrences import index
-from bwlint.sources.search import Hit, search_of
+from bwlint.sources.search import Hit
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
 from bwlint.world.builds import runs_on
@@ -113,11 +113,8 @@ def same_refusals(context: Context, judged: Judged, held: ChipSet, missing: Chip
     Who copies a refusal copies its test: they guard one feature, in Python and in the C++ below it.
     """
     told = max((_words(prose.text) for prose in judged.other.texts), key=len, default="")
-    if context.native is None or len(told) < SHORTEST_REFUSAL:
-        return
-    search = search_of(package_root(judged.module.path), context.native.searches)
-    for kind in ("python", "cuda"):
-        for hit in search.word(kind, told):
+    for kind in ("python", "cuda") if len(told) >= SHORTEST_REFUSAL else ():
+        for hit in context.search(judged.module).word(kind, told):
             if hit.file.real == judged.module.path:
                 continue
             found = read_hit(context, hit) if kind == "python" else context.tree.headers.at(hit.file.real)
@@ -143,9 +140,7 @@ def _refusal(judged: Judged) -> tuple[str, str | None, list[str]]:
 def scripts_beside(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
     """The gates that tell the twins apart in the Python scripts beside a C++ file, with their package roots."""
     path = PurePath(judged.module.path)
-    if context.native is None or judged.module.language != "cuda":
-        return
-    for file in search_of(package_root(str(path)), context.native.searches).files("python"):
+    for file in context.search(judged.module).files("python") if judged.module.language == "cuda" else ():
         beside = PurePath(file.real).parent == path.parent and not TEST_FILE.search(file.real)
         is_run = beside and _IS_RUN.search(Texts().source(file.real) or "")
         found = context.tree.headers.at(file.real) if is_run else None
@@ -256,9 +251,9 @@ def _naming(context: Context, module: Module, name: str) -> Iterator[Module]:
 
 def hits(context: Context, module: Module, name: str) -> tuple[Hit, ...]:
     """Where the Python files of a project have a word."""
-    if context.native is None or module.language != "python" or not name.isidentifier() or name.startswith("__"):
+    if module.language != "python" or not name.isidentifier() or name.startswith("__"):
         return ()
-    return search_of(package_root(module.path), context.native.searches).word("python", name)
+    return context.search(module).word("python", name)
 
 
 def only_got(context: Context, judged: Judged, *, with_default: bool = False) -> bool:

@@ -12,6 +12,7 @@ from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module, Side, Use
 from bwlint.sources.recorder import memory, read
+from bwlint.sources.search import Search
 from bwlint.world.builds import Builds
 from bwlint.world.emitted import Emitted
 from bwlint.world.gates import TEST_FILE, Judged
@@ -85,15 +86,15 @@ class Context:
     tree: Tree
     targets: ChipSet
     evidence: Evidence
+    native: Native
+    """The C++ half of the graph."""
+    preparations: Preparations
+    """What runs before the tests."""
     judged: MutableMapping[str, list[Judged]] = field(default_factory=dict)
     """By module path, in file order."""
     guards: MutableMapping[str, tuple[Guarded, ...]] = field(default_factory=dict)
     """Guards of the preprocessor that ask for the target, by module path, in file order."""
     builds: Builds = field(default_factory=lambda: Builds(()))
-    preparations: Preparations | None = None
-    """What runs before the tests."""
-    native: Native | None = None
-    """The C++ half of the graph."""
     placed: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=memory)
     """What `legality` has to say of a file, for the rules that share it."""
     harms: dict[tuple[str, str], Any] = field(default_factory=memory)
@@ -109,6 +110,10 @@ class Context:
     """By module path and function."""
     _mocked: dict[str, tuple[Span, ...]] = field(default_factory=memory)
     _emitted: Emitted | None = None
+
+    def search(self, module: Module) -> Search:
+        """What the files of the project of a file have in them."""
+        return self.native.search(module.path)
 
     def in_test(self, module: Module) -> bool:
         """Whether a file belongs to the tests of its project."""
@@ -153,9 +158,9 @@ class Context:
 
     def emits(self, source: Module, home: Module, function: str) -> bool:
         """Whether a function of a source's header may be compiled with it."""
-        if self._emitted is None and self.native is not None:
+        if self._emitted is None:
             self._emitted = Emitted(self.native)
-        return self._emitted is None or self._emitted.holds(source, home, function)
+        return self._emitted.holds(source, home, function)
 
     def let_to(self, module: Module, at: Span) -> ChipSet:
         """Chips that the running program may take to a place of a file."""
@@ -177,7 +182,7 @@ class Context:
 
     def reach(self, judged: Judged, at: Span) -> ChipSet:
         """Chips that may reach a place through every gate around it, and in front of the test that it is in."""
-        reached = self.preparations.let_in(judged.module, at) if judged.in_test and self.preparations else EVERY
+        reached = self.preparations.let_in(judged.module, at) if judged.in_test else EVERY
         for other, side in self.around(judged, at):
             reached &= other.let_through(side)
         return reached

@@ -57,8 +57,7 @@ def _served(context: Context, module: Module, guard: Gate, lost: TargetSet) -> s
 
 def _naming(context: Context, name: str, module: Module) -> Iterator[Module]:
     """The other files of the project that name a macro."""
-    found = context.native.naming(name, module.path) if context.native is not None else ()
-    return (other for other in found if other.path != module.path)
+    return (other for other in context.native.naming(name, module.path) if other.path != module.path)
 
 
 def _asks(name: str, guard: Gate) -> bool:

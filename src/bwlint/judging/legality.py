@@ -322,8 +322,6 @@ def _told(operation: Operation, carry: Carry) -> TargetSet:
 
 def _is_own(context: Context, module: Module, name: str) -> bool:
     """Whether the project has a function of its own under the name of an atom: what is in it is judged there."""
-    if context.native is None:
-        return False
     files = (module.path, *(header.path for header in context.tree.headers.included(module)))
     own = [path for path in files if not _OF_THE_LIBRARY.search(path)]
     return any(context.native.defines(name, path) for path in own)

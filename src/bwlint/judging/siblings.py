@@ -15,8 +15,7 @@ from bwlint.judging.context import Context
 from bwlint.model.expr import Span, walk_through
 from bwlint.model.facts import Gate, Hop, Module, Side, Use
 from bwlint.model.kinds import ANSWERS
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import module_name, package_root
+from bwlint.sources.tree import module_name
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import named_for_others
 from bwlint.world.proofs import NeedProof
@@ -163,21 +162,17 @@ def _users_elsewhere(context: Context, judged: Judged) -> Iterator[Judged]:
 def asking_files(context: Context, judged: Judged) -> Iterator[tuple[Module, str]]:
     """The files of the project in which a flag or predicate of a module is named, and their places in it."""
     yield judged.module, judged.place
-    if judged.module.language == "cuda" and context.native is not None:
+    if judged.module.language == "cuda":
         for other in context.native.naming(judged.gate.name, judged.module.path):
             if other.path != judged.module.path:
                 yield other, context.places.get(other.path, other.path)
-        return
-    if judged.module.language == "python" and _is_global(judged.gate):
+    elif judged.module.language == "python" and _is_global(judged.gate):
         yield from other_files(context, judged.module, judged.gate.name)
 
 
 def other_files(context: Context, module: Module, name: str) -> Iterator[tuple[Module, str]]:
     """The other Python files of the project of a module that have a word, and their places in it."""
-    if context.native is None:
-        return
-    search = search_of(package_root(module.path), context.native.searches)
-    files = dict.fromkeys(hit.file for hit in search.word("python", name))
+    files = dict.fromkeys(hit.file for hit in context.search(module).word("python", name))
     for file in list(files)[:MAX_FILES]:
         other = context.tree.module(module_name(file.real, file.root)) if file.real != module.path else None
         if other is not None:

@@ -23,7 +23,6 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Use
 from bwlint.model.outline import Outline
 from bwlint.sources.recorder import memory
-from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
@@ -227,7 +226,7 @@ class Definitions:
             return
         held = f"{role}={use.name!r}", f".{role}={use.name!r}"
         asks = re.compile(rf"\b{role} (?:==|in) .*[\"']{re.escape(use.name)}[\"']")
-        for hit in search_of(package_root(path), self._native.searches).word("python", use.name):
+        for hit in self._native.search(path).word("python", use.name):
             here = "_" in role or hit.file.real == path  # any class may have a `mode`
             outline = self.outlines.of(hit.file.real, _name_of(hit.file)) if here and asks.search(hit.text) else None
             around = _around(outline, hit.line) if outline is not None else ""
@@ -238,7 +237,7 @@ class Definitions:
         """The definitions that the project gets by a name with a text in it: `getattr(runners, f"run_{name}")`."""
         root = package_root(path)
         if root not in self._asked_by_name:
-            found = search_of(root, self._native.searches).matches("python", _BY_NAME, (b"getattr(",))
+            found = self._native.search(path).matches("python", _BY_NAME, (b"getattr(",))
             self._asked_by_name[root] = tuple(
                 (file, match.expand(rb"\1.\2 \3").decode()) for file, match in found if match[2] or match[3]
             )
@@ -262,7 +261,7 @@ class Definitions:
         """The Python functions that are registered under the name of an operation."""
         root = package_root(path)
         if root not in self._operations:
-            self._operations[root] = registered(search_of(root, self._native.searches))
+            self._operations[root] = registered(self._native.search(path))
         space, _, operation = name.removesuffix(".default").rpartition("ops.")[2].rpartition(".")
         for said, file, function in self._operations[root].get(operation, ()):
             outline = self.outlines.of(file.real, _name_of(file)) if said in ("", space) else None
@@ -396,7 +395,7 @@ class Definitions:
     def _in_some_package(self, path: str, name: str) -> Node | None:
         """A definition by a name that begins with no package: that of the one module of the project so called."""
         module, _, last = name.rpartition(".")
-        files = search_of(package_root(path), self._native.searches).files("python")
+        files = self._native.search(path).files("python")
         ending = tuple(os.sep + module.replace(".", os.sep) + end for end in (".py", f"{os.sep}__init__.py"))
         outlines = [self.outlines.of(file.real, _name_of(file)) for file in files if file.real.endswith(ending)]
         found = [self._resolved(one, last, None) for one in outlines if one is not None]

@@ -104,6 +104,10 @@ class Native:
     def __post_init__(self) -> None:
         self.unbuilt = Unbuilt(self.searches)
 
+    def search(self, near: str) -> Search:
+        """What the files of the project of a file have in them."""
+        return search_of(package_root(near), self.searches)
+
     def definitions(
         self, name: str, near: str, given: tuple[str, ...] = (), at: Span | None = None
     ) -> tuple[Node, ...]:
@@ -212,7 +216,7 @@ class Native:
         """Whether a build script or the C++ itself calls an extension by that name."""
         root = package_root(near)
         if root not in self._extensions:
-            self._extensions[root] = frozenset(_extensions(search_of(root, self.searches)))
+            self._extensions[root] = frozenset(_extensions(self.search(near)))
         return module in self._extensions[root]
 
     def sources_of(self, path: str, qualname: str) -> tuple[str, ...]:
@@ -220,10 +224,8 @@ class Native:
         if path not in self._generators:
             self._generators[path] = self._kernels(path)
         named = self._generators[path].get(qualname, ())
-        search = search_of(package_root(path), self.searches) if named else None
-        files = [file.real for file in search.files("cuda")] if search is not None else []
-        found = (real for name in named for real in files if ends_in(real, name))
-        return tuple(dict.fromkeys(found))
+        files = [file.real for file in self.search(path).files("cuda")] if named else []
+        return tuple(dict.fromkeys(real for name in named for real in files if ends_in(real, name)))
 
     def generated(self, path: str, qualname: str) -> tuple[NeedProof, ...]:
         """What a Python function compiles at run time: kernels in it that some chips have no instructions for.
@@ -305,7 +307,7 @@ class Native:
         """The C++ files of the project, or of one folder, that name something, what nobody compiles left out; none
         where too many do.
         """
-        search = search_of(package_root(near), self.searches)
+        search = self.search(near)
         if not search.complete("cuda"):
             return ()
         named = dict.fromkeys(hit.file.real for hit in search.word("cuda", word))

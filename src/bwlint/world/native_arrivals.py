@@ -17,7 +17,6 @@ from bwlint.model.expr import Span
 from bwlint.model.outline import Definition, Outline
 from bwlint.sources.read import Unread, decode
 from bwlint.sources.recorder import memory
-from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.arrivals import ANY, NOBODY, Arrival, Arrivals, Stop, both
 from bwlint.world.native import Native
@@ -128,7 +127,7 @@ class NativeArrivals:
         """The mentions of a name that may use it: not its definitions, nor what only declares it, nor a member of that
         name where a free function is meant. Raises `_Common`.
         """
-        search = search_of(package_root(near), self.native.searches)
+        search = self.native.search(near)
         hits = search.word("cuda", name) if len(name) >= _SHORTEST and search.complete("cuda") else ()
         if not 0 < len(hits) <= MAX_USES:
             raise _Common

@@ -37,7 +37,7 @@ from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.model.kinds import ACCEPTING, FLAGS, ONE_EXTENSION, CarryKind
 from bwlint.rules.arch_target import RULE
 from bwlint.sources.search import search_of
-from bwlint.sources.tree import checkout_folder, package_root, project_folder
+from bwlint.sources.tree import checkout_folder, package_root
 from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
 
 _MOST_DIGITS = 3
@@ -747,10 +747,9 @@ class _BuildFile:
 
     def _under_its_name(self, carry: Carry) -> str:
         """Another file of the project that has the asked chips in a variable which is the project's own."""
-        own, native = _GENERIC.sub("", carry.name), self.context.native
-        if native is None or len(own) <= _FEW or not carry.is_a("request", "list"):
+        if len(_GENERIC.sub("", carry.name)) <= _FEW or not carry.is_a("request", "list"):
             return ""
-        search = search_of(checkout_folder(package_root(self.module.path)), native.searches)
+        search = search_of(checkout_folder(package_root(self.module.path)), self.context.native.searches)
         for kind in ("build", "python"):
             for hit in search.word(kind, carry.name)[:_MOST_COPIES]:
                 other = self.context.builds.read(hit.file.real)
@@ -761,10 +760,10 @@ class _BuildFile:
 
     def _own_list(self, carry: Carry, asked: ChipSet) -> RelatedSpan | None:
         """Where a project's CMake has the asked chips by names with a suffix, of what another file gives a list for."""
-        native, given = self.context.native, _GIVEN_TO_CMAKE.fullmatch(carry.name)
-        if native is None or given is None:
+        given = _GIVEN_TO_CMAKE.fullmatch(carry.name)
+        if given is None:
             return None
-        search = search_of(project_folder(package_root(self.module.path)), native.searches)
+        search = self.context.search(self.module)
         hits = (hit.file.real for hit in search.word("build", given[1])[:_MOST_COPIES])
         for other in filter(None, (self.context.builds.read(real) for real in hits if real.endswith(_OF_CMAKE))):
             for one in other.carries:

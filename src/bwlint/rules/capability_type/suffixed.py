@@ -15,8 +15,6 @@ from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.expr import Expr, Span, const, walk_through
 from bwlint.model.facts import Function, Module
 from bwlint.rules.capability_type import RULE
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import package_root
 
 _OF_DIGITS = frozenset({"isdigit", "isdecimal", "isnumeric"})
 _PREFIX = "sm_"
@@ -80,8 +78,8 @@ def _of(context: Context, module: Module, function: Function, name: Expr, at: Sp
 
 def _is_asked(context: Context, module: Module, name: str) -> bool:
     """Whether its file has a function's name once more, or another file that defines none of that name has it."""
-    search = search_of(package_root(module.path), context.native.searches) if context.native is not None else None
-    hits = search.word("python", name) if search is not None and search.complete("python") else ()
+    search = context.search(module)
+    hits = search.word("python", name) if search.complete("python") else ()
     defined = [hit for hit in hits if hit.text.lstrip().startswith(f"def {name}")]
     own = {hit.file.real for hit in defined} - {module.path}
     return not hits or any(hit.file.real not in own for hit in hits if hit not in defined)

@@ -22,8 +22,6 @@ from bwlint.model.findings import Claim, NoFix
 from bwlint.model.kinds import ANSWERS
 from bwlint.rules.leak import RULE, contract, generations, own_words, predicate, sisters
 from bwlint.rules.leak.needs import draft, leaks, only_imported, with_remedy
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 
@@ -170,9 +168,7 @@ def _function(judged: Judged) -> str:
 
 def _unasked(context: Context, judged: Judged) -> bool:
     """Whether the function around a gate is named nowhere in its project but where it is defined."""
-    if context.native is None:
-        return False
-    search = search_of(package_root(judged.module.path), context.native.searches)
+    search = context.search(judged.module)
     return search.complete("python") and len(search.word("python", _function(judged))) == 1
 
 

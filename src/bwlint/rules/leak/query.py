@@ -16,8 +16,6 @@ from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.answers import answers
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import package_root
 from bwlint.world.named_sources import COMPILED
 
 _ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})
@@ -69,12 +67,11 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
 
 def _is_asked(context: Context, module: Module, query: Function) -> bool:
     """Whether anything may call a query: its name stands somewhere besides its definition, or others link to it."""
-    native, name = context.native, re.split(r"\W", query.qualname)[-1]
-    search = search_of(package_root(module.path), native.searches) if native is not None else None
-    hits = search.word("cuda", name) if search is not None and search.complete("cuda") else ()
-    if native is None or search is None or not hits or not module.path.endswith(COMPILED):
+    search, name = context.search(module), re.split(r"\W", query.qualname)[-1]
+    hits = search.word("cuda", name) if search.complete("cuda") else ()
+    if not hits or not module.path.endswith(COMPILED):
         return True
-    live = native.unbuilt.live(dict.fromkeys(hit.file.real for hit in hits), module.path)
+    live = context.native.unbuilt.live(dict.fromkeys(hit.file.real for hit in hits), module.path)
     own = [hit for hit in hits if hit.file.real in live]
     lone = len(own) == 1 and own[0].file.real == module.path and "extern" not in own[0].text
     return not lone or not search.complete("python") or any(search.matches("python", re.compile(name.encode())))
@@ -82,7 +79,7 @@ def _is_asked(context: Context, module: Module, query: Function) -> bool:
 
 def _refused(context: Context, module: Module, dispatcher: Function) -> tuple[ChipSet, Span | None]:
     """The chips on which a function ends in an error, and where the last of those stands."""
-    errors = context.native.refusals.errors(module, dispatcher.qualname) if context.native is not None else ()
+    errors = context.native.refusals.errors(module, dispatcher.qualname)
     out = NONE
     for error in errors:
         out |= EVERY - error.legal

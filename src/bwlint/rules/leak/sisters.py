@@ -100,7 +100,7 @@ def _sisters(context: Context, judged: Judged, subject: tuple[str, str]) -> Iter
 def _beside(context: Context, judged: Judged, words: str) -> Iterator[Judged]:
     """Gates with the same message in the other C++ files of the folder: each is a program of its own."""
     module = judged.module
-    if module.language != "cuda" or context.native is None:
+    if module.language != "cuda":
         return
     for other in context.native.naming(words, module.path, str(PurePath(module.path).parent)):
         if other.path != module.path:

@@ -89,7 +89,7 @@ def _paths(context: Context, module: Module, switch: Operation) -> Iterator[tupl
 def _told_by(context: Context, module: Module, switch: Operation) -> bool:
     """Whether a file that calls the function of a switch hands it the answer of the driver."""
     name = _last(switch.qualname)
-    callers = context.native.naming(name, module.path) if context.native is not None else ()
+    callers = context.native.naming(name, module.path)
     return any((one.kind, one.name) == ("peer-proof", name) for other in callers for one in other.operations)
 
 
@@ -274,8 +274,7 @@ def _asked_near(context: Context, module: Module) -> tuple[RelatedSpan, ...]:
 
 
 def _asked_by_callers(context: Context, module: Module, switch: Operation) -> tuple[RelatedSpan, ...]:
-    name = _last(switch.qualname)
-    return _asked_in(context.native.naming(name, module.path)) if context.native is not None else ()
+    return _asked_in(context.native.naming(_last(switch.qualname), module.path))
 
 
 def _asked_in(files: Iterable[Module]) -> tuple[RelatedSpan, ...]:

@@ -21,7 +21,6 @@ from bwlint.model.facts import HANDLER, Module, Operation, Path
 from bwlint.model.findings import Claim, Confidence, Severity
 from bwlint.model.kinds import OperationKind
 from bwlint.rules.smem import RULE
-from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root, project_folder
 from bwlint.world.gates import TEST_FILE, Judged
 
@@ -203,12 +202,11 @@ def _shipped(context: Context, module: Module, pick: Pick) -> bool:
     if _TRIED.search(context.places.get(module.path, "")):
         return False
     name = pick.qualname.rpartition(".")[2]
-    if context.native is None or not name.startswith("_") or name != pick.qualname:
+    if not name.startswith("_") or name != pick.qualname:
         return True
-    root = package_root(module.path)
-    hits = search_of(root, context.native.searches).word("python", name)
+    hits = context.search(module).word("python", name)
     using = [hit for hit in hits if not hit.text.lstrip().startswith("def ")]
-    places = [hit.file.real.removeprefix(project_folder(root)) for hit in using]
+    places = [hit.file.real.removeprefix(project_folder(package_root(module.path))) for hit in using]
     return not hits or any(not TEST_FILE.search(place) and not _TRIED.search(place) for place in places)
 
 
