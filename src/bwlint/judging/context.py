@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections import ChainMap, Counter
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, MutableMapping, Sequence, ValuesView
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    MutableMapping,
+    Sequence,
+    ValuesView,
+)
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bwlint.chips import EVERY, NONE, ChipSet, group
+from bwlint.chips import EVERY, ChipSet, group
 from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry, Module, Side, Use
+from bwlint.model.facts import Carry, Gate, Module, Side, Use
 from bwlint.sources.recorder import memory, read
 from bwlint.sources.search import Search
 from bwlint.world.builds import Builds
@@ -130,6 +140,14 @@ class Context:
         """The gates of a file, in its order; none of one that the run only looks into."""
         return self.judged.get(module.path, ())
 
+    def gates(self, module: Module, some: Iterable[Gate] | None = None, place: str | None = None) -> Iterator[Judged]:
+        """The gates, or some of them, of a file that need be none of the run; `place` is its path in its project."""
+        where = self.places.get(module.path, "") if place is None else place
+        for gate in module.gates if some is None else some:
+            sets = self.tree.sets(module, gate)
+            if sets is not None:
+                yield Judged(module, gate, sets, where)
+
     def within(self, judged: Judged) -> Sequence[Judged]:
         """The gates of its function, itself among them, in their order."""
         path = judged.module.path
@@ -140,9 +158,9 @@ class Context:
             self._within[path] = found
         return self._within[path].get(judged.gate.qualname, ())
 
-    def around(self, judged: Judged, at: Span) -> Iterator[tuple[Judged, Side]]:
-        """Other gates of the file of which one side holds `at`, outermost first."""
-        for other in self.beside(judged.module):
+    def around(self, module: Module, at: Span) -> Iterator[tuple[Judged, Side]]:
+        """The gates of a file of which one side holds `at`, outermost first."""
+        for other in self.beside(module):
             for side in (other.gate.yes, other.gate.no):
                 if side.holds(at):
                     yield other, side
@@ -162,30 +180,20 @@ class Context:
             self._emitted = Emitted(self.native)
         return self._emitted.holds(source, home, function)
 
-    def let_to(self, module: Module, at: Span) -> ChipSet:
-        """Chips that the running program may take to a place of a file."""
-        reached = EVERY
-        for other in self.judged.get(module.path, ()):
-            for side in (other.gate.yes, other.gate.no):
-                if side.holds(at):
-                    reached &= other.let_through(side)
-        return reached
+    def let_to(self, module: Module, at: Span, but: Judged | None = None) -> ChipSet:
+        """Chips that the running program may take to a place of a file, whatever one of the gates around it says."""
+        around = (pair for pair in self.around(module, at) if but is None or pair[0].gate is not but.gate)
+        return ChipSet.common(other.let_through(side) for other, side in around)
 
     def let_in(self, module: Module, at: Span) -> ChipSet:
         """Chips that a gate of the running program around a place asks for and admits."""
-        found = NONE
-        for other in self.judged.get(module.path, ()):
-            for side in (other.gate.yes, other.gate.no):
-                if side.holds(at) and other.sets.decided and not other.sets.guessed:
-                    found |= other.on(side)
-        return found & self.let_to(module, at)
+        sure = (pair for pair in self.around(module, at) if pair[0].sets.decided and not pair[0].sets.guessed)
+        return ChipSet.union(other.on(side) for other, side in sure) & self.let_to(module, at)
 
     def reach(self, judged: Judged, at: Span) -> ChipSet:
         """Chips that may reach a place through every gate around it, and in front of the test that it is in."""
         reached = self.preparations.let_in(judged.module, at) if judged.in_test else EVERY
-        for other, side in self.around(judged, at):
-            reached &= other.let_through(side)
-        return reached
+        return reached & self.let_to(judged.module, at)
 
     def works_there(self, judged: Judged) -> bool:
         """Whether what a gate leads to is known to run on the targets."""
@@ -242,7 +250,7 @@ class Context:
         return best
 
     def _innermost(self, judged: Judged, use: Use) -> bool:
-        for other, side in self.around(judged, use.at):
+        for other, side in self.around(judged.module, use.at):
             if other.gate.kind == "choice":
                 continue  # what it asks for was picked by a test, and maybe by this one
             inner = other is not judged and other.gate.at[:2] > judged.gate.at[:2] and side.at and not side.empty

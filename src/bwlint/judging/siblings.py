@@ -52,10 +52,7 @@ def admission_of(name: str, proofs: Sequence[NeedProof]) -> Admission | None:
     said = next((proof for proof in proofs if _names_chips(proof)), None)
     if said is None or not said.hops:
         return None
-    chips = EVERY
-    for proof in proofs:
-        chips &= proof.legal
-    return Admission(name, chips, said.hops[-1], said.kind)
+    return Admission(name, ChipSet.common(proof.legal for proof in proofs), said.hops[-1], said.kind)
 
 
 def _names_chips(proof: NeedProof) -> bool:
@@ -156,7 +153,7 @@ def _same_object(flag: Gate, other: Gate) -> bool:
 def _users_elsewhere(context: Context, judged: Judged) -> Iterator[Judged]:
     for module, place in asking_files(context, judged):
         if module is not judged.module:
-            yield from _asking(context, module, judged.gate.name, place)
+            yield from (one for one in context.gates(module, place=place) if judged.gate.name in one.mentioned)
 
 
 def asking_files(context: Context, judged: Judged) -> Iterator[tuple[Module, str]]:
@@ -177,14 +174,6 @@ def other_files(context: Context, module: Module, name: str) -> Iterator[tuple[M
         other = context.tree.module(module_name(file.real, file.root)) if file.real != module.path else None
         if other is not None:
             yield other, file.real.removeprefix(file.root).replace(os.sep, "/")
-
-
-def _asking(context: Context, module: Module, name: str, place: str) -> Iterator[Judged]:
-    for gate in module.gates:
-        sets = context.tree.sets(module, gate)
-        found = Judged(module, gate, sets, place) if sets is not None else None
-        if found is not None and name in found.mentioned:
-            yield found
 
 
 def _is_global(gate: Gate) -> bool:
@@ -212,11 +201,6 @@ def namesake(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
 def calls(context: Context, judged: Judged, side: Side) -> Iterator[Use]:
     """Calls that a side surely makes and that no gate below this one guards."""
     for use in side.uses:
-        if use.how == "call" and use.sure and not _guarded_below(context, judged, use):
+        around = [one for one, _ in context.around(judged.module, use.at) if one is not judged]
+        if use.how == "call" and use.sure and not any(one.gate.at[:2] > judged.gate.at[:2] for one in around):
             yield use
-
-
-def _guarded_below(context: Context, judged: Judged, use: Use) -> bool:
-    return any(
-        other is not judged and other.gate.at[:2] > judged.gate.at[:2] for other, _ in context.around(judged, use.at)
-    )

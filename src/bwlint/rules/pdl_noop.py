@@ -99,9 +99,7 @@ def _asked(context: Context, module: Module, function: str) -> tuple[TargetSet, 
     """The targets that builds compile a file for, and where the first of them says so."""
     placed = context.builds.placed(module.path)
     carries = [carry for _, carry in placed] or context.compiling(module, function)
-    found = NO_TARGET
-    for carry in carries:
-        found |= built(carry)
+    found = TargetSet.union(map(built, carries))
     for path, carry in placed:
         build = context.builds.read(path)
         if build is not None and built(carry) & TargetSet.native(context.targets):

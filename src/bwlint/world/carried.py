@@ -152,11 +152,8 @@ class _Carried:
 
     def of_imports(self, source: _Source, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
         """The words that the imports of a file bring, of the local names that are asked for."""
-        found = _NOTHING
-        for item in source.imports:
-            if asked is None or item.local in asked or item.name == "*":
-                found |= self._of_import(source, item, asked, steps)
-        return found
+        taken = (one for one in source.imports if asked is None or one.local in asked or one.name == "*")
+        return _NOTHING.union(*(self._of_import(source, item, asked, steps) for item in taken))
 
     def _of_import(self, source: _Source, item: _Import, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
         real = self._leading(item.module, source.roots, steps - 1)

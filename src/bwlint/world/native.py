@@ -421,9 +421,7 @@ class Native:
         if module is None or function is None or not function.exits:
             return
         errors = self.refusals.errors(module, name)
-        legal = EVERY
-        for error in errors:
-            legal &= error.legal
+        legal = ChipSet.common(error.legal for error in errors)
         if legal and errors:
             what = f"`{name}` ends in an error on {plain(EVERY - legal)}"
             hops = (Hop(path, errors[-1].at, "the error"),)

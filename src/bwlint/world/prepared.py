@@ -50,10 +50,7 @@ class Preparations:
         if module.language != "python":
             return suites.let_in(self._native, module, at)
         outline = self._definitions.outline(module)
-        chips = EVERY
-        for test in _tests_of(outline, at) if outline is not None else ():
-            chips &= self._let_to(test)
-        return chips
+        return EVERY if outline is None else ChipSet.common(map(self._let_to, _tests_of(outline, at)))
 
     def prepared(self, module: Module, qualname: str) -> Iterator[Prepared]:
         """The tests before which a function of a file runs, each with the chips that all the rest lets through."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet
@@ -68,12 +68,8 @@ class Refusals:
 
     def passing(self, module: Module, at: Span) -> ChipSet:
         """The chips that the gates around a place may let come to it."""
-        reached = EVERY
-        for judged in self.judged(module):
-            for side in (judged.gate.yes, judged.gate.no):
-                if side.holds(at):
-                    reached &= judged.let_through(side)
-        return reached
+        sides = ((judged, side) for judged in self.judged(module) for side in (judged.gate.yes, judged.gate.no))
+        return ChipSet.common(judged.let_through(side) for judged, side in sides if side.holds(at))
 
     def let_in(self, module: Module, *functions: str) -> ChipSet:
         """The chips that functions of a file do not surely skip or refuse, one after the other."""
@@ -114,12 +110,12 @@ class Refusals:
         for path, ends, at in ways:
             empty = ends == "return" and any(self._finds_nothing(module, test) for test in path[-1:])
             if ends == "return" and not empty:
-                left -= self._all(self._tree.may(module, test, frame) for test in path)
+                left -= ChipSet.common(self._tree.may(module, test, frame) for test in path)
                 continue
             told = [test for test in path if test.op != "unknown"]  # what stands in a loop is taken to happen
             known = (self._tree.must(module, test, frame) for test in told if test.at not in passed)
             doubtful = bool(path) and not told  # a handler, a branch of the preprocessor
-            here = NONE if empty or doubtful else left & self._all(known)
+            here = NONE if empty or doubtful else left & ChipSet.common(known)
             passed |= {one.at for test in path[-1:] for one in (test, negate(test)) if one.at is not None}
             left -= here
             if here and here != EVERY:
@@ -141,14 +137,6 @@ class Refusals:
         ways = helper.returns if helper is not None else ()
         holds = [path for path, value in ways if value.op != "raise" and value.args[:1] != (False,)]
         return all(any(map(asks_for_nothing, path)) for path in holds) if holds else asks_for_nothing(test)
-
-    def _all(self, sets: Iterable[ChipSet]) -> ChipSet:
-        found = EVERY
-        for one in sets:
-            found &= one
-            if not found:
-                break
-        return found
 
 
 def _handed(function: Function, given: tuple[str, ...]) -> dict[tuple[str, str], Vec]:

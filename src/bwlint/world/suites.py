@@ -43,11 +43,11 @@ def tests(native: Native, fixture: str, near: str) -> Iterator[Prepared]:
 def let_in(native: Native, module: Module, at: Span) -> ChipSet:
     """The chips that no `SetUp` keeps from the test around a place of a file."""
     outline = native.outline(module.path)
-    chips = EVERY
-    for qualname, place in outline.places.items() if outline is not None else ():
-        if outline is not None and place.holds(at) and outline.definitions[qualname].kind == "test":
-            chips &= _let_by(native, qualname.rpartition(".")[0], module.path)
-    return chips
+    if outline is None:
+        return EVERY
+    around = (name for name, place in outline.places.items() if place.holds(at))
+    tested = (name for name in around if outline.definitions[name].kind == "test")
+    return ChipSet.common(_let_by(native, name.rpartition(".")[0], module.path) for name in tested)
 
 
 def _let_by(native: Native, fixture: str, near: str) -> ChipSet:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bwlint.chips import ALL_TARGETS, EVERY, EVERY_TARGET, ChipSet, TargetSet
+from bwlint.chips import ALL_TARGETS, EVERY, ChipSet, TargetSet
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.objects import Clash, EvaluationFrame, FunctionValue
@@ -247,10 +247,7 @@ class Tree:
 
     def compiled(self, module: Module, path: Path) -> TargetSet:
         """The targets for which what stands under these tests may compile."""
-        found = EVERY_TARGET
-        for test in path:
-            found &= self._target_test(module, test)[0]
-        return found
+        return TargetSet.common(self._target_test(module, test)[0] for test in path)
 
     def numbers(self, module: Module, node: Expr) -> list[object]:
         """The value of an amount for each of `ALL_TARGETS`; what is not known is no number."""
@@ -269,10 +266,7 @@ class Tree:
 
     def surely_compiled(self, module: Module, path: Path) -> TargetSet:
         """The targets for which what stands under these tests compiles whatever nobody knows."""
-        found = EVERY_TARGET
-        for test in path:
-            found &= self._target_test(module, test)[1]
-        return found
+        return TargetSet.common(self._target_test(module, test)[1] for test in path)
 
     def target_sets(self, module: Module, guard: Gate) -> TargetSets | None:
         """Evaluate a guard; None when it does not ask for the target."""
@@ -369,11 +363,7 @@ class Tree:
 
     def live(self, module: Module, gate: Gate) -> ChipSet:
         """The chips that reach a gate: no test above is false on them, none raises."""
-        reached = EVERY
-        frame = self.frame(module)
-        for test in gate.path:
-            reached &= self._let_through(module, test, frame)
-        return reached
+        return ChipSet.common(self.passing(module, test) for test in gate.path)
 
     def may(self, module: Module, test: Expr, frame: EvaluationFrame | None = None) -> ChipSet:
         """The chips on which a test may hold, in a frame of its own or in that of the module."""
@@ -398,17 +388,13 @@ class Tree:
         return self._truths[key][1]
 
     def passing(self, module: Module, test: Expr) -> ChipSet:
-        """The chips on which a test of a module may hold."""
-        return self._let_through(module, test, self.frame(module))
-
-    def _let_through(self, module: Module, test: Expr, frame: EvaluationFrame) -> ChipSet:
         """The chips on which a test above a gate may hold; the same test stands above many gates."""
         key = (id(module), test.op, test.at)
         found = self._passed.get(key)
         if found is not None and test.at is not None:
             return found
         self.interpreter.start()
-        outcome = self.interpreter.truth(test, frame)
+        outcome = self.interpreter.truth(test, self.frame(module))
         passed = EVERY
         if outcome.device or (_asks_platform(test) and outcome.uniform):
             passed = _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))

@@ -97,11 +97,11 @@ class _Built:
 
     @cached_property
     def loads(self) -> ChipSet:
-        return _union(target.loads_on() for target in self.sass)
+        return ChipSet.union(target.loads_on() for target in self.sass)
 
     @cached_property
     def jits(self) -> ChipSet:
-        return _union(target.jits_on() for target in self.ptx)
+        return ChipSet.union(target.jits_on() for target in self.ptx)
 
     @cached_property
     def toolkits(self) -> Toolkits:
@@ -121,11 +121,11 @@ class _Together:
 
     @cached_property
     def loads(self) -> ChipSet:
-        return _union(one.loads for one in self.members)
+        return ChipSet.union(one.loads for one in self.members)
 
     @cached_property
     def jits(self) -> ChipSet:
-        return _union(one.jits for one in self.members)
+        return ChipSet.union(one.jits for one in self.members)
 
     @cached_property
     def named(self) -> ChipSet:
@@ -862,7 +862,10 @@ class _BuildFile:
         unsafe = f"the source may have a path without tcgen05 for {plain(here)}"
         evidence = f"{sources[0]} is named for {plain(meant)}"
         remedy = Remedy(
-            "carry", built.loads - _union(target.loads_on() for target in wrong), evidence=evidence, unsafe=unsafe
+            "carry",
+            built.loads - ChipSet.union(target.loads_on() for target in wrong),
+            evidence=evidence,
+            unsafe=unsafe,
         )
         label = f"reaches {plain(here)}"
         broken = self._does_not_compile(built, wrong, meant)
@@ -981,7 +984,7 @@ def _is_too_old(said: str, target: Target) -> bool:
 def _left_out(verb: str, together: _Together, present: ChipSet, missing: ChipSet) -> Claim:
     """That what may be built for one chip does not load on the other: a target without a suffix does."""
     mine = [target for target in together.every if target.chip in present]
-    if missing & _union(target.loads_on() for target in mine):
+    if missing & ChipSet.union(target.loads_on() for target in mine):
         return claims.other(f"this {verb} {_listed(mine)} and no target of {plain(missing)}", missing)
     return claims.build((pair_of(target, target) for target in mine), missing)
 
@@ -993,7 +996,7 @@ def _without_cubins(together: _Together, asked: ChipSet) -> Claim:
 
 
 def _loading(names: Iterable[str]) -> ChipSet:
-    return _union(target.loads_on() for target in known_targets(names))
+    return ChipSet.union(target.loads_on() for target in known_targets(names))
 
 
 @cache
@@ -1017,13 +1020,6 @@ def _unknown(name: str, kind: CarryKind) -> str:
     return f"nvcc fatal : Unsupported gpu architecture 'compute_{name}': {known} has no suffix {name[len(digits) :]!r}"
 
 
-def _union(sets: Iterable[ChipSet]) -> ChipSet:
-    found = NONE
-    for one in sets:
-        found |= one
-    return found
-
-
 def _named(toolkits: Toolkits) -> str:
     """ "12.9", "12.8 to 13.2"."""
     first, *rest = sorted(toolkits, key=version)
@@ -1045,10 +1041,7 @@ def _of_its_host(carry: Carry, present: ChipSet, missing: ChipSet) -> bool:
 
 
 def _relatives(chips: ChipSet) -> ChipSet:
-    found = NONE
-    for chip in chips:
-        found |= siblings(chip)
-    return found
+    return ChipSet.union(map(siblings, chips))
 
 
 def _possible(missing: ChipSet, toolkits: Toolkits) -> bool:

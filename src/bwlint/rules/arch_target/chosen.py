@@ -50,9 +50,7 @@ def _sent_to(context: Context, module: Module, at: Span) -> ChipSet:
 def _returned(context: Context, module: Module, path: Path, value: Expr) -> Iterator[Draft]:
     """The value of a function that names a target, on two chips of a family."""
     assert value.at is not None
-    reached = EVERY
-    for test in path:
-        reached &= context.tree.may(module, test)
+    reached = ChipSet.common(context.tree.may(module, test) for test in path)
     found = context.tree.value(module, value)
     if reached == EVERY and not found.device:
         return  # a name that is given, whatever the chip

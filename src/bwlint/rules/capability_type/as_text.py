@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from bwlint.chips import EVERY, NONE, Chip, ChipSet
+from bwlint.chips import NONE, Chip, ChipSet
 from bwlint.chips.wording import plain
 from bwlint.evaluate.values import CHIPS, Guess, Vec
 from bwlint.judging import claims
@@ -33,7 +33,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if one.kind != "as-text" or one.at[0] in told:
             continue
         wrong, says = _misread(context, module, one)
-        wrong &= _arriving(context, module, one) & context.targets
+        wrong &= context.targets & ChipSet.common(context.tree.may(module, test) for test in one.path)
         if wrong:
             told.add(one.at[0])
             yield _draft(module, one, wrong, says)
@@ -53,13 +53,6 @@ def _misread(context: Context, module: Module, one: Operation) -> tuple[ChipSet,
     if found.op in ("bin", "fstr"):
         return _TWO_DIGITS, 'of "12.0" the first and the third character are "1."'
     return _cut(context, module, found)
-
-
-def _arriving(context: Context, module: Module, one: Operation) -> ChipSet:
-    reached = EVERY
-    for test in one.path:
-        reached &= context.tree.may(module, test)
-    return reached
 
 
 def _ordered(context: Context, module: Module, found: Expr) -> tuple[ChipSet, str]:

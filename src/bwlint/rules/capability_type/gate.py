@@ -137,9 +137,7 @@ def _said(clash: Clash) -> ChipSet | None:
     for value in values:
         if not isinstance(value, int) or isinstance(value, bool) or value < 50:
             return None
-        chips = ChipSet.where(lambda chip: chip.joined == value)  # noqa: B023
-        for chip in chips:
-            said |= siblings(chip)
+        said |= ChipSet.union(siblings(chip) for chip in EVERY if chip.joined == value)
     return said if clash.op in ("==", "in") else EVERY - said
 
 

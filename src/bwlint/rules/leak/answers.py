@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.chips import EVERY, ChipSet
 from bwlint.judging.context import Context
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Function, Module
@@ -25,19 +25,19 @@ def answers(context: Context, module: Module, query: Function, depth: int = 0) -
     """The returns that may say yes, each for the chips that get to it."""
     left = EVERY
     for path, returned in query.returns:
-        value = _answer(returned)
-        here = left
-        for test in path:
-            here &= context.tree.may(module, test)
-        must = left
-        for test in path:
-            must &= context.tree.must(module, test)
+        reasoned = returned.op == "tuple" and returned.args[0]  # `return ok, "needs SM90"`
+        value = returned.args[0][0] if reasoned else returned
         may = context.tree.may(module, value) & _handed_on(context, module, value, depth)
-        yes = here & may
+        yes = left & may & ChipSet.common(context.tree.may(module, test) for test in path)
         last = path[-1].at if path and path[-1].at and value.at and path[-1].at[:2] < value.at[:2] else None
         if yes and value.at is not None:
             yield SupportAnswer(yes, value.at if may != EVERY or last is None else last)
-        left -= must
+        left -= ChipSet.common(context.tree.must(module, test) for test in path)
+
+
+def saying_yes(context: Context, module: Module, query: Function, depth: int = 0) -> ChipSet:
+    """The chips for which a function may say yes."""
+    return ChipSet.union(answer.chips for answer in answers(context, module, query, depth))
 
 
 def _handed_on(context: Context, module: Module, value: Expr, depth: int) -> ChipSet:
@@ -47,12 +47,4 @@ def _handed_on(context: Context, module: Module, value: Expr, depth: int) -> Chi
     called = context.tree.function(module, value.args[0])
     if called is None or not called.function.returns:
         return EVERY
-    found = NONE
-    for answer in answers(context, called.module, called.function, depth + 1):
-        found |= answer.chips
-    return found
-
-
-def _answer(value: Expr) -> Expr:
-    """Of an answer with its reasons, `return ok, "needs SM90"`, the answer."""
-    return value.args[0][0] if value.op == "tuple" and value.args[0] else value
+    return saying_yes(context, called.module, called.function, depth + 1)

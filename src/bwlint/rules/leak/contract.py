@@ -17,7 +17,7 @@ from bwlint.model.expr import walk
 from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
-from bwlint.rules.leak.answers import answers
+from bwlint.rules.leak.answers import saying_yes
 from bwlint.rules.leak.needs import bounded
 from bwlint.world.gates import Judged
 from bwlint.world.proofs import NeedProof, Node
@@ -102,11 +102,9 @@ def _attributes(context: Context, node: Node) -> set[str]:
 
 
 def _of_class(context: Context, module: Module, owner: str, answered: dict[str, list[Judged]]) -> Draft | None:
-    admitted = EVERY
-    for asked in answered.values():
-        admitted &= _admitted(context, asked)
+    admitted = ChipSet.common(_admitted(context, asked) for asked in answered.values())
     for name in _besides(module, owner, answered) if admitted != EVERY else ():
-        admitted &= _saying_yes(context, module, module.functions[name])
+        admitted &= saying_yes(context, module, module.functions[name])
     proof = _broken(context, module, owner, admitted) if admitted != EVERY else None
     if proof is None:
         return None
@@ -144,20 +142,13 @@ def _admitted(context: Context, asked: list[Judged]) -> ChipSet:
     function = module.functions.get(alone.gate.qualname)
     if function is None or _is_number(function):
         return alone.core if alone.gate.kind == "predicate" else NONE
-    return _saying_yes(context, module, function)
+    return saying_yes(context, module, function)
 
 
 def _besides(module: Module, owner: str, answered: dict[str, list[Judged]]) -> list[str]:
     """The other methods by which a class answers for itself: who picks it asks these, too."""
     methods = (name.rpartition(".") for name, function in module.functions.items() if not _is_number(function))
     return [f"{of}.{name}" for of, _, name in methods if of == owner and name not in answered and _is_asked(name)]
-
-
-def _saying_yes(context: Context, module: Module, function: Function) -> ChipSet:
-    admitted = NONE
-    for answer in answers(context, module, function):
-        admitted |= answer.chips
-    return admitted
 
 
 def _is_number(function: Function) -> bool:

@@ -196,16 +196,7 @@ def _in_what_follows(context: Context, judged: Judged, need: Need) -> bool:
         return False
     found = context.evidence.of(judged.module, other, sure=False)
     same = (one for one in found if one.strength == PROOF and one.legal == need.legal)
-    return any(_let_otherwise(context, judged, one.use.at) & context.targets for one in same)
-
-
-def _let_otherwise(context: Context, judged: Judged, at: Span) -> ChipSet:
-    """Chips that the gates around a place let there, but for one of them."""
-    reached = EVERY
-    for other, side in context.around(judged, at):
-        if other.gate is not judged.gate:
-            reached &= other.let_through(side)
-    return reached
+    return any(context.let_to(judged.module, one.use.at, judged) & context.targets for one in same)
 
 
 def _says_newer_is_fine(judged: Judged) -> bool:

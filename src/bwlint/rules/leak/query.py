@@ -37,9 +37,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft]:
     found = tuple(answers(context, module, query))
-    admitted = NONE
-    for answer in found:
-        admitted |= answer.chips
+    admitted = ChipSet.union(answer.chips for answer in found)
     if not admitted & context.targets or admitted == EVERY:
         return
     for dispatcher, exact in _dispatchers(module, query):
@@ -80,10 +78,7 @@ def _is_asked(context: Context, module: Module, query: Function) -> bool:
 def _refused(context: Context, module: Module, dispatcher: Function) -> tuple[ChipSet, Span | None]:
     """The chips on which a function ends in an error, and where the last of those stands."""
     errors = context.native.refusals.errors(module, dispatcher.qualname)
-    out = NONE
-    for error in errors:
-        out |= EVERY - error.legal
-    return out, errors[-1].at if errors else None
+    return ChipSet.union(EVERY - error.legal for error in errors), errors[-1].at if errors else None
 
 
 def _dispatchers(module: Module, query: Function) -> Iterator[tuple[Function, bool]]:
