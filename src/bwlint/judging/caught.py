@@ -8,7 +8,6 @@ from pathlib import PurePath
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module, Operation
 from bwlint.readers.python.memory_queries import guarded
-from bwlint.sources.read import Unread, decode
 from bwlint.world.builds import ends_in
 from bwlint.world.headers import resolve
 
@@ -16,8 +15,7 @@ from bwlint.world.headers import resolve
 def caught_elsewhere(context: Context, module: Module, name: str) -> bool:
     """Whether a function that asks the driver is called somewhere, and always where a refusal is caught."""
     hits = context.search(module).word("python", name) if name.isidentifier() else ()
-    sources = (context.native.read(path) for path in dict.fromkeys(hit.file.real for hit in hits))
-    texts = (text for data in sources if not isinstance(data, Unread) and isinstance(text := decode(data), str))
+    texts = map(context.native.text, dict.fromkeys(hit.file.real for hit in hits))
     calls = [caught for text in texts for caught in guarded(text, name)]
     return bool(calls) and all(calls)
 

@@ -42,13 +42,7 @@ class Evidence:
     """Looks uses up, in the tree first and in the library table after it. `targets` are the chips asked about."""
 
     def __init__(
-        self,
-        tree: Tree,
-        definitions: Definitions,
-        graph: Graph,
-        libraries: Libraries,
-        native: Native,
-        targets: ChipSet,
+        self, tree: Tree, definitions: Definitions, graph: Graph, libraries: Libraries, native: Native, targets: ChipSet
     ) -> None:
         self._tree = tree
         self._native = native

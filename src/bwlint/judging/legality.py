@@ -353,10 +353,7 @@ def _source_draft(context: Context, module: Module, rule: RuleTraits, found: lis
     return Draft(
         rule=rule,
         place=DraftPlace(
-            module=module,
-            at=guard or first.operation.at,
-            admitted=chips,
-            certain=chips if first.carry else NONE,
+            module=module, at=guard or first.operation.at, admitted=chips, certain=chips if first.carry else NONE
         ),
         severity=severity,
         confidence=confidence,

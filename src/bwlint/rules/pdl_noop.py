@@ -34,7 +34,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if one.name in known_waits() or (one.kind == "atom" and switches(one.name)):
             waits[one.qualname].append(one)
     for function, found in waits.items():
-        if not _all_of_body(module, function):
+        if not any(one.kind == "body" and one.qualname == function for one in module.operations):
             yield from _waiting(context, module, found, _launching(context, module, function, launches))
     for one in launches:
         if switches(one.name):
@@ -49,11 +49,6 @@ class _EarlyLaunch:
 
 def _reaches(context: Context, module: Module, launch: Operation) -> bool:
     return bool(context.let_to(module, launch.at) & context.targets)
-
-
-def _all_of_body(module: Module, function: str) -> bool:
-    """Whether a kernel is all behind guards: that is what is wrong with it then."""
-    return any(one.kind == "body" and one.qualname == function for one in module.operations)
 
 
 def _launching(context: Context, module: Module, function: str, own: Sequence[Operation]) -> list[_EarlyLaunch]:

@@ -179,13 +179,8 @@ def _helper_splits(context: Context, judged: Judged) -> bool:
 def _against(judged: Judged, out: ChipSet, api: Admission) -> Draft:
     """The test is skipped where what it calls says that it works."""
     related = RelatedSpan(api.at, api.at.at, api.at.text)
-    found = _skipped(
-        judged,
-        out & api.chips,
-        severity="warning",
-        reason=f"`{api.name}` admits {api.chips}",
-        related=related,
-    )
+    reason = f"`{api.name}` admits {api.chips}"
+    found = _skipped(judged, out & api.chips, severity="warning", reason=reason, related=related)
     works = claims.need(api.name, out & api.chips, api.chips, f"`{api.name}` works on {plain(out & api.chips)} too")
     evidence = f"`{api.name}`, which the test calls, is for {api.chips}"
     remedy = Remedy("test", _letting_in(judged, out & api.chips), evidence=evidence, unsafe=_NEVER_RUN)

@@ -93,7 +93,7 @@ class Builds:
     def beside(self, real: str, called: re.Pattern[str]) -> Iterator[Module]:
         """The files beside a build file whose names begin like its own and have a word besides: build_5090.sh."""
         folder, own = os.path.split(real)
-        names = (name for name in _names(folder) if name != own and _first_word(name) == _first_word(own))
+        names = (name for name in names_in(folder) if name != own and _first_word(name) == _first_word(own))
         for name in islice(filter(called.search, names), _MOST_FILES):
             module = self._load(os.path.join(folder, name))
             if module is not None:
@@ -197,10 +197,11 @@ def _folders_above(real: str, last: str) -> Iterator[str]:
 
 def _build_files(folder: str) -> list[str]:
     """The names of the build files of a folder that may name sources."""
-    return [name for name in _names(folder) if name in _BUILD_FILES or name.endswith(".cmake")][:_MOST_FILES]
+    return [name for name in names_in(folder) if name in _BUILD_FILES or name.endswith(".cmake")][:_MOST_FILES]
 
 
-def _names(folder: str) -> list[str]:
+def names_in(folder: str) -> list[str]:
+    """The names in a folder, in order; none where it cannot be read."""
     try:
         return sorted(disk.names(folder))
     except OSError:

@@ -22,7 +22,7 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Carry, Hop, Module
 from bwlint.model.kinds import NAMED
 from bwlint.model.outline import Outline
-from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.read import Unread, read_bytes, text_of
 from bwlint.sources.recorder import memory, read
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root
@@ -103,6 +103,10 @@ class Native:
 
     def __post_init__(self) -> None:
         self.unbuilt = Unbuilt(self.searches)
+
+    def text(self, path: str) -> str:
+        """The text of a file; "" where it cannot be read."""
+        return text_of(self.read(path)) or ""
 
     def search(self, near: str) -> Search:
         """What the files of the project of a file have in them."""
@@ -245,16 +249,12 @@ class Native:
                 yield from _operations(Node(file.outline, definition))
 
     def _kernels(self, path: str) -> dict[str, tuple[str, ...]]:
-        data = self.read(path)
-        source = data if isinstance(data, Unread) else decode(data)
-        if isinstance(source, Unread):
-            return {}
         from bwlint.readers.kernels import kernel_sources
         from bwlint.readers.python import ReadError
         from bwlint.readers.python import parse as parse_python
 
         try:
-            return kernel_sources(parse_python(source))
+            return kernel_sources(parse_python(self.text(path)))
         except (ReadError, RecursionError):
             return {}
 
@@ -271,9 +271,8 @@ class Native:
         if path not in self._full:
             from bwlint.readers.cuda import read
 
-            data = self.read(path)
-            source = data if isinstance(data, Unread) else decode(data)
-            self._full[path] = None if isinstance(source, Unread) else read(path, source)
+            source = text_of(self.read(path))
+            self._full[path] = None if source is None else read(path, source)
         return self._full[path]
 
     def defines(self, name: str, path: str) -> bool:
@@ -335,9 +334,7 @@ class Native:
                 return None
             from bwlint.readers.cuda.outline import outline
 
-            data = self.read(path)
-            source = data if isinstance(data, Unread) else decode(data)
-            known = None if isinstance(source, Unread) else source
+            known = self.text(path)
             self._files[path] = _CppFile(outline(path, known), bool(_DEVICE_CODE.search(known))) if known else None
         return self._files[path]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bwlint.chips import NONE, ChipSet
 from bwlint.model.expr import Span
 from bwlint.model.outline import Definition, Outline
-from bwlint.sources.read import Unread, decode
+from bwlint.sources.read import text_of
 from bwlint.sources.recorder import memory
 from bwlint.sources.tree import package_root
 from bwlint.world.arrivals import ANY, NOBODY, Arrival, Arrivals, Stop, both
@@ -158,9 +158,8 @@ class NativeArrivals:
         return self._texts[path]
 
     def _read(self, path: str) -> _CppText | None:
-        data, outline = self.native.read(path), self.native.outline(path)
-        source = data if isinstance(data, Unread) else decode(data)
-        if isinstance(source, Unread) or outline is None:
+        source, outline = text_of(self.native.read(path)), self.native.outline(path)
+        if source is None or outline is None:
             return None
         from bwlint.readers.cuda.cut import cut
 

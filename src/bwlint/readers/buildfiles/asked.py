@@ -81,7 +81,7 @@ class AskedTargets:
     def _concerns(self, words: Sequence[str]) -> bool:
         """Whether a command names a variable that depends on the target."""
         first = self.joined[0]
-        return any(word in first.held or _reads(first, word) for word in words)
+        return any(word in first.held or first.of(word) is not None for word in words)
 
     def admitted(self, words: Sequence[str], texts: Texts) -> frozenset[str] | None:
         """The targets for which a condition may hold; None if it does not tell them apart."""
@@ -92,10 +92,6 @@ class AskedTargets:
             if len(set(answers.values())) > 1:
                 return frozenset(name for name, answer in answers.items() if answer is not False)
         return None
-
-
-def _reads(world: _World, word: str) -> bool:
-    return world.of(word) is not None
 
 
 def _leaf(world: _World, texts: Texts) -> Leaf:

@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bwlint.chips import ChipSet, TargetSet, group, words
+from bwlint.chips import NONE, ChipSet, TargetSet, group, words
 from bwlint.chips.mentions import from_generation, mentioned, of_generation
-from bwlint.chips.spelling import IN_NAMES, member
+from bwlint.chips.spelling import IN_NAMES, member, spelled
 from bwlint.chips.wording import plain
+from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Expr, Span, negate, walk, walk_through
-from bwlint.model.facts import Gate, Use
+from bwlint.model.facts import Gate, Module, Use
 from bwlint.model.findings import Confidence, Severity
 from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
 from bwlint.model.naming import spoken
@@ -553,3 +554,27 @@ def draft(judged: Judged, kept: Kept) -> Draft:
         cause=(judged.module.path, judged.gate.text) if kept.repeated else None,
         claims=(kept.claimed or behind(judged, out, works=True),),
     )
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    for one in module.operations:
+        names = [str(half.args[0]) for half in one.amounts] if one.kind == "glued" else []
+        out = ChipSet.joining(chip for name in names for chip in _spelled(name))
+        if not out & context.targets:
+            continue
+        says = f"no chip is called {one.name}"
+        yield Draft(
+            rule=RULE,
+            place=DraftPlace(module=module, at=one.at, admitted=NONE, certain=NONE),
+            severity="warning",
+            confidence="high",
+            message=f'keeps {plain(out)} out: without a comma "{names[0]}" "{names[1]}" is the one string "{one.name}"',
+            label=says,
+            advice="put the comma",
+            claims=(Claimed(claims.other(says, out & context.targets), one.at, module),),
+        )
+
+
+def _spelled(name: str) -> ChipSet:
+    found = spelled(name)
+    return ChipSet.where(lambda chip: found is not None and chip.joined == found.number)

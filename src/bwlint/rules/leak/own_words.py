@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.operations import on_the_host
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import only, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -68,7 +68,7 @@ def contradicted(context: Context, judged: Judged) -> Iterator[Draft]:
                 wrong,
                 said,
                 severity="note" if _asks_for_later(judged) else "warning",
-                message=f"lets {plain(wrong)} through, and {said.what} says that it is for {_plainly(named)}",
+                message=f"lets {plain(wrong)} through, and {said.what} says that it is for {only(named)}",
                 legal=named,
             )
             return
@@ -296,11 +296,6 @@ def behind(judged: Judged, chips: ChipSet, *, works: bool) -> Claimed:
     subject = judged.gate.name or judged.gate.qualname
     says = f"what is behind the test {'works' if works else 'does not work'} on {plain(chips)}"
     return Claimed(claims.need(subject, chips, chips if works else NONE, says), judged.at, judged.module)
-
-
-def _plainly(named: ChipSet) -> str:
-    said = plain(named)
-    return said if said.endswith("only") else f"{said} only"
 
 
 def _draft(
