@@ -14,7 +14,7 @@ from bwlint.model.facts import Hop, Use
 from bwlint.model.naming import spoken
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Need, called_after
-from bwlint.world.suites import Prepared, tests
+from bwlint.world.prepared import Prepared, tests
 
 
 def leak(context: Context, judged: Judged) -> tuple[Need, ChipSet] | None:

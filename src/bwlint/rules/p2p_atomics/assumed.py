@@ -15,7 +15,7 @@ from bwlint.model.expr import Expr
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Severity
 from bwlint.rules.p2p_atomics import RULE
-from bwlint.rules.p2p_atomics.paths import advice, chosen, claimed
+from bwlint.rules.p2p_atomics.switches import advice, chosen, claimed
 from bwlint.world.gates import Judged
 
 _NO_NVLINK = group("no-nvlink")
