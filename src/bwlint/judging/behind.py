@@ -217,15 +217,11 @@ def _asking(context: Context, judged: Judged) -> Iterator[Judged]:
     if not name.isidentifier():
         return
     word = re.compile(rf"\b{name}\b")
-    for module in _naming(context, judged.module, name):
+    found = (read_hit(context, hit) for hit in hits(context, judged.module, name))
+    files = {judged.module.path: judged.module, **{one.path: one for one in found if one is not None}}
+    for module in files.values():
         others = (gate for gate in module.gates if gate.at != judged.gate.at)
         yield from context.gates(module, [one for one in others if one.name == name != "" or word.search(one.text)])
-
-
-def _naming(context: Context, module: Module, name: str) -> Iterator[Module]:
-    """The Python files of the project that have a word, the one at hand first."""
-    found = (read_hit(context, hit) for hit in hits(context, module, name))
-    yield from {module.path: module, **{one.path: one for one in found if one is not None}}.values()
 
 
 def hits(context: Context, module: Module, name: str) -> tuple[Hit, ...]:

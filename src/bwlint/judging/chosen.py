@@ -38,7 +38,9 @@ def chooser(tree: Tree, module: Module, node: Expr, chip: int, way: int = 0) -> 
         test, then, otherwise = node.args
         asked = tree.value(module, test)
         taken = then if asks_yes(asked.spread()[chip]) else otherwise
-        return further(taken) or (_place(test) if asked.device else None)
+        if (at := further(taken)) is not None or not asked.device:
+            return at
+        return test.at or next((one.at for one in test.args[0] if one.at is not None), None)
     if node.op == "index":
         table, key = node.args
         return _row(tree, module, table, key, chip) or further(table, key)
@@ -76,11 +78,6 @@ def _element(tree: Tree, module: Module, node: Expr, chip: int) -> Span | None:
             at: Span | None = one.at
             return at
     return None
-
-
-def _place(test: Expr) -> Span | None:
-    """Where a test stands; of several that were put together, the first."""
-    return test.at or next((one.at for one in test.args[0] if one.at is not None), None)
 
 
 def asks_yes(lane: object) -> bool:

@@ -98,7 +98,8 @@ class Evidence:
         """What a side needs further on: as an object that it makes, or as a text by which somebody picks a way."""
         if use.how == "text" and use.role and not use.call and module.language == "python":
             return self._of_nodes(self._definitions.behind_text(module.path, use), use)
-        return self.of_object(module, use) if _is_whole(side, use) else None
+        whole = use.how == "call" and side.value is not None and side.value.at == use.at
+        return self.of_object(module, use) if whole else None
 
     def of_object(self, module: Module, use: Use) -> Need | None:
         """What a class needs that is picked to make an object of: what one of its methods surely comes to."""
@@ -288,25 +289,9 @@ def handed_out(side: Side) -> Iterator[Use]:
         yield replace(use, how="call") if use.how == "name" and use.at == whole else use
 
 
-def _is_whole(side: Side, use: Use) -> bool:
-    """Whether a use is all that a side returns or assigns."""
-    return use.how == "call" and side.value is not None and side.value.at == use.at
-
-
 def _need(proof: NeedProof, use: Use) -> Need:
-    return Need(
-        proof.legal,
-        PROOF,
-        proof.what,
-        proof.source,
-        use,
-        proof.hops,
-        proof.arriving,
-        proof.kind,
-        proof.where,
-        proof.operation,
-        proof.pairs,
-    )
+    shown = (proof.hops, proof.arriving, proof.kind, proof.where, proof.operation, proof.pairs)
+    return Need(proof.legal, PROOF, proof.what, proof.source, use, *shown)
 
 
 def claimed(need: Need, module: Module, chips: ChipSet) -> Claimed:

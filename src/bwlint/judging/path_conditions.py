@@ -54,19 +54,15 @@ class Answers:
         if test.op == "not":
             return self._left(test.args[0], not outcome, chip)
         if test.op not in ("and", "or"):
-            return self._leaf(test, outcome, chip)
+            may, must = self._sets(test)
+            known = chip in must or chip not in may
+            return ((bare(test), outcome),) if not known else () if (chip in must) == outcome else None
         if (test.op == "and") == outcome:
             return self._all(test.args[0], outcome, chip)
         ways = [left for item in test.args[0] if (left := self._left(item, outcome, chip)) is not None]
         if not ways or () in ways:
             return () if ways else None
         return ways[0] if len(ways) == 1 else ((bare(test), outcome),)
-
-    def _leaf(self, test: Expr, outcome: bool, chip: Chip) -> Left | None:
-        may, must = self._sets(test)
-        if chip in must or chip not in may:
-            return () if (chip in must) == outcome else None
-        return ((bare(test), outcome),)
 
     def _sets(self, test: Expr) -> tuple[ChipSet, ChipSet]:
         """The chips on which a test may hold, and on which it must."""

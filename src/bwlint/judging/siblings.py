@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, group, spelling
 from bwlint.judging.context import Context
-from bwlint.model.expr import Span, walk_through
+from bwlint.model.expr import walk_through
 from bwlint.model.facts import Gate, Hop, Module, Side, Use
 from bwlint.model.kinds import ANSWERS
 from bwlint.sources.tree import module_name
@@ -104,7 +104,9 @@ def users(context: Context, judged: Judged, family: ChipSet) -> Iterator[Judged]
 def asking(context: Context, judged: Judged) -> Iterator[Judged]:
     """Gates of the project that ask a flag or a predicate."""
     yield from _users_here(context, judged)
-    yield from _users_elsewhere(context, judged)
+    for module, place in asking_files(context, judged):
+        if module is not judged.module:
+            yield from (one for one in context.gates(module, place=place) if judged.gate.name in one.mentioned)
 
 
 def parts(judged: Judged, family: ChipSet) -> bool:
@@ -134,13 +136,9 @@ def asks(other: Judged, judged: Judged) -> bool:
         other.gate.leaf,
         *(value.at for value in walk_through(other.gate.test, other.module.slots, MAX_DEFINITIONS)),
     )
-    through = any(at is not None and _same(gate.at, at) and not other.gate.at.holds(at) for at in places)
+    asked = (at for at in places if at is not None and not other.gate.at.holds(at))
+    through = any(gate.at.holds(at) or at.holds(gate.at) for at in asked)  # a part of it, or it in `bool(...)`
     return through or (gate.name in other.mentioned and (_is_global(gate) or _same_object(gate, other.gate)))
-
-
-def _same(answer: Span, value: Span) -> bool:
-    """Whether a value is of an answer: a part of it, or the answer in `bool(...)` and the like."""
-    return answer.holds(value) or value.holds(answer)
 
 
 def _same_object(flag: Gate, other: Gate) -> bool:
@@ -148,12 +146,6 @@ def _same_object(flag: Gate, other: Gate) -> bool:
     in_body = other.qualname.rpartition(".")[0] == flag.qualname
     owner = flag.qualname if in_body else flag.qualname.rpartition(".")[0]
     return flag.kind == "flag" and owner != "" and other.qualname.rpartition(".")[0] == owner
-
-
-def _users_elsewhere(context: Context, judged: Judged) -> Iterator[Judged]:
-    for module, place in asking_files(context, judged):
-        if module is not judged.module:
-            yield from (one for one in context.gates(module, place=place) if judged.gate.name in one.mentioned)
 
 
 def asking_files(context: Context, judged: Judged) -> Iterator[tuple[Module, str]]:

@@ -96,10 +96,10 @@ def _only_probed(judged: Judged, need: Need) -> bool:
 
 
 def _split(context: Context, judged: Judged) -> Iterator[Draft]:
-    parts = family_split.split(context, judged)
-    if parts is None and not _helper_splits(context, judged):
-        return
-    missing = context.targets & judged.sets.live - judged.may
+    parts, live = family_split.split(context, judged), context.targets & judged.sets.live
+    missing = live - judged.may
+    if parts is None and (not missing or missing == live):
+        return  # nor does a helper part them
     api = admits(context, judged, missing) or suites.admits(context, judged, missing)
     if api is not None:
         told = "note" if reasons.untried(judged) else _by_build(context, judged, missing, api)
@@ -169,11 +169,6 @@ def _askers(context: Context, judged: Judged) -> Iterator[Judged]:
     for other in context.beside(judged.module):
         if other is not judged and other.gate.kind == "helper-call" and other.gate.name == helper:
             yield other
-
-
-def _helper_splits(context: Context, judged: Judged) -> bool:
-    here = judged.may & context.targets
-    return bool(here) and here != context.targets & judged.sets.live
 
 
 def _against(judged: Judged, out: ChipSet, api: Admission) -> Draft:

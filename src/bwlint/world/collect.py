@@ -206,7 +206,7 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
     idle = _idle.get(real)
     if idle is not None and not handed and (idle.module.name, idle.brought) == (dotted, brought):
         return idle.module
-    key = _loaded_key(data, kind, real, dotted, brought, handed, matters=matters)
+    key = kept.key("loaded", data, kind, real, dotted, sorted(handed), brought, matters)
     try:
         # Around the index: what takes too much here and now is not kept as what the file says.
         with bounded():
@@ -216,19 +216,6 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
     except Exception as error:
         faults.note(error, real, "reading")
         return None
-
-
-def _loaded_key(
-    data: bytes,
-    kind: str,
-    real: str,
-    dotted: str,
-    brought: frozenset[str],
-    handed: frozenset[tuple[str, str]],
-    *,
-    matters: bool,
-) -> bytes:
-    return kept.key("loaded", data, kind, real, dotted, sorted(handed), brought, matters)
 
 
 class _Idle(NamedTuple):
@@ -248,7 +235,7 @@ def _put_by(module: Module, kind: str, data: bytes, brought: frozenset[str]) -> 
     _idle[module.path] = _Idle(module, brought)
     if _in_pool and kept.store() is not None:
         matters = may_matter(kind, module.path, data, brought)
-        key = _loaded_key(data, kind, module.path, module.name, brought, frozenset(), matters=matters)
+        key = kept.key("loaded", data, kind, module.path, module.name, [], brought, matters)
         kept.answered(key, lambda: module)
 
 

@@ -236,9 +236,8 @@ class Preparations:
         owner, _, name = qualname.rpartition(".")
         if not owner and setup.definition.kind == "setup":
             folder = os.path.dirname(outline.path) + os.sep
-            files = (
-                [one for one in search.files("python") if one.real.startswith(folder)] if _is_shared(outline) else []
-            )
+            shared = os.path.basename(outline.path) == _CONFTEST
+            files = [one for one in search.files("python") if shared and one.real.startswith(folder)]
         else:
             files = [hit.file for hit in search.word("python", owner or name)]
         for file in [one for one in dict.fromkeys(files) if TEST_FILE.search(one.real)][:MAX_FILES]:
@@ -271,10 +270,6 @@ def _setups(around: tuple[tuple[Outline, str], ...]) -> Iterator[Node]:
 
 def _is_fixture(node: Node) -> bool:
     return any(use.name.rpartition(".")[2] == "fixture" for use in node.definition.marks)
-
-
-def _is_shared(outline: Outline) -> bool:
-    return os.path.basename(outline.path) == _CONFTEST
 
 
 def _conftests(path: str) -> Iterator[str]:

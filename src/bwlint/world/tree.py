@@ -133,10 +133,8 @@ class Tree:
         """A file that imports from a folder around itself is part of a package, if nothing else says so."""
         around, found, _ = path.rpartition(f"{os.sep}{dotted.partition('.')[0]}{os.sep}")
         if found and around not in self._roots:
-            self._roots[around] = None
             self.expected.append(around)
-            for name in [name for name, file in self._files.items() if file is None]:
-                del self._files[name]
+            self.expect_again((around,))
 
     def expect_again(self, roots: Sequence[str]) -> None:
         """What `expect` has come to in an earlier run, for a file that is not judged again."""

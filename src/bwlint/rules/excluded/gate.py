@@ -120,8 +120,8 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
         return Kept(out, "warning", "medium", reason, repeated=True)
     if ends:
         return _of_arms(context, judged, arms, out)
-    rest = _of_ampere if _exact_ampere(judged) else _of_what_is_behind
-    return rest(context, judged, out)
+    exact = judged.core & _AMPERE == _LARGE_AMPERE and judged.gate.kind in BRANCHES  # 8.0 and not 8.6: joined digits
+    return (_of_ampere if exact else _of_what_is_behind)(context, judged, out)
 
 
 def _said_why(judged: Judged, out: ChipSet) -> str:
@@ -142,15 +142,10 @@ def _is_asked(context: Context, judged: Judged) -> bool:
     """Whether a table is asked in its file by who has an error, or something else, where there is no row, or gives
     others the same as these.
     """
-    name = judged.gate.name
-    if judged.gate.kind == "table" and judged.gate.no.empty:
-        return True
-    return judged.gate.kind == "table" and any(
-        other.gate.kind == "lookup"
-        and other.gate.name.rpartition(".")[2] == name
-        and (other.gate.no.ends == "raise" or other.gate.no.empty)
-        for other in context.beside(judged.module)
-    )
+    gates = (other.gate for other in context.beside(judged.module) if other.gate.kind == "lookup")
+    asking = (gate for gate in gates if gate.name.rpartition(".")[2] == judged.gate.name)
+    strict = judged.gate.no.empty or any(gate.no.ends == "raise" or gate.no.empty for gate in asking)
+    return judged.gate.kind == "table" and strict
 
 
 def _arms(judged: Judged) -> list[Gate]:
@@ -272,11 +267,8 @@ def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     if judged.in_test or judged.other.ends != "raise" or judged.gate.kind in LISTED:
         return None  # who reads a list decides what becomes of the others
     for use in judged.working.uses:
-        if (
-            not use.sure
-            or use.how != "call"
-            or any(out - proof.legal for proof in context.evidence.proofs(judged.module, use))
-        ):
+        proofs = context.evidence.proofs(judged.module, use) if use.sure and use.how == "call" else None
+        if proofs is None or any(out - proof.legal for proof in proofs):
             continue
         for other in context.evidence.own_gates(judged.module, use):
             if _is_row(other) and out <= other.core and not other.sets.guessed:
@@ -324,9 +316,8 @@ def _of_twins(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
         return None
     names = judged.module.names
     for name, node in names.items():
-        if node.op != "import" or is_question(name) or not _called_for(name) & judged.admitted - out:
-            continue
-        if _called_for(name) & out:
+        called = _called_for(name) if node.op == "import" and not is_question(name) else NONE
+        if called & out or not called & judged.admitted:
             continue
         for other in context.evidence.beside(judged.module, Use(name, "call", judged.at)):
             if other.text not in names and out <= _called_for(other.text) and _stem(other.text) == _stem(name):
@@ -404,13 +395,8 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
     small = judged.admitted & _SMALL_SHARED
     if small and any(out <= from_generation(text.text) for text in judged.other.texts):
-        return Kept(
-            out,
-            "warning",
-            "medium",
-            f"its own words promise newer chips, and what runs on {plain(small)} runs on {plain(out)}",
-            repeated=True,
-        )
+        reason = f"its own words promise newer chips, and what runs on {plain(small)} runs on {plain(out)}"
+        return Kept(out, "warning", "medium", reason, repeated=True)
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
         reason = "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs"
         return Kept(out, "warning", "medium", reason)
@@ -446,11 +432,6 @@ def _of_compiled(judged: Judged, out: ChipSet) -> Kept | None:
     return Kept(out, "note", "low", f"it stops at {plain(judged.core & _DATACENTER)}, and Triton compiles for 12.x too")
 
 
-def _exact_ampere(judged: Judged) -> bool:
-    """8.0 and not 8.6: joined digits compared where a generation is meant."""
-    return judged.core & _AMPERE == group("large-ampere") and judged.gate.kind in BRANCHES
-
-
 def _picks_small_shared(judged: Judged) -> bool:
     """`major == 8 && minor > 0`: 8.6 and 8.9 without 8.0."""
     of_flag = judged.gate.is_a("condition") and judged.gate.test.op == "var"  # told where the flag is set
@@ -472,9 +453,8 @@ def _called_blackwell(context: Context, judged: Judged, out: ChipSet) -> Kept | 
         return None
     asked_elsewhere = judged.gate.kind == "predicate" or judged.gate.qualname == "<module>"
     if judged.gate.kind in ANSWERS and asked_elsewhere and _blackwell(judged.gate.name):
-        return Kept(
-            out, "note", "low", f"`{judged.gate.name}` holds on {judged.core} alone, and they are Blackwell too"
-        )
+        reason = f"`{judged.gate.name}` holds on {judged.core} alone, and they are Blackwell too"
+        return Kept(out, "note", "low", reason)
     texts = [text.text for text in judged.gate.yes.texts]
     if judged.gate.kind == "condition" and any(_blackwell(text) and _AVOIDED.search(text) for text in texts):
         reason = f"what it avoids on Blackwell is avoided on {judged.core} alone, and they are Blackwell too"

@@ -41,7 +41,8 @@ class _Picked:
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     drafts: dict[Span, Draft] = {}
-    for user, call in (*_calls(module), *_calls_of_others(context, module)):
+    own = ((module, one) for one in module.operations if one.kind in ("picked", "told"))
+    for user, call in (*own, *_calls_of_others(context, module)):
         for found in _wrong(context, user, call):
             if found.module is not module:
                 continue
@@ -49,10 +50,6 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             if found.call.at not in (related.at for related in one.related):
                 drafts[found.at] = replace(one, related=(*one.related, _at_call(found)))
     yield from drafts.values()
-
-
-def _calls(module: Module) -> Iterator[tuple[Module, Operation]]:
-    yield from ((module, one) for one in module.operations if one.kind in ("picked", "told"))
 
 
 def _calls_of_others(context: Context, module: Module) -> Iterator[tuple[Module, Operation]]:

@@ -185,7 +185,8 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
     others = tuple(RelatedSpan(module, entry.switch.at, "and here") for entry in entries[1:])
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
     proved_wrong = path == "remote-atomic" and works and not asked
-    asked = asked or (_asked_by_callers(context, module, first.switch) if path == "remote-atomic" else ())
+    if path == "remote-atomic" and not asked:
+        asked = _asked_in(context.native.naming(_last(first.switch.qualname), module.path))
     said = _ASKED_ELSEWHERE if asked else _said(first.switch, path)
     sure = sure and not context.in_test(module)
     sure = sure and bool(proved_wrong or any(_sure(context, module, entry.switch) for entry in entries))
@@ -260,7 +261,8 @@ def _said(switch: Operation, path: str) -> str:
 
 def _skip(context: Context, module: Module, switch: Operation) -> Draft:
     variable, tests = (argument.args[0] for argument in switch.amounts[2:])
-    declared = [_told_at(module, one, "said here to be otherwise") for one in _of(module, "declared", variable)]
+    said = "said here to be otherwise"
+    declared = [RelatedSpan(module, one.at, said) for one in _of(module, "declared", variable)]
     against = f", although line {declared[0].at.line} says otherwise" if declared else ""
     return Draft(
         rule=RULE,
@@ -285,17 +287,13 @@ def _readers(context: Context, module: Module, variable: str) -> tuple[RelatedSp
     """Where the answer of a variable decides, in this file or in others."""
     files = (module, *(other for other, _ in other_files(context, module, variable)))
     found = ((file, one) for file in files for one in _of(file, "reads", variable))
-    return tuple(_told_at(file, one, "decides here") for file, one in islice(found, _RELATED))
+    return tuple(RelatedSpan(file, one.at, "decides here") for file, one in islice(found, _RELATED))
 
 
 def _of(module: Module, name: str, variable: str) -> Iterator[Operation]:
     for one in module.operations:
         if one.kind == "peer-switch" and one.name == name and one.amounts[2].args[0] == variable:
             yield one
-
-
-def _told_at(module: Module, one: Operation, message: str) -> RelatedSpan:
-    return RelatedSpan(module, one.at, message)
 
 
 def _option(context: Context, module: Module, switch: Operation) -> Iterator[Draft]:
@@ -332,10 +330,6 @@ def _asked_near(context: Context, module: Module) -> tuple[RelatedSpan, ...]:
     headers = context.tree.headers
     beside = [other for other in headers.known() if other.path.rpartition("/")[0] == folder]
     return _asked_in((*headers.included(module), *beside))
-
-
-def _asked_by_callers(context: Context, module: Module, switch: Operation) -> tuple[RelatedSpan, ...]:
-    return _asked_in(context.native.naming(_last(switch.qualname), module.path))
 
 
 def _asked_in(files: Iterable[Module]) -> tuple[RelatedSpan, ...]:

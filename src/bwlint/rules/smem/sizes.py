@@ -18,7 +18,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.path_conditions import Answers, Left, satisfiable
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import HANDLER, Module, Operation, Path
-from bwlint.model.findings import Claim, Confidence, Severity
+from bwlint.model.findings import Confidence, Severity
 from bwlint.model.kinds import OperationKind
 from bwlint.rules.smem import RULE
 from bwlint.sources.tree import package_root, project_folder
@@ -175,6 +175,7 @@ def _tile(
     sure = not larger or about_memory or _widest(pick) > most(next(iter(ours)))
     shared = ChipSet.where(lambda chip: most(chip) > most(next(iter(ours))) and _takes(answers, pick, chip))
     limit = kib(most(next(iter(ours))))
+    says = f"a block of {plain(ours)} has too little shared memory for the tile {pick.text}"
     message = (
         f"{plain(ours)} {_take(ours)} the tile of {plain(shared)} ({pick.text}); {plain(peers)}, with the same"
         f" {limit} of shared memory for a block, {_take(peers)} a smaller one ({small.text})"
@@ -186,7 +187,7 @@ def _tile(
         label="the larger tile",
         advice=f"give {plain(ours)} the tile of {plain(peers)}, or choose by the shared memory that the device has",
         chips=ours,
-        claimed=Claimed(_too_large(pick, ours), pick.at),
+        claimed=Claimed(claims.need(pick.text, ours, NONE, says), pick.at),
         severity="warning" if sure and _shipped(context, module, pick) else "note",
         confidence="medium" if sure else "low",
         related=(
@@ -224,11 +225,6 @@ def _head_bound(test: Expr) -> int:
     name, bound = test.args[1]
     named = any(isinstance(arg, str) and _HEAD.search(arg) for arg in name.args)
     return bound.args[0] if named and bound.op == "const" and isinstance(bound.args[0], int) else 0
-
-
-def _too_large(pick: Pick, chips: ChipSet) -> Claim:
-    says = f"a block of {plain(chips)} has too little shared memory for the tile {pick.text}"
-    return claims.need(pick.text, chips, NONE, says)
 
 
 def _take(chips: ChipSet) -> str:
