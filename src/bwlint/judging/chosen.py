@@ -22,10 +22,7 @@ class Elsewhere(Exception):
 
 
 def chooser(tree: Tree, module: Module, node: Expr, chip: int, way: int = 0) -> Span | None:
-    """The test or the row in this file that decides a value on a chip (its number); None where nothing is seen.
-
-    Raises `Elsewhere`.
-    """
+    """The test or row of this file that decides a value on a chip (its number), if one is seen. Raises `Elsewhere`."""
     if way > MAX_WAY:
         return None
 
@@ -38,9 +35,7 @@ def chooser(tree: Tree, module: Module, node: Expr, chip: int, way: int = 0) -> 
         test, then, otherwise = node.args
         asked = tree.value(module, test)
         taken = then if asks_yes(asked.spread()[chip]) else otherwise
-        if (at := further(taken)) is not None or not asked.device:
-            return at
-        return test.at or next((one.at for one in test.args[0] if one.at is not None), None)
+        return further(taken) or (_place(test) if asked.device else None)
     if node.op == "index":
         table, key = node.args
         return _row(tree, module, table, key, chip) or further(table, key)
@@ -78,6 +73,11 @@ def _element(tree: Tree, module: Module, node: Expr, chip: int) -> Span | None:
             at: Span | None = one.at
             return at
     return None
+
+
+def _place(test: Expr) -> Span | None:
+    """Where a test stands; of several that were put together, the first."""
+    return test.at or next((one.at for one in test.args[0] if one.at is not None), None)
 
 
 def asks_yes(lane: object) -> bool:

@@ -166,9 +166,7 @@ class Context:
                     yield other, side
 
     def compiling(self, module: Module, function: str = "") -> tuple[Carry, ...]:
-        """What builds compile a file for, or, of a header that none names, the files that include it and lead to one
-        of its functions.
-        """
+        """What builds compile a file for; a header that none names, the files that include it and use a function."""
         own = self.builds.of(module)
         including = () if own else self.builds.including(module, self.tree.headers)
         carries = (found for code, found in including if self.emits(code, module, function))

@@ -133,9 +133,7 @@ class Evidence:
                 yield list(self._definitions.heritage(Node(outline, found)))
 
     def beside(self, module: Module, use: Use) -> Iterator[Hop]:
-        """The other top-level definitions of the file to which a use leads that take the keywords that its file gives
-        to it, each with its name.
-        """
+        """The other top-level definitions of the file to which a use leads that take its keywords, by name."""
         place = self._definitions.definition(module, use)
         given = keywords_given(Texts().source(module.path) or "", use.name)
         for name, found in place.outline.definitions.items() if place is not None else ():

@@ -413,9 +413,7 @@ def _is_trap(one: _Placed) -> bool:
 
 
 def _to_mend(context: Context, module: Module, operation: Operation) -> Span | None:
-    """The innermost guard around an operation that asks for the target; of one that asks for a macro of the file, the
-    guard that defines it.
-    """
+    """The innermost guard around an operation that asks for the target; of one for a macro, the guard of that."""
     guards = context.guards.get(module.path, ())
     inner = max((one for one in guards if one.working.holds(operation.at)), key=lambda one: one.guard.at, default=None)
     if inner is None:

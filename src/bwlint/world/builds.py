@@ -283,9 +283,7 @@ def named_for(carry: Carry) -> ChipSet:
 
 
 def pairs_of(carry: Carry, *, ptx: bool = True) -> Iterator[str]:
-    """What a build asks nvcc for, as far as bwlint knows the targets: "compute_90,sm_90", and of its PTX
-    "compute_90,compute_90".
-    """
+    """What a build asks nvcc for, of known targets: "compute_90,sm_90", of its PTX "compute_90,compute_90"."""
     arch = next(known_targets([carry.text]), None) if carry.kind == "gencode" else None
     for target in known_targets(carry.sass):
         yield pair_of(arch or target, target)

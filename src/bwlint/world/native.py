@@ -303,9 +303,7 @@ class Native:
         return file.outline if file is not None else None
 
     def paths_naming(self, word: str, near: str, folder: str = "") -> tuple[str, ...]:
-        """The C++ files of the project, or of one folder, that name something, what nobody compiles left out; none
-        where too many do.
-        """
+        """The C++ files of the project, or of a folder, that name something and that somebody compiles; none of too many."""
         search = self.search(near)
         if not search.complete("cuda"):
             return ()
@@ -351,9 +349,7 @@ class Native:
         return (*compiled, *self._refusal(node), *self._build(node))
 
     def leads(self, node: Node) -> tuple[Edge, ...]:
-        """The definitions that one surely calls, and of a class what it is called for, else one of its methods that do
-        anything.
-        """
+        """The definitions that one surely calls, and of a class what it is called for, else one of its methods."""
         methods = tuple(self._methods(node))
         methods = tuple(one for one in methods if one.definition.qualname.endswith(".operator()")) or methods
         return (*self._calls(node), Edge(methods)) if methods else tuple(self._calls(node))

@@ -202,9 +202,7 @@ class Preparations:
                     break
 
     def _let_to(self, test: Node, but: Key | None = None) -> ChipSet:
-        """The chips that neither what runs before a test, `but` for one of that, nor its marks that have a name surely
-        keep away.
-        """
+        """The chips that neither marks with a name nor what runs before a test, `but` for one of that, surely keep away."""
         if (test.key, but) not in self._let_in:
             chips = self._marked(test)
             for node in self.before(test):

@@ -539,9 +539,7 @@ class _CmakeFile:
         return [source for source in self._sources(command.arguments) if source in known]
 
     def _note_offers(self, command: Command) -> None:
-        """`if(name IN_LIST list)` and `list(FIND list name)` over a variable: the list decides which names are
-        accepted. One with numbers is of architectures where the variable is called so.
-        """
+        """The lists that are looked into accept names: `if(name IN_LIST list)`, `list(FIND list name)`."""
         words = command.words
         looked = [(words[at - 1], words[at + 1]) for at in range(1, len(words) - 1) if words[at] == "IN_LIST"]
         if command.name == "list" and words[:1] == ("FIND",) and len(words) > 3:

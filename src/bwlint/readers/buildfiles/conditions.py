@@ -42,9 +42,7 @@ def _either(words: Sequence[str], place: int, leaf: Leaf) -> tuple[Truth, int]:
 
 
 def _reduced(values: list[Truth], operators: list[str]) -> Truth:
-    """AND and OR have no precedence, and CMake joins neighbours pair by pair: a AND b AND c OR d is
-    (a AND b) AND (c OR d).
-    """
+    """CMake joins neighbours pair by pair: a AND b AND c OR d is (a AND b) AND (c OR d)."""
     while operators:
         pairs = range(0, len(values) - 1, 2)
         joined = [_joined(operators[place], values[place], values[place + 1]) for place in pairs]

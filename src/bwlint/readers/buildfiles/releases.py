@@ -101,9 +101,7 @@ def _may_pick(data: bytes) -> bool:
 
 
 def _picked(source: str, places: Places) -> Iterator[Operation]:
-    """`if [ "$CUDA" = cu129 ]; then ARCH=12.0a; else ARCH=12.0f; fi`: the target of the first arm, with that of the
-    second and the releases for which the first is surely taken.
-    """
+    """`if [ "$CUDA" = cu129 ]; then ARCH=12.0a; else ARCH=12.0f; fi`: each target of the first of two arms."""
     picks = _ARMS.finditer(source) if _may_pick(source.encode("utf-8", "surrogatepass")) else ()
     for match in islice(picks, _MOST):
         first, second = spelled(match["first"]), spelled(match["second"])

@@ -91,9 +91,7 @@ def _is_none_of_them(said: object) -> bool:
 
 
 def _answer(context: Context, module: Module, function: Function, name: Expr, text: str) -> object:
-    """What a function gives for a name; tests of anything else are taken as passed, and ways out that are theirs alone
-    as not taken.
-    """
+    """What a function gives for a name, if tests of anything else are passed and their own ways out not taken."""
     for path, value in function.returns:
         *tests, answer = (_with(module, one, name, text) for one in (*path, value))
         asked = [test for test, one in zip(tests, path, strict=True) if test != _with(module, one)]

@@ -125,9 +125,7 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
 
 
 def _said_why(judged: Judged, out: ChipSet) -> str:
-    """ "meant" where somebody says that these chips are kept out on purpose, or for want of a certificate; "known"
-    where what goes wrong on them is said, which may be mended by now.
-    """
+    """ "meant" where somebody says that these chips are kept out on purpose; "known" where what goes wrong there is said."""
     if _MEANT.search(judged.gate.comment) or certified(judged):
         return "meant"
     function = judged.module.functions.get(judged.gate.qualname)
@@ -139,9 +137,7 @@ def _said_why(judged: Judged, out: ChipSet) -> str:
 
 
 def _is_asked(context: Context, judged: Judged) -> bool:
-    """Whether a table is asked in its file by who has an error, or something else, where there is no row, or gives
-    others the same as these.
-    """
+    """Whether a table is asked by who has an error, or something else, where there is no row, or gives others the same."""
     gates = (other.gate for other in context.beside(judged.module) if other.gate.kind == "lookup")
     asking = (gate for gate in gates if gate.name.rpartition(".")[2] == judged.gate.name)
     strict = judged.gate.no.empty or any(gate.no.ends == "raise" or gate.no.empty for gate in asking)
@@ -183,9 +179,7 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
 
 
 def _closed_in_device_code(context: Context, judged: Judged, out: ChipSet) -> RelatedSpan | None:
-    """A guard of device code that the file includes, which ends in an error for these chips as well: who opens the
-    host's test alone trades an error for a kernel that does nothing.
-    """
+    """A guard of included device code that ends in an error for these chips too: to open the host's test gains nothing."""
     ours, theirs = TargetSet.native(out), TargetSet.native(_SMALL_SHARED)
     modules = (judged.module, *context.tree.headers.included(judged.module)) if judged.module.language == "cuda" else ()
     for module in modules:
@@ -279,9 +273,7 @@ def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
 
 
 def _is_row(judged: Judged) -> bool:
-    """Whether a test names chips one by one and does something for them: a table, or an arm that neither ends in an
-    error nor says no.
-    """
+    """Whether a test names chips one by one and does something for them: a table, or an arm that is no error and no no."""
     if judged.gate.kind in LISTED or judged.gate.is_a("lookup"):
         return True
     side = judged.gate.yes

@@ -46,9 +46,7 @@ class VersionTest:
 
 
 def version_tests(node: Expr, slots: Sequence[Expr]) -> tuple[VersionTest, ...]:
-    """The comparisons that an expression makes with the CUDA version, all of which have to hold; () if it makes none,
-    or others too.
-    """
+    """The comparisons with the CUDA version that make up an expression, all of which have to hold; else ()."""
     if node.op == "call":
         return tuple(_called(node, slots))
     if node.op != "cmp":
