@@ -359,7 +359,7 @@ def _begin(began: int | None, is_kept: bool, is_recorded: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What a process of the pool says of some files, what it has looked at for it, and the new things that it has made."""
+    """What a process of the pool says of some files, what it has looked at for it, and the new things it made."""
 
     results: list[ReadResult]
     looks: disk.Looks

@@ -164,7 +164,7 @@ class Definitions:
                     waiting.append(after)
 
     def calls(self, node: Node) -> Iterator[tuple[Span, Node]]:
-        """What the calls in a definition may run, each with its call: what making a class runs, and the backward of an apply."""
+        """What the calls in a definition may run, each with its call: also of a class, and the backward of an apply."""
         for use in (use for use in node.definition.uses if use.how == "call"):
             for after in self._after(node, use):
                 yield use.at, after

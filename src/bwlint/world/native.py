@@ -303,7 +303,7 @@ class Native:
         return file.outline if file is not None else None
 
     def paths_naming(self, word: str, near: str, folder: str = "") -> tuple[str, ...]:
-        """The C++ files of the project, or of a folder, that name something and that somebody compiles; none of too many."""
+        """The C++ files of the project, or of a folder, that name something and are compiled; none of too many."""
         search = self.search(near)
         if not search.complete("cuda"):
             return ()

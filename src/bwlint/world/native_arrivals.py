@@ -110,7 +110,7 @@ class NativeArrivals:
             yield self.python.of_name(package_root(home.outline.path), operation)
 
     def _mentions(self, near: str, name: str, is_free: bool) -> Iterator[_Mention]:
-        """The mentions of a name that may use it: no definition, no declaration, no member for a function. Raises `Untold`."""
+        """The mentions that may use a name: no definition, declaration, or member for a function. Raises `Untold`."""
         search = self.native.search(near)
         hits = search.word("cuda", name) if len(name) >= _SHORTEST and search.complete("cuda") else ()
         if not 0 < len(hits) <= MAX_USES:

@@ -202,7 +202,7 @@ class Preparations:
                     break
 
     def _let_to(self, test: Node, but: Key | None = None) -> ChipSet:
-        """The chips that neither marks with a name nor what runs before a test, `but` for one of that, surely keep away."""
+        """The chips that neither named marks nor what runs before a test, `but` for one of it, surely keep away."""
         if (test.key, but) not in self._let_in:
             chips = self._marked(test)
             for node in self.before(test):

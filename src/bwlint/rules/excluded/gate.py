@@ -125,7 +125,7 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
 
 
 def _said_why(judged: Judged, out: ChipSet) -> str:
-    """ "meant" where somebody says that these chips are kept out on purpose; "known" where what goes wrong there is said."""
+    """ "meant" where somebody says that these chips are kept out on purpose; "known" where it says what goes wrong."""
     if _MEANT.search(judged.gate.comment) or certified(judged):
         return "meant"
     function = judged.module.functions.get(judged.gate.qualname)
@@ -137,7 +137,7 @@ def _said_why(judged: Judged, out: ChipSet) -> str:
 
 
 def _is_asked(context: Context, judged: Judged) -> bool:
-    """Whether a table is asked by who has an error, or something else, where there is no row, or gives others the same."""
+    """Whether a table is asked by who has an error, or something else, where there is no row; or others get the same."""
     gates = (other.gate for other in context.beside(judged.module) if other.gate.kind == "lookup")
     asking = (gate for gate in gates if gate.name.rpartition(".")[2] == judged.gate.name)
     strict = judged.gate.no.empty or any(gate.no.ends == "raise" or gate.no.empty for gate in asking)
@@ -179,7 +179,7 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
 
 
 def _closed_in_device_code(context: Context, judged: Judged, out: ChipSet) -> RelatedSpan | None:
-    """A guard of included device code that ends in an error for these chips too: to open the host's test gains nothing."""
+    """A guard of included device code that ends in an error for these chips too: to open the host's test is no gain."""
     ours, theirs = TargetSet.native(out), TargetSet.native(_SMALL_SHARED)
     modules = (judged.module, *context.tree.headers.included(judged.module)) if judged.module.language == "cuda" else ()
     for module in modules:
@@ -273,7 +273,7 @@ def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
 
 
 def _is_row(judged: Judged) -> bool:
-    """Whether a test names chips one by one and does something for them: a table, or an arm that is no error and no no."""
+    """Whether a test names chips one by one and does something for them: a table, or an arm that refuses nobody."""
     if judged.gate.kind in LISTED or judged.gate.is_a("lookup"):
         return True
     side = judged.gate.yes

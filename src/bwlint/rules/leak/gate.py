@@ -103,7 +103,7 @@ def _where_chosen(context: Context, judged: Judged, found: Draft, wrong: ChipSet
 
 
 def _picked_in(context: Context, judged: Judged) -> Expr | None:
-    """What a test asks for that was chosen elsewhere: a parameter; a text, a number or member of an enum that it compares."""
+    """What a test asks for that was chosen elsewhere: a parameter; a text, number or member that it compares."""
     test = judged.gate.test
     if test.op == "param":
         return test

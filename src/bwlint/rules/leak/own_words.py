@@ -129,7 +129,7 @@ def guarded(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
-    """A lower bound at 10.0 in front of what is called after the ways of 10.x: a note, unless a test calls just that."""
+    """A lower bound at 10.0 in front of what is called after ways of 10.x: a note, unless a test calls just that."""
     wrong = _beyond(context, judged)
     said = next(_signs(context, judged), None) if wrong else None
     if said is None or context.works_there(judged) or context.admitted_behind(judged, wrong):
@@ -149,7 +149,7 @@ def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
-    """A test of an instruction that only other chips have, by its name or what it looks for, runs on everything newer."""
+    """A test of an instruction that only others have, by its name or what it looks for, runs on everything newer."""
     wrong = judged.admitted & context.targets & judged.may
     partial = judged.denies and not judged.sets.must  # it skips one configuration, and says nothing of the others
     if not wrong or partial or _asked_again(context, judged) or _is_attempt(judged):

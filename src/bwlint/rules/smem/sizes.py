@@ -113,7 +113,7 @@ def _names(answers: Answers, pick: Pick, chips: ChipSet) -> bool:
 def _smaller(
     context: Context, answers: Answers, pick: Pick, picks: list[Pick]
 ) -> tuple[ChipSet, Pick, ChipSet, ChipSet] | None:
-    """Our chips that take `pick`; the smaller pick of parts with as little memory, these, and larger parts that take it."""
+    """Our chips that take `pick`; the smaller pick of parts with as little memory; these; larger ones that take it."""
     ours = {chip: left for chip in context.targets if (left := answers.left(pick.path, chip)) is not None}
     if not ours:
         return None
