@@ -138,7 +138,7 @@ def _needs(plan: Plan, *, many: bool = False) -> str:
 
 
 def _branches(context: Context, module: Module) -> Iterator[Draft]:
-    """What a name alone chooses: a finding for each value that is asked for, and one for all that an option is set to."""
+    """What a name alone chooses: a finding for each value that is asked for, one for all that an option is set to."""
     found: dict[tuple[str, str, str], list[_NamedPlan]] = {}
     for one in module.operations:
         if one.kind == "plan-branch":

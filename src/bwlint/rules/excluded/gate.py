@@ -137,7 +137,7 @@ def _said_why(judged: Judged, out: ChipSet) -> str:
 
 
 def _is_asked(context: Context, judged: Judged) -> bool:
-    """Whether a table is asked by who has an error, or something else, where there is no row; or others get the same."""
+    """Whether a table is asked by who has an error, or something else, for want of a row, or gives others the same."""
     gates = (other.gate for other in context.beside(judged.module) if other.gate.kind == "lookup")
     asking = (gate for gate in gates if gate.name.rpartition(".")[2] == judged.gate.name)
     strict = judged.gate.no.empty or any(gate.no.ends == "raise" or gate.no.empty for gate in asking)
