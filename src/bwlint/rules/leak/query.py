@@ -15,7 +15,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
-from bwlint.rules.leak.answers import answers
+from bwlint.rules.leak.contract import answers
 from bwlint.world.named_sources import COMPILED
 
 _ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})
