@@ -167,13 +167,8 @@ def collect(
             make = partial(_same, cast(Module, module))
             faults.adopt(result.faults)
             if answers is not None and not result.faults:
-                told = (
-                    card and astuple(card),
-                    reason,
-                    has_comment,
-                    result.facts_key,
-                    result.words_key if sighted else "",
-                )
+                words_key = result.words_key if sighted else ""
+                told = (card and astuple(card), reason, has_comment, result.facts_key, words_key)
                 answers.answer(name_of(file, own), told, result.thing)
             seen += [(file, LazySightings(result.words_key, partial(_same, sighted)))] if sighted else []
         if reason:

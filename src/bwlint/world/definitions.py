@@ -369,11 +369,9 @@ class Definitions:
             inside = depth > 0 and local in outline.definitions
             full = f"{target}.{rest}" if rest else target
             self._tree.expect(outline.path, full)
-            return (
-                self._resolved(outline, full, None, depth + 1)
-                if inside
-                else self._absolute(full, depth + 1, outline.path)
-            )
+            if inside:
+                return self._resolved(outline, full, None, depth + 1)
+            return self._absolute(full, depth + 1, outline.path)
         for star in outline.stars if depth < _MAX_NAMES else ():
             other = self.outlines.named(star, outline.path)
             found_there = self._resolved(other, name, None, depth + 1) if other is not None else None

@@ -289,9 +289,7 @@ class Tree:
             self.compiler.start()
             outcome = self.compiler.truth(test, EvaluationFrame(module))
             lanes = outcome.spread(len(ALL_TARGETS))
-            may = TargetSet(_mask(lanes, lambda lane: lane is not False and not isinstance(lane, Raises)))
-            must = TargetSet(_mask(lanes, lambda lane: lane is True))
-            self._compiled[key] = (may, must, outcome.device)
+            self._compiled[key] = (TargetSet(_mask(lanes, _may_hold)), TargetSet(_mask(lanes, _holds)), outcome.device)
         return self._compiled[key]
 
     def frame(self, module: Module) -> EvaluationFrame:
@@ -327,19 +325,10 @@ class Tree:
             core = run.truth(gate.test, EvaluationFrame(module))
         if not decided and all(isinstance(lane, Unknown) for lane in core.lanes):
             return None
-        return Sets(
-            _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises)),
-            _where(outcome, lambda lane: lane is True),
-            _where(core, lambda lane: lane is True),
-            _where(outcome, lambda lane: isinstance(lane, Raises)),
-            self.live(module, gate),
-            decided,
-            outcome.guessed,
-            toolkit,
-            clashes,
-            atoms,
-            outcome.guessed and self._asks_flags(module, gate.test),
-        )
+        held = (_where(outcome, _may_hold), _where(outcome, _holds), _where(core, _holds))
+        raises, live = _where(outcome, lambda lane: isinstance(lane, Raises)), self.live(module, gate)
+        flags = outcome.guessed and self._asks_flags(module, gate.test)
+        return Sets(*held, raises, live, decided, outcome.guessed, toolkit, clashes, atoms, flags)
 
     def _asks_flags(self, module: Module, test: Expr) -> bool:
         """Whether a test comes down to flags that are named after targets and whose values nobody knows."""
@@ -365,12 +354,11 @@ class Tree:
 
     def may(self, module: Module, test: Expr, frame: EvaluationFrame | None = None) -> ChipSet:
         """The chips on which a test may hold, in a frame of its own or in that of the module."""
-        outcome = self._truth(module, test, frame)
-        return _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
+        return _where(self._truth(module, test, frame), _may_hold)
 
     def must(self, module: Module, test: Expr, frame: EvaluationFrame | None = None) -> ChipSet:
         """The chips on which a test holds whatever is not known."""
-        return _where(self._truth(module, test, frame), lambda lane: lane is True)
+        return _where(self._truth(module, test, frame), _holds)
 
     def _truth(self, module: Module, test: Expr, frame: EvaluationFrame | None) -> Vec:
         """A test on every chip; one that stands on several ways is evaluated once, negated or not."""
@@ -395,7 +383,7 @@ class Tree:
         outcome = self.interpreter.truth(test, self.frame(module))
         passed = EVERY
         if outcome.device or (_asks_platform(test) and outcome.uniform):
-            passed = _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
+            passed = _where(outcome, _may_hold)
         self._passed[key] = passed
         return passed
 
@@ -407,8 +395,8 @@ class Tree:
         run.start()
         outcome = run.truth(test, self.frame(module))
         lanes = outcome.spread()
-        if lanes[second] is False or isinstance(lanes[second], Raises):
-            return lanes[first] is not False and not isinstance(lanes[first], Raises)
+        if not _may_hold(lanes[second]):
+            return _may_hold(lanes[first])
         atoms = list(run.atoms)
         if not atoms or lanes[second] is True:
             return False
@@ -459,6 +447,14 @@ def _only_minor(module: Module, test: Expr, outcome: Vec) -> bool:
     for chip, lane in zip(CHIPS, outcome.spread(), strict=True):
         by_minor.setdefault(chip.minor, set()).add(lane if isinstance(lane, bool) else None)
     return not outcome.uniform and all(len(values) == 1 for values in by_minor.values())
+
+
+def _may_hold(lane: object) -> bool:
+    return lane is not False and not isinstance(lane, Raises)
+
+
+def _holds(lane: object) -> bool:
+    return lane is True
 
 
 def _where(outcome: Vec, keep: Callable[[object], bool]) -> ChipSet:

@@ -16,7 +16,7 @@ from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.contract import answers
-from bwlint.world.named_sources import COMPILED
+from bwlint.world.unbuilt import COMPILED
 
 _ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})
 _EMPTY = frozenset({"is", "has", "can", "check", "get", "run", "launch"})
