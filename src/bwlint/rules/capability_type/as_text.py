@@ -1,5 +1,5 @@
-"""capability-type: a capability that is ordered as a text or of which a part is taken by its place, and a function that
-makes a number of a target's name and knows none with a suffix.
+"""capability-type: a capability that is ordered as a text or of which a part is taken by its place, and a function
+that makes a number of a target's name and knows none with a suffix.
 """
 
 from __future__ import annotations

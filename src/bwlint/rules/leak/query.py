@@ -1,4 +1,6 @@
-"""leak at a query: a function says that something is supported on a chip on which the thing itself ends in an error."""
+"""leak at a query: a function says that something is supported on a chip on which the thing itself ends in an error,
+or for which the build of the extension behind a check compiles nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +8,18 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import listed, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
-from bwlint.model.facts import Function, Module
+from bwlint.model.facts import Carry, Function, Hop, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.contract import answers
+from bwlint.world.builds import pairs_of, runs_on
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.unbuilt import COMPILED
 
 _ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})
@@ -27,6 +31,7 @@ _LEAST = 2
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    yield from _of_builds(context, module)
     if module.language != "cuda" or context.in_test(module):
         return
     for function in module.functions.values():
@@ -99,3 +104,41 @@ def _words(function: Function) -> frozenset[str]:
 
 def _words_of(name: str) -> frozenset[str]:
     return frozenset(_SAME.get(word, word) for word in name.split("_") if word) - _EMPTY
+
+
+def _of_builds(context: Context, module: Module) -> Iterator[Draft]:
+    """Only what an extension as a whole is built for: files that are built apart have a dispatcher in front."""
+    gates = [judged for judged in context.beside(module) if _is_check(judged)]
+    placed = context.builds.placed(module.path) if gates and module.language == "cuda" else ()
+    alone = placed and all(carry.kind == "extension" for _, carry in placed)
+    if alone and not context.builds.named_besides(module.path, placed[0][0]):
+        for judged in gates:
+            yield from _passing(context, judged, placed)
+
+
+def _is_check(judged: Judged) -> bool:
+    return refuses(judged.other) and not refuses(judged.working) and not judged.in_test
+
+
+def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], ...]) -> Iterator[Draft]:
+    legal = runs_on(carry for _, carry in placed)
+    wrong = judged.must & context.targets - legal
+    if not wrong or not judged.admitted & legal:
+        return
+    origin, first = placed[0]
+    names = dict.fromkeys(name for _, carry in placed for name in (*carry.sass, *carry.ptx))
+    built = listed([f"sm_{name}" for name in names])
+    pairs = [pair for _, carry in placed for pair in pairs_of(carry)]
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity="warning",
+        confidence="medium",
+        message=f"lets {plain(wrong)} through, and this extension is compiled for {built} alone",
+        label=f"admits {judged.admitted}",
+        advice=f"refuse {plain(wrong)} here, or compile for it",
+        legal=legal,
+        related=(RelatedSpan(Hop(origin, first.at, ""), first.at, f"what its setup.py compiles for: {built}"),),
+        cause=(origin, first.at),
+        claims=(Claimed(claims.build(pairs, wrong), first.at, Hop(origin, first.at, "")),),
+    )
