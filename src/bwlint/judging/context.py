@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import ChainMap, Counter
 from collections.abc import (
     Callable,
-    ItemsView,
     Iterable,
     Iterator,
-    KeysView,
     Mapping,
     MutableMapping,
     Sequence,
-    ValuesView,
 )
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -38,50 +35,39 @@ if TYPE_CHECKING:
 _Of = TypeVar("_Of")
 
 
-class OfFiles(dict[str, _Of]):
-    """What is found out of each file of a run when somebody asks for it, by its real path."""
+class OfFiles(MutableMapping[str, _Of]):
+    """What is found out of each file of a run when somebody asks for it, by its real path; and what is put besides."""
 
     def __init__(self, files: Mapping[str, Callable[[], _Of]]) -> None:
-        super().__init__()
         self._files = files
         self._known: dict[str, _Of] = memory()
+        self._put: dict[str, _Of] = {}
 
     def __contains__(self, path: object) -> bool:
         read("facts", str(path))
-        return path in self._files or dict.__contains__(self, path)
+        return path in self._files or path in self._put
 
     def __getitem__(self, path: str) -> _Of:
         if path not in self:
             raise KeyError(path)
         if path not in self._files:
-            return dict.__getitem__(self, path)
+            return self._put[path]
         if path not in self._known:
             self._known[path] = self._files[path]()
         return self._known[path]
 
-    def get(self, path: str, default: Any = None) -> Any:
-        return self[path] if path in self else default  # noqa: SIM401 - this is `get`
+    def __setitem__(self, path: str, value: _Of) -> None:
+        self._put[path] = value
 
-    def setdefault(self, path: str, default: Any = None) -> Any:
-        if path not in self:
-            self[path] = default
-        return self[path]
+    def __delitem__(self, path: str) -> None:
+        del self._put[path]
 
     def __iter__(self) -> Iterator[str]:
         read("every file")
-        return iter((*self._files, *dict.keys(self)))
+        return iter((*self._files, *self._put))
 
     def __len__(self) -> int:
-        return len(self._files) + dict.__len__(self)
-
-    def keys(self) -> Any:
-        return KeysView(self)
-
-    def values(self) -> Any:
-        return ValuesView(self)
-
-    def items(self) -> Any:
-        return ItemsView(self)
+        return len(self._files) + len(self._put)
 
 
 def instead(known: MutableMapping[str, _Of], path: str, value: _Of) -> MutableMapping[str, _Of]:
