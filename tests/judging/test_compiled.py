@@ -19,6 +19,7 @@ from bwlint.world.graph import Graph
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
 from bwlint.world.outlines import Outlines
+from bwlint.world.prepared import Preparations
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
@@ -60,7 +61,7 @@ def made(folder: Path, files: dict[str, str]) -> tuple[Context, Module]:
     definitions = Definitions(tree, outlines, libraries, native)
     graph = Graph({"python": definitions, "cuda": native})
     evidence = Evidence(tree, definitions, graph, libraries, native, BOTH)
-    return Context(tree, BOTH, evidence, builds=builds, native=native), build
+    return Context(tree, BOTH, evidence, native, Preparations(tree, definitions, native), builds=builds), build
 
 
 def test_sources_with_their_headers(world: tuple[Context, Module]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from analysed import drafts, levels
 
 from bwlint.sources.search import Search
-from bwlint.world.operations import registered
+from bwlint.world.definitions import registered
 
 BODY = "    return kernel(q)\n"
 DECORATED = "@torch.library.custom_op({})\ndef attn(q):\n" + BODY

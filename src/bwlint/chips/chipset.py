@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 
 from bwlint.chips.devices import Chip, all_chips, chip
 
@@ -46,6 +46,21 @@ class ChipSet:
         if found is None:
             raise ValueError(f"unknown family {name!r}: known are {', '.join(families())}")
         return found
+
+    @classmethod
+    def union(cls, sets: Iterable[ChipSet]) -> ChipSet:
+        """The chips that are in any of some sets."""
+        return reduce(cls.__or__, sets, NONE)
+
+    @classmethod
+    def common(cls, sets: Iterable[ChipSet]) -> ChipSet:
+        """The chips that are in all of some sets; none is asked for any more once nothing is left."""
+        left = EVERY
+        for one in sets:
+            left &= one
+            if not left:
+                break
+        return left
 
     @property
     def names(self) -> tuple[str, ...]:

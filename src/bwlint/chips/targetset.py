@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 
 from bwlint.chips.chipset import ChipSet
 from bwlint.chips.targets import ALL_TARGETS, Target, targets_of
@@ -39,6 +39,16 @@ class TargetSet:
     def native(cls, chips: ChipSet) -> TargetSet:
         """The targets that bear the numbers of the chips."""
         return _native(chips)
+
+    @classmethod
+    def union(cls, sets: Iterable[TargetSet]) -> TargetSet:
+        """The targets that are in any of some sets."""
+        return reduce(cls.__or__, sets, NO_TARGET)
+
+    @classmethod
+    def common(cls, sets: Iterable[TargetSet]) -> TargetSet:
+        """The targets that are in all of some sets."""
+        return reduce(cls.__and__, sets, EVERY_TARGET)
 
     @property
     def chips(self) -> ChipSet:

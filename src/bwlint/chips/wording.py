@@ -16,6 +16,11 @@ def plain(chips: ChipSet) -> str:
     return str(chips).removesuffix(" only")
 
 
+def only(chips: ChipSet) -> str:
+    """As `plain`, of what is meant for nothing else: "12.0 only", "10.x only"."""
+    return f"{plain(chips)} only"
+
+
 def refused_but(legal: ChipSet) -> str:
     """Whom a refusal refuses that leaves `legal`: "all but 10.0 to 11.0", and of few "12.x"."""
     words = plain(legal)

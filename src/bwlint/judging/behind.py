@@ -19,7 +19,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Use
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.readers.python.occurrences import index
-from bwlint.sources.search import Hit, search_of
+from bwlint.sources.search import Hit
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
 from bwlint.world.builds import runs_on
@@ -89,10 +89,10 @@ def kept_away(context: Context, judged: Judged, held: ChipSet, missing: ChipSet)
                 continue
             known.add((caller.path, function))
             waiting.append((caller, function))
-            for gate in caller.gates:
-                sets = context.tree.sets(caller, gate) if gate.qualname == function and not gate.yes.tuning else None
-                if sets is not None and tells_apart(Judged(caller, gate, sets, ""), held, missing):
-                    place = f"{PurePath(caller.path).name}:{gate.at[0]}"
+            inside = [gate for gate in caller.gates if gate.qualname == function and not gate.yes.tuning]
+            for one in context.gates(caller, inside):
+                if tells_apart(one, held, missing):
+                    place = f"{PurePath(caller.path).name}:{one.gate.at[0]}"
                     return f"`{function}`, which leads here, tells them apart ({place})"
     return None
 
@@ -113,15 +113,12 @@ def same_refusals(context: Context, judged: Judged, held: ChipSet, missing: Chip
     Who copies a refusal copies its test: they guard one feature, in Python and in the C++ below it.
     """
     told = max((_words(prose.text) for prose in judged.other.texts), key=len, default="")
-    if context.native is None or len(told) < SHORTEST_REFUSAL:
-        return
-    search = search_of(package_root(judged.module.path), context.native.searches)
-    for kind in ("python", "cuda"):
-        for hit in search.word(kind, told):
+    for kind in ("python", "cuda") if len(told) >= SHORTEST_REFUSAL else ():
+        for hit in context.search(judged.module).word(kind, told):
             if hit.file.real == judged.module.path:
                 continue
             found = read_hit(context, hit) if kind == "python" else context.tree.headers.at(hit.file.real)
-            for other in judged_in(context, found) if found is not None else ():
+            for other in context.gates(found) if found is not None else ():
                 says = any(prose.at[0] <= hit.line <= prose.at[2] for prose in other.other.texts)
                 if says and tells_apart(other, held, missing):
                     yield other, hit.file.root
@@ -143,32 +140,13 @@ def _refusal(judged: Judged) -> tuple[str, str | None, list[str]]:
 def scripts_beside(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
     """The gates that tell the twins apart in the Python scripts beside a C++ file, with their package roots."""
     path = PurePath(judged.module.path)
-    if context.native is None or judged.module.language != "cuda":
-        return
-    for file in search_of(package_root(str(path)), context.native.searches).files("python"):
+    for file in context.search(judged.module).files("python") if judged.module.language == "cuda" else ():
         beside = PurePath(file.real).parent == path.parent and not TEST_FILE.search(file.real)
         is_run = beside and _IS_RUN.search(Texts().source(file.real) or "")
         found = context.tree.headers.at(file.real) if is_run else None
-        for other in judged_in(context, found) if found is not None else ():
+        for other in context.gates(found) if found is not None else ():
             if tells_apart(other, held, missing):
                 yield other, file.root
-
-
-def judged_in(context: Context, module: Module) -> Iterator[Judged]:
-    """The gates of a file that need be none of the run."""
-    for gate in module.gates:
-        sets = context.tree.sets(module, gate)
-        if sets is not None:
-            yield Judged(module, gate, sets, context.places.get(module.path, ""))
-
-
-def let_to(context: Context, module: Module | None, at: Span) -> ChipSet:
-    """The chips that the gates around a place of such a file let through."""
-    reached = EVERY
-    for one in judged_in(context, module) if module is not None else ():
-        for side in (one.gate.yes, one.gate.no):
-            reached &= one.let_through(side) if side.holds(at) else EVERY
-    return reached
 
 
 def goes_on_to(context: Context, judged: Judged, file: Module | None, asking: Hit) -> ChipSet:
@@ -181,7 +159,7 @@ def goes_on_to(context: Context, judged: Judged, file: Module | None, asking: Hi
         column = hit.text.find(name) + 1
         at = Span(hit.line, column, hit.line, column + len(name))
         if hit.file == asking.file and asking.line <= hit.line and any(one.holds(at) for one in around):
-            reached |= let_to(context, file, at)
+            reached |= EVERY if file is None else context.native.refusals.passing(file, at)
     return reached
 
 
@@ -239,26 +217,18 @@ def _asking(context: Context, judged: Judged) -> Iterator[Judged]:
     if not name.isidentifier():
         return
     word = re.compile(rf"\b{name}\b")
-    for module in _naming(context, judged.module, name):
-        for gate in module.gates:
-            if gate.at == judged.gate.at or not (gate.name == name != "" or word.search(gate.text)):
-                continue
-            sets = context.tree.sets(module, gate)
-            if sets is not None:
-                yield Judged(module, gate, sets, context.places.get(module.path, ""))
-
-
-def _naming(context: Context, module: Module, name: str) -> Iterator[Module]:
-    """The Python files of the project that have a word, the one at hand first."""
-    found = (read_hit(context, hit) for hit in hits(context, module, name))
-    yield from {module.path: module, **{one.path: one for one in found if one is not None}}.values()
+    found = (read_hit(context, hit) for hit in hits(context, judged.module, name))
+    files = {judged.module.path: judged.module, **{one.path: one for one in found if one is not None}}
+    for module in files.values():
+        others = (gate for gate in module.gates if gate.at != judged.gate.at)
+        yield from context.gates(module, [one for one in others if one.name == name != "" or word.search(one.text)])
 
 
 def hits(context: Context, module: Module, name: str) -> tuple[Hit, ...]:
     """Where the Python files of a project have a word."""
-    if context.native is None or module.language != "python" or not name.isidentifier() or name.startswith("__"):
+    if module.language != "python" or not name.isidentifier() or name.startswith("__"):
         return ()
-    return search_of(package_root(module.path), context.native.searches).word("python", name)
+    return context.search(module).word("python", name)
 
 
 def only_got(context: Context, judged: Judged, *, with_default: bool = False) -> bool:

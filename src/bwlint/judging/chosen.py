@@ -22,10 +22,7 @@ class Elsewhere(Exception):
 
 
 def chooser(tree: Tree, module: Module, node: Expr, chip: int, way: int = 0) -> Span | None:
-    """The test or the row in this file that decides a value on a chip (its number); None where nothing is seen.
-
-    Raises `Elsewhere`.
-    """
+    """The test or row of this file that decides a value on a chip (its number), if one is seen. Raises `Elsewhere`."""
     if way > MAX_WAY:
         return None
 

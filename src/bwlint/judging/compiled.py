@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import ALL_TARGETS, NONE, ChipSet, Target, known_targets
+from bwlint.chips import ALL_TARGETS, ChipSet, Target, known_targets
 from bwlint.chips.isa import static_shared
 from bwlint.judging.context import Context
 from bwlint.judging.guards import guards_of
@@ -133,7 +133,4 @@ def _named(operation: Operation) -> str:
 
 
 def _loading(names: Iterable[str]) -> ChipSet:
-    found = NONE
-    for target in known_targets(names):
-        found |= target.loads_on()
-    return found
+    return ChipSet.union(target.loads_on() for target in known_targets(names))

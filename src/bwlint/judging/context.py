@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections import ChainMap, Counter
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, MutableMapping, Sequence, ValuesView
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bwlint.chips import EVERY, NONE, ChipSet, group
+from bwlint.chips import EVERY, ChipSet, group
 from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry, Module, Side, Use
+from bwlint.model.facts import Carry, Gate, Module, Side, Use
 from bwlint.sources.recorder import memory, read
+from bwlint.sources.search import Search
 from bwlint.world.builds import Builds
 from bwlint.world.emitted import Emitted
 from bwlint.world.gates import TEST_FILE, Judged
@@ -27,50 +35,39 @@ if TYPE_CHECKING:
 _Of = TypeVar("_Of")
 
 
-class OfFiles(dict[str, _Of]):
-    """What is found out of each file of a run when somebody asks for it, by its real path."""
+class OfFiles(MutableMapping[str, _Of]):
+    """What is found out of each file of a run when somebody asks for it, by its real path; and what is put besides."""
 
     def __init__(self, files: Mapping[str, Callable[[], _Of]]) -> None:
-        super().__init__()
         self._files = files
         self._known: dict[str, _Of] = memory()
+        self._put: dict[str, _Of] = {}
 
     def __contains__(self, path: object) -> bool:
         read("facts", str(path))
-        return path in self._files or dict.__contains__(self, path)
+        return path in self._files or path in self._put
 
     def __getitem__(self, path: str) -> _Of:
         if path not in self:
             raise KeyError(path)
         if path not in self._files:
-            return dict.__getitem__(self, path)
+            return self._put[path]
         if path not in self._known:
             self._known[path] = self._files[path]()
         return self._known[path]
 
-    def get(self, path: str, default: Any = None) -> Any:
-        return self[path] if path in self else default  # noqa: SIM401 - this is `get`
+    def __setitem__(self, path: str, value: _Of) -> None:
+        self._put[path] = value
 
-    def setdefault(self, path: str, default: Any = None) -> Any:
-        if path not in self:
-            self[path] = default
-        return self[path]
+    def __delitem__(self, path: str) -> None:
+        del self._put[path]
 
     def __iter__(self) -> Iterator[str]:
         read("every file")
-        return iter((*self._files, *dict.keys(self)))
+        return iter((*self._files, *self._put))
 
     def __len__(self) -> int:
-        return len(self._files) + dict.__len__(self)
-
-    def keys(self) -> Any:
-        return KeysView(self)
-
-    def values(self) -> Any:
-        return ValuesView(self)
-
-    def items(self) -> Any:
-        return ItemsView(self)
+        return len(self._files) + len(self._put)
 
 
 def instead(known: MutableMapping[str, _Of], path: str, value: _Of) -> MutableMapping[str, _Of]:
@@ -85,15 +82,15 @@ class Context:
     tree: Tree
     targets: ChipSet
     evidence: Evidence
+    native: Native
+    """The C++ half of the graph."""
+    preparations: Preparations
+    """What runs before the tests."""
     judged: MutableMapping[str, list[Judged]] = field(default_factory=dict)
     """By module path, in file order."""
     guards: MutableMapping[str, tuple[Guarded, ...]] = field(default_factory=dict)
     """Guards of the preprocessor that ask for the target, by module path, in file order."""
     builds: Builds = field(default_factory=lambda: Builds(()))
-    preparations: Preparations | None = None
-    """What runs before the tests."""
-    native: Native | None = None
-    """The C++ half of the graph."""
     placed: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=memory)
     """What `legality` has to say of a file, for the rules that share it."""
     harms: dict[tuple[str, str], Any] = field(default_factory=memory)
@@ -110,6 +107,10 @@ class Context:
     _mocked: dict[str, tuple[Span, ...]] = field(default_factory=memory)
     _emitted: Emitted | None = None
 
+    def search(self, module: Module) -> Search:
+        """What the files of the project of a file have in them."""
+        return self.native.search(module.path)
+
     def in_test(self, module: Module) -> bool:
         """Whether a file belongs to the tests of its project."""
         return TEST_FILE.search(self.places.get(module.path, "")) is not None
@@ -125,6 +126,14 @@ class Context:
         """The gates of a file, in its order; none of one that the run only looks into."""
         return self.judged.get(module.path, ())
 
+    def gates(self, module: Module, some: Iterable[Gate] | None = None, place: str | None = None) -> Iterator[Judged]:
+        """The gates, or some of them, of a file that need be none of the run; `place` is its path in its project."""
+        where = self.places.get(module.path, "") if place is None else place
+        for gate in module.gates if some is None else some:
+            sets = self.tree.sets(module, gate)
+            if sets is not None:
+                yield Judged(module, gate, sets, where)
+
     def within(self, judged: Judged) -> Sequence[Judged]:
         """The gates of its function, itself among them, in their order."""
         path = judged.module.path
@@ -135,17 +144,15 @@ class Context:
             self._within[path] = found
         return self._within[path].get(judged.gate.qualname, ())
 
-    def around(self, judged: Judged, at: Span) -> Iterator[tuple[Judged, Side]]:
-        """Other gates of the file of which one side holds `at`, outermost first."""
-        for other in self.beside(judged.module):
+    def around(self, module: Module, at: Span) -> Iterator[tuple[Judged, Side]]:
+        """The gates of a file of which one side holds `at`, outermost first."""
+        for other in self.beside(module):
             for side in (other.gate.yes, other.gate.no):
                 if side.holds(at):
                     yield other, side
 
     def compiling(self, module: Module, function: str = "") -> tuple[Carry, ...]:
-        """What builds compile a file for, or, of a header that none names, the files that include it and lead to one
-        of its functions.
-        """
+        """What builds compile a file for; a header that none names, the files that include it and use a function."""
         own = self.builds.of(module)
         including = () if own else self.builds.including(module, self.tree.headers)
         carries = (found for code, found in including if self.emits(code, module, function))
@@ -153,34 +160,24 @@ class Context:
 
     def emits(self, source: Module, home: Module, function: str) -> bool:
         """Whether a function of a source's header may be compiled with it."""
-        if self._emitted is None and self.native is not None:
+        if self._emitted is None:
             self._emitted = Emitted(self.native)
-        return self._emitted is None or self._emitted.holds(source, home, function)
+        return self._emitted.holds(source, home, function)
 
-    def let_to(self, module: Module, at: Span) -> ChipSet:
-        """Chips that the running program may take to a place of a file."""
-        reached = EVERY
-        for other in self.judged.get(module.path, ()):
-            for side in (other.gate.yes, other.gate.no):
-                if side.holds(at):
-                    reached &= other.let_through(side)
-        return reached
+    def let_to(self, module: Module, at: Span, but: Judged | None = None) -> ChipSet:
+        """Chips that the running program may take to a place of a file, whatever one of the gates around it says."""
+        around = (pair for pair in self.around(module, at) if but is None or pair[0].gate is not but.gate)
+        return ChipSet.common(other.let_through(side) for other, side in around)
 
     def let_in(self, module: Module, at: Span) -> ChipSet:
         """Chips that a gate of the running program around a place asks for and admits."""
-        found = NONE
-        for other in self.judged.get(module.path, ()):
-            for side in (other.gate.yes, other.gate.no):
-                if side.holds(at) and other.sets.decided and not other.sets.guessed:
-                    found |= other.on(side)
-        return found & self.let_to(module, at)
+        sure = (pair for pair in self.around(module, at) if pair[0].sets.decided and not pair[0].sets.guessed)
+        return ChipSet.union(other.on(side) for other, side in sure) & self.let_to(module, at)
 
     def reach(self, judged: Judged, at: Span) -> ChipSet:
         """Chips that may reach a place through every gate around it, and in front of the test that it is in."""
-        reached = self.preparations.let_in(judged.module, at) if judged.in_test and self.preparations else EVERY
-        for other, side in self.around(judged, at):
-            reached &= other.let_through(side)
-        return reached
+        reached = self.preparations.let_in(judged.module, at) if judged.in_test else EVERY
+        return reached & self.let_to(judged.module, at)
 
     def works_there(self, judged: Judged) -> bool:
         """Whether what a gate leads to is known to run on the targets."""
@@ -237,7 +234,7 @@ class Context:
         return best
 
     def _innermost(self, judged: Judged, use: Use) -> bool:
-        for other, side in self.around(judged, use.at):
+        for other, side in self.around(judged.module, use.at):
             if other.gate.kind == "choice":
                 continue  # what it asks for was picked by a test, and maybe by this one
             inner = other is not judged and other.gate.at[:2] > judged.gate.at[:2] and side.at and not side.empty

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.judging.behind import MAX_CALLERS, hits, judged_in, read_hit
+from bwlint.judging.behind import MAX_CALLERS, hits, read_hit
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module
 from bwlint.readers.python.occurrences import NameScope, index
@@ -27,7 +27,7 @@ def entry_lists(context: Context, module: Module, name: str) -> Iterator[tuple[J
                 continue
             known.add(caller)
             waiting.append(caller)
-            for judged in judged_in(context, found):
+            for judged in context.gates(found):
                 if judged.gate.kind == "list" and judged.gate.name in (caller, *scope.handed):
                     yield judged, hit.file.root
 

@@ -42,13 +42,7 @@ class Evidence:
     """Looks uses up, in the tree first and in the library table after it. `targets` are the chips asked about."""
 
     def __init__(
-        self,
-        tree: Tree,
-        definitions: Definitions,
-        graph: Graph,
-        libraries: Libraries,
-        native: Native,
-        targets: ChipSet,
+        self, tree: Tree, definitions: Definitions, graph: Graph, libraries: Libraries, native: Native, targets: ChipSet
     ) -> None:
         self._tree = tree
         self._native = native
@@ -104,7 +98,8 @@ class Evidence:
         """What a side needs further on: as an object that it makes, or as a text by which somebody picks a way."""
         if use.how == "text" and use.role and not use.call and module.language == "python":
             return self._of_nodes(self._definitions.behind_text(module.path, use), use)
-        return self.of_object(module, use) if _is_whole(side, use) else None
+        whole = use.how == "call" and side.value is not None and side.value.at == use.at
+        return self.of_object(module, use) if whole else None
 
     def of_object(self, module: Module, use: Use) -> Need | None:
         """What a class needs that is picked to make an object of: what one of its methods surely comes to."""
@@ -138,9 +133,7 @@ class Evidence:
                 yield list(self._definitions.heritage(Node(outline, found)))
 
     def beside(self, module: Module, use: Use) -> Iterator[Hop]:
-        """The other top-level definitions of the file to which a use leads that take the keywords that its file gives
-        to it, each with its name.
-        """
+        """The other top-level definitions of the file to which a use leads that take its keywords, by name."""
         place = self._definitions.definition(module, use)
         given = keywords_given(Texts().source(module.path) or "", use.name)
         for name, found in place.outline.definitions.items() if place is not None else ():
@@ -294,25 +287,9 @@ def handed_out(side: Side) -> Iterator[Use]:
         yield replace(use, how="call") if use.how == "name" and use.at == whole else use
 
 
-def _is_whole(side: Side, use: Use) -> bool:
-    """Whether a use is all that a side returns or assigns."""
-    return use.how == "call" and side.value is not None and side.value.at == use.at
-
-
 def _need(proof: NeedProof, use: Use) -> Need:
-    return Need(
-        proof.legal,
-        PROOF,
-        proof.what,
-        proof.source,
-        use,
-        proof.hops,
-        proof.arriving,
-        proof.kind,
-        proof.where,
-        proof.operation,
-        proof.pairs,
-    )
+    shown = (proof.hops, proof.arriving, proof.kind, proof.where, proof.operation, proof.pairs)
+    return Need(proof.legal, PROOF, proof.what, proof.source, use, *shown)
 
 
 def claimed(need: Need, module: Module, chips: ChipSet) -> Claimed:

@@ -22,9 +22,8 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Hop, Module, Side
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.sources.read import SourceText
-from bwlint.sources.search import Hit, search_of
+from bwlint.sources.search import Hit
 from bwlint.sources.texts import Texts
-from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF
 
@@ -110,10 +109,9 @@ def _behind(context: Context, parted: Parted) -> str | None:
 def _only_for_errors(context: Context, parted: Parted) -> str | None:
     """A list in a variable that is read where an error is raised and nowhere else."""
     judged = parted.judged
-    gate, native = judged.gate, context.native
-    if gate.kind != "list" or not gate.name.isidentifier() or native is None:
+    gate, search = judged.gate, context.search(judged.module)
+    if gate.kind != "list" or not gate.name.isidentifier():
         return None
-    search = search_of(package_root(judged.module.path), native.searches)
     hits = search.word("python", gate.name) if search.complete("python") else ()
     own = [hit for hit in hits if hit.file.real == judged.module.path]
     others = {hit.file.real for hit in hits} - {judged.module.path}

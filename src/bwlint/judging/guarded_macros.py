@@ -39,7 +39,7 @@ def served_elsewhere(context: Context, guarded: Guarded, lost: TargetSet) -> str
             _served(context, module, guard, lost)
             for module in (guarded.module, *_naming(context, name, guarded.module))
             for guard in module.guards
-            if _asks(name, guard) and guard is not guarded.guard
+            if re.search(rf"\b{re.escape(name)}\b", guard.text) and guard is not guarded.guard
         ]
         if served and all(served):
             return f"`{served[0]}`, which it switches on, is defined for {plain(lost.chips)} by another guard"
@@ -57,9 +57,4 @@ def _served(context: Context, module: Module, guard: Gate, lost: TargetSet) -> s
 
 def _naming(context: Context, name: str, module: Module) -> Iterator[Module]:
     """The other files of the project that name a macro."""
-    found = context.native.naming(name, module.path) if context.native is not None else ()
-    return (other for other in found if other.path != module.path)
-
-
-def _asks(name: str, guard: Gate) -> bool:
-    return re.search(rf"\b{re.escape(name)}\b", guard.text) is not None
+    return (other for other in context.native.naming(name, module.path) if other.path != module.path)

@@ -260,8 +260,10 @@ def _of_source(context: Context, module: Module, rule: RuleTraits, kind: ChargeK
     file = (module.path, module.language)  # code in a string has the path of the file around it
     if file not in context.placed:
         needs = (one for one in module.operations if one.kind in NAMED)
-        found = [one for need in needs for one in _placed(context, module, need)]
-        context.placed[file] = tuple(_without_slow_paths(found))
+        placed = [one for need in needs for one in _placed(context, module, need)]
+        # A file with instructions that no target of a chip has is not for that chip: its speed there is no question.
+        foreign = any(one.charge.kind in _OF_OTHERS for one in placed)
+        context.placed[file] = tuple(one for one in placed if not foreign or one.charge.severity == "error")
     groups: dict[object, list[_Placed]] = {}
     for one in context.placed[file]:
         asked = one.guarded or (one.carry is not None and not _is_trap(one))
@@ -275,12 +277,6 @@ def _of_source(context: Context, module: Module, rule: RuleTraits, kind: ChargeK
 def _guards(operation: Operation) -> tuple[Expr, ...]:
     """The guards around an operation; those that ask for one macro are one, wherever they stand: it is defined once."""
     return tuple(bare(test) if test.op == "defined" else test for test in operation.path)
-
-
-def _without_slow_paths(found: list[_Placed]) -> list[_Placed]:
-    """A file with instructions that no target of a chip has is not for that chip: its speed there is no question."""
-    foreign = any(one.charge.kind in _OF_OTHERS for one in found)
-    return [one for one in found if one.charge.severity == "error"] if foreign else found
 
 
 def _placed(context: Context, module: Module, operation: Operation) -> Iterator[_Placed]:
@@ -304,14 +300,11 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
     for charge in charges_of(operation, judged):
         known = charge.targets <= sure
         gated = known and bool(charge.targets.chips & admitted) and not unbuilt
-        if carry is not None and charge.kind == "suffix" and _written_plain(carry, charge):
+        written = built(carry) if carry is not None and charge.kind == "suffix" else TargetSet.of()
+        if written and all(not target.suffix and target in written for target in charge.targets):
             continue  # told at the build, which has to ask for the suffix
         if not unbuilt or (guarded and known):
             yield _Placed(operation, charge, guarded and known, gated, carry if known else None, unbuilt)
-
-
-def _written_plain(carry: Carry, charge: Charge) -> bool:
-    return all(not target.suffix and target in built(carry) for target in charge.targets)
 
 
 def _told(operation: Operation, carry: Carry) -> TargetSet:
@@ -322,8 +315,6 @@ def _told(operation: Operation, carry: Carry) -> TargetSet:
 
 def _is_own(context: Context, module: Module, name: str) -> bool:
     """Whether the project has a function of its own under the name of an atom: what is in it is judged there."""
-    if context.native is None:
-        return False
     files = (module.path, *(header.path for header in context.tree.headers.included(module)))
     own = [path for path in files if not _OF_THE_LIBRARY.search(path)]
     return any(context.native.defines(name, path) for path in own)
@@ -355,10 +346,7 @@ def _source_draft(context: Context, module: Module, rule: RuleTraits, found: lis
     return Draft(
         rule=rule,
         place=DraftPlace(
-            module=module,
-            at=guard or first.operation.at,
-            admitted=chips,
-            certain=chips if first.carry else NONE,
+            module=module, at=guard or first.operation.at, admitted=chips, certain=chips if first.carry else NONE
         ),
         severity=severity,
         confidence=confidence,
@@ -383,7 +371,11 @@ def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None
             if first.operation.kind == "instruction"
             else None
         )
-        return _own_block(charge) if group is not None and group.group != "multicast" else None
+        if group is None or group.group == "multicast":
+            return None
+        why = "right only where no cluster of several blocks is launched, with PTX 8.6 (CUDA 12.8) or newer"
+        said = "the destination is the block's own shared memory"
+        return Remedy("space", charge.targets.chips, evidence=said, unsafe=why)
     around = next((one for one in context.guards.get(module.path, ()) if one.guard.at == guard), None)
     if around is None or charge.kind not in _OF_OTHERS:
         return None
@@ -393,13 +385,6 @@ def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None
     targets = around.admitted - TargetSet.native(wrong)
     why = "it takes a path away from these chips"
     return Remedy("guard", targets.chips, evidence=charge.message, unsafe=why, at=guard, targets=targets)
-
-
-def _own_block(charge: Charge) -> Remedy:
-    why = "right only where no cluster of several blocks is launched, with PTX 8.6 (CUDA 12.8) or newer"
-    return Remedy(
-        "space", charge.targets.chips, evidence="the destination is the block's own shared memory", unsafe=why
-    )
 
 
 def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
@@ -428,9 +413,7 @@ def _is_trap(one: _Placed) -> bool:
 
 
 def _to_mend(context: Context, module: Module, operation: Operation) -> Span | None:
-    """The innermost guard around an operation that asks for the target; of one that asks for a macro of the file, the
-    guard that defines it.
-    """
+    """The innermost guard around an operation that asks for the target; of one for a macro, the guard of that."""
     guards = context.guards.get(module.path, ())
     inner = max((one for one in guards if one.working.holds(operation.at)), key=lambda one: one.guard.at, default=None)
     if inner is None:

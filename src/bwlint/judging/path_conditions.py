@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from bwlint.chips import EVERY, Chip, ChipSet
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module, Path
+from bwlint.world.gates import operands
 from bwlint.world.tree import Tree
 
 Condition = tuple[Expr, bool]
@@ -37,11 +38,8 @@ class Answers:
 
     def singles_out(self, path: Path, chips: ChipSet) -> bool:
         """Whether a test holds on some of `chips` alone, or on all but those."""
-        for test in _leaves(path):
-            may, must = self._sets(test)
-            if any(found and found <= chips for found in (must, EVERY - may)):
-                return True
-        return False
+        sets = (self._sets(leaf) for test in path for leaf in operands(test))
+        return any(found and found <= chips for may, must in sets for found in (must, EVERY - may))
 
     def _all(self, tests: Iterable[Expr], outcome: bool, chip: Chip) -> Left | None:
         found: list[Condition] = []
@@ -56,7 +54,9 @@ class Answers:
         if test.op == "not":
             return self._left(test.args[0], not outcome, chip)
         if test.op not in ("and", "or"):
-            return self._leaf(test, outcome, chip)
+            may, must = self._sets(test)
+            known = chip in must or chip not in may
+            return ((bare(test), outcome),) if not known else () if (chip in must) == outcome else None
         if (test.op == "and") == outcome:
             return self._all(test.args[0], outcome, chip)
         ways = [left for item in test.args[0] if (left := self._left(item, outcome, chip)) is not None]
@@ -64,27 +64,11 @@ class Answers:
             return () if ways else None
         return ways[0] if len(ways) == 1 else ((bare(test), outcome),)
 
-    def _leaf(self, test: Expr, outcome: bool, chip: Chip) -> Left | None:
-        may, must = self._sets(test)
-        if chip in must or chip not in may:
-            return () if (chip in must) == outcome else None
-        return ((bare(test), outcome),)
-
     def _sets(self, test: Expr) -> tuple[ChipSet, ChipSet]:
         """The chips on which a test may hold, and on which it must."""
         if test not in self._known:
             self._known[test] = (self._tree.may(self._module, test), self._tree.must(self._module, test))
         return self._known[test]
-
-
-def _leaves(tests: Iterable[Expr]) -> Iterator[Expr]:
-    for test in tests:
-        if test.op in ("and", "or"):
-            yield from _leaves(test.args[0])
-        elif test.op == "not":
-            yield from _leaves(test.args)
-        else:
-            yield test
 
 
 def bare(node: Expr) -> Expr:

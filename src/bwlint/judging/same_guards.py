@@ -11,8 +11,6 @@ from bwlint.judging.guarded_macros import defined
 from bwlint.judging.guards import Guarded, guards_of
 from bwlint.model.expr import walk
 from bwlint.model.facts import Module
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import package_root
 
 _COMPILERS = "__"
 _DIRECTIVE = re.compile(r"#\s*(?:el)?if\s+|\\\r?\n|\s+")
@@ -49,9 +47,7 @@ def _names(guarded: Guarded, chips: ChipSet) -> bool:
 
 
 def _elsewhere(context: Context, guarded: Guarded, question: frozenset[str]) -> Iterator[Module]:
-    if context.native is None:
-        return
-    search = search_of(package_root(guarded.module.path), context.native.searches)
+    search = context.search(guarded.module)
     listed = [guarded.guard.text] if guarded.guard.test.op == "or" else []
     names = [word for word in sorted(question) if word.isidentifier()]
     paths = dict.fromkeys(hit.file.real for word in (*listed, *names) for hit in search.word("cuda", word))

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, group, spelling
 from bwlint.judging.context import Context
-from bwlint.model.expr import Span, walk_through
+from bwlint.model.expr import walk_through
 from bwlint.model.facts import Gate, Hop, Module, Side, Use
 from bwlint.model.kinds import ANSWERS
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import module_name, package_root
+from bwlint.sources.tree import module_name
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import named_for_others
 from bwlint.world.proofs import NeedProof
@@ -53,10 +52,7 @@ def admission_of(name: str, proofs: Sequence[NeedProof]) -> Admission | None:
     said = next((proof for proof in proofs if _names_chips(proof)), None)
     if said is None or not said.hops:
         return None
-    chips = EVERY
-    for proof in proofs:
-        chips &= proof.legal
-    return Admission(name, chips, said.hops[-1], said.kind)
+    return Admission(name, ChipSet.common(proof.legal for proof in proofs), said.hops[-1], said.kind)
 
 
 def _names_chips(proof: NeedProof) -> bool:
@@ -108,7 +104,9 @@ def users(context: Context, judged: Judged, family: ChipSet) -> Iterator[Judged]
 def asking(context: Context, judged: Judged) -> Iterator[Judged]:
     """Gates of the project that ask a flag or a predicate."""
     yield from _users_here(context, judged)
-    yield from _users_elsewhere(context, judged)
+    for module, place in asking_files(context, judged):
+        if module is not judged.module:
+            yield from (one for one in context.gates(module, place=place) if judged.gate.name in one.mentioned)
 
 
 def parts(judged: Judged, family: ChipSet) -> bool:
@@ -138,13 +136,9 @@ def asks(other: Judged, judged: Judged) -> bool:
         other.gate.leaf,
         *(value.at for value in walk_through(other.gate.test, other.module.slots, MAX_DEFINITIONS)),
     )
-    through = any(at is not None and _same(gate.at, at) and not other.gate.at.holds(at) for at in places)
+    asked = (at for at in places if at is not None and not other.gate.at.holds(at))
+    through = any(gate.at.holds(at) or at.holds(gate.at) for at in asked)  # a part of it, or it in `bool(...)`
     return through or (gate.name in other.mentioned and (_is_global(gate) or _same_object(gate, other.gate)))
-
-
-def _same(answer: Span, value: Span) -> bool:
-    """Whether a value is of an answer: a part of it, or the answer in `bool(...)` and the like."""
-    return answer.holds(value) or value.holds(answer)
 
 
 def _same_object(flag: Gate, other: Gate) -> bool:
@@ -154,42 +148,24 @@ def _same_object(flag: Gate, other: Gate) -> bool:
     return flag.kind == "flag" and owner != "" and other.qualname.rpartition(".")[0] == owner
 
 
-def _users_elsewhere(context: Context, judged: Judged) -> Iterator[Judged]:
-    for module, place in asking_files(context, judged):
-        if module is not judged.module:
-            yield from _asking(context, module, judged.gate.name, place)
-
-
 def asking_files(context: Context, judged: Judged) -> Iterator[tuple[Module, str]]:
     """The files of the project in which a flag or predicate of a module is named, and their places in it."""
     yield judged.module, judged.place
-    if judged.module.language == "cuda" and context.native is not None:
+    if judged.module.language == "cuda":
         for other in context.native.naming(judged.gate.name, judged.module.path):
             if other.path != judged.module.path:
                 yield other, context.places.get(other.path, other.path)
-        return
-    if judged.module.language == "python" and _is_global(judged.gate):
+    elif judged.module.language == "python" and _is_global(judged.gate):
         yield from other_files(context, judged.module, judged.gate.name)
 
 
 def other_files(context: Context, module: Module, name: str) -> Iterator[tuple[Module, str]]:
     """The other Python files of the project of a module that have a word, and their places in it."""
-    if context.native is None:
-        return
-    search = search_of(package_root(module.path), context.native.searches)
-    files = dict.fromkeys(hit.file for hit in search.word("python", name))
+    files = dict.fromkeys(hit.file for hit in context.search(module).word("python", name))
     for file in list(files)[:MAX_FILES]:
         other = context.tree.module(module_name(file.real, file.root)) if file.real != module.path else None
         if other is not None:
             yield other, file.real.removeprefix(file.root).replace(os.sep, "/")
-
-
-def _asking(context: Context, module: Module, name: str, place: str) -> Iterator[Judged]:
-    for gate in module.gates:
-        sets = context.tree.sets(module, gate)
-        found = Judged(module, gate, sets, place) if sets is not None else None
-        if found is not None and name in found.mentioned:
-            yield found
 
 
 def _is_global(gate: Gate) -> bool:
@@ -217,11 +193,6 @@ def namesake(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
 def calls(context: Context, judged: Judged, side: Side) -> Iterator[Use]:
     """Calls that a side surely makes and that no gate below this one guards."""
     for use in side.uses:
-        if use.how == "call" and use.sure and not _guarded_below(context, judged, use):
+        around = [one for one, _ in context.around(judged.module, use.at) if one is not judged]
+        if use.how == "call" and use.sure and not any(one.gate.at[:2] > judged.gate.at[:2] for one in around):
             yield use
-
-
-def _guarded_below(context: Context, judged: Judged, use: Use) -> bool:
-    return any(
-        other is not judged and other.gate.at[:2] > judged.gate.at[:2] for other, _ in context.around(judged, use.at)
-    )

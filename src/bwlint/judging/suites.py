@@ -14,7 +14,7 @@ from bwlint.model.facts import Hop, Use
 from bwlint.model.naming import spoken
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Need, called_after
-from bwlint.world.suites import Prepared, tests
+from bwlint.world.prepared import Prepared, tests
 
 
 def leak(context: Context, judged: Judged) -> tuple[Need, ChipSet] | None:
@@ -52,13 +52,13 @@ def _needs(context: Context, judged: Judged) -> Iterator[tuple[Need, ChipSet]]:
 def _tests(context: Context, judged: Judged) -> Iterator[Prepared]:
     """The tests before which the function around a gate runs."""
     owner, _, method = judged.gate.qualname.rpartition(".")
-    if judged.module.language == "python" and context.preparations is not None:
+    if judged.module.language == "python":
         for test in context.preparations.prepared(judged.module, judged.gate.qualname):
             if not _asked_marks(judged) or _asks_for(judged, test):
                 beside = (one for one in context.within(judged) if one is not judged and _asks_for(one, test))
                 chips = (one.admitted for one in beside if one.other.ends == "skip")
                 yield replace(test, chips=reduce(ChipSet.__and__, chips, test.chips))
-    elif method in frameworks.sets_up() and context.native is not None:
+    elif method in frameworks.sets_up():
         yield from tests(context.native, owner.rpartition(".")[2], judged.module.path)
 
 

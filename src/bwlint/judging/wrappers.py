@@ -11,8 +11,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import RelatedSpan
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import Span
-from bwlint.model.facts import Hop, Module
-from bwlint.sources.search import search_of
+from bwlint.model.facts import Hop
 from bwlint.sources.tree import package_root
 from bwlint.world.builds import built
 
@@ -40,12 +39,10 @@ class Wrapper:
 
 def wrapper_of(context: Context, guarded: Guarded) -> Wrapper | None:
     """The class template of which a guard is the guard, with its uses in the project."""
-    name = name_of(guarded)
-    if not name or context.native is None:
+    name, path = name_of(guarded), guarded.module.path
+    if not name:
         return None
-    path = guarded.module.path
-    root = package_root(path)
-    hits = search_of(root, context.native.searches).word("cuda", name)
+    hits = context.search(guarded.module).word("cuda", name)
     argument = re.compile(rf"\b{re.escape(name)}\s*<\s*(?:\w+\s*::\s*)*(?P<kernel>\w+)?")
     defined = re.compile(rf"\b(?:struct|class)\s+{re.escape(name)}\b")
     copies = frozenset(hit.file.real for hit in hits if defined.search(hit.text)) - {path}
@@ -57,13 +54,9 @@ def wrapper_of(context: Context, guarded: Guarded) -> Wrapper | None:
             at = Span(hit.line, found.start(), hit.line, found.start() + len(name))
             kernels.append(found["kernel"] or "")
             places.append(RelatedSpan(Hop(hit.file.real, at, ""), at, "wrapped here"))
-    unknown = not hits or (not places and not _is_whole(context, root))
+    around = f"{package_root(path)}{os.sep}"  # a tree that nothing marks as a project may be a part of one
+    unknown = not hits or (not places and not all(one.startswith(around) for one in context.judged))
     return Wrapper(name, tuple(kernels), tuple(places[:_SHOWN]), unknown)
-
-
-def _is_whole(context: Context, root: str) -> bool:
-    """Whether all that is scanned lies in a folder: of a tree that nothing marks as a project it may be a part."""
-    return all(path.startswith(f"{root}{os.sep}") for path in context.judged)
 
 
 def _sees(context: Context, path: str, guarded: Guarded, copies: frozenset[str]) -> bool:
@@ -96,13 +89,10 @@ def asked_for(context: Context, wrapper: Wrapper, guarded: Guarded, targets: Tar
     modules = [module for path in paths if (module := context.tree.headers.at(path)) is not None]
     for module in modules or (guarded.module,):
         carries = context.compiling(module)
-        if any(built(carry) & targets for carry in carries) or not (carries or _is_built_unread(context, module)):
+        unread = carries or context.native.unbuilt.beside_another(module.path)
+        if not unread or any(built(carry) & targets for carry in carries):
             return True
     return False
-
-
-def _is_built_unread(context: Context, module: Module) -> bool:
-    return context.native is not None and context.native.unbuilt.beside_another(module.path)
 
 
 def served(context: Context, guarded: Guarded, lost: TargetSet) -> bool:

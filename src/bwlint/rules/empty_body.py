@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import NO_TARGET, ChipSet, TargetSet, group
+from bwlint.chips import ChipSet, TargetSet, group
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -31,10 +31,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for carry in context.builds.of(module):
         asked = built(carry) & TargetSet.native(context.targets)
         for (name, at), parts in kernels.items():
-            left = NO_TARGET
-            for part in parts:
-                left |= context.tree.compiled(module, part.path)
-            if empty := asked - left:
+            if empty := asked - TargetSet.union(context.tree.compiled(module, part.path) for part in parts):
                 guard = next((test.at for part in parts for test in reversed(part.path) if test.at), None)
                 found = _draft(context, module, name, at, carry, empty)
                 found = replace(found, claims=tuple(_claims(context, module, parts, asked, empty)))

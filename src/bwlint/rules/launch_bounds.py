@@ -36,14 +36,16 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         legal = ChipSet.where(lambda chip: _holds(chip, threads, blocks))  # noqa: B023 - used at once
         if not legal and _OF_AMD.search(context.places.get(module.path, "")):
             continue  # HIP means something else by the second number
+        first = next(iter(over))
         yield Draft(
             rule=RULE,
             place=DraftPlace.of_request(one, over),
             severity="note",  # nothing fails, and only the registers that ptxas gives say whether anything is lost
             confidence="high" if one.meant == OURS else "medium",
             message=(
-                f"{blocks} blocks of {threads} threads are more than a multiprocessor of {plain(over)} holds"
-                f" ({_most(next(iter(over)))}){'' if legal else ', and no other chip holds as many'}"
+                f"{blocks} blocks of {threads} threads are more than a multiprocessor of {plain(over)} holds ("
+                f"{first.max_threads_per_sm} threads, {first.max_blocks_per_sm} blocks)"
+                f"{'' if legal else ', and no other chip holds as many'}"
             ),
             label="ptxas warns and drops the minimum",
             advice=(
@@ -58,7 +60,3 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 def _holds(chip: Chip, threads: int, blocks: int) -> bool:
     most_threads, most_blocks = chip.max_threads_per_sm, chip.max_blocks_per_sm
     return (most_threads is None or threads * blocks <= most_threads) and (most_blocks is None or blocks <= most_blocks)
-
-
-def _most(chip: Chip) -> str:
-    return f"{chip.max_threads_per_sm} threads, {chip.max_blocks_per_sm} blocks"

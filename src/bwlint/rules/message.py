@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import Mention, from_generation, mentioned
-from bwlint.chips.wording import kib, plain
+from bwlint.chips.wording import kib, only, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -109,27 +109,17 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     if not said.named or negative or EXCEPTION.search(text.text) or said.named <= judged.sets.live - judged.admitted:
         return
     if here and not said.named & context.targets and not said.open_ended and not said.alike:
-        if _names_the_least(judged, text, said):
-            return
-        advice = f"one of the two is wrong: say that {judged.admitted} will do, or admit {said.named} alone"
-        yield _draft(
-            judged,
-            text,
-            message=f"the text names {_only(said.named)}, the test admits {here} too",
-            advice=advice,
-        )
+        if not _names_the_least(judged, text, said):
+            advice = f"one of the two is wrong: say that {judged.admitted} will do, or admit {said.named} alone"
+            yield _draft(judged, text, f"the text names {only(said.named)}, the test admits {here} too", advice)
     elif said.open_ended and _told_all_the_same(context, judged, said, judged.other):
         yield from _misleading(context, judged, text, judged.other)
     elif here == context.targets and _names_one_sibling(context, text.text, said) and len(here) > 1:
-        one = context.targets & said.exact
-        advice = "name the family, or every chip"
+        named = only(context.targets & said.exact)
         found = _draft(
-            judged,
-            text,
-            message=f"the text names {_only(one)}, the test admits {here}",
-            advice=advice,
+            judged, text, f"the text names {named}, the test admits {here}", "name the family, or every chip"
         )
-        evidence = f"the test admits {here}, the text names {_only(one)}"
+        evidence = f"the test admits {here}, the text names {named}"
         skipped = judged.in_test and judged.other.ends == "skip"
         remedy = NoFix(_FOR_NOBODY) if skipped else Remedy("text", here, evidence=evidence)
         yield replace(found, remedy=remedy)
@@ -171,13 +161,8 @@ def _repeats(context: Context, judged: Judged, text: Prose, said: Mention) -> It
     """The text of a refusal that cuts a family says the same as the test: mend both."""
     if family_split.split(context, judged) is None or len(said.exact & context.targets) != 1:
         return
-    message = f"the text repeats that {_only(said.exact & context.targets)} will do, as the test beside it does"
-    found = _draft(
-        judged,
-        text,
-        message=message,
-        advice="name the family in the test and here",
-    )
+    message = f"the text repeats that {only(said.exact & context.targets)} will do, as the test beside it does"
+    found = _draft(judged, text, message, "name the family in the test and here")
     yield replace(found, remedy=NoFix("the test beside it has to be mended first"))
 
 
@@ -190,23 +175,13 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
         _, need, wrong = behind
         if need.strength == PROOF and need.kind in ("operation", "library") and wrong & said.named:
             message = f"the text says that {wrong & said.named} will do; behind the test is {need.what}"
-            found = _draft(
-                judged,
-                text,
-                message=message,
-                advice=f"name {need.legal}",
-            )
+            found = _draft(judged, text, message, f"name {need.legal}")
             yield replace(found, claims=(claimed(need, judged.module, wrong & said.named),))
             return
     bound = next(own_words.open_bound(context, judged), None) if said.open_ended else None
     if bound is not None:
         message = "the text promises every later chip; what is behind the test is not for 12.x, by its name"
-        found = _draft(
-            judged,
-            text,
-            message=message,
-            advice="name the chips that it was written for",
-        )
+        found = _draft(judged, text, message, "name the chips that it was written for")
         yield replace(found, claims=bound.claims)
 
 
@@ -214,18 +189,11 @@ def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> It
     """A text that names the first of the chips that would do, and is told to later ones."""
     said = _said(text)
     out = _told_all_the_same(context, judged, said, side) if said.open_ended else NONE
-    if not out or judged.in_test or _served_between(context, judged, text, out):
-        return  # a skip's reason misleads nobody's users
-    if out != context.targets:
-        return  # the test splits the family; it is mended, and the text is right then
+    if not out or judged.in_test or _served_between(context, judged, text, out) or out != context.targets:
+        return  # a skip's reason misleads nobody's users; a test that splits the family is mended, and the text right
     would_do = str(EVERY - judged.on(side)) if judged.may == judged.must else "who would do"
     advice = f"one of the two is wrong: name {would_do} in the text, or admit {plain(out)} too"
-    yield _draft(
-        judged,
-        text,
-        message=f"the text reads as if {out} would do, the test refuses it",
-        advice=advice,
-    )
+    yield _draft(judged, text, f"the text reads as if {out} would do, the test refuses it", advice)
 
 
 def _told_all_the_same(context: Context, judged: Judged, said: Mention, side: Side) -> ChipSet:
@@ -251,31 +219,17 @@ def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
         named = instruction(text.text, text.at)
         if named is not None and here and not named.legal & context.targets:
             message = f"the text speaks of {named.what}, the test admits {here} too"
-            yield _draft(
-                judged,
-                text,
-                message=message,
-                advice=f"tell {here} something else",
-            )
+            yield _draft(judged, text, message, f"tell {here} something else")
             continue
         why_not = not said.named & judged.admitted and _CONDITION.search(text.text)  # "only on SM90", to all others
         others = said.named and not said.named & context.targets and not said.open_ended
         if here and others and not why_not and " " in text.text:
-            advice = f"say {judged.admitted}"
-            yield _draft(
-                judged,
-                text,
-                message=f"the text says {said.named}, the test admits {here} too",
-                advice=advice,
-            )
+            message = f"the text says {said.named}, the test admits {here} too"
+            yield _draft(judged, text, message, f"say {judged.admitted}")
 
 
-def _only(chips: ChipSet) -> str:
-    words = str(chips)
-    return words if words.endswith("only") else f"{words} only"
-
-
-def _draft(judged: Judged, text: Prose, *, message: str, advice: str) -> Draft:
+def _draft(judged: Judged, text: Prose, message: str, advice: str) -> Draft:
+    admits = f"the test admits {judged.admitted}" if judged.may == judged.must else "the test"
     return Draft(
         rule=RULE,
         place=DraftPlace(module=judged.module, at=text.at, admitted=judged.may, certain=judged.must),
@@ -284,12 +238,8 @@ def _draft(judged: Judged, text: Prose, *, message: str, advice: str) -> Draft:
         message=message,
         label="this text",
         advice=advice,
-        related=(RelatedSpan(judged.module, judged.at, _admits(judged)),),
+        related=(RelatedSpan(judged.module, judged.at, admits),),
         remedy=NoFix("nothing here says which is wrong, the text or the test"),
         rests_on=(judged.gate,),
         cause=(judged.module.path, f"{message}: {text.text}"),
     )
-
-
-def _admits(judged: Judged) -> str:
-    return f"the test admits {judged.admitted}" if judged.may == judged.must else "the test"

@@ -19,8 +19,6 @@ from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Severity
 from bwlint.model.rule import RuleTraits
 from bwlint.sources.read import Unread, read_bytes
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import package_root
 from bwlint.world.gates import TEST_FILE
 
 RULE = RuleTraits("moe-plan")
@@ -101,10 +99,7 @@ def _in_common(declared: ChipSet, whole: Cards, wrong: ChipSet) -> Cards:
 
 def _own_code(context: Context, module: Module, one: _Choice) -> str:
     """The file by which a tree changes the library, with the value in it and 12.x spoken of; "" without one."""
-    if context.native is None:
-        return ""
-    value = one.option.amounts[0].args[0]
-    search = search_of(package_root(module.path), context.native.searches)
+    value, search = one.option.amounts[0].args[0], context.search(module)
     for spelled in dict.fromkeys((value, value.upper(), value.lower())):
         hits = (hit for hit in search.word("python", spelled) if not _IS_LAUNCH.search(hit.text))
         files = dict.fromkeys(hit.file for hit in hits if hit.file.real != module.path)
@@ -143,9 +138,7 @@ def _needs(plan: Plan, *, many: bool = False) -> str:
 
 
 def _branches(context: Context, module: Module) -> Iterator[Draft]:
-    """What a name alone chooses: a finding for each value that a file asks for, since each has a way of its own to be
-    shut, and one for all that it sets an option to.
-    """
+    """What a name alone chooses: a finding for each value that is asked for, one for all that an option is set to."""
     found: dict[tuple[str, str, str], list[_NamedPlan]] = {}
     for one in module.operations:
         if one.kind == "plan-branch":

@@ -34,7 +34,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if one.name in known_waits() or (one.kind == "atom" and switches(one.name)):
             waits[one.qualname].append(one)
     for function, found in waits.items():
-        if not _all_of_body(module, function):
+        if not any(one.kind == "body" and one.qualname == function for one in module.operations):
             yield from _waiting(context, module, found, _launching(context, module, function, launches))
     for one in launches:
         if switches(one.name):
@@ -51,11 +51,6 @@ def _reaches(context: Context, module: Module, launch: Operation) -> bool:
     return bool(context.let_to(module, launch.at) & context.targets)
 
 
-def _all_of_body(module: Module, function: str) -> bool:
-    """Whether a kernel is all behind guards: that is what is wrong with it then."""
-    return any(one.kind == "body" and one.qualname == function for one in module.operations)
-
-
 def _launching(context: Context, module: Module, function: str, own: Sequence[Operation]) -> list[_EarlyLaunch]:
     """The launches of kernels that wait in a function: those of its file, or of the files that include it."""
     found = [_EarlyLaunch(module, one) for one in own]
@@ -66,7 +61,7 @@ def _launching(context: Context, module: Module, function: str, own: Sequence[Op
                 for one in code.operations
                 if one.kind == "dependent-launch" and _reaches(context, code, one)
             ]
-    outline = context.native.outline(module.path) if context.native is not None else None
+    outline = context.native.outline(module.path)
     defined = outline.definitions if outline is not None else {}
     last = function.partition("#")[0].rpartition(".")[2]
     kernels = {name.rpartition(".")[2] for name, one in defined.items() if one.kind == "kernel"}
@@ -99,9 +94,7 @@ def _asked(context: Context, module: Module, function: str) -> tuple[TargetSet, 
     """The targets that builds compile a file for, and where the first of them says so."""
     placed = context.builds.placed(module.path)
     carries = [carry for _, carry in placed] or context.compiling(module, function)
-    found = NO_TARGET
-    for carry in carries:
-        found |= built(carry)
+    found = TargetSet.union(map(built, carries))
     for path, carry in placed:
         build = context.builds.read(path)
         if build is not None and built(carry) & TargetSet.native(context.targets):

@@ -96,10 +96,10 @@ def _only_probed(judged: Judged, need: Need) -> bool:
 
 
 def _split(context: Context, judged: Judged) -> Iterator[Draft]:
-    parts = family_split.split(context, judged)
-    if parts is None and not _helper_splits(context, judged):
-        return
-    missing = context.targets & judged.sets.live - judged.may
+    parts, live = family_split.split(context, judged), context.targets & judged.sets.live
+    missing = live - judged.may
+    if parts is None and (not missing or missing == live):
+        return  # nor does a helper part them
     api = admits(context, judged, missing) or suites.admits(context, judged, missing)
     if api is not None:
         told = "note" if reasons.untried(judged) else _by_build(context, judged, missing, api)
@@ -171,21 +171,11 @@ def _askers(context: Context, judged: Judged) -> Iterator[Judged]:
             yield other
 
 
-def _helper_splits(context: Context, judged: Judged) -> bool:
-    here = judged.may & context.targets
-    return bool(here) and here != context.targets & judged.sets.live
-
-
 def _against(judged: Judged, out: ChipSet, api: Admission) -> Draft:
     """The test is skipped where what it calls says that it works."""
     related = RelatedSpan(api.at, api.at.at, api.at.text)
-    found = _skipped(
-        judged,
-        out & api.chips,
-        severity="warning",
-        reason=f"`{api.name}` admits {api.chips}",
-        related=related,
-    )
+    reason = f"`{api.name}` admits {api.chips}"
+    found = _skipped(judged, out & api.chips, severity="warning", reason=reason, related=related)
     works = claims.need(api.name, out & api.chips, api.chips, f"`{api.name}` works on {plain(out & api.chips)} too")
     evidence = f"`{api.name}`, which the test calls, is for {api.chips}"
     remedy = Remedy("test", _letting_in(judged, out & api.chips), evidence=evidence, unsafe=_NEVER_RUN)

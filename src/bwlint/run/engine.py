@@ -122,7 +122,6 @@ def context_of(world: Linked, collected: Collected, targets: ChipSet) -> Context
     """What rules see of a world: the gates and guards of the collected modules, judged for `targets`."""
     tree, builds, native = world.tree, world.builds, world.native
     evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
-    preparations = Preparations(tree, world.definitions, native)
     modules = Modules.of(collected.modules)
     makers = {card.path: modules.maker(at) for at, card in enumerate(modules.cards)}
     both = zip(modules.files, modules.cards, strict=True)
@@ -147,11 +146,11 @@ def context_of(world: Linked, collected: Collected, targets: ChipSet) -> Context
         tree,
         targets,
         evidence,
+        native,
+        Preparations(tree, world.definitions, native),
         judged=OfFiles({real: partial(judged, real) for real in makers}),
         guards=OfFiles({real: partial(guards, real) for real in makers}),
         builds=builds,
-        preparations=preparations,
-        native=native,
         places=places,
     )
 

@@ -109,6 +109,12 @@ def no_text(data: bytes) -> str:
     return "not text: it has NUL bytes" if data.find(b"\0", 0, _HEAD) >= 0 else ""
 
 
+def text_of(data: bytes | Unread) -> str | None:
+    """What was read as text; None where it cannot be read."""
+    source = data if isinstance(data, Unread) else decode(data)
+    return None if isinstance(source, Unread) else source
+
+
 def decode(data: bytes) -> str | Unread:
     """Source as text: by its BOM, its PEP 263 cookie, or as UTF-8. The BOM is not part of the text.
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from bwlint.sources.read import SourceText, Unread, decode, read_bytes
+from bwlint.sources.read import SourceText, read_bytes, text_of
 from bwlint.sources.recorder import memory
 from bwlint.sources.walk import SourceFile
 
@@ -28,9 +28,7 @@ class Texts:
 
     def source(self, real: str) -> str | None:
         """The text of a file that is not kept; None where it cannot be read."""
-        data = read_bytes(real)
-        source = data if isinstance(data, Unread) else decode(data)
-        return None if isinstance(source, Unread) else source
+        return text_of(read_bytes(real))
 
     def _read(self, real: str) -> SourceText | None:
         source = self.source(real)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -83,8 +84,8 @@ class _Solved:
     steps: int
 
 
-class _Untold(Exception):
-    """The project is too large, or a file of it cannot be read: nobody can tell who uses something."""
+class Untold(Exception):
+    """Nobody can tell who uses something: of a common name, in too large a project, or where a file cannot be read."""
 
 
 Source = Callable[[str], str | None]
@@ -140,7 +141,7 @@ class Arrivals:
             return ANY
         try:
             file = self._file(real, root)
-        except _Untold:
+        except Untold:
             return ANY
         self._steps, self._rests_on = 0, 0
         return self._arriving(file, file.around(at))
@@ -148,12 +149,12 @@ class Arrivals:
     def of_name(self, root: str, name: str) -> Arrival:
         """The chips that come to a use of a name that is bound to what lies outside of Python."""
         self._steps, self._rests_on = 0, 0
-        return self._together(self._mentioned(root, name))
+        return self._of_uses(self._mentioned(root, name))
 
     def _mentioned(self, root: str, name: str) -> Iterator[tuple[_MentioningFile, Occurrence]]:
         search = search_of(root, self._searches)
         if not search.complete("python"):
-            raise _Untold
+            raise Untold
         for hit in dict.fromkeys(hit.file for hit in search.word("python", name)):
             file = self._file(hit.real, hit.root)
             for use in file.index.names.get(name, ()):
@@ -211,7 +212,7 @@ class Arrivals:
         if outer is not None:
             defined = both(defined, self._made(file, scope, outer))
         others = self._has_other_users(file, scope, outer)
-        used = ANY if others else self._together(self._uses(file, scope, outer))
+        used = ANY if others else self._of_uses(self._uses(file, scope, outer))
         if not self._targets <= used.chips and scope.kind == "class" and self._learned_by_base(file, scope):
             used = ANY
         defined = both(defined, used)
@@ -248,19 +249,8 @@ class Arrivals:
                 known.append((base.module, base.body))
                 yield from ((base.module, f"{base.body.qualname}.{making}") for making in _MAKING)
 
-    def _together(self, uses: Iterator[tuple[_MentioningFile, Occurrence]]) -> Arrival:
-        """What all uses let through; every chip where one of them does, or where there is none to be seen."""
-        chips, stops, seen = NONE, list[Stop](), 0
-        try:
-            for seen, (file, use) in enumerate(uses, 1):
-                found = self._by_use(file, use)
-                if self._targets <= found.chips or seen > MAX_USES:
-                    return ANY
-                chips |= found.chips
-                stops += found.stops
-        except _Untold:
-            return ANY
-        return Arrival(chips, tuple(dict.fromkeys(stops))) if seen else ANY
+    def _of_uses(self, uses: Iterator[tuple[_MentioningFile, Occurrence]]) -> Arrival:
+        return together((self._by_use(file, use) for file, use in uses), self._targets, MAX_USES)
 
     def _by_use(self, file: _MentioningFile, use: Occurrence) -> Arrival:
         found = self._reaching(file, use.at, use.qualname)
@@ -284,13 +274,13 @@ class Arrivals:
         try:
             packages = (hit for hit in self._hits(file, name) if os.path.basename(hit.real) == "__init__.py")
             return any(self._hands_on(self._file(hit.real, hit.root), file, name) for hit in packages)
-        except _Untold:
+        except Untold:
             return True
 
     def _uses(
         self, file: _MentioningFile, scope: NameScope, outer: NameScope | None
     ) -> Iterator[tuple[_MentioningFile, Occurrence]]:
-        """The places that use a definition, those of its own file first. Raises `_Untold`."""
+        """The places that use a definition, those of its own file first. Raises `Untold`."""
         name = scope.qualname.rpartition(".")[2]
         for hit in self._hits(file, name):
             one = self._file(hit.real, hit.root)
@@ -372,7 +362,7 @@ class Arrivals:
             return True
         try:
             return any(self._takes_note(file, base.rpartition(".")[2], scope, depth) for base in scope.bases)
-        except _Untold:
+        except Untold:
             return True
 
     def _takes_note(self, file: _MentioningFile, name: str, below: NameScope, depth: int) -> bool:
@@ -405,14 +395,14 @@ class Arrivals:
     # -- files
 
     def _lines(self, file: _MentioningFile, name: str) -> tuple[Hit, ...]:
-        """The lines of the project on which a name stands. Raises `_Untold` where they cannot all be known."""
+        """The lines of the project on which a name stands. Raises `Untold` where they cannot all be known."""
         search = search_of(file.root, self._searches)
         if not search.complete("python"):
-            raise _Untold
+            raise Untold
         return search.word("python", name)
 
     def _hits(self, file: _MentioningFile, name: str) -> list[SourceFile]:
-        """The files of the project in which a name stands, its own first. Raises `_Untold`."""
+        """The files of the project in which a name stands, its own first. Raises `Untold`."""
         found = dict.fromkeys(hit.file for hit in self._lines(file, name))
         return sorted(found, key=lambda one: (one.real != file.real, one.real))
 
@@ -421,7 +411,7 @@ class Arrivals:
             self._files[real] = self._read(real, root)
         found = self._files[real]
         if found is None:
-            raise _Untold
+            raise Untold
         return found
 
     def _read(self, real: str, root: str) -> _MentioningFile | None:
@@ -442,6 +432,20 @@ class Arrivals:
 @cache
 def _dotted(file: SourceFile) -> str:
     return module_name(file.real, file.root)
+
+
+def together(uses: Iterator[Arrival], targets: ChipSet, most: int = sys.maxsize) -> Arrival:
+    """What all uses let through; every chip where one of them does, or where there is none to be seen, or too many."""
+    chips, stops, seen = NONE, list[Stop](), 0
+    try:
+        for seen, found in enumerate(uses, 1):
+            if targets <= found.chips or seen > most:
+                return ANY
+            chips |= found.chips
+            stops += found.stops
+    except Untold:
+        return ANY
+    return Arrival(chips, tuple(dict.fromkeys(stops))) if seen else ANY
 
 
 def both(first: Arrival, second: Arrival) -> Arrival:

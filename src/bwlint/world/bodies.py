@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from itertools import takewhile
 
-from bwlint.chips import EVERY, EVERY_TARGET, NO_TARGET, ChipSet, TargetSet, siblings
+from bwlint.chips import EVERY, EVERY_TARGET, ChipSet, TargetSet, siblings
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import plain
@@ -68,9 +68,8 @@ def _emptied(tree: Tree, module: Module, node: Node, parts: list[Operation]) -> 
 
     Of a family that they cut in two that is told at the guard.
     """
-    left = NO_TARGET
-    for part in parts:
-        left |= tree.compiled(module, _inside(part.path, node.definition.at)) if part.kind == "body" else NO_TARGET
+    bodies = (_inside(part.path, node.definition.at) for part in parts if part.kind == "body")
+    left = TargetSet.union(tree.compiled(module, path) for path in bodies)
     empty = ChipSet.where(lambda chip: not TargetSet.native(siblings(chip)) & left)
     if empty and empty != EVERY:
         name, ends = node.definition.qualname, any(part.kind == "trap" for part in parts)

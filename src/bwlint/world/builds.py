@@ -93,7 +93,7 @@ class Builds:
     def beside(self, real: str, called: re.Pattern[str]) -> Iterator[Module]:
         """The files beside a build file whose names begin like its own and have a word besides: build_5090.sh."""
         folder, own = os.path.split(real)
-        names = (name for name in _names(folder) if name != own and _first_word(name) == _first_word(own))
+        names = (name for name in names_in(folder) if name != own and _first_word(name) == _first_word(own))
         for name in islice(filter(called.search, names), _MOST_FILES):
             module = self._load(os.path.join(folder, name))
             if module is not None:
@@ -201,14 +201,15 @@ def _folders_above(real: str, last: str) -> Iterator[str]:
 
 def _build_files(folder: str) -> list[str]:
     """The names of the build files of a folder that may name sources."""
-    return list(filter(_ships, _names(folder)))[:_MOST_FILES]
+    return list(filter(_ships, names_in(folder)))[:_MOST_FILES]
 
 
 def _ships(name: str) -> bool:
     return name in _BUILD_FILES or name.endswith(".cmake")
 
 
-def _names(folder: str) -> list[str]:
+def names_in(folder: str) -> list[str]:
+    """The names in a folder, in order; none where it cannot be read."""
     try:
         return sorted(disk.names(folder))
     except OSError:
@@ -290,9 +291,7 @@ def named_for(carry: Carry) -> ChipSet:
 
 
 def pairs_of(carry: Carry, *, ptx: bool = True) -> Iterator[str]:
-    """What a build asks nvcc for, as far as bwlint knows the targets: "compute_90,sm_90", and of its PTX
-    "compute_90,compute_90".
-    """
+    """What a build asks nvcc for, of known targets: "compute_90,sm_90", of its PTX "compute_90,compute_90"."""
     arch = next(known_targets([carry.text]), None) if carry.kind == "gencode" else None
     for target in known_targets(carry.sass):
         yield pair_of(arch or target, target)

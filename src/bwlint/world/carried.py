@@ -24,7 +24,7 @@ from bwlint.readers.python import matters as matters_by_itself
 from bwlint.readers.python.carriers import SHORT, offered, trace
 from bwlint.readers.python.vocabulary import lines_with
 from bwlint.sources import disk
-from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.read import Unread, read_bytes, text_of
 from bwlint.sources.recorder import assume, memory, recalled_property
 from bwlint.sources.tree import entries, find_module, import_roots, module_name, package_root
 
@@ -85,9 +85,7 @@ class _Source:
 
     @cached_property
     def text(self) -> str:
-        data = read_bytes(self.real)
-        text = data if isinstance(data, Unread) else decode(data)
-        return "" if isinstance(text, Unread) else text
+        return text_of(read_bytes(self.real)) or ""
 
     @recalled_property
     def imports(self) -> tuple[_Import, ...]:
@@ -116,9 +114,7 @@ class _Source:
         return found
 
     def taken_of(self, local: str) -> frozenset[str]:
-        """The attributes of an imported name that are used. The literal comes first: an expression that begins at a
-        border is tried at every character.
-        """
+        """The attributes of an imported name that are used; the literal comes first, for speed."""
         if f"{local}." not in self.text:
             return _NOTHING
         name = re.escape(local)
@@ -152,11 +148,8 @@ class _Carried:
 
     def of_imports(self, source: _Source, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
         """The words that the imports of a file bring, of the local names that are asked for."""
-        found = _NOTHING
-        for item in source.imports:
-            if asked is None or item.local in asked or item.name == "*":
-                found |= self._of_import(source, item, asked, steps)
-        return found
+        taken = (one for one in source.imports if asked is None or one.local in asked or one.name == "*")
+        return _NOTHING.union(*(self._of_import(source, item, asked, steps) for item in taken))
 
     def _of_import(self, source: _Source, item: _Import, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
         real = self._leading(item.module, source.roots, steps - 1)
@@ -246,13 +239,13 @@ class _Carried:
 
     def source(self, real: str, data: bytes | Unread) -> _Source | None:
         if real not in self.sources:
-            self.sources[real] = None if isinstance(data, Unread) else _cut(real, data)
+            self.sources[real] = _cut(real, data)
         return self.sources[real]
 
 
-def _cut(real: str, data: bytes) -> _Source | None:
-    text = decode(data)
-    if isinstance(text, Unread):
+def _cut(real: str, data: bytes | Unread) -> _Source | None:
+    text = text_of(data)
+    if text is None or isinstance(data, Unread):
         return None
     said = partial(_said, data, text)
     asking, importing, matters = said() if kept.store() is None else kept.answered(kept.key("imports", data), said)

@@ -167,13 +167,8 @@ def collect(
             make = partial(_same, cast(Module, module))
             faults.adopt(result.faults)
             if answers is not None and not result.faults:
-                told = (
-                    card and astuple(card),
-                    reason,
-                    has_comment,
-                    result.facts_key,
-                    result.words_key if sighted else "",
-                )
+                words_key = result.words_key if sighted else ""
+                told = (card and astuple(card), reason, has_comment, result.facts_key, words_key)
                 answers.answer(name_of(file, own), told, result.thing)
             seen += [(file, LazySightings(result.words_key, partial(_same, sighted)))] if sighted else []
         if reason:
@@ -206,7 +201,7 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
     idle = _idle.get(real)
     if idle is not None and not handed and (idle.module.name, idle.brought) == (dotted, brought):
         return idle.module
-    key = _loaded_key(data, kind, real, dotted, brought, handed, matters=matters)
+    key = kept.key("loaded", data, kind, real, dotted, sorted(handed), brought, matters)
     try:
         # Around the index: what takes too much here and now is not kept as what the file says.
         with bounded():
@@ -216,19 +211,6 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
     except Exception as error:
         faults.note(error, real, "reading")
         return None
-
-
-def _loaded_key(
-    data: bytes,
-    kind: str,
-    real: str,
-    dotted: str,
-    brought: frozenset[str],
-    handed: frozenset[tuple[str, str]],
-    *,
-    matters: bool,
-) -> bytes:
-    return kept.key("loaded", data, kind, real, dotted, sorted(handed), brought, matters)
 
 
 class _Idle(NamedTuple):
@@ -248,7 +230,7 @@ def _put_by(module: Module, kind: str, data: bytes, brought: frozenset[str]) -> 
     _idle[module.path] = _Idle(module, brought)
     if _in_pool and kept.store() is not None:
         matters = may_matter(kind, module.path, data, brought)
-        key = _loaded_key(data, kind, module.path, module.name, brought, frozenset(), matters=matters)
+        key = kept.key("loaded", data, kind, module.path, module.name, [], brought, matters)
         kept.answered(key, lambda: module)
 
 
@@ -372,9 +354,7 @@ def _begin(began: int | None, is_kept: bool, is_recorded: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What a process of the pool says of some files, what it has looked at for it, and the new things that it has made
-    of what it has read.
-    """
+    """What a process of the pool says of some files, what it has looked at for it, and the new things it made."""
 
     results: list[ReadResult]
     looks: disk.Looks

@@ -11,8 +11,8 @@ from __future__ import annotations
 import builtins
 import os
 import re
-from collections import deque
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,12 +23,11 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Use
 from bwlint.model.outline import Outline
 from bwlint.sources.recorder import memory
-from bwlint.sources.search import search_of
+from bwlint.sources.search import Search
 from bwlint.sources.tree import module_name, package_root
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Libraries
-from bwlint.world.operations import Behind, registered
 from bwlint.world.outlines import Outlines
 from bwlint.world.proofs import Edge, Key, NeedProof, Node, one_of
 from bwlint.world.tree import Tree
@@ -165,9 +164,7 @@ class Definitions:
                     waiting.append(after)
 
     def calls(self, node: Node) -> Iterator[tuple[Span, Node]]:
-        """What the calls in a definition may run, each with its call: in either language, what a class runs as it is
-        made and called, and the backward of a function of torch's autograd that is applied.
-        """
+        """What the calls in a definition may run, each with its call: also of a class, and the backward of an apply."""
         for use in (use for use in node.definition.uses if use.how == "call"):
             for after in self._after(node, use):
                 yield use.at, after
@@ -227,7 +224,7 @@ class Definitions:
             return
         held = f"{role}={use.name!r}", f".{role}={use.name!r}"
         asks = re.compile(rf"\b{role} (?:==|in) .*[\"']{re.escape(use.name)}[\"']")
-        for hit in search_of(package_root(path), self._native.searches).word("python", use.name):
+        for hit in self._native.search(path).word("python", use.name):
             here = "_" in role or hit.file.real == path  # any class may have a `mode`
             outline = self.outlines.of(hit.file.real, _name_of(hit.file)) if here and asks.search(hit.text) else None
             around = _around(outline, hit.line) if outline is not None else ""
@@ -238,7 +235,7 @@ class Definitions:
         """The definitions that the project gets by a name with a text in it: `getattr(runners, f"run_{name}")`."""
         root = package_root(path)
         if root not in self._asked_by_name:
-            found = search_of(root, self._native.searches).matches("python", _BY_NAME, (b"getattr(",))
+            found = self._native.search(path).matches("python", _BY_NAME, (b"getattr(",))
             self._asked_by_name[root] = tuple(
                 (file, match.expand(rb"\1.\2 \3").decode()) for file, match in found if match[2] or match[3]
             )
@@ -262,7 +259,7 @@ class Definitions:
         """The Python functions that are registered under the name of an operation."""
         root = package_root(path)
         if root not in self._operations:
-            self._operations[root] = registered(search_of(root, self._native.searches))
+            self._operations[root] = registered(self._native.search(path))
         space, _, operation = name.removesuffix(".default").rpartition("ops.")[2].rpartition(".")
         for said, file, function in self._operations[root].get(operation, ()):
             outline = self.outlines.of(file.real, _name_of(file)) if said in ("", space) else None
@@ -372,11 +369,9 @@ class Definitions:
             inside = depth > 0 and local in outline.definitions
             full = f"{target}.{rest}" if rest else target
             self._tree.expect(outline.path, full)
-            return (
-                self._resolved(outline, full, None, depth + 1)
-                if inside
-                else self._absolute(full, depth + 1, outline.path)
-            )
+            if inside:
+                return self._resolved(outline, full, None, depth + 1)
+            return self._absolute(full, depth + 1, outline.path)
         for star in outline.stars if depth < _MAX_NAMES else ():
             other = self.outlines.named(star, outline.path)
             found_there = self._resolved(other, name, None, depth + 1) if other is not None else None
@@ -396,7 +391,7 @@ class Definitions:
     def _in_some_package(self, path: str, name: str) -> Node | None:
         """A definition by a name that begins with no package: that of the one module of the project so called."""
         module, _, last = name.rpartition(".")
-        files = search_of(package_root(path), self._native.searches).files("python")
+        files = self._native.search(path).files("python")
         ending = tuple(os.sep + module.replace(".", os.sep) + end for end in (".py", f"{os.sep}__init__.py"))
         outlines = [self.outlines.of(file.real, _name_of(file)) for file in files if file.real.endswith(ending)]
         found = [self._resolved(one, last, None) for one in outlines if one is not None]
@@ -514,3 +509,43 @@ def _at_arguments(node: Node, use: Use) -> Node:
     instances = node.outline.instances if use.given and node.outline.language == "python" else None
     made = instances(node.definition.qualname, use.given, lambda test: None) if instances is not None else ()
     return Node(node.outline, made[0]) if made else node
+
+
+MAX_FUNCTIONS = 8
+"""A name with more functions behind it is no one's."""
+_ARGUMENTS = rb"([^()]{0,400}(?:\([^()]*\)[^()]{0,400}){0,8})"
+_REGISTERING = (b"custom_op(", b"triton_op(", b"register_kernel(", b"impl(")
+_DECORATED = re.compile(
+    rb"^[ \t]*@[\w.]{0,120}\b(?:\w{0,60}custom_op|triton_op|register_kernel|impl)\("
+    + _ARGUMENTS
+    + rb"\)[ \t]*(?:#[^\n]*)?\n"
+    rb"(?:[ \t]*@[^\n]*\n){0,8}[ \t]*(?:async )?def (\w+)",
+    re.MULTILINE,
+)
+"""`@custom_op("ns::op", ...)`, `@torch.library.impl(library, "op", "CUDA")` and the function below."""
+_GIVEN_BY_CALL = re.compile(
+    rb"\b\w*register_custom_op\w*\(\s*(?:op_name\s*=\s*)?[\"\']([\w:]+)[\"\']\s*,\s*(?:op_func\s*=\s*)?(\w+)\s*[,)]"
+)
+"""`direct_register_custom_op(op_name="op", op_func=function)`."""
+_QUOTED = re.compile(rb"[\"\']((?:\w+::)?\w+)[\"\']")
+_NOT_CUDA = re.compile(rb"[\"\'](?:Meta|CPU|Autograd\w*|XPU|MPS|HIP)[\"\']")
+Behind = Mapping[str, tuple[tuple[str, SourceFile, str], ...]]
+"""By the name of an operation: its namespace ("" where it is not said), a file, and the function in it."""
+
+
+def registered(search: Search) -> Behind:
+    """What the Python files of a project register."""
+    found: defaultdict[str, list[tuple[str, SourceFile, str]]] = defaultdict(list)
+    for file, registered_as, function in _registrations(search):
+        space, _, name = registered_as.rpartition("::")
+        found[name].append((space, file, function))
+    return {name: tuple(behind) for name, behind in found.items() if len(behind) <= MAX_FUNCTIONS}
+
+
+def _registrations(search: Search) -> Iterator[tuple[SourceFile, str, str]]:
+    for file, match in search.matches("python", _DECORATED, _REGISTERING):
+        name = _QUOTED.search(match[1])
+        if name is not None and not _NOT_CUDA.search(match[1]):
+            yield file, name[1].decode(), match[2].decode("utf-8", "replace")
+    for file, match in search.matches("python", _GIVEN_BY_CALL, (b"register_custom_op",)):
+        yield file, match[1].decode(), match[2].decode("utf-8", "replace")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
-from bwlint.sources.read import Unread, decode
 from bwlint.sources.recorder import memory
 from bwlint.world.native import Native
 
@@ -45,7 +44,7 @@ class Emitted:
     def _leading(self, source: Module) -> frozenset[str]:
         """The words of a source, with those of what they name in its headers."""
         bodies: dict[str, set[str]] = defaultdict(set)
-        waiting = set(_WORD.findall(self._text(source.path)))
+        waiting = set(_WORD.findall(self.native.text(source.path)))
         for header in self.native.tree.headers.included(source):
             macros, parts = self._parts(header.path)
             waiting |= macros
@@ -62,16 +61,11 @@ class Emitted:
         if path not in self._headers:
             from bwlint.readers.cuda.cut import cut
 
-            outline, code = self.native.outline(path), cut(self._text(path)).code
+            outline, code = self.native.outline(path), cut(self.native.text(path)).code
             macros = frozenset(word for found in _MACRO.finditer(code.text) for word in _WORD.findall(found[0]))
             places = outline.places.items() if outline is not None else ()
             self._headers[path] = macros, [(_last(name), _words_in(code, at)) for name, at in places]
         return self._headers[path]
-
-    def _text(self, path: str) -> str:
-        data = self.native.read(path)
-        text = data if isinstance(data, Unread) else decode(data)
-        return "" if isinstance(text, Unread) else text
 
 
 def _last(name: str) -> str:

@@ -72,9 +72,7 @@ class Graph:
         places = list(nodes)
         if len(places) <= 1:
             return self.proofs(places[0]) if places else ()
-        legal = NONE
-        for place in places:
-            legal |= self.works(place)
+        legal = ChipSet.union(map(self.works, places))
         weakest = [min(found, key=lambda proof: len(proof.legal)) for place in places if (found := self.proofs(place))]
         if legal == EVERY or not weakest:
             return ()
@@ -121,10 +119,7 @@ class Graph:
         return works
 
     def _one_works(self, edge: Edge) -> ChipSet:
-        works = NONE
-        for node in edge.after:
-            works |= self._works[node.key]
-        return works
+        return ChipSet.union(self._works[node.key] for node in edge.after)
 
     # -- the ways
 

@@ -263,20 +263,15 @@ def instruction(text: str, at: Span) -> Need | None:
 
 
 @cache
-def _for_others() -> re.Pattern[str]:
-    return re.compile(table("libraries")["for_others"]["names"], re.IGNORECASE)
+def _names(kind: str) -> re.Pattern[str]:
+    return re.compile(table("libraries")[kind]["names"], re.IGNORECASE)
 
 
 def named_for_others(text: str) -> bool:
     """Whether names speak of chips or libraries of another generation: a gate that says so means it."""
-    return _for_others().search(text) is not None
-
-
-@cache
-def _built_for_others() -> re.Pattern[str]:
-    return re.compile(table("libraries")["built_for_others"]["names"], re.IGNORECASE)
+    return _names("for_others").search(text) is not None
 
 
 def built_for_others(text: str) -> bool:
     """Whether the names of files and functions say that their kernels are another generation's."""
-    return _built_for_others().search(text) is not None
+    return _names("built_for_others").search(text) is not None

@@ -22,7 +22,7 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Carry, Hop, Module
 from bwlint.model.kinds import NAMED
 from bwlint.model.outline import Outline
-from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.read import Unread, read_bytes, text_of
 from bwlint.sources.recorder import memory, read
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root
@@ -103,6 +103,14 @@ class Native:
 
     def __post_init__(self) -> None:
         self.unbuilt = Unbuilt(self.searches)
+
+    def text(self, path: str) -> str:
+        """The text of a file; "" where it cannot be read."""
+        return text_of(self.read(path)) or ""
+
+    def search(self, near: str) -> Search:
+        """What the files of the project of a file have in them."""
+        return search_of(package_root(near), self.searches)
 
     def definitions(
         self, name: str, near: str, given: tuple[str, ...] = (), at: Span | None = None
@@ -212,7 +220,7 @@ class Native:
         """Whether a build script or the C++ itself calls an extension by that name."""
         root = package_root(near)
         if root not in self._extensions:
-            self._extensions[root] = frozenset(_extensions(search_of(root, self.searches)))
+            self._extensions[root] = frozenset(_extensions(self.search(near)))
         return module in self._extensions[root]
 
     def sources_of(self, path: str, qualname: str) -> tuple[str, ...]:
@@ -220,10 +228,8 @@ class Native:
         if path not in self._generators:
             self._generators[path] = self._kernels(path)
         named = self._generators[path].get(qualname, ())
-        search = search_of(package_root(path), self.searches) if named else None
-        files = [file.real for file in search.files("cuda")] if search is not None else []
-        found = (real for name in named for real in files if ends_in(real, name))
-        return tuple(dict.fromkeys(found))
+        files = [file.real for file in self.search(path).files("cuda")] if named else []
+        return tuple(dict.fromkeys(real for name in named for real in files if ends_in(real, name)))
 
     def generated(self, path: str, qualname: str) -> tuple[NeedProof, ...]:
         """What a Python function compiles at run time: kernels in it that some chips have no instructions for.
@@ -243,16 +249,12 @@ class Native:
                 yield from _operations(Node(file.outline, definition))
 
     def _kernels(self, path: str) -> dict[str, tuple[str, ...]]:
-        data = self.read(path)
-        source = data if isinstance(data, Unread) else decode(data)
-        if isinstance(source, Unread):
-            return {}
         from bwlint.readers.kernels import kernel_sources
         from bwlint.readers.python import ReadError
         from bwlint.readers.python import parse as parse_python
 
         try:
-            return kernel_sources(parse_python(source))
+            return kernel_sources(parse_python(self.text(path)))
         except (ReadError, RecursionError):
             return {}
 
@@ -269,9 +271,8 @@ class Native:
         if path not in self._full:
             from bwlint.readers.cuda import read
 
-            data = self.read(path)
-            source = data if isinstance(data, Unread) else decode(data)
-            self._full[path] = None if isinstance(source, Unread) else read(path, source)
+            source = text_of(self.read(path))
+            self._full[path] = None if source is None else read(path, source)
         return self._full[path]
 
     def defines(self, name: str, path: str) -> bool:
@@ -302,10 +303,8 @@ class Native:
         return file.outline if file is not None else None
 
     def paths_naming(self, word: str, near: str, folder: str = "") -> tuple[str, ...]:
-        """The C++ files of the project, or of one folder, that name something, what nobody compiles left out; none
-        where too many do.
-        """
-        search = search_of(package_root(near), self.searches)
+        """The C++ files of the project, or of a folder, that name something and are compiled; none of too many."""
+        search = self.search(near)
         if not search.complete("cuda"):
             return ()
         named = dict.fromkeys(hit.file.real for hit in search.word("cuda", word))
@@ -333,9 +332,7 @@ class Native:
                 return None
             from bwlint.readers.cuda.outline import outline
 
-            data = self.read(path)
-            source = data if isinstance(data, Unread) else decode(data)
-            known = None if isinstance(source, Unread) else source
+            known = self.text(path)
             self._files[path] = _CppFile(outline(path, known), bool(_DEVICE_CODE.search(known))) if known else None
         return self._files[path]
 
@@ -352,9 +349,7 @@ class Native:
         return (*compiled, *self._refusal(node), *self._build(node))
 
     def leads(self, node: Node) -> tuple[Edge, ...]:
-        """The definitions that one surely calls, and of a class what it is called for, else one of its methods that do
-        anything.
-        """
+        """The definitions that one surely calls, and of a class what it is called for, else one of its methods."""
         methods = tuple(self._methods(node))
         methods = tuple(one for one in methods if one.definition.qualname.endswith(".operator()")) or methods
         return (*self._calls(node), Edge(methods)) if methods else tuple(self._calls(node))
@@ -419,9 +414,7 @@ class Native:
         if module is None or function is None or not function.exits:
             return
         errors = self.refusals.errors(module, name)
-        legal = EVERY
-        for error in errors:
-            legal &= error.legal
+        legal = ChipSet.common(error.legal for error in errors)
         if legal and errors:
             what = f"`{name}` ends in an error on {plain(EVERY - legal)}"
             hops = (Hop(path, errors[-1].at, "the error"),)

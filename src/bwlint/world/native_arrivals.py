@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bwlint.chips import NONE, ChipSet
+from bwlint.chips import ChipSet
 from bwlint.model.expr import Span
 from bwlint.model.outline import Definition, Outline
-from bwlint.sources.read import Unread, decode
+from bwlint.sources.read import text_of
 from bwlint.sources.recorder import memory
-from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
-from bwlint.world.arrivals import ANY, NOBODY, Arrival, Arrivals, Stop, both
+from bwlint.world.arrivals import ANY, NOBODY, Arrival, Arrivals, Untold, both, together
 from bwlint.world.native import Native
 
 if TYPE_CHECKING:
@@ -51,10 +50,6 @@ class _Mention:
     file: _CppText
     at: Span
     around: Definition | None
-
-
-class _Common(Exception):
-    """The name is a common one, or a file cannot be read: nobody can tell who uses it."""
 
 
 @dataclass(slots=True)
@@ -97,17 +92,7 @@ class NativeArrivals:
 
     def _used(self, home: _CppText, name: str, *, is_free: bool = False) -> Arrival:
         """What all mentions of a name let through; every chip where one of them does, or where there is none."""
-        chips, stops, seen = NONE, list[Stop](), False
-        try:
-            for arrival in self._uses(home, name, is_free):
-                if self.targets <= arrival.chips:
-                    return ANY
-                seen = True
-                chips |= arrival.chips
-                stops += arrival.stops
-        except _Common:
-            return ANY
-        return Arrival(chips, tuple(dict.fromkeys(stops))) if seen else ANY
+        return together(self._uses(home, name, is_free), self.targets)
 
     def _uses(self, home: _CppText, name: str, is_free: bool) -> Iterator[Arrival]:
         bound: dict[str, None] = {}
@@ -125,19 +110,17 @@ class NativeArrivals:
             yield self.python.of_name(package_root(home.outline.path), operation)
 
     def _mentions(self, near: str, name: str, is_free: bool) -> Iterator[_Mention]:
-        """The mentions of a name that may use it: not its definitions, nor what only declares it, nor a member of that
-        name where a free function is meant. Raises `_Common`.
-        """
-        search = search_of(package_root(near), self.native.searches)
+        """The mentions that may use a name: no definition, declaration, or member for a function. Raises `Untold`."""
+        search = self.native.search(near)
         hits = search.word("cuda", name) if len(name) >= _SHORTEST and search.complete("cuda") else ()
         if not 0 < len(hits) <= MAX_USES:
-            raise _Common
+            raise Untold
         word = re.compile(rf"(?<![\w~]){re.escape(name)}\b")
         variable = re.compile(rf"[\w>][\s&*]+{re.escape(name)}\s*[;={{,)]")
         for path in self.native.unbuilt.live(dict.fromkeys(hit.file.real for hit in hits), near):
             file = self._text(path)
             if file is None or word.search(file.directives) or variable.search(file.text):
-                raise _Common
+                raise Untold
             for found in word.finditer(file.text):
                 if is_free and _MEMBER.search(file.text, max(0, found.start() - 20), found.start()):
                     continue
@@ -159,9 +142,8 @@ class NativeArrivals:
         return self._texts[path]
 
     def _read(self, path: str) -> _CppText | None:
-        data, outline = self.native.read(path), self.native.outline(path)
-        source = data if isinstance(data, Unread) else decode(data)
-        if isinstance(source, Unread) or outline is None:
+        source, outline = text_of(self.native.read(path)), self.native.outline(path)
+        if source is None or outline is None:
             return None
         from bwlint.readers.cuda.cut import cut
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 
-from bwlint.chips import EVERY, ChipSet
+from bwlint.chips import EVERY, ChipSet, frameworks
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
 from bwlint.model.outline import Outline
@@ -20,13 +21,100 @@ from bwlint.sources import disk
 from bwlint.sources.recorder import memory
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root, project_folder
-from bwlint.world import suites
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import TEST_FILE
 from bwlint.world.native import Native
 from bwlint.world.proofs import Key, Node
-from bwlint.world.suites import MAX_TESTS, Prepared
 from bwlint.world.tree import Tree
+
+MAX_TESTS = 200
+MAX_HEIRS = 20
+"""Classes that are followed from one of their bases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A test, and the chips that neither the classes between keep away nor the test itself."""
+
+    node: Node
+    chips: ChipSet
+
+
+def tests(native: Native, fixture: str, near: str) -> Iterator[Prepared]:
+    """The tests of a class and of its heirs, as far as they run its `SetUp`; `near` is its file."""
+    waiting, known, found = [(fixture, EVERY)], {fixture}, 0
+    while waiting and len(known) < MAX_HEIRS and found < MAX_TESTS:
+        name, chips = waiting.pop(0)
+        for outline in filter(None, map(native.outline, native.paths_naming(name, near))):
+            for test in _tests_of_class(outline, name):
+                found += 1
+                yield Prepared(test, chips & _not_refused(native, test.outline.path, test.definition.qualname))
+            for heir in _heirs(outline, name):
+                if heir not in known and _runs_setup_of_base(outline, heir):
+                    known.add(heir)
+                    waiting.append((heir, chips & _not_refused(native, outline.path, *_setups_of(outline, heir))))
+
+
+def _let_in_cpp(native: Native, module: Module, at: Span) -> ChipSet:
+    """The chips that no `SetUp` keeps from the test around a place of a file."""
+    outline = native.outline(module.path)
+    if outline is None:
+        return EVERY
+    around = (name for name, place in outline.places.items() if place.holds(at))
+    tested = (name for name in around if outline.definitions[name].kind == "test")
+    return ChipSet.common(_let_by(native, name.rpartition(".")[0], module.path) for name in tested)
+
+
+def _let_by(native: Native, fixture: str, near: str) -> ChipSet:
+    """The chips that the `SetUp` of a class of tests lets through, and those of its bases that it runs."""
+    waiting, known, chips = [fixture], {fixture}, EVERY
+    while waiting and len(known) < MAX_HEIRS:
+        name = waiting.pop()
+        for outline in filter(None, map(native.outline, native.paths_naming(name, near) if name else ())):
+            definition = outline.definitions.get(name)
+            if definition is None or definition.kind != "class":
+                continue
+            chips &= _not_refused(native, outline.path, *_setups_of(outline, name))
+            bases = (
+                {base.rpartition(".")[2] for base in definition.bases} if _runs_setup_of_base(outline, name) else set()
+            )
+            waiting += sorted(bases - known)
+            known |= bases
+    return chips
+
+
+def _tests_of_class(outline: Outline, name: str) -> Iterator[Node]:
+    for qualname in outline.places:
+        if qualname.rpartition(".")[0] == name and outline.definitions[qualname].kind == "test":
+            yield Node(outline, outline.definitions[qualname])
+
+
+def _heirs(outline: Outline, name: str) -> Iterator[str]:
+    for qualname in outline.places:
+        definition = outline.definitions[qualname] if "." not in qualname else None
+        bases = definition.bases if definition is not None and definition.kind == "class" else ()
+        if name in (base.rpartition(".")[2] for base in bases):
+            yield qualname
+
+
+def _setups_of(outline: Outline, name: str) -> list[str]:
+    return [method for one in frameworks.sets_up() if (method := f"{name}.{one}") in outline.places]
+
+
+def _runs_setup_of_base(outline: Outline, heir: str) -> bool:
+    """Whether a class has none of its own, or one that calls its base's."""
+    called = frameworks.sets_up()
+    return all(
+        any(use.name.rpartition(".")[2] in called for use in outline.definitions[method].uses)
+        for method in _setups_of(outline, heir)
+    )
+
+
+def _not_refused(native: Native, path: str, *functions: str) -> ChipSet:
+    """The chips that functions of a file do not surely skip or refuse."""
+    module = native.tree.headers.at(path) if functions else None
+    return EVERY if module is None else native.refusals.let_in(module, *functions)
+
 
 _TEST = "test"
 _CONFTEST = "conftest.py"
@@ -48,12 +136,9 @@ class Preparations:
     def let_in(self, module: Module, at: Span) -> ChipSet:
         """The chips that nothing keeps from a place of a test before the test begins."""
         if module.language != "python":
-            return suites.let_in(self._native, module, at)
+            return _let_in_cpp(self._native, module, at)
         outline = self._definitions.outline(module)
-        chips = EVERY
-        for test in _tests_of(outline, at) if outline is not None else ():
-            chips &= self._let_to(test)
-        return chips
+        return EVERY if outline is None else ChipSet.common(map(self._let_to, _tests_of(outline, at)))
 
     def prepared(self, module: Module, qualname: str) -> Iterator[Prepared]:
         """The tests before which a function of a file runs, each with the chips that all the rest lets through."""
@@ -117,9 +202,7 @@ class Preparations:
                     break
 
     def _let_to(self, test: Node, but: Key | None = None) -> ChipSet:
-        """The chips that neither what runs before a test, `but` for one of that, nor its marks that have a name surely
-        keep away.
-        """
+        """The chips that neither named marks nor what runs before a test, `but` for one of it, surely keep away."""
         if (test.key, but) not in self._let_in:
             chips = self._marked(test)
             for node in self.before(test):
@@ -151,9 +234,8 @@ class Preparations:
         owner, _, name = qualname.rpartition(".")
         if not owner and setup.definition.kind == "setup":
             folder = os.path.dirname(outline.path) + os.sep
-            files = (
-                [one for one in search.files("python") if one.real.startswith(folder)] if _is_shared(outline) else []
-            )
+            shared = os.path.basename(outline.path) == _CONFTEST
+            files = [one for one in search.files("python") if shared and one.real.startswith(folder)]
         else:
             files = [hit.file for hit in search.word("python", owner or name)]
         for file in [one for one in dict.fromkeys(files) if TEST_FILE.search(one.real)][:MAX_FILES]:
@@ -186,10 +268,6 @@ def _setups(around: tuple[tuple[Outline, str], ...]) -> Iterator[Node]:
 
 def _is_fixture(node: Node) -> bool:
     return any(use.name.rpartition(".")[2] == "fixture" for use in node.definition.marks)
-
-
-def _is_shared(outline: Outline) -> bool:
-    return os.path.basename(outline.path) == _CONFTEST
 
 
 def _conftests(path: str) -> Iterator[str]:

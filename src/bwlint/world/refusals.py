@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.chips import EVERY, NONE, ChipSet, words
 from bwlint.chips.wording import plain, refused_but
 from bwlint.evaluate.objects import EvaluationFrame
 from bwlint.evaluate.values import Vec
 from bwlint.model.expr import Expr, Span, negate
 from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Path
 from bwlint.model.kinds import BOUND
+from bwlint.model.naming import spoken
 from bwlint.readers.python.given import written
 from bwlint.sources.recorder import memory
-from bwlint.world.emptiness import asks_for_nothing
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import is_question
 from bwlint.world.tree import Tree, is_skip
@@ -68,12 +69,8 @@ class Refusals:
 
     def passing(self, module: Module, at: Span) -> ChipSet:
         """The chips that the gates around a place may let come to it."""
-        reached = EVERY
-        for judged in self.judged(module):
-            for side in (judged.gate.yes, judged.gate.no):
-                if side.holds(at):
-                    reached &= judged.let_through(side)
-        return reached
+        sides = ((judged, side) for judged in self.judged(module) for side in (judged.gate.yes, judged.gate.no))
+        return ChipSet.common(judged.let_through(side) for judged, side in sides if side.holds(at))
 
     def let_in(self, module: Module, *functions: str) -> ChipSet:
         """The chips that functions of a file do not surely skip or refuse, one after the other."""
@@ -114,12 +111,12 @@ class Refusals:
         for path, ends, at in ways:
             empty = ends == "return" and any(self._finds_nothing(module, test) for test in path[-1:])
             if ends == "return" and not empty:
-                left -= self._all(self._tree.may(module, test, frame) for test in path)
+                left -= ChipSet.common(self._tree.may(module, test, frame) for test in path)
                 continue
             told = [test for test in path if test.op != "unknown"]  # what stands in a loop is taken to happen
             known = (self._tree.must(module, test, frame) for test in told if test.at not in passed)
             doubtful = bool(path) and not told  # a handler, a branch of the preprocessor
-            here = NONE if empty or doubtful else left & self._all(known)
+            here = NONE if empty or doubtful else left & ChipSet.common(known)
             passed |= {one.at for test in path[-1:] for one in (test, negate(test)) if one.at is not None}
             left -= here
             if here and here != EVERY:
@@ -141,14 +138,6 @@ class Refusals:
         ways = helper.returns if helper is not None else ()
         holds = [path for path, value in ways if value.op != "raise" and value.args[:1] != (False,)]
         return all(any(map(asks_for_nothing, path)) for path in holds) if holds else asks_for_nothing(test)
-
-    def _all(self, sets: Iterable[ChipSet]) -> ChipSet:
-        found = EVERY
-        for one in sets:
-            found &= one
-            if not found:
-                break
-        return found
 
 
 def _handed(function: Function, given: tuple[str, ...]) -> dict[tuple[str, str], Vec]:
@@ -182,3 +171,38 @@ def _owner(gate: Gate) -> str:
     if gate.yes.at is None:
         return ""  # what reads it decides
     return gate.name if gate.qualname == "<module>" else f"{gate.qualname}.{gate.name}"
+
+
+_AMOUNT = re.compile(rf"(?:^|[_.]){words.said('amounts')}(?:[_.]|$)|^[bklmnst]$", re.I)
+_EMPTY = re.compile(r"(?:^|_)empty$", re.I)
+_NOTHING = {("==", 0), ("<=", 0), ("<", 1)}
+
+
+def asks_for_nothing(test: Expr) -> bool:
+    """Whether a test holds where an input is empty, and nowhere else."""
+    if test.op == "or":
+        return all(map(asks_for_nothing, test.args[0]))
+    if test.op == "and":
+        return any(map(asks_for_nothing, test.args[0]))
+    if test.op == "not":
+        return _is_amount(test.args[0])
+    if test.op == "call":
+        return _EMPTY.search(spoken(_name(test.args[0]))) is not None
+    if test.op != "cmp" or len(test.args[1]) != 2:
+        return False
+    left, right = test.args[1]
+    return right.op == "const" and (test.args[0], right.args[0]) in _NOTHING and _is_amount(left)
+
+
+def _is_amount(node: Expr) -> bool:
+    """A name, a member or a call that says how much there is: `num_tokens`, `x.shape[0]`, `a.size(0)`."""
+    if node.op == "call":
+        node = node.args[0]
+    while node.op == "index":
+        node = node.args[0]
+    return _AMOUNT.search(spoken(_name(node))) is not None
+
+
+def _name(node: Expr) -> str:
+    """The last name of what is asked."""
+    return str(node.args[-1]) if node.op in ("var", "param", "attr", "name", "import", "opaque") else ""

@@ -25,6 +25,7 @@ from packaging.version import InvalidVersion, Version
 from bwlint.readers.python.sides import dotted
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
+from bwlint.world.builds import names_in
 
 MAX_FILES = 60
 """How many requirements files of a project are read, included ones too."""
@@ -157,7 +158,7 @@ def _own(project: _Project) -> Iterator[tuple[str, str]]:
 
 def _package(folder: str) -> tuple[str, str]:
     """The one package in a folder and the version that its build wrote into it; "" for both where there are more."""
-    packages = [name for name in _entries(folder) if disk.is_file(os.path.join(folder, name, "__init__.py"))]
+    packages = [name for name in names_in(folder) if disk.is_file(os.path.join(folder, name, "__init__.py"))]
     if len(packages) != 1:
         return "", ""
     written = _WRITTEN.search(_text(os.path.join(folder, packages[0], "_version.py")))
@@ -185,7 +186,7 @@ def _listed(folder: str) -> Iterator[str]:
     waiting = [
         os.path.join(place, file)
         for place, known in ((folder, _LISTS), (os.path.join(folder, "requirements"), re.compile(r".+\.(?:txt|in)")))
-        for file in _entries(place)
+        for file in names_in(place)
         if known.fullmatch(file)
     ]
     done: set[str] = set()
@@ -211,13 +212,6 @@ def _lines(text: str) -> Iterator[str]:
             yield bare
 
 
-def _entries(folder: str) -> list[str]:
-    try:
-        return sorted(disk.names(folder))
-    except OSError:
-        return []
-
-
 def _text(path: str, limit: int = MAX_BYTES) -> str:
     data = read_bytes(path, limit)
     return "" if isinstance(data, Unread) else data.decode("utf-8", "replace")
@@ -239,7 +233,7 @@ def _pyproject(folder: str) -> dict[str, Any]:
 
 def _metadata(folder: str) -> str:
     """The headers that a source distribution has in PKG-INFO and an unpacked wheel in its one folder of metadata."""
-    inside = [name for name in _entries(folder) if name.endswith(".dist-info")]
+    inside = [name for name in names_in(folder) if name.endswith(".dist-info")]
     file = os.path.join(inside[0], "METADATA") if len(inside) == 1 else "PKG-INFO"
     return re.split(r"\r?\n\r?\n", _text(os.path.join(folder, file)), maxsplit=1)[0]
 

@@ -15,7 +15,7 @@ from bwlint.evaluate.names import guess
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Class, Module
 from bwlint.model.kinds import BOUND
-from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.read import read_bytes, text_of
 from bwlint.sources.recorder import memory
 from bwlint.sources.search import Hit, Search, search_of
 from bwlint.sources.tree import is_project, package_root
@@ -148,9 +148,7 @@ class Tags:
 
     def _source(self, real: str) -> list[str]:
         if real not in self._lines:
-            data = read_bytes(real)
-            source = data if isinstance(data, Unread) else decode(data)
-            self._lines[real] = [] if isinstance(source, Unread) else source.splitlines()
+            self._lines[real] = (text_of(read_bytes(real)) or "").splitlines()
         return self._lines[real]
 
 

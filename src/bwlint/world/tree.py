@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bwlint.chips import ALL_TARGETS, EVERY, EVERY_TARGET, ChipSet, TargetSet
+from bwlint.chips import ALL_TARGETS, EVERY, ChipSet, TargetSet
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.objects import Clash, EvaluationFrame, FunctionValue
@@ -133,10 +133,8 @@ class Tree:
         """A file that imports from a folder around itself is part of a package, if nothing else says so."""
         around, found, _ = path.rpartition(f"{os.sep}{dotted.partition('.')[0]}{os.sep}")
         if found and around not in self._roots:
-            self._roots[around] = None
             self.expected.append(around)
-            for name in [name for name, file in self._files.items() if file is None]:
-                del self._files[name]
+            self.expect_again((around,))
 
     def expect_again(self, roots: Sequence[str]) -> None:
         """What `expect` has come to in an earlier run, for a file that is not judged again."""
@@ -247,10 +245,7 @@ class Tree:
 
     def compiled(self, module: Module, path: Path) -> TargetSet:
         """The targets for which what stands under these tests may compile."""
-        found = EVERY_TARGET
-        for test in path:
-            found &= self._target_test(module, test)[0]
-        return found
+        return TargetSet.common(self._target_test(module, test)[0] for test in path)
 
     def numbers(self, module: Module, node: Expr) -> list[object]:
         """The value of an amount for each of `ALL_TARGETS`; what is not known is no number."""
@@ -269,10 +264,7 @@ class Tree:
 
     def surely_compiled(self, module: Module, path: Path) -> TargetSet:
         """The targets for which what stands under these tests compiles whatever nobody knows."""
-        found = EVERY_TARGET
-        for test in path:
-            found &= self._target_test(module, test)[1]
-        return found
+        return TargetSet.common(self._target_test(module, test)[1] for test in path)
 
     def target_sets(self, module: Module, guard: Gate) -> TargetSets | None:
         """Evaluate a guard; None when it does not ask for the target."""
@@ -297,9 +289,7 @@ class Tree:
             self.compiler.start()
             outcome = self.compiler.truth(test, EvaluationFrame(module))
             lanes = outcome.spread(len(ALL_TARGETS))
-            may = TargetSet(_mask(lanes, lambda lane: lane is not False and not isinstance(lane, Raises)))
-            must = TargetSet(_mask(lanes, lambda lane: lane is True))
-            self._compiled[key] = (may, must, outcome.device)
+            self._compiled[key] = (TargetSet(_mask(lanes, _may_hold)), TargetSet(_mask(lanes, _holds)), outcome.device)
         return self._compiled[key]
 
     def frame(self, module: Module) -> EvaluationFrame:
@@ -335,19 +325,10 @@ class Tree:
             core = run.truth(gate.test, EvaluationFrame(module))
         if not decided and all(isinstance(lane, Unknown) for lane in core.lanes):
             return None
-        return Sets(
-            _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises)),
-            _where(outcome, lambda lane: lane is True),
-            _where(core, lambda lane: lane is True),
-            _where(outcome, lambda lane: isinstance(lane, Raises)),
-            self.live(module, gate),
-            decided,
-            outcome.guessed,
-            toolkit,
-            clashes,
-            atoms,
-            outcome.guessed and self._asks_flags(module, gate.test),
-        )
+        held = (_where(outcome, _may_hold), _where(outcome, _holds), _where(core, _holds))
+        raises, live = _where(outcome, lambda lane: isinstance(lane, Raises)), self.live(module, gate)
+        flags = outcome.guessed and self._asks_flags(module, gate.test)
+        return Sets(*held, raises, live, decided, outcome.guessed, toolkit, clashes, atoms, flags)
 
     def _asks_flags(self, module: Module, test: Expr) -> bool:
         """Whether a test comes down to flags that are named after targets and whose values nobody knows."""
@@ -369,20 +350,15 @@ class Tree:
 
     def live(self, module: Module, gate: Gate) -> ChipSet:
         """The chips that reach a gate: no test above is false on them, none raises."""
-        reached = EVERY
-        frame = self.frame(module)
-        for test in gate.path:
-            reached &= self._let_through(module, test, frame)
-        return reached
+        return ChipSet.common(self.passing(module, test) for test in gate.path)
 
     def may(self, module: Module, test: Expr, frame: EvaluationFrame | None = None) -> ChipSet:
         """The chips on which a test may hold, in a frame of its own or in that of the module."""
-        outcome = self._truth(module, test, frame)
-        return _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
+        return _where(self._truth(module, test, frame), _may_hold)
 
     def must(self, module: Module, test: Expr, frame: EvaluationFrame | None = None) -> ChipSet:
         """The chips on which a test holds whatever is not known."""
-        return _where(self._truth(module, test, frame), lambda lane: lane is True)
+        return _where(self._truth(module, test, frame), _holds)
 
     def _truth(self, module: Module, test: Expr, frame: EvaluationFrame | None) -> Vec:
         """A test on every chip; one that stands on several ways is evaluated once, negated or not."""
@@ -398,20 +374,16 @@ class Tree:
         return self._truths[key][1]
 
     def passing(self, module: Module, test: Expr) -> ChipSet:
-        """The chips on which a test of a module may hold."""
-        return self._let_through(module, test, self.frame(module))
-
-    def _let_through(self, module: Module, test: Expr, frame: EvaluationFrame) -> ChipSet:
         """The chips on which a test above a gate may hold; the same test stands above many gates."""
         key = (id(module), test.op, test.at)
         found = self._passed.get(key)
         if found is not None and test.at is not None:
             return found
         self.interpreter.start()
-        outcome = self.interpreter.truth(test, frame)
+        outcome = self.interpreter.truth(test, self.frame(module))
         passed = EVERY
         if outcome.device or (_asks_platform(test) and outcome.uniform):
-            passed = _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
+            passed = _where(outcome, _may_hold)
         self._passed[key] = passed
         return passed
 
@@ -423,8 +395,8 @@ class Tree:
         run.start()
         outcome = run.truth(test, self.frame(module))
         lanes = outcome.spread()
-        if lanes[second] is False or isinstance(lanes[second], Raises):
-            return lanes[first] is not False and not isinstance(lanes[first], Raises)
+        if not _may_hold(lanes[second]):
+            return _may_hold(lanes[first])
         atoms = list(run.atoms)
         if not atoms or lanes[second] is True:
             return False
@@ -475,6 +447,14 @@ def _only_minor(module: Module, test: Expr, outcome: Vec) -> bool:
     for chip, lane in zip(CHIPS, outcome.spread(), strict=True):
         by_minor.setdefault(chip.minor, set()).add(lane if isinstance(lane, bool) else None)
     return not outcome.uniform and all(len(values) == 1 for values in by_minor.values())
+
+
+def _may_hold(lane: object) -> bool:
+    return lane is not False and not isinstance(lane, Raises)
+
+
+def _holds(lane: object) -> bool:
+    return lane is True
 
 
 def _where(outcome: Vec, keep: Callable[[object], bool]) -> ChipSet:

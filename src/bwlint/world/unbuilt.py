@@ -6,16 +6,16 @@ walked or a name put together, and where nothing that is like it is named.
 """
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH118, PTH119, PTH120, PTH122
+# ruff: noqa: PTH118, PTH119, PTH120, PTH122, PTH206
 
 from __future__ import annotations
 
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
 from operator import itemgetter
 
 from bwlint.sources import disk
@@ -23,8 +23,87 @@ from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.recorder import memory
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import KERNEL_PACKAGE, checkout_folder, is_project, package_root, project_folder
-from bwlint.world.named_sources import COMPILED, HEADERS, NamedSource, named
-from bwlint.world.unincluded import Unincluded, is_of_others
+from bwlint.world.builds import fits
+
+COMPILED = (".cu", ".cpp", ".cc", ".cxx")
+"""What a compiler is given, unlike headers."""
+HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".ipp")
+"""What others include."""
+SETUP = "setup.py"
+_IN_THEIR_FOLDER = ("CMakeLists.txt", "BUILD", "Makefile", "makefile", "GNUmakefile", "meson.build")
+_LONGEST = 300
+_HOLE = "\0"
+_INCLUDES = re.compile(r"#[ \t]{0,20}include[ \t]{0,20}<?")
+_BREAK = re.compile(r"[\s\"'`;,()=|&#]")
+_HERE = re.compile(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}")
+_COMPUTED = re.compile(r"\$?\{[^{}]*\}|^[^{}]*\}|\$\w+|%[sd]?|@\w+@|<\w*>?")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSource:
+    """Where a text names a source or a header. What is computed in its path, or a pattern, is a star."""
+
+    origin: str
+    folders: tuple[str, ...]
+    name: str
+    anywhere: bool
+    """Whether its folder may be any: its path begins with something that is computed, or is given elsewhere."""
+
+    @property
+    def is_pattern(self) -> bool:
+        return "*" in self.name
+
+    def means(self, real: str) -> bool:
+        """Whether it may mean the file at a real path."""
+        folder, _, name = real.replace(os.sep, "/").rpartition("/")
+        if not fits(name, self.name):
+            return False
+        within = f"/{'/'.join((*self.folders, ''))}"
+        if self.is_pattern:
+            return within in f"{folder}/" and (self.anywhere or self._is_above(real))
+        exact = os.path.join(os.path.dirname(self.origin), *self.folders, self.name)
+        return real == exact or (f"{folder}/".endswith(within) and (self.anywhere or not disk.is_file(exact)))
+
+    def is_of_a_build(self) -> bool:
+        """Whether a build says it, not a program."""
+        return not self.origin.endswith(".py") or os.path.basename(self.origin) == SETUP
+
+    def _is_above(self, real: str) -> bool:
+        return real.startswith(os.path.dirname(self.origin) + os.sep)
+
+
+def named(origin: str, match: re.Match[bytes], *, compiles: bool = True, walks: bool = False) -> Iterator[NamedSource]:
+    """The source whose name ends at a place of a text; any, where only an ending stands in what walks folders.
+
+    What `compiles` may be given the folder of its sources; what does not lists those beside it.
+    """
+    line = match.string[max(0, match.end() - _LONGEST) : match.end()].decode("utf-8", "replace").rpartition("\n")[2]
+    line, includes = _INCLUDES.subn('"', line)
+    path = _COMPUTED.sub(_HOLE, _HERE.sub(".", _BREAK.split(line)[-1])).rpartition(":")[2].replace("\\", "")
+    *folders, name = (part for part in path.split("/") if part not in ("", "."))
+    stem, _, ending = name.rpartition(".")
+    known = f".{ending}".endswith((*COMPILED, *HEADERS))
+    if not stem.strip(_HOLE) and not (stem and includes):
+        if not walks or stem:
+            return  # a name that is put together is looked for without its ending
+        stem = "*"
+    name = f"{stem}.{ending}".replace(_HOLE, "*") if known else "*"
+    is_pattern = "*" in name
+    if is_pattern and "#" in line:
+        return  # in a comment
+    begin = max((index for index, part in enumerate(folders, 1) if _is_open(part, is_pattern)), default=0)
+    named = tuple(takewhile(lambda part: "*" not in part, folders[begin:]))
+    if is_pattern:
+        given = not os.path.basename(origin).startswith(_IN_THEIR_FOLDER) and (compiles or stem.strip("*") != "")
+    else:
+        given = origin.endswith(".py")  # which joins paths of parts
+    yield NamedSource(origin, named, name, anywhere=begin > 0 or given)
+
+
+def _is_open(folder: str, is_pattern: bool) -> bool:
+    """Whether a part of a path may stand for any folder, so that nothing in front of it counts."""
+    return folder == ".." or _HOLE in folder or ("*" in folder and not is_pattern)
+
 
 _DATA = (".json", ".yml", ".yaml", ".toml", ".bazelrc")
 _OTHER_BUILDS = ("build.rs", "BUCK", "TARGETS", "wscript", "SConstruct", "SConscript", "build.zig")
@@ -128,7 +207,7 @@ class Unbuilt:
 
     searches: dict[str, Search]
     _projects: dict[str, _NamingTexts | None] = field(default_factory=memory)
-    _headers: dict[str, Unincluded | None] = field(default_factory=memory)
+    _headers: dict[str, frozenset[str] | None] = field(default_factory=memory)
     _known: dict[str, bool] = field(default_factory=memory)
 
     def holds(self, real: str) -> bool:
@@ -146,9 +225,9 @@ class Unbuilt:
         root = package_root(real)
         folder = checkout_folder(root)
         if folder not in self._headers:
-            self._headers[folder] = Unincluded.of(search_of(folder, self.searches)) if is_project(real, root) else None
+            self._headers[folder] = _unincluded(search_of(folder, self.searches)) if is_project(real, root) else None
         found = self._headers[folder]
-        return found is not None and real in found.headers and not _has_another_build(os.path.dirname(real), folder)
+        return found is not None and real in found and not _has_another_build(os.path.dirname(real), folder)
 
     def beside_another(self, real: str) -> bool:
         """Whether a build that bwlint does not read may compile a file."""
@@ -204,3 +283,83 @@ def _has_another_build(folder: str, project: str) -> bool:
     if any(name in _OTHER_BUILDS or name.endswith(_OTHER_ENDINGS) for name in names if name != "MANIFEST.in"):
         return True
     return folder != project and folder.startswith(project) and _has_another_build(os.path.dirname(folder), project)
+
+
+_OTHERS = re.compile(
+    r"third[_-]?part(?:y|ies)|3rd(?:[_-]?part(?:y|ies))?|external(?:s|_libs)?|extern|vendor(?:ed)?|deps|dependencies"
+    r"|submodules?"
+)
+"""Names of folders for what others have written."""
+_ENDING = re.compile(rb"\.(?:cuh|hh|hpp|hxx|h|inl|ipp)(?!\w)")
+_MOST_COMPARED = 2_000_000
+"""How often a name is compared with a header in one checkout."""
+
+
+def is_of_others(real: str) -> bool:
+    """Whether a file lies in a folder for what others have written, within its checkout."""
+    return _is_below(os.path.dirname(real), checkout_folder(package_root(real)))
+
+
+def _is_below(folder: str, checkout: str) -> bool:
+    parts = folder.removeprefix(checkout).lower().split(os.sep)
+    return any(map(_OTHERS.fullmatch, parts))
+
+
+def _unincluded(search: Search) -> frozenset[str] | None:
+    """The headers of a checkout (real paths) that are of others and that no file of it includes, directly or through
+    others; None where it is too large to know.
+
+    Any text that names a header counts as one that includes it: another file of C++, a program that makes one at run
+    time (`"#include <impls/{}.cuh>"`), a build.
+    """
+    if not search.complete("cuda") or not search.complete("python"):
+        return None
+    files = [file.real for file in search.files("cuda")]
+    headers = {real for real in files if real.endswith(HEADERS) and _is_below(os.path.dirname(real), search.folder)}
+    named_by = _named_by(search, headers)
+    if named_by is None:
+        return None
+    reached: set[str] = set()
+    queue = [real for origin, found in named_by.items() if origin not in headers for real in found]
+    while queue:
+        real = queue.pop()
+        if real not in reached:
+            reached.add(real)
+            queue += named_by.get(real, ())
+    return frozenset(headers - reached)
+
+
+def _named_by(search: Search, headers: set[str]) -> Mapping[str, set[str]] | None:
+    """The headers that each file of a checkout names; None where there are too many names."""
+    by_name: defaultdict[str, list[str]] = defaultdict(list)
+    for real in headers:
+        by_name[os.path.basename(real)].append(real)
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    compared = 0
+    for origin, match in _names(search):
+        for one in named(origin, match):
+            if one.is_pattern and not _is_included(match):
+                continue
+            like = headers if one.is_pattern else by_name.get(one.name, ())
+            compared += len(like)
+            if compared > _MOST_COMPARED:
+                return None
+            found[origin].update(filter(one.means, like))
+    return found
+
+
+def _names(search: Search) -> Iterator[tuple[str, re.Match[bytes]]]:
+    """Where the files of a checkout name headers."""
+    for kind in ("cuda", "python"):
+        for file, match in search.matches(kind, _ENDING):
+            yield file.real, match
+    for file in search.files("build"):
+        data = read_bytes(file.real)
+        for match in () if isinstance(data, Unread) else _ENDING.finditer(data):
+            yield file.real, match
+
+
+def _is_included(match: re.Match[bytes]) -> bool:
+    """Whether a pattern stands in an include that a program puts together, and not where files are copied."""
+    line = match.string[match.string.rfind(b"\n", 0, match.start()) + 1 : match.start()]
+    return b"include" in line

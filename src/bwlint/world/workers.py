@@ -37,9 +37,7 @@ def _begin(begin: Callable[[], None]) -> None:
 
 
 def serve() -> None:
-    """From now on this process works for the one that began it, which answers the signals of a terminal for both, and
-    with which it ends.
-    """
+    """From now on this process works for the one that began it, which answers signals, and with which it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all, and the parent answers
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):

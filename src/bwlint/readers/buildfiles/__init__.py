@@ -8,7 +8,7 @@ import re
 
 from bwlint.model.facts import Module
 from bwlint.readers import launches, switches, variables
-from bwlint.readers.buildfiles import arms, digits, pins, releases
+from bwlint.readers.buildfiles import digits, pins, releases
 
 __all__ = ["is_cmake", "may_matter", "read"]
 
@@ -32,7 +32,7 @@ _CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a build file: literals alone, since most files of these kinds are data without a target."""
     lowered = data.lower()
-    own_words = any(one.may_hold(data) for one in (variables, switches, releases, pins, arms, digits))
+    own_words = any(one.may_hold(data) for one in (variables, switches, releases, pins, digits))
     return own_words or any(word in lowered for word in _WORDS) or launches.may_hold(lowered)
 
 
@@ -56,7 +56,6 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         *switches.operations(source),
         *releases.operations(path, source),
         *pins.operations(path, source),
-        *arms.operations(source),
         *digits.operations(source, is_cmake=is_cmake(path)),
     )
     return Module(path=path, name=name, is_package=is_package, language="build", carries=carries, operations=operations)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from bwlint.chips import ALL_TARGETS
 from bwlint.readers.buildfiles.cmake_calls import expanded
 from bwlint.readers.buildfiles.conditions import Leaf, Truth, compared, truth
-from bwlint.readers.buildfiles.patterns import BadRegex, Regex
+from bwlint.readers.buildfiles.patterns import compiled
 
 ARCH_NAME = re.compile(r"arch", re.I)
 """A variable that is called so holds a list of architectures, where nothing else is known of it."""
@@ -87,7 +87,7 @@ class AskedTargets:
     def _concerns(self, words: Sequence[str]) -> bool:
         """Whether a command names a variable that depends on the target."""
         first = self.joined[0]
-        return any(word in first.held or _reads(first, word) for word in words)
+        return any(word in first.held or first.of(word) is not None for word in words)
 
     def admitted(self, words: Sequence[str], texts: Texts) -> frozenset[str] | None:
         """The targets for which a condition may hold; None if it does not tell them apart."""
@@ -100,10 +100,6 @@ class AskedTargets:
         return None
 
 
-def _reads(world: _World, word: str) -> bool:
-    return world.of(word) is not None
-
-
 def _leaf(world: _World, texts: Texts) -> Leaf:
     """Tests of what the target decides, as they come out for it."""
 
@@ -112,7 +108,8 @@ def _leaf(world: _World, texts: Texts) -> Leaf:
             return held.upper() not in _FALSE
         if len(words) != 3:
             return None
-        left, test, right = words[0], words[1], _as_held(words[2], texts)
+        left, test, right = words
+        right = expanded(right, lambda name: ";".join(texts[name]) if name in texts else None)
         if test == "IN_LIST":
             held, sought = world.of(words[2]), world.of(left) if _WHOLE.fullmatch(left) else left
             return None if held is None or sought is None or not sought[:1].isdigit() else held == sought
@@ -120,24 +117,13 @@ def _leaf(world: _World, texts: Texts) -> Leaf:
         if held is None or "${" in right:
             return None
         if test == "MATCHES":
-            regex = _regex(right)
+            regex = compiled(right)
             return None if regex is None else regex.search(held)
         if test == "STREQUAL":
             return held == right
         return compared(test.removeprefix("VERSION_"), held, right)
 
     return leaf
-
-
-def _as_held(text: str, texts: Texts) -> str:
-    return expanded(text, lambda name: ";".join(texts[name]) if name in texts else None)
-
-
-def _regex(pattern: str) -> Regex | None:
-    try:
-        return Regex(pattern)
-    except BadRegex:
-        return None
 
 
 def _follow(world: _World, name: str, words: Sequence[str]) -> None:
@@ -175,7 +161,7 @@ def _regex_replaced(world: _World, words: Sequence[str]) -> tuple[str, str | Non
     if len(words) < 4:
         return "", None
     pattern, new, out, source = words[:4]
-    text, regex = world.of(source), _regex(pattern)
+    text, regex = world.of(source), compiled(pattern)
     known = text is not None and regex is not None and "\\" not in new and "${" not in pattern + new
     return out, regex.replaced(new, text) if known and regex and text is not None else None
 
@@ -184,7 +170,7 @@ def _regex_matched(world: _World, words: Sequence[str]) -> tuple[str, str | None
     if len(words) < 3:
         return "", None
     pattern, out, source = words[:3]
-    text, regex = world.of(source), _regex(pattern)
+    text, regex = world.of(source), compiled(pattern)
     if text is None or regex is None or "${" in pattern:
         return out, None
     found = regex.find(text, 0)
@@ -193,18 +179,16 @@ def _regex_matched(world: _World, words: Sequence[str]) -> tuple[str, str | None
 
 def _found(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
     """`string(FIND text part out)`: the place, or -1."""
-    if len(words) < 3 or "${" in words[1]:
-        return (words[2] if len(words) > 2 else ""), None
-    text = world.of(words[0])
-    return words[2], None if text is None else str(text.find(words[1]))
+    text, part, out = (*words, "", "", "")[:3]
+    held = world.of(text) if "${" not in part else None
+    return out, None if held is None else str(held.find(part))
 
 
 def _listed_at(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
     """`list(FIND LIST name out)`: of the names that are asked for, this one is the only one known."""
-    if len(words) < 3 or "${" in words[1]:
-        return (words[2] if len(words) > 2 else ""), None
-    held = world.of(words[0])
-    return words[2], None if held is None else "0" if held == words[1] else "-1"
+    listed, name, out = (*words, "", "", "")[:3]
+    held = world.of(listed) if "${" not in name else None
+    return out, None if held is None else "0" if held == name else "-1"
 
 
 def _substring(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
@@ -221,15 +205,10 @@ def _substring(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
 def _filtered(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
     if len(words) < 4 or words[2] != "REGEX":
         return "", None
-    held, regex = world.of(words[0]), _regex(words[3])
+    held, regex = world.of(words[0]), compiled(words[3])
     if held is None or regex is None or "${" in words[3]:
         return words[0], None
     return words[0], held if regex.search(held) == (words[1] == "INCLUDE") else ""
-
-
-def _without(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
-    held = world.of(words[0])
-    return words[0], "" if held in words[1:] else held
 
 
 _CHANGES: dict[tuple[str, ...], _Change] = {
@@ -240,5 +219,5 @@ _CHANGES: dict[tuple[str, ...], _Change] = {
     ("string", "SUBSTRING"): _substring,
     ("list", "FIND"): _listed_at,
     ("list", "FILTER"): _filtered,
-    ("list", "REMOVE_ITEM"): _without,
+    ("list", "REMOVE_ITEM"): lambda world, words: (words[0], "" if (held := world.of(words[0])) in words[1:] else held),
 }

@@ -252,12 +252,8 @@ class _CmakeFile:
             entry.admits = admits
 
     def _match(self, command: Command, admits: frozenset[str]) -> int:
-        text = " ".join(command.words)
-        return self._add("match", text, Listed(tuple(sorted(admits)), (), True), self._condition_span(command))
-
-    def _condition_span(self, command: Command) -> Span:
-        first, last = command.arguments[0], command.arguments[-1]
-        return self.places.span(first.start, last.end)
+        at = self.places.span(command.arguments[0].start, command.arguments[-1].end)
+        return self._add("match", " ".join(command.words), Listed(tuple(sorted(admits)), (), True), at)
 
     def _close(self, command: Command) -> _If:
         """Leave a branch. One that only refuses, or leaves, lets through what its condition does not hold for."""
@@ -331,14 +327,10 @@ class _CmakeFile:
         if name.text == _OWN_LIST:
             self.built.update(reference for value in values for reference in _REFERENCE.findall(value.text))
             off = all(value.text in _OFF for value in values)
-            listed = known if len(self.carries) > known and not ends else self._only(values)
+            held = self._built_of(values) if len(self.carries) == known or ends else [known]
+            listed = held[0] if len(held) == 1 else None
             decided = all(entry.by_default for entry in self.stack)
             self.default = None if not decided else _NO_LIST if off else listed
-
-    def _only(self, values: Sequence[Argument]) -> int | None:
-        """The one carry that a value refers to."""
-        held = self._built_of(values)
-        return held[0] if len(held) == 1 else None
 
     def _built_of(self, values: Sequence[Argument]) -> list[int]:
         """The lists that a value refers to, which CMake compiles for: a bare number in them stands for PTX too."""
@@ -372,7 +364,8 @@ class _CmakeFile:
             place = self._add("asked", name, Listed(PLAIN, (), True), self._around(values), word)
             self._hold(name, place, replaces=replaces)
             return
-        if listed is None or not (ARCH_NAME.search(name) or name in self.handed or _in_forms(values)):
+        in_forms = any(_KEPT.search(value.text) for value in values)  # `90-real` is nothing but a target
+        if listed is None or not (ARCH_NAME.search(name) or name in self.handed or in_forms):
             if listed is not None and replaces and len(values) == 1:
                 self._add("ceiling", name, listed, self._around(values))
             elif listed is not None and replaces:
@@ -545,9 +538,7 @@ class _CmakeFile:
         return [source for source in self._sources(command.arguments) if source in known]
 
     def _note_offers(self, command: Command) -> None:
-        """`if(name IN_LIST list)` and `list(FIND list name)` over a variable: the list decides which names are
-        accepted. One with numbers is of architectures where the variable is called so.
-        """
+        """The lists that are looked into accept names: `if(name IN_LIST list)`, `list(FIND list name)`."""
         words = command.words
         looked = [(words[at - 1], words[at + 1]) for at in range(1, len(words) - 1) if words[at] == "IN_LIST"]
         if command.name == "list" and words[:1] == ("FIND",) and len(words) > 3:
@@ -606,11 +597,6 @@ def _bounds(words: Sequence[str]) -> frozenset[str]:
 
 def _listed(values: Sequence[Argument], *, with_ptx: bool = False) -> Listed | None:
     return parse_list(";".join(value.text for value in values), with_ptx=with_ptx)
-
-
-def _in_forms(values: Sequence[Argument]) -> bool:
-    """Whether a list says of its members what is kept of them: `90-real` is nothing but a target."""
-    return any(_KEPT.search(value.text) for value in values)
 
 
 def _built(text: str, listed: Listed) -> Listed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from operator import eq, ge, gt, le, lt
 
 from bwlint.chips.toolkits import version
 
@@ -18,13 +19,8 @@ _WORDS = frozenset({"AND", "OR", "NOT", "(", ")"})
 _CUDA_VERSION = re.compile(r"(?:\$\{)?\w*(?:CUDA|NVCC)\w*VERSION\w*\}?", re.I)
 _PART = re.compile(r"VERSION_?(MAJOR|MINOR)", re.I)
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+){0,3}")
-_ORDERS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
-    "GREATER_EQUAL": lambda one, other: one >= other,
-    "GREATER": lambda one, other: one > other,
-    "LESS": lambda one, other: one < other,
-    "LESS_EQUAL": lambda one, other: one <= other,
-    "EQUAL": lambda one, other: one == other,
-}
+_ORDERS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]]
+_ORDERS = {"GREATER_EQUAL": ge, "GREATER": gt, "LESS": lt, "LESS_EQUAL": le, "EQUAL": eq}
 
 
 def truth(words: Sequence[str], leaf: Leaf) -> Truth:
@@ -46,9 +42,7 @@ def _either(words: Sequence[str], place: int, leaf: Leaf) -> tuple[Truth, int]:
 
 
 def _reduced(values: list[Truth], operators: list[str]) -> Truth:
-    """AND and OR have no precedence, and CMake joins neighbours pair by pair: a AND b AND c OR d is
-    (a AND b) AND (c OR d).
-    """
+    """CMake joins neighbours pair by pair: a AND b AND c OR d is (a AND b) AND (c OR d)."""
     while operators:
         pairs = range(0, len(values) - 1, 2)
         joined = [_joined(operators[place], values[place], values[place + 1]) for place in pairs]

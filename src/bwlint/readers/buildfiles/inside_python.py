@@ -364,9 +364,7 @@ class _Python:
 
 
 def _texts_of_names(tree: ast.Module) -> tuple[dict[str, list[ast.Constant]], frozenset[str]]:
-    """What is written out for names, also one by one by a loop over a list or by the calls of a function, and the
-    names that get something else.
-    """
+    """What is written out for names, by loops and calls too, and the names that get something else."""
     lists = _lists_of_names(tree)
     found: dict[str, list[ast.Constant]] = {}
     open_: set[str] = set()

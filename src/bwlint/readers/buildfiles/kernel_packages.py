@@ -23,10 +23,6 @@ class _Table:
     lines: range
     sources: tuple[str, ...]
 
-    @property
-    def is_of_cuda(self) -> bool:
-        return any(name.endswith(".cu") for name in self.sources)
-
 
 def is_kernel_package(path: str) -> bool:
     return _NAME.search(path) is not None
@@ -38,18 +34,18 @@ def with_sources(source: str, carries: Sequence[Carry]) -> tuple[Carry, ...]:
     A table of CUDA's sources without such a list is compiled for all chips that its builder knows. Nothing is said of
     the other tables then: a header of theirs may be compiled there too.
     """
-    tables = tuple(_tables(source.splitlines()))
+    lines = source.splitlines()
+    starts = [index for index, line in enumerate(lines) if _TABLE.match(line)]
+    tables = [
+        _Table(range(start + 1, stop + 1), tuple(dict.fromkeys(_sources(lines[start:stop]))))
+        for start, stop in zip(starts, (*starts[1:], len(lines)), strict=False)
+    ]
+    of_cuda = (table for table in tables if any(name.endswith(".cu") for name in table.sources))
     listed = {carry.at[0] for carry in carries}
-    if any(table.is_of_cuda and listed.isdisjoint(table.lines) for table in tables):
+    if any(listed.isdisjoint(table.lines) for table in of_cuda):
         return tuple(carries)
     sources = {line: table.sources for table in tables for line in listed.intersection(table.lines)}
     return tuple(replace(carry, sources=sources.get(carry.at[0], ())) for carry in carries)
-
-
-def _tables(lines: Sequence[str]) -> Iterator[_Table]:
-    starts = [index for index, line in enumerate(lines) if _TABLE.match(line)]
-    for start, stop in zip(starts, (*starts[1:], len(lines)), strict=False):
-        yield _Table(range(start + 1, stop + 1), tuple(dict.fromkeys(_sources(lines[start:stop]))))
 
 
 def _sources(table: Iterable[str]) -> Iterator[str]:

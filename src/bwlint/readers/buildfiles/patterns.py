@@ -31,6 +31,14 @@ class _Fragment:
     end: int
 
 
+def compiled(pattern: str) -> Regex | None:
+    """A compiled pattern; None where CMake would refuse it."""
+    try:
+        return Regex(pattern)
+    except BadRegex:
+        return None
+
+
 class Regex:
     """A compiled pattern; raises BadRegex."""
 

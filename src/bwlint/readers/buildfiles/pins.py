@@ -99,9 +99,7 @@ def _pin(package: str, range_: str, places: Places, match: re.Match[str]) -> Ope
 
 
 def _stands(path: str, line: str) -> bool:
-    """Whether a requirement may stand behind what its line begins with: at the head of one in a list, in Python and
-    TOML as a text, else in a list or a command too.
-    """
+    """Whether a requirement may stand behind what its line begins with, in a file of its kind."""
     bare = line.strip()
     if path.endswith(_LISTS):
         return not bare

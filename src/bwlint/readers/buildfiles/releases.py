@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
+from bwlint.chips.spelling import spelled
 from bwlint.chips.surroundings import packages
 from bwlint.chips.toolkits import releases, version
-from bwlint.model.expr import const
+from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places
+from bwlint.readers.buildfiles.versions import of_condition
 from bwlint.readers.buildfiles.yaml import read_yaml
 
 _INDEX = re.compile(r"download\.pytorch\.org/whl/(?:nightly/|test/)?cu([0-9]{2})([0-9])(?![0-9])")
@@ -36,7 +39,8 @@ _YAML = (".yml", ".yaml")
 
 
 def may_hold(data: bytes) -> bool:
-    return any(word in data for word in _WORDS) or (b"matrix:" in data and b"cuda" in data.lower())
+    named = any(word in data for word in _WORDS) or (b"matrix:" in data and b"cuda" in data.lower())
+    return named or _may_pick(data)
 
 
 def operations(path: str, source: str) -> tuple[Operation, ...]:
@@ -46,7 +50,7 @@ def operations(path: str, source: str) -> tuple[Operation, ...]:
     found = [*_indices(source, places), *_floors(path, source, places)]
     if path.endswith(_YAML) and "matrix:" in source:
         found += _matrices(source, places)
-    return tuple(found[:_MOST])
+    return (*found[:_MOST], *_picked(source, places))
 
 
 def _indices(source: str, places: Places) -> Iterator[Operation]:
@@ -77,3 +81,33 @@ def _matrices(source: str, places: Places) -> Iterator[Operation]:
 def _commented(source: str, offset: int, places: Places) -> bool:
     start = max(places.line_start(offset), offset - _LONGEST)
     return _COMMENT.search(source[start:offset]) is not None
+
+
+_EXACT = (b"12.0a", b"120a")
+_END = r"[\"']?(?:[ \t]{1,8}#[^\n]{0,200})?\s{1,40}"
+"""What may follow a value up to the next word."""
+_ARMS = re.compile(
+    r"\bif[ \t]{1,8}(?P<condition>[^\n;]{1,300})(?:;|\n)\s{0,40}then\s{1,40}(?P<name>\w{1,60})=[\"']?"
+    rf"(?P<first>[\w.]{{3,12}}){_END}else\s{{1,40}}(?P=name)=[\"']?(?P<second>[\w.]{{3,12}}){_END}fi\b"
+)
+_IS_LIST = re.compile(r"(?i)list|archs|arches|architectures")
+"""Lists are read with all their arms."""
+_MOST = 40
+
+
+def _may_pick(data: bytes) -> bool:
+    """Whether there may be a target that a script picks by the CUDA version."""
+    return any(word in data for word in _EXACT) and b"then" in data
+
+
+def _picked(source: str, places: Places) -> Iterator[Operation]:
+    """`if [ "$CUDA" = cu129 ]; then ARCH=12.0a; else ARCH=12.0f; fi`: each target of the first of two arms."""
+    picks = _ARMS.finditer(source) if _may_pick(source.encode("utf-8", "surrogatepass")) else ()
+    for match in islice(picks, _MOST):
+        first, second = spelled(match["first"]), spelled(match["second"])
+        sure = of_condition(match["condition"])[1]
+        if first is None or second is None or not sure or _IS_LIST.search(match["name"]):
+            continue
+        taken = Expr("tuple", (tuple(const(release) for release in sorted(sure, key=version)),))
+        amounts = (const(second.target), taken)
+        yield Operation("picked-target", first.target, places.span(*match.span("first")), amounts=amounts)

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 
 from bwlint.chips import Chip, all_chips
-from bwlint.readers.buildfiles.patterns import BadRegex, Regex
+from bwlint.readers.buildfiles.patterns import compiled
 
 _ASKED = re.compile(r"(\w{1,60})=[^\n]{0,200}compute_cap")
 _CALLED = re.compile(r"(?i)\w*(?:compute_?cap|gpu_?arch|cuda_?arch|sm_?arch|sm_?version)\w*")
@@ -73,16 +73,13 @@ def shell_conditions(source: str) -> Iterator[ShellTest]:
     for match in islice(_IN_MAKE.finditer(source), _MOST):
         star = "*" if match["how"] == "findstring" else ""
         patterns = "|".join(f"{star}{word.replace('%', '*')}{star}" for word in match["words"].split())
-        chips = frozenset(chip.joined for chip in all_chips() if _fits(chip, patterns))
+        chips = _fitting(patterns)
         if chips and _CALLED.fullmatch(match["name"]):
             yield ShellTest(*match.span(), chips, refuses=False)
 
 
 def _arms(case: re.Match[str]) -> Iterator[ShellTest]:
-    arms = [
-        (arm, frozenset(chip.joined for chip in all_chips() if _fits(chip, arm["patterns"])))
-        for arm in islice(_ARM.finditer(case["arms"].rstrip(" \t\n;")), _MOST)
-    ]
+    arms = [(arm, _fitting(arm["patterns"])) for arm in islice(_ARM.finditer(case["arms"].rstrip(" \t\n;")), _MOST)]
     offset, left = case.start("arms"), _EVERY
     refuses = any(_REFUSES.search(arm["body"]) for arm, _ in arms)
     for arm, chips in arms:
@@ -100,7 +97,7 @@ def _passing(condition: str, asked: set[str]) -> frozenset[int] | None:
         if test["name"] in asked or _CALLED.fullmatch(test["name"])
     ]
     found += [
-        frozenset(chip.joined for chip in all_chips() if _fits(chip, f"*{test['value']}*"))
+        _fitting(f"*{test['value']}*")
         for test in _GREPPED.finditer(condition)
         if test["name"] in asked or _CALLED.fullmatch(test["name"])
     ]
@@ -116,12 +113,13 @@ def _holds(chip: Chip, test: str, value: str) -> bool:
         order = (chip.joined > int(number)) - (chip.joined < int(number)) if number.isdigit() else None
         return order in _ORDERS[test]
     if test == "=~":
-        try:
-            regex = Regex(value.replace("\\.", "[.]"))
-        except BadRegex:
-            return False
-        return any(map(regex.search, _forms(chip)))
+        regex = compiled(value.replace("\\.", "[.]"))
+        return regex is not None and any(map(regex.search, _forms(chip)))
     return _fits(chip, value) != (test == "!=")
+
+
+def _fitting(patterns: str) -> frozenset[int]:
+    return frozenset(chip.joined for chip in all_chips() if _fits(chip, patterns))
 
 
 def _fits(chip: Chip, patterns: str) -> bool:

@@ -510,7 +510,9 @@ def _opens(code: str, name: re.Match[str]) -> bool:
 def read(path: str, source: str) -> tuple[Carry, ...]:
     """The carries of a file of any of these kinds."""
     pasted = _pasted(source)
-    handed = _handed(source) | frozenset(pasted) | (CAPABILITIES if is_kernel_package(path) else frozenset())
+    given = {match["value"] for match in islice(_HANDED.finditer(source), _MOST)}
+    own = CAPABILITIES if is_kernel_package(path) else ()
+    handed = frozenset((*pasted, *islice(sorted(given), _MOST_HANDED), *own))
     names, receivers = list_names(handed), _receivers(source)
     to_cmake = frozenset(islice((match["value"] for match in _TO_CMAKE.finditer(source)), _MOST_HANDED))
     reader = _LineReader(path, source, Places(source), handed, names, pasted, to_cmake, receivers=receivers)
@@ -518,12 +520,6 @@ def read(path: str, source: str) -> tuple[Carry, ...]:
         return with_sources(source, reader.read())
     compiled = sources_by_line(source, is_make=is_makefile(path)) if ".cu" in source else {}
     return tuple(replace(carry, sources=tuple(compiled.get(carry.at[0], ()))) for carry in reader.read())
-
-
-def _handed(source: str) -> frozenset[str]:
-    """The variables that a build's own list gets its value from."""
-    found = {match["value"] for match in islice(_HANDED.finditer(source), _MOST)}
-    return frozenset(islice(sorted(found), _MOST_HANDED))
 
 
 def _pasted(source: str) -> dict[str, _Ptx]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from operator import eq, ge, gt, le, lt
 
 from bwlint.chips.toolkits import Toolkits, every_toolkit, releases, version
 
@@ -16,17 +17,8 @@ _TEST = re.compile(
     r"(?P<operator>==|!=|<=|>=|=|<|>|-eq|-ne|-ge|-gt|-le|-lt)[ \t]*(?P<value>[\w.*\[\]\"'-]{1,30})",
     re.I,
 )
-_ORDERS: dict[str, _Order] = {
-    "<": lambda one, other: one < other,
-    "<=": lambda one, other: one <= other,
-    ">": lambda one, other: one > other,
-    ">=": lambda one, other: one >= other,
-    "-lt": lambda one, other: one < other,
-    "-le": lambda one, other: one <= other,
-    "-gt": lambda one, other: one > other,
-    "-ge": lambda one, other: one >= other,
-    "-eq": lambda one, other: one == other,
-}
+_ORDERS: dict[str, _Order] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_ORDERS |= {"-lt": lt, "-le": le, "-gt": gt, "-ge": ge, "-eq": eq}
 _STREAM = re.compile(r"cu(?:da)?[-_]?(\d{2})(\d)\d?", re.I)
 _BANNER = re.compile(r"^\*V?")
 """What stands before the number in the output of `nvcc --version`: *V12.8*."""

@@ -8,7 +8,7 @@ from bwlint.binaries.operations import is_spare, kernels_beside, variant
 from bwlint.binaries.shipments import ALL, DeviceLibrary, Flaw, KernelOperation, LoadUnit, Shipment, main_reason
 from bwlint.binaries.shipments import NONE as NOTHING
 from bwlint.chips import NONE, ChipSet, siblings
-from bwlint.chips.wording import listed, plain, targets
+from bwlint.chips.wording import listed, plain
 from bwlint.judging import claims
 from bwlint.model.findings import Claim, Severity
 from bwlint.model.naming import counted
@@ -64,6 +64,8 @@ def _half(
     reason = cut[0].verdicts[missing.names[0]].reason
     run = "runs" if len(cut) == 1 else "run"
     places = "it" if len(library.units) == 1 else f"{len(cut)} of {len(library.units)} containers"
+    family = " ".join(f"sm_{chip.family or chip.joined}" for chip in present)
+    own = " ".join(f"sm_{chip.joined}" for chip in missing)
     hosts = "" if is_judged else f" ({plain(missing)} takes the aarch64 build; see whether that is built alike)"
     return Flaw(
         rule=RULE,
@@ -71,7 +73,7 @@ def _half(
         path=library.path,
         message=f"{places} {run} on {plain(present)} and not on {plain(missing)}: {reason}{hosts}",
         label=f"for {plain(present)} only",
-        advice=f"build for the family ({_family_target(present)}), or add {targets(missing)}",
+        advice=f"build for the family ({family}), or add {own}",
         key=f"half {plain(missing)}",
         admitted=ChipSet.where(lambda chip: any(_serves(unit, ChipSet.of(chip.name)) for unit in cut)),
         claims=_of_units(library, cut, missing),
@@ -216,7 +218,3 @@ def _unserved(libraries: Sequence[DeviceLibrary], chips: ChipSet) -> ChipSet:
 
 def _served(libraries: Sequence[DeviceLibrary]) -> ChipSet:
     return ChipSet.where(lambda chip: any(library.tallies[chip.name].served for library in libraries))
-
-
-def _family_target(chips: ChipSet) -> str:
-    return " ".join(f"sm_{chip.family}" if chip.family else f"sm_{chip.joined}" for chip in chips)

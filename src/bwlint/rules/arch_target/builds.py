@@ -7,18 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
-from bwlint.chips import (
-    NONE,
-    Chip,
-    ChipSet,
-    Target,
-    TargetSet,
-    group,
-    known_targets,
-    siblings,
-    spelling,
-    targets_of,
-)
+from bwlint.chips import NONE, Chip, ChipSet, Target, TargetSet, group, known_targets, siblings, spelling, targets_of
 from bwlint.chips.hosts import ARM, X86, without_host
 from bwlint.chips.isa import first_isa
 from bwlint.chips.pairs import refusal, same_cubin
@@ -37,7 +26,7 @@ from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.model.kinds import ACCEPTING, FLAGS, ONE_EXTENSION, CarryKind
 from bwlint.rules.arch_target import RULE
 from bwlint.sources.search import search_of
-from bwlint.sources.tree import checkout_folder, package_root, project_folder
+from bwlint.sources.tree import checkout_folder, package_root
 from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
 
 _MOST_DIGITS = 3
@@ -70,6 +59,7 @@ _GENERIC = re.compile(
 )
 """What a variable's name has that anybody's may have."""
 _NOWHERE = Span(0, 0, 0, 0)
+_MAKES_NOTHING = "a list of names that a build may ask for makes nothing by itself"
 _OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
 
@@ -97,11 +87,11 @@ class _Built:
 
     @cached_property
     def loads(self) -> ChipSet:
-        return _union(target.loads_on() for target in self.sass)
+        return ChipSet.union(target.loads_on() for target in self.sass)
 
     @cached_property
     def jits(self) -> ChipSet:
-        return _union(target.jits_on() for target in self.ptx)
+        return ChipSet.union(target.jits_on() for target in self.ptx)
 
     @cached_property
     def toolkits(self) -> Toolkits:
@@ -121,11 +111,11 @@ class _Together:
 
     @cached_property
     def loads(self) -> ChipSet:
-        return _union(one.loads for one in self.members)
+        return ChipSet.union(one.loads for one in self.members)
 
     @cached_property
     def jits(self) -> ChipSet:
-        return _union(one.jits for one in self.members)
+        return ChipSet.union(one.jits for one in self.members)
 
     @cached_property
     def named(self) -> ChipSet:
@@ -225,18 +215,15 @@ class _BuildFile:
         carry = built.carry
         for name in (*carry.sass, *carry.ptx):
             if fault := _unknown(name, carry.kind):
-                advice = "write a target that nvcc knows"
-                remedy = NoFix("which target was meant is not known")
-                claim = claims.refused([f"compute_{name},sm_{name}"])
                 yield self._draft(
                     built,
                     severity="error",
                     confidence="high",
                     message=fault,
                     label="no such target",
-                    advice=advice,
-                    claim=claim,
-                    remedy=remedy,
+                    advice="write a target that nvcc knows",
+                    claim=claims.refused([f"compute_{name},sm_{name}"]),
+                    remedy=NoFix("which target was meant is not known"),
                 )
         if carry.kind == "gencode":
             yield from self._pair(built)
@@ -248,48 +235,34 @@ class _BuildFile:
     def _pair(self, built: _Built) -> Iterator[Draft]:
         for arch in known_targets([built.carry.text]):
             for code in built.sass:
-                words = refusal(arch, code)
-                if words:
-                    message = f"this pair does not compile: {words}"
-                    advice = "name the same target twice"
-                    remedy = NoFix("which of the two targets was meant is not known")
-                    claim = claims.refused([pair_of(arch, code)])
+                if words := refusal(arch, code):
                     yield self._draft(
                         built,
                         severity="error",
                         confidence="high",
-                        message=message,
+                        message=f"this pair does not compile: {words}",
                         label="refused",
-                        advice=advice,
-                        claim=claim,
-                        remedy=remedy,
+                        advice="name the same target twice",
+                        claim=claims.refused([pair_of(arch, code)]),
+                        remedy=NoFix("which of the two targets was meant is not known"),
                     )
 
     def _twice(self, built: _Built) -> Iterator[Draft]:
         """Two targets of one number that nvcc does not make together, in a list or in the flags of one line."""
         earlier = list(dict.fromkeys(self._beside(built)))
         for one in built.sass:
-            for other in earlier:
-                if same_cubin(one, other):
-                    names = f"{other} and {one}"
-                    message = (
-                        f"{names} in one list: nvcc refuses both in one build (`The same GPU code generated for non "
-                        f"family-specific and family-specific GPU arch`)"
-                    )
-                    severity: Severity = "error" if built.carry.kind == "list" else "warning"
-                    advice = f"keep {_family(one, other)}"
-                    remedy = NoFix("whether anything here needs the plain target, for its PTX, is not known")
-                    claim = claims.refused([pair_of(other, other), pair_of(one, one)])
-                    yield self._draft(
-                        built,
-                        severity=severity,
-                        confidence="medium",
-                        message=message,
-                        label=names,
-                        advice=advice,
-                        claim=claim,
-                        remedy=remedy,
-                    )
+            for other in (other for other in earlier if same_cubin(one, other)):
+                yield self._draft(
+                    built,
+                    severity="error" if built.carry.kind == "list" else "warning",
+                    confidence="medium",
+                    message=f"{other} and {one} in one list: nvcc refuses both in one build (`The same GPU code "
+                    "generated for non family-specific and family-specific GPU arch`)",
+                    label=f"{other} and {one}",
+                    advice=f"keep {_short(one if one.suffix else other)}",
+                    claim=claims.refused([pair_of(other, other), pair_of(one, one)]),
+                    remedy=NoFix("whether anything here needs the plain target, for its PTX, is not known"),
+                )
             earlier.append(one)
 
     def _beside(self, built: _Built) -> Iterator[Target]:
@@ -327,21 +300,19 @@ class _BuildFile:
         )
         since = f"from CUDA {low} on" if low else f"below CUDA {high}"
         asked = built.carry.kind in ACCEPTING
-        message = f"this is {'accepted' if asked else 'compiled'} {since}, whose nvcc does not know all of it: {needs}"
-        advice = "move these to the branch of the toolkit that knows them"
-        remedy = NoFix("which branch is that of the later toolkit is not known")
         every = [target for targets in late.values() for target in targets]
         said = " and ".join(f"{target} is not known before CUDA {first}" for first in late for target in late[first])
-        claim = claims.other(said, _own_chips(every), _listed(every))
+        whole = low.endswith(".0") and high.endswith(".0")  # who asks for 12 may have no old 12 in mind
         yield self._draft(
             built,
-            severity="note" if asked or _by_major(low, high) else "warning",
+            severity="note" if asked or whole else "warning",
             confidence="high",
-            message=message,
-            label=f"{since}",
-            advice=advice,
-            claim=claim,
-            remedy=remedy,
+            message=f"this is {'accepted' if asked else 'compiled'} {since}, whose nvcc does not know all of "
+            f"it: {needs}",
+            label=since,
+            advice="move these to the branch of the toolkit that knows them",
+            claim=claims.other(said, _own_chips(every), _listed(every)),
+            remedy=NoFix("which branch is that of the later toolkit is not known"),
         )
 
     def refused(self, built: _Built) -> Iterator[Draft]:
@@ -360,15 +331,13 @@ class _BuildFile:
             exact = any(target.suffix for target in group_of.every if target.chip in present)
             sure = exact or built.carry.refuses or self._offered(built, missing, exact=True)
             verb = "holds for" if built.carry.kind == "match" else "accepts"
-            message = (
-                f"{verb} {_listed(mine)} and no target of {plain(missing)}: a build for {plain(missing)} is left out"
-            )
             names = " ".join(_short(target) for chip in missing for target in targets_of(chip) if target.suffix)
             yield self._draft(
                 built,
                 severity="warning" if sure else "note",
                 confidence="medium",
-                message=message,
+                message=f"{verb} {_listed(mine)} and no target of {plain(missing)}: a build for {plain(missing)} is "
+                "left out",
                 label=f"no {plain(missing)} here",
                 advice=f"accept {names} too, unless the code is meant for {plain(present)} alone",
                 claim=_left_out(verb, group_of, present, missing),
@@ -396,22 +365,16 @@ class _BuildFile:
             lacking = sorted({target for target in wanted if target not in mine}, key=_short)
             if len(suffixed) < 2 or not lacking:
                 continue
-            message = f"accepts {_listed(mine)}, and not {_listed(lacking)}: a build for that is left out"
-            advice = f"accept {_listed(lacking)} too"
-            evidence = "a list of names that a build may ask for makes nothing by itself"
-            remedy = Remedy("carry", built.named, evidence=evidence)
-            label = f"no {_listed(lacking)} here"
-            claim = claims.other(f"no name that is accepted is {_listed(lacking)}", _own_chips(lacking))
             yield self._draft(
                 built,
                 severity="note",
                 confidence="low",
-                message=message,
-                label=label,
-                advice=advice,
-                claim=claim,
+                message=f"accepts {_listed(mine)}, and not {_listed(lacking)}: a build for that is left out",
+                label=f"no {_listed(lacking)} here",
+                advice=f"accept {_listed(lacking)} too",
+                claim=claims.other(f"no name that is accepted is {_listed(lacking)}", _own_chips(lacking)),
                 covered=together.named & family,
-                remedy=remedy,
+                remedy=Remedy("carry", built.named, evidence=_MAKES_NOTHING),
             )
 
     def _without_family(self, built: _Built) -> Iterator[Draft]:
@@ -428,15 +391,12 @@ class _BuildFile:
             if not forgets or not asked <= wider.loads_on():
                 continue
             sparse = any(_SPARSE_FP4.search(source) for source in built.carry.sources)
-            message = f"holds for {_listed(mine)} and not for {_short(wider)}, which loads on {plain(asked)}: "
-            message += "a build for that is left out"
-            if sparse:
-                message += "; sparse mma of FP4 is for the exact targets alone"
             yield self._draft(
                 built,
                 severity="note" if sparse else "warning",
                 confidence="low" if sparse else "medium",
-                message=message,
+                message=f"holds for {_listed(mine)} and not for {_short(wider)}, which loads on {plain(asked)}: a "
+                f"build for that is left out{'; sparse mma of FP4 is for the exact targets alone' * sparse}",
                 label=NO_FAMILY,
                 advice=f"accept {_short(wider)} too, unless the code needs an exact target",
                 claim=claims.other(f"this does not hold for {_short(wider)}", asked),
@@ -446,8 +406,9 @@ class _BuildFile:
 
     def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | NoFix:
         """A list of names makes nothing by itself; a condition does, and tests and examples are there to be run."""
-        evidence, unsafe = "a list of names that a build may ask for makes nothing by itself", None
-        if built.carry.kind == "match" and self._to_be_tried():
+        evidence, unsafe = _MAKES_NOTHING, None
+        tried = self.context.in_test(self.module) or _EXAMPLE.search(self._place) is not None
+        if built.carry.kind == "match" and tried:
             evidence = "tests and examples are built for the chip that they are tried on"
         elif built.carry.kind == "match":
             evidence, unsafe = "", f"that what stands behind it works on {plain(missing)} is not shown"
@@ -470,19 +431,11 @@ class _BuildFile:
             kernels = [one for one in kernels if all(t.suffix == "a" for t in one.sass if t.loads_on() & missing)]
         return any(target.chip in missing and target.suffix for one in kernels for target in one.sass)
 
-    def _to_be_tried(self) -> bool:
-        place = self.context.places.get(self.module.path, "")
-        return self.context.in_test(self.module) or _EXAMPLE.search(place) is not None
-
     def _asked_apart(self, built: _Built, present: ChipSet, missing: ChipSet) -> bool:
         """Whether another condition of the file holds for the others, so that each has one of its own."""
-        for one in self.built:
-            same = one.carry.kind == "match" and _NUMBERS.sub("#", one.carry.name) == _NUMBERS.sub(
-                "#", built.carry.name
-            )
-            if same and missing <= one.named and not present & one.named:
-                return True
-        return False
+        shape = _NUMBERS.sub("#", built.carry.name)
+        same = (one for one in self.built if one.carry.kind == "match" and _NUMBERS.sub("#", one.carry.name) == shape)
+        return any(missing <= one.named and not present & one.named for one in same)
 
     def _earlier(self, built: _Built, together: _Together, present: ChipSet) -> bool:
         """Whether a piece above has been reported for the same list."""
@@ -494,21 +447,17 @@ class _BuildFile:
             yield self._of_old_ptx(built, target)
             return
         for _, present, missing in _split(self._asked(built), built.jits):
-            message = f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on {plain(missing)}"
-            advice = self._wider(built, built.ptx, missing)
-            remedy = NoFix("PTX is written by a compiler, which has to be asked for another target")
-            label = f"for {plain(present)} only"
-            claim = claims.image(missing)
             yield self._draft(
                 built,
                 severity="note",
                 confidence="high",
-                message=message,
-                label=label,
-                advice=advice,
-                claim=claim,
+                message=f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on "
+                f"{plain(missing)}",
+                label=f"for {plain(present)} only",
+                advice=self._wider(built, built.ptx, missing),
+                claim=claims.image(missing),
                 covered=built.jits,
-                remedy=remedy,
+                remedy=NoFix("PTX is written by a compiler, which has to be asked for another target"),
             )
 
     def _of_old_ptx(self, built: _Built, target: Target) -> Draft:
@@ -530,10 +479,9 @@ class _BuildFile:
         together = self._together(built)
         halves = (self._halves(built, active) for active in together.moments)
         found = next((drafts for drafts in map(list, halves) if drafts), [])
-        found = found or list(self._nothing(built, together))
-        found += self._plain_among_suffixed(built)
-        found += self._wrong_sources(built)
-        yield from found
+        yield from found or self._nothing(built, together)
+        yield from self._plain_among_suffixed(built)
+        yield from self._wrong_sources(built)
 
     def _halves(self, built: _Built, active: _Together) -> Iterator[Draft]:
         """One chip of a family is served and the other not, by what is compiled together under some toolkits."""
@@ -583,19 +531,15 @@ class _BuildFile:
         shown = elsewhere(self.context, self.module, built.carry, built.loads & _relatives(missing) | missing)
         if alone:
             return Remedy("carry", wanted, evidence=shown or "", unsafe="a build may be meant for one chip alone")
-        if shown is None:
-            return Remedy(
-                "carry", wanted, unsafe=f"nothing in this tree shows that {plain(missing)} runs what is built here"
-            )
-        return Remedy("carry", wanted, evidence=shown)
+        doubt = f"nothing in this tree shows that {plain(missing)} runs what is built here"
+        return Remedy("carry", wanted, unsafe=doubt) if shown is None else Remedy("carry", wanted, evidence=shown)
 
     def _nothing(self, built: _Built, together: _Together) -> Iterator[Draft]:
         """A list for everybody that has nothing for the asked chips, or only PTX."""
         asked = self._asked(built)
         loads, jits, every = together.loads, together.jits, together.every
-        if not asked or loads & asked or built is not together.members[-1]:
-            return
-        if not _possible_plain(asked, built.toolkits):
+        possible = any(_possible(ChipSet.of(chip.name), built.toolkits) for chip in asked)
+        if not possible or loads & asked or built is not together.members[-1]:
             return
         if jits & asked == asked:
             names = _listed([target for one in together.members for target in one.ptx if target.jits_on() & asked])
@@ -609,7 +553,6 @@ class _BuildFile:
                 message += f"; each toolkit up to {last} has the chips that it knows, and later ones none"
             else:
                 message += f", without what the code has for {own.message}"
-            claim = _without_cubins(together, asked)
             yield self._draft(
                 built,
                 severity="warning" if own or len(steps) > 1 else "note",
@@ -617,18 +560,15 @@ class _BuildFile:
                 message=message,
                 label="by JIT only",
                 advice=self._native(built, asked),
-                claim=claim,
+                claim=_without_cubins(together, asked),
                 covered=jits,
                 remedy=_OF_ITS_MAKER,
                 related=() if own is None else (replace(own, message=f"{own.message} for who gives no list"),),
             )
             return
         beside, alone = self._beside_x86(built), self._is_alone(built, together)
-        if (
-            beside is None
-            and not alone
-            and (not _for_everybody(built.carry, every) or self._older(built) or self._served(built))
-        ):
+        meant = _for_everybody(built.carry, every) and not self._older(built) and not self._served(built)
+        if beside is None and not alone and not meant:
             return
         decided = self._decided_by_flags(built)
         expected = None if decided or alone else beside or self._expected(built, together)
@@ -750,10 +690,9 @@ class _BuildFile:
 
     def _under_its_name(self, carry: Carry) -> str:
         """Another file of the project that has the asked chips in a variable which is the project's own."""
-        own, native = _GENERIC.sub("", carry.name), self.context.native
-        if native is None or len(own) <= _FEW or not carry.is_a("request", "list"):
+        if len(_GENERIC.sub("", carry.name)) <= _FEW or not carry.is_a("request", "list"):
             return ""
-        search = search_of(checkout_folder(package_root(self.module.path)), native.searches)
+        search = search_of(checkout_folder(package_root(self.module.path)), self.context.native.searches)
         for kind in ("build", "python"):
             for hit in search.word(kind, carry.name)[:_MOST_COPIES]:
                 other = self.context.builds.read(hit.file.real)
@@ -764,10 +703,10 @@ class _BuildFile:
 
     def _own_list(self, carry: Carry, asked: ChipSet) -> RelatedSpan | None:
         """Where a project's CMake has the asked chips by names with a suffix, of what another file gives a list for."""
-        native, given = self.context.native, _GIVEN_TO_CMAKE.fullmatch(carry.name)
-        if native is None or given is None:
+        given = _GIVEN_TO_CMAKE.fullmatch(carry.name)
+        if given is None:
             return None
-        search = search_of(project_folder(package_root(self.module.path)), native.searches)
+        search = self.context.search(self.module)
         hits = (hit.file.real for hit in search.word("build", given[1])[:_MOST_COPIES])
         for other in filter(None, (self.context.builds.read(real) for real in hits if real.endswith(_OF_CMAKE))):
             for one in other.carries:
@@ -827,60 +766,50 @@ class _BuildFile:
             return
         if any(not target.suffix for target in others):
             return
-        chips = ChipSet.joining(target.chip for target in here)
-        message = (
-            f"{_listed(here)} is plain where {_listed(others)} have their suffix: setmaxnreg, tensormap.replace "
-            f"and FP4 mma need one on {plain(chips)} too"
-        )
+        chips = _own_chips(here)
         exact = _spelled(built.carry, _relatives(chips) & self.context.targets, "a")
         suffixed = "the family target (12.0f)" if takes_family(self.module, built.carry) else exact
-        advice = f"write {suffixed} if the kernels use such instructions; the plain one loads on both"
         unsafe = "the suffix costs the PTX for later chips, and whether these kernels need it is not shown"
-        remedy = Remedy("carry", built.loads, unsafe=unsafe)
-        label = "without a suffix"
-        claim = claims.instruction(claims.SETMAXNREG, TargetSet.joining(here))
         yield self._draft(
             built,
             severity="note",
             confidence="low",
-            message=message,
-            label=label,
-            advice=advice,
-            claim=claim,
+            message=f"{_listed(here)} is plain where {_listed(others)} have their suffix: setmaxnreg, "
+            f"tensormap.replace and FP4 mma need one on {plain(chips)} too",
+            label="without a suffix",
+            advice=f"write {suffixed} if the kernels use such instructions; the plain one loads on both",
+            claim=claims.instruction(claims.SETMAXNREG, TargetSet.joining(here)),
             covered=built.loads,
-            remedy=remedy,
+            remedy=Remedy("carry", built.loads, unsafe=unsafe),
         )
 
     def _wrong_sources(self, built: _Built) -> Iterator[Draft]:
         """A kernel named for the data-centre part, offered to a chip that has no tensor memory."""
         here = built.loads & self.context.targets
         lacking = ChipSet.where(lambda chip: chip.tmem_per_sm == 0)
-        if not here & lacking or built.carry.is_a("gencode", "request"):
-            return
         meant, sources = named_for(built.carry), built.carry.sources
-        if not meant:
+        if not meant or not here & lacking or built.carry.is_a("gencode", "request"):
             return
         wrong = [target for target in built.sass if target.loads_on() & here]
         message = f"offers {_listed(wrong)} to a source that is named for {plain(meant)}: {sources[0]}"
-        advice = f"drop {_listed(wrong)} unless the source has a path without tcgen05"
-        unsafe = f"the source may have a path without tcgen05 for {plain(here)}"
-        evidence = f"{sources[0]} is named for {plain(meant)}"
-        remedy = Remedy(
-            "carry", built.loads - _union(target.loads_on() for target in wrong), evidence=evidence, unsafe=unsafe
-        )
-        label = f"reaches {plain(here)}"
         broken = self._does_not_compile(built, wrong, meant)
-        claim = claims.need(sources[0], here & lacking, NONE, f"{sources[0]} does not run on {plain(here & lacking)}")
         found = self._draft(
             built,
             severity="warning" if broken else "note",
             confidence="medium",
             message=f"{message}; {broken}" if broken else message,
-            label=label,
-            advice=advice,
-            claim=claim,
+            label=f"reaches {plain(here)}",
+            advice=f"drop {_listed(wrong)} unless the source has a path without tcgen05",
+            claim=claims.need(
+                sources[0], here & lacking, NONE, f"{sources[0]} does not run on {plain(here & lacking)}"
+            ),
             covered=built.loads,
-            remedy=remedy,
+            remedy=Remedy(
+                "carry",
+                built.loads - ChipSet.union(target.loads_on() for target in wrong),
+                evidence=f"{sources[0]} is named for {plain(meant)}",
+                unsafe=f"the source may have a path without tcgen05 for {plain(here)}",
+            ),
         )
         yield replace(found, cause=(self.module.path, sources[0]))
 
@@ -985,7 +914,7 @@ def _is_too_old(said: str, target: Target) -> bool:
 def _left_out(verb: str, together: _Together, present: ChipSet, missing: ChipSet) -> Claim:
     """That what may be built for one chip does not load on the other: a target without a suffix does."""
     mine = [target for target in together.every if target.chip in present]
-    if missing & _union(target.loads_on() for target in mine):
+    if missing & ChipSet.union(target.loads_on() for target in mine):
         return claims.other(f"this {verb} {_listed(mine)} and no target of {plain(missing)}", missing)
     return claims.build((pair_of(target, target) for target in mine), missing)
 
@@ -997,7 +926,7 @@ def _without_cubins(together: _Together, asked: ChipSet) -> Claim:
 
 
 def _loading(names: Iterable[str]) -> ChipSet:
-    return _union(target.loads_on() for target in known_targets(names))
+    return ChipSet.union(target.loads_on() for target in known_targets(names))
 
 
 @cache
@@ -1019,13 +948,6 @@ def _unknown(name: str, kind: CarryKind) -> str:
     if known is None or next(known_targets([name]), None) is not None:
         return ""
     return f"nvcc fatal : Unsupported gpu architecture 'compute_{name}': {known} has no suffix {name[len(digits) :]!r}"
-
-
-def _union(sets: Iterable[ChipSet]) -> ChipSet:
-    found = NONE
-    for one in sets:
-        found |= one
-    return found
 
 
 def _named(toolkits: Toolkits) -> str:
@@ -1054,10 +976,7 @@ def _of_its_host(carry: Carry, present: ChipSet, missing: ChipSet) -> bool:
 
 
 def _relatives(chips: ChipSet) -> ChipSet:
-    found = NONE
-    for chip in chips:
-        found |= siblings(chip)
-    return found
+    return ChipSet.union(map(siblings, chips))
 
 
 def _possible(missing: ChipSet, toolkits: Toolkits) -> bool:
@@ -1066,19 +985,9 @@ def _possible(missing: ChipSet, toolkits: Toolkits) -> bool:
     return any(all(first and version(release) >= version(first) for first in firsts) for release in toolkits)
 
 
-def _by_major(low: str, high: str) -> bool:
-    """Whether bounds are those of a whole major release: who asks for 12 may have no old 12 in mind."""
-    return low.endswith(".0") and high.endswith(".0")
-
-
 def _steps(together: Sequence[_Built]) -> set[str]:
     """The toolkits from which on a list gets more."""
     return {one.carry.toolkit[0] for one in together if one.carry.kind == "piece"} - {""}
-
-
-def _possible_plain(asked: ChipSet, toolkits: Toolkits) -> bool:
-    """Whether a toolkit of the branch could build something that all of the chips load."""
-    return any(_possible(ChipSet.of(chip.name), toolkits) for chip in asked)
 
 
 def _for_everybody(carry: Carry, targets: Sequence[Target]) -> bool:
@@ -1112,10 +1021,6 @@ def _short(target: Target) -> str:
 def _listed(targets: Sequence[Target]) -> str:
     names = [_short(target) for target in dict.fromkeys(targets)]
     return ", ".join(names) if len(names) <= _FEW else f"{', '.join(names[:_FEW])} and {len(names) - _FEW} more"
-
-
-def _family(one: Target, other: Target) -> str:
-    return _short(one if one.suffix else other)
 
 
 def _spelled(carry: Carry, chips: Iterable[Chip], suffix: str = "") -> str:

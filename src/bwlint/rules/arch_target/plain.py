@@ -26,8 +26,7 @@ from bwlint.model.facts import Carry, Module, Operation
 from bwlint.model.findings import NoFix
 from bwlint.rules.arch_target import RULE
 from bwlint.sources.read import read_bytes
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import checkout_folder, package_root, project_folder
+from bwlint.sources.tree import checkout_folder, package_root
 
 _SHOWN = 8
 _RUNS_SETUP = re.compile(
@@ -100,8 +99,7 @@ def _own(context: Context, module: Module) -> Iterator[_Compiled]:
 
 def _is_set(context: Context, module: Module) -> bool:
     """Whether a script of the project says which targets torch compiles for."""
-    native, folder = context.native, project_folder(package_root(module.path))
-    return native is None or bool(search_of(folder, native.searches).word("build", arch_list()))
+    return bool(context.search(module).word("build", arch_list()))
 
 
 def _flags_by_sources(module: Module) -> dict[tuple[str, ...], tuple[Target, ...]]:

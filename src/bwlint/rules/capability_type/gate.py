@@ -15,8 +15,6 @@ from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.expr import Expr, walk
 from bwlint.model.findings import NoFix
 from bwlint.rules.capability_type import RULE
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged
 
 _ORDERED_YET = "the releases there are today come in the same order as texts: nothing goes wrong yet"
@@ -103,9 +101,7 @@ def _asks_families(context: Context, judged: Judged, bounds: list[Expr]) -> bool
     """Whether the enum can be asked for a family: one with `f` names can, and so can one that its project asks."""
     if any(name.endswith("f") for name in _members(bounds)):
         return True
-    native = context.native
-    search = search_of(package_root(judged.module.path), native.searches) if native is not None else None
-    return search is not None and bool(search.word("python", "is_family_of"))
+    return bool(context.search(judged.module).word("python", "is_family_of"))
 
 
 def _is_bound(node: Expr) -> bool:
@@ -141,9 +137,7 @@ def _said(clash: Clash) -> ChipSet | None:
     for value in values:
         if not isinstance(value, int) or isinstance(value, bool) or value < 50:
             return None
-        chips = ChipSet.where(lambda chip: chip.joined == value)  # noqa: B023
-        for chip in chips:
-            said |= siblings(chip)
+        said |= ChipSet.union(siblings(chip) for chip in EVERY if chip.joined == value)
     return said if clash.op in ("==", "in") else EVERY - said
 
 

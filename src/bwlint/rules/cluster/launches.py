@@ -69,11 +69,8 @@ def _is_several(test: Expr) -> bool:
 
 def _refused_besides(context: Context, judged: Judged) -> ChipSet:
     """The chips that another check of the same function turns away."""
-    found = ChipSet.of()
-    for other in context.beside(judged.module):
-        if other is not judged and other.gate.qualname == judged.gate.qualname and refuses(other.other):
-            found |= other.sets.live - other.admitted
-    return found
+    others = (other for other in context.within(judged) if other is not judged and refuses(other.other))
+    return ChipSet.union(other.sets.live - other.admitted for other in others)
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:

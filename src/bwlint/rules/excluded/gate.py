@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from bwlint.chips import NONE, ChipSet, TargetSet, group, words
 from bwlint.chips.mentions import from_generation, mentioned, of_generation
 from bwlint.chips.queries import names_model
-from bwlint.chips.spelling import IN_NAMES, member
+from bwlint.chips.spelling import IN_NAMES, member, spelled
 from bwlint.chips.wording import plain
+from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Expr, Span, negate, walk, walk_through
-from bwlint.model.facts import Gate, Use
+from bwlint.model.facts import Gate, Module, Use
 from bwlint.model.findings import Confidence, Severity
 from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
 from bwlint.model.naming import spoken
@@ -121,14 +122,12 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
         return Kept(out, "warning", "medium", reason, repeated=True)
     if ends:
         return _of_arms(context, judged, arms, out)
-    rest = _of_ampere if _exact_ampere(judged) else _of_what_is_behind
-    return rest(context, judged, out)
+    exact = judged.core & _AMPERE == _LARGE_AMPERE and judged.gate.kind in BRANCHES  # 8.0 and not 8.6: joined digits
+    return (_of_ampere if exact else _of_what_is_behind)(context, judged, out)
 
 
 def _said_why(judged: Judged, out: ChipSet) -> str:
-    """ "meant" where somebody says that these chips are kept out on purpose, or for want of a certificate; "known"
-    where what goes wrong on them is said, which may be mended by now.
-    """
+    """ "meant" where somebody says that these chips are kept out on purpose; "known" where it says what goes wrong."""
     if _MEANT.search(judged.gate.comment) or certified(judged):
         return "meant"
     function = judged.module.functions.get(judged.gate.qualname)
@@ -140,18 +139,11 @@ def _said_why(judged: Judged, out: ChipSet) -> str:
 
 
 def _is_asked(context: Context, judged: Judged) -> bool:
-    """Whether a table is asked in its file by who has an error, or something else, where there is no row, or gives
-    others the same as these.
-    """
-    name = judged.gate.name
-    if judged.gate.kind == "table" and judged.gate.no.empty:
-        return True
-    return judged.gate.kind == "table" and any(
-        other.gate.kind == "lookup"
-        and other.gate.name.rpartition(".")[2] == name
-        and (other.gate.no.ends == "raise" or other.gate.no.empty)
-        for other in context.beside(judged.module)
-    )
+    """Whether a table is asked by who has an error, or something else, for want of a row, or gives others the same."""
+    gates = (other.gate for other in context.beside(judged.module) if other.gate.kind == "lookup")
+    asking = (gate for gate in gates if gate.name.rpartition(".")[2] == judged.gate.name)
+    strict = judged.gate.no.empty or any(gate.no.ends == "raise" or gate.no.empty for gate in asking)
+    return judged.gate.kind == "table" and strict
 
 
 def _arms(judged: Judged) -> list[Gate]:
@@ -203,9 +195,7 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
 
 
 def _closed_in_device_code(context: Context, judged: Judged, out: ChipSet) -> RelatedSpan | None:
-    """A guard of device code that the file includes, which ends in an error for these chips as well: who opens the
-    host's test alone trades an error for a kernel that does nothing.
-    """
+    """A guard of included device code that ends in an error for these chips too: to open the host's test is no gain."""
     ours, theirs = TargetSet.native(out), TargetSet.native(_SMALL_SHARED)
     modules = (judged.module, *context.tree.headers.included(judged.module)) if judged.module.language == "cuda" else ()
     for module in modules:
@@ -297,11 +287,8 @@ def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     if judged.in_test or judged.other.ends != "raise" or judged.gate.kind in LISTED:
         return None  # who reads a list decides what becomes of the others
     for use in judged.working.uses:
-        if (
-            not use.sure
-            or use.how != "call"
-            or any(out - proof.legal for proof in context.evidence.proofs(judged.module, use))
-        ):
+        proofs = context.evidence.proofs(judged.module, use) if use.sure and use.how == "call" else None
+        if proofs is None or any(out - proof.legal for proof in proofs):
             continue
         for other in context.evidence.own_gates(judged.module, use):
             if _is_row(other) and out <= other.core and not other.sets.guessed:
@@ -312,9 +299,7 @@ def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
 
 
 def _is_row(judged: Judged) -> bool:
-    """Whether a test names chips one by one and does something for them: a table, or an arm that neither ends in an
-    error nor says no.
-    """
+    """Whether a test names chips one by one and does something for them: a table, or an arm that refuses nobody."""
     if judged.gate.kind in LISTED or judged.gate.is_a("lookup"):
         return True
     side = judged.gate.yes
@@ -349,9 +334,8 @@ def _of_twins(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
         return None
     names = judged.module.names
     for name, node in names.items():
-        if node.op != "import" or is_question(name) or not _called_for(name) & judged.admitted - out:
-            continue
-        if _called_for(name) & out:
+        called = _called_for(name) if node.op == "import" and not is_question(name) else NONE
+        if called & out or not called & judged.admitted:
             continue
         for other in context.evidence.beside(judged.module, Use(name, "call", judged.at)):
             if other.text not in names and out <= _called_for(other.text) and _stem(other.text) == _stem(name):
@@ -429,13 +413,8 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
     small = judged.admitted & _SMALL_SHARED
     if small and any(out <= from_generation(text.text) for text in judged.other.texts):
-        return Kept(
-            out,
-            "warning",
-            "medium",
-            f"its own words promise newer chips, and what runs on {plain(small)} runs on {plain(out)}",
-            repeated=True,
-        )
+        reason = f"its own words promise newer chips, and what runs on {plain(small)} runs on {plain(out)}"
+        return Kept(out, "warning", "medium", reason, repeated=True)
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
         reason = "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs"
         return Kept(out, "warning", "medium", reason)
@@ -471,11 +450,6 @@ def _of_compiled(judged: Judged, out: ChipSet) -> Kept | None:
     return Kept(out, "note", "low", f"it stops at {plain(judged.core & _DATACENTER)}, and Triton compiles for 12.x too")
 
 
-def _exact_ampere(judged: Judged) -> bool:
-    """8.0 and not 8.6: joined digits compared where a generation is meant."""
-    return judged.core & _AMPERE == group("large-ampere") and judged.gate.kind in BRANCHES
-
-
 def _picks_small_shared(judged: Judged) -> bool:
     """`major == 8 && minor > 0`: 8.6 and 8.9 without 8.0."""
     of_flag = judged.gate.is_a("condition") and judged.gate.test.op == "var"  # told where the flag is set
@@ -497,9 +471,8 @@ def _called_blackwell(context: Context, judged: Judged, out: ChipSet) -> Kept | 
         return None
     asked_elsewhere = judged.gate.kind == "predicate" or judged.gate.qualname == "<module>"
     if judged.gate.kind in ANSWERS and asked_elsewhere and _blackwell(judged.gate.name):
-        return Kept(
-            out, "note", "low", f"`{judged.gate.name}` holds on {judged.core} alone, and they are Blackwell too"
-        )
+        reason = f"`{judged.gate.name}` holds on {judged.core} alone, and they are Blackwell too"
+        return Kept(out, "note", "low", reason)
     texts = [text.text for text in judged.gate.yes.texts]
     if judged.gate.kind == "condition" and any(_blackwell(text) and _AVOIDED.search(text) for text in texts):
         reason = f"what it avoids on Blackwell is avoided on {judged.core} alone, and they are Blackwell too"
@@ -581,3 +554,27 @@ def draft(judged: Judged, kept: Kept) -> Draft:
         cause=(judged.module.path, judged.gate.text) if kept.repeated else None,
         claims=(kept.claimed or behind(judged, out, works=True),),
     )
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    for one in module.operations:
+        names = [str(half.args[0]) for half in one.amounts] if one.kind == "glued" else []
+        out = ChipSet.joining(chip for name in names for chip in _spelled(name))
+        if not out & context.targets:
+            continue
+        says = f"no chip is called {one.name}"
+        yield Draft(
+            rule=RULE,
+            place=DraftPlace(module=module, at=one.at, admitted=NONE, certain=NONE),
+            severity="warning",
+            confidence="high",
+            message=f'keeps {plain(out)} out: without a comma "{names[0]}" "{names[1]}" is the one string "{one.name}"',
+            label=says,
+            advice="put the comma",
+            claims=(Claimed(claims.other(says, out & context.targets), one.at, module),),
+        )
+
+
+def _spelled(name: str) -> ChipSet:
+    found = spelled(name)
+    return ChipSet.where(lambda chip: found is not None and chip.joined == found.number)

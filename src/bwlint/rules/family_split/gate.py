@@ -235,10 +235,6 @@ def _folds(judged: Judged, missing: ChipSet) -> bool:
     return target is not None and any(target.number == chip.joined for chip in missing) and not judged.denies
 
 
-def _same_comparison(judged: Judged, other: Judged) -> bool:
-    return judged.gate.leaf is not None and judged.gate.leaf == other.gate.leaf
-
-
 def _nothing_behind(judged: Judged) -> bool:
     """A stub under a decorator, or a list of build targets, which load rules judge and not membership."""
     gate = judged.gate
@@ -249,15 +245,15 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
     """Another gate of the function (or of the module, for helpers) names the member that this one does not name."""
     twin = family - _named(judged, family)
     for other in context.beside(judged.module):
-        if other is judged or _named(other, family) != twin or _same_comparison(judged, other):
+        same = judged.gate.leaf is not None and judged.gate.leaf == other.gate.leaf
+        if other is judged or _named(other, family) != twin or same:
             continue
         if asks(other, judged) and spelled(other.gate.test, family) != twin:
             continue  # the same comparison, used and turned round; one that names the twin itself goes on from it
         same_place = other.gate.qualname == judged.gate.qualname
         family_named = _FAMILY_NAME.search(judged.gate.name)
         alike = other.gate.kind == judged.gate.kind and other.gate.is_a("predicate", "flag", "table")
-        both_named = alike and not family_named and not _local_flags(judged, other)
-        if same_place or both_named:
+        if same_place or (alike and not family_named and not _local_flags(judged, other)):
             return True
     return False
 

@@ -142,11 +142,10 @@ def _doubt(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet, 
 
 def _loads_already(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> str:
     """Code that passes, here or at another guard for the same macros, and that the sibling loads as it is."""
-    names, passing = defined(guarded), guarded.admitted
-    for other in context.guards[guarded.module.path] if names else ():
-        if other.module is guarded.module and names <= defined(other):
-            passing |= other.admitted
-    for target in passing & TargetSet.native(held):
+    names = defined(guarded)
+    others = (one for one in context.guards[guarded.module.path] if names and one.module is guarded.module)
+    same = (one.admitted for one in others if names <= defined(one))
+    for target in TargetSet.union((guarded.admitted, *same)) & TargetSet.native(held):
         if lost <= target.loads_on():
             return f"code for {target} passes, and {plain(lost)} loads it as it is"
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain
@@ -13,11 +13,10 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import other_files
-from bwlint.model.expr import walk
+from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
-from bwlint.rules.leak.answers import answers
 from bwlint.rules.leak.needs import bounded
 from bwlint.world.gates import Judged
 from bwlint.world.proofs import NeedProof, Node
@@ -102,11 +101,9 @@ def _attributes(context: Context, node: Node) -> set[str]:
 
 
 def _of_class(context: Context, module: Module, owner: str, answered: dict[str, list[Judged]]) -> Draft | None:
-    admitted = EVERY
-    for asked in answered.values():
-        admitted &= _admitted(context, asked)
+    admitted = ChipSet.common(_admitted(context, asked) for asked in answered.values())
     for name in _besides(module, owner, answered) if admitted != EVERY else ():
-        admitted &= _saying_yes(context, module, module.functions[name])
+        admitted &= saying_yes(context, module, module.functions[name])
     proof = _broken(context, module, owner, admitted) if admitted != EVERY else None
     if proof is None:
         return None
@@ -144,20 +141,13 @@ def _admitted(context: Context, asked: list[Judged]) -> ChipSet:
     function = module.functions.get(alone.gate.qualname)
     if function is None or _is_number(function):
         return alone.core if alone.gate.kind == "predicate" else NONE
-    return _saying_yes(context, module, function)
+    return saying_yes(context, module, function)
 
 
 def _besides(module: Module, owner: str, answered: dict[str, list[Judged]]) -> list[str]:
     """The other methods by which a class answers for itself: who picks it asks these, too."""
     methods = (name.rpartition(".") for name, function in module.functions.items() if not _is_number(function))
     return [f"{of}.{name}" for of, _, name in methods if of == owner and name not in answered and _is_asked(name)]
-
-
-def _saying_yes(context: Context, module: Module, function: Function) -> ChipSet:
-    admitted = NONE
-    for answer in answers(context, module, function):
-        admitted |= answer.chips
-    return admitted
 
 
 def _is_number(function: Function) -> bool:
@@ -198,3 +188,43 @@ def _draft(judged: Judged, owner: str, admitted: ChipSet, proof: NeedProof, wron
         else None,
         claims=(Claimed(claims.need(owner, wrong, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
     )
+
+
+_MOST_DEEP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SupportAnswer:
+    """A `return` of a query that may say yes: on which chips, and where it stands."""
+
+    chips: ChipSet
+    at: Span
+
+
+def answers(context: Context, module: Module, query: Function, depth: int = 0) -> Iterator[SupportAnswer]:
+    """The returns that may say yes, each for the chips that get to it."""
+    left = EVERY
+    for path, returned in query.returns:
+        reasoned = returned.op == "tuple" and returned.args[0]  # `return ok, "needs SM90"`
+        value = returned.args[0][0] if reasoned else returned
+        may = context.tree.may(module, value) & _handed_on(context, module, value, depth)
+        yes = left & may & ChipSet.common(context.tree.may(module, test) for test in path)
+        last = path[-1].at if path and path[-1].at and value.at and path[-1].at[:2] < value.at[:2] else None
+        if yes and value.at is not None:
+            yield SupportAnswer(yes, value.at if may != EVERY or last is None else last)
+        left -= ChipSet.common(context.tree.must(module, test) for test in path)
+
+
+def saying_yes(context: Context, module: Module, query: Function, depth: int = 0) -> ChipSet:
+    """The chips for which a function may say yes."""
+    return ChipSet.union(answer.chips for answer in answers(context, module, query, depth))
+
+
+def _handed_on(context: Context, module: Module, value: Expr, depth: int) -> ChipSet:
+    """The chips for which a function may say yes whose answer is returned as it is."""
+    if value.op != "call" or depth >= _MOST_DEEP:
+        return EVERY
+    called = context.tree.function(module, value.args[0])
+    if called is None or not called.function.returns:
+        return EVERY
+    return saying_yes(context, called.module, called.function, depth + 1)

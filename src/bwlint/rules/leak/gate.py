@@ -18,13 +18,11 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import namesake
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Side
-from bwlint.model.findings import Claim, NoFix
+from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
 from bwlint.rules.leak import RULE, contract, generations, own_words, predicate, sisters
 from bwlint.rules.leak.needs import draft, leaks, only_imported, with_remedy
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import package_root
-from bwlint.world.gates import Judged, refuses
+from bwlint.world.gates import Judged, missing_row, refuses, table_name
 from bwlint.world.libraries import PROOF, Need
 
 _ONE_PART = re.compile(rf"(?:^|_)is_?{spelling.IN_NAMES}[0-9]{{1,3}}x?$", re.I)
@@ -38,6 +36,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     an_error_anyway = judged.in_test and refuses(judged.other)  # a test fails there, by this error or by the next
     for one in _found(context, judged):
         yield replace(one, severity="note", confidence="low") if an_error_anyway else one
+    yield from _without_a_row(context, judged)
 
 
 def _found(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -104,9 +103,7 @@ def _where_chosen(context: Context, judged: Judged, found: Draft, wrong: ChipSet
 
 
 def _picked_in(context: Context, judged: Judged) -> Expr | None:
-    """What a test asks for that was chosen elsewhere: a parameter, or a text, a number or member of an enum that it
-    compares.
-    """
+    """What a test asks for that was chosen elsewhere: a parameter; a text, number or member that it compares."""
     test = judged.gate.test
     if test.op == "param":
         return test
@@ -170,9 +167,7 @@ def _function(judged: Judged) -> str:
 
 def _unasked(context: Context, judged: Judged) -> bool:
     """Whether the function around a gate is named nowhere in its project but where it is defined."""
-    if context.native is None:
-        return False
-    search = search_of(package_root(judged.module.path), context.native.searches)
+    search = context.search(judged.module)
     return search.complete("python") and len(search.word("python", _function(judged))) == 1
 
 
@@ -225,12 +220,8 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
         advice="drop the row: a caller that gets here for 12.x should be refused",
         legal=judged.core - wrong,
         remedy=NoFix("whether the row may go is for those who read the table to say"),
-        claims=(Claimed(_no_tensor_memory(wrong)),),
+        claims=(Claimed(claims.need("tensor memory", wrong, NONE, f"there is no tensor memory on {plain(wrong)}")),),
     )
-
-
-def _no_tensor_memory(chips: ChipSet) -> Claim:
-    return claims.need("tensor memory", chips, NONE, f"there is no tensor memory on {plain(chips)}")
 
 
 def _is_spare(judged: Judged) -> bool:
@@ -248,3 +239,29 @@ def _is_spare(judged: Judged) -> bool:
 
 def _row_of(key: object, chips: ChipSet) -> bool:
     return isinstance(key, str) and any(key.rstrip("af").endswith(str(chip.joined)) for chip in chips)
+
+
+def _without_a_row(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A strict lookup behind a gate that asks for the device and admits what the table lacks."""
+    gate = judged.gate
+    if not gate.is_a("lookup") or not gate.no.ends_in("raise") or judged.in_test:
+        return
+    missing = (context.targets & judged.sets.live) - judged.may
+    if missing != context.targets or not judged.core or not missing <= context.let_in(judged.module, judged.at):
+        return
+    without, table = missing_row(judged), table_name(judged)
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity="warning",
+        confidence="high" if judged.sets.decided else "medium",
+        message=f"{plain(missing)} are let through above and have no row in {table}: {without}",
+        label=f"has rows for {plain(judged.core)}",
+        advice=f"give {plain(missing)} a row, ask for it with a default, or refuse them above",
+        legal=judged.core,
+        claims=(
+            Claimed(
+                claims.need(gate.name or "table", missing, NONE, f"{table} has no row for {plain(missing)}"), judged.at
+            ),
+        ),
+    )

@@ -46,9 +46,7 @@ def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def _asks_for(judged: Judged, side: Side) -> bool:
-    """Whether a gate tells the chips of 10.x from older ones, and not one of them from the others; who sends 9.0 there,
-    too, does not go by the name.
-    """
+    """Whether a gate tells all of 10.x from older chips; who sends 9.0 there, too, does not go by the name."""
     here = judged.on(side)
     return not here & _HOPPER and bool(judged.sets.live - here - _DATACENTER)
 

@@ -46,6 +46,7 @@ def _generation(name: str) -> ChipSet:
 def _draft(context: Context, guarded: Guarded, wrapper: Wrapper, wrong: ChipSet) -> Draft:
     name, kernels = wrapper.name, _of_its_own(wrapper)
     wrapped = listed([f"`{kernel}`" for kernel in kernels]) if kernels else "what it wraps"
+    targets = guarded.admitted - TargetSet.native(wrong)
     asked = asked_for(context, wrapper, guarded, TargetSet.native(wrong))
     sure = bool(kernels) and asked
     behind = claims.need(name, wrong, NONE, f"what `{name}` wraps does not work on {plain(wrong)}")
@@ -61,7 +62,7 @@ def _draft(context: Context, guarded: Guarded, wrapper: Wrapper, wrong: ChipSet)
         label=f"compiles for {guarded.chips}",
         advice="give the guard an upper bound where what is wrapped is of that generation alone (wgmma, tcgen05)",
         related=wrapper.places,
-        remedy=_remedy(guarded, wrong),
+        remedy=Remedy("guard", targets.chips, unsafe="what is wrapped may be right for later chips", targets=targets),
         claims=(guarded.claimed(TargetSet.native(wrong)), Claimed(behind)),
     )
 
@@ -70,8 +71,3 @@ def _of_its_own(wrapper: Wrapper) -> tuple[str, ...]:
     """The kernels in a wrapper that are named for its generation alone."""
     named = _generation(wrapper.name)
     return tuple(dict.fromkeys(one for one in wrapper.kernels if (own := _generation(one)) and own <= named))
-
-
-def _remedy(guarded: Guarded, wrong: ChipSet) -> Remedy:
-    targets = guarded.admitted - TargetSet.native(wrong)
-    return Remedy("guard", targets.chips, unsafe="what is wrapped may be right for later chips", targets=targets)

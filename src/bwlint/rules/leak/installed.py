@@ -35,7 +35,22 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
     wrong = context.let_to(module, need.use.at) & context.targets & need.arriving - need.legal
     if not wrong or not _works(context, module, gate.no, wrong):
         return None
-    draft = _draft(module, gate, need, wrong)
+    draft = Draft(
+        rule=RULE,
+        place=DraftPlace(
+            module=module, at=gate.leaf or gate.at, admitted=wrong | need.legal, certain=wrong | need.legal
+        ),
+        severity="warning",
+        confidence="medium",
+        message=f"lets {plain(wrong)} through to `{need.use.name}` wherever it can be imported: {need.what}",
+        label="says what is installed, and not whether the chip runs it",
+        advice=f"ask for a chip that it works on ({need.legal}) as well: {plain(wrong)} comes to what follows then",
+        related=(
+            RelatedSpan(module, gate.at, "nothing else is asked here"),
+            RelatedSpan(module, need.use.at, f"`{need.use.name}`: {need.what}"),
+        ),
+        claims=(claimed(need, module, wrong),),
+    )
     return replace(draft, severity="note") if aside(context, module) else draft  # there it is compared with
 
 
@@ -58,23 +73,3 @@ def _works(context: Context, module: Module, instead: Side, chips: ChipSet) -> b
         return False
     needs = [one for one in context.evidence.of(module, instead, sure=False) if one.strength == PROOF]
     return not needs or any(chips <= one.legal for one in needs)
-
-
-def _draft(module: Module, gate: Gate, need: Need, wrong: ChipSet) -> Draft:
-    """It is told where the file says what is there: whoever mends that mends all who ask."""
-    return Draft(
-        rule=RULE,
-        place=DraftPlace(
-            module=module, at=gate.leaf or gate.at, admitted=wrong | need.legal, certain=wrong | need.legal
-        ),
-        severity="warning",
-        confidence="medium",
-        message=f"lets {plain(wrong)} through to `{need.use.name}` wherever it can be imported: {need.what}",
-        label="says what is installed, and not whether the chip runs it",
-        advice=f"ask for a chip that it works on ({need.legal}) as well: {plain(wrong)} comes to what follows then",
-        related=(
-            RelatedSpan(module, gate.at, "nothing else is asked here"),
-            RelatedSpan(module, need.use.at, f"`{need.use.name}`: {need.what}"),
-        ),
-        claims=(claimed(need, module, wrong),),
-    )

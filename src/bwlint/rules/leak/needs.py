@@ -56,8 +56,9 @@ def leaks(
         wrong = here & context.targets & context.reach(judged, need.use.at) & need.arriving - need.legal
         if not wrong or turn_away(context, judged, wrong, need.use.at):
             continue
-        if need.strength != PROOF and _says_newer_is_fine(judged):
-            continue
+        texts = (text.text for text in (*judged.gate.yes.texts, *judged.gate.no.texts))
+        if need.strength != PROOF and any(map(OPEN_ENDED.search, (*texts, judged.gate.comment))):
+            continue  # its own words say that newer chips are fine
         yield side, need, wrong
 
 
@@ -196,21 +197,7 @@ def _in_what_follows(context: Context, judged: Judged, need: Need) -> bool:
         return False
     found = context.evidence.of(judged.module, other, sure=False)
     same = (one for one in found if one.strength == PROOF and one.legal == need.legal)
-    return any(_let_otherwise(context, judged, one.use.at) & context.targets for one in same)
-
-
-def _let_otherwise(context: Context, judged: Judged, at: Span) -> ChipSet:
-    """Chips that the gates around a place let there, but for one of them."""
-    reached = EVERY
-    for other, side in context.around(judged, at):
-        if other.gate is not judged.gate:
-            reached &= other.let_through(side)
-    return reached
-
-
-def _says_newer_is_fine(judged: Judged) -> bool:
-    texts = [text.text for text in (*judged.gate.yes.texts, *judged.gate.no.texts)]
-    return any(OPEN_ENDED.search(text) for text in (*texts, judged.gate.comment))
+    return any(context.let_to(judged.module, one.use.at, judged) & context.targets for one in same)
 
 
 def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
@@ -274,14 +261,11 @@ def with_remedy(judged: Judged, side: Side, need: Need, found: Draft) -> Draft:
     for old in gone & _OLD_NAMES:  # a test of the major takes the name along with its generation
         if need.legal & ChipSet.where(lambda chip: chip.major == old.major):  # noqa: B023 - used at once
             gone -= ChipSet.joining((old,))
-    return replace(found, remedy=bounded(judged, gone, f"{_name_of(need)} is {need.what}", side is judged.gate.yes))
+    name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
+    return replace(found, remedy=bounded(judged, gone, f"`{name}` is {need.what}", side is judged.gate.yes))
 
 
 def bounded(judged: Judged, wrong: ChipSet, why: str, passes: bool = True) -> Remedy:
     """The test without the chips that it lets through wrongly; `passes`: it lets those through that pass it."""
     chips = judged.core - wrong if passes else judged.core | wrong
     return Remedy("test", chips, evidence=why, unsafe=f"who keeps {plain(wrong)} out may owe it another path")
-
-
-def _name_of(need: Need) -> str:
-    return f"`{need.use.name if need.use.how == 'text' else need.use.name.rpartition('.')[2]}`"

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.operations import on_the_host
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import only, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -68,7 +68,7 @@ def contradicted(context: Context, judged: Judged) -> Iterator[Draft]:
                 wrong,
                 said,
                 severity="note" if _asks_for_later(judged) else "warning",
-                message=f"lets {plain(wrong)} through, and {said.what} says that it is for {_plainly(named)}",
+                message=f"lets {plain(wrong)} through, and {said.what} says that it is for {only(named)}",
                 legal=named,
             )
             return
@@ -129,9 +129,7 @@ def guarded(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
-    """A lower bound at 10.0 in front of what is called after the ways of 10.x: half a finding, so a note, unless a test
-    calls just that.
-    """
+    """A lower bound at 10.0 in front of what is called after ways of 10.x: a note, unless a test calls just that."""
     wrong = _beyond(context, judged)
     said = next(_signs(context, judged), None) if wrong else None
     if said is None or context.works_there(judged) or context.admitted_behind(judged, wrong):
@@ -151,9 +149,7 @@ def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
-    """A test of an instruction that only older or other chips have, by its own name or by what it looks for, runs on
-    everything newer.
-    """
+    """A test of an instruction that only others have, by its name or what it looks for, runs on everything newer."""
     wrong = judged.admitted & context.targets & judged.may
     partial = judged.denies and not judged.sets.must  # it skips one configuration, and says nothing of the others
     if not wrong or partial or _asked_again(context, judged) or _is_attempt(judged):
@@ -296,11 +292,6 @@ def behind(judged: Judged, chips: ChipSet, *, works: bool) -> Claimed:
     subject = judged.gate.name or judged.gate.qualname
     says = f"what is behind the test {'works' if works else 'does not work'} on {plain(chips)}"
     return Claimed(claims.need(subject, chips, chips if works else NONE, says), judged.at, judged.module)
-
-
-def _plainly(named: ChipSet) -> str:
-    said = plain(named)
-    return said if said.endswith("only") else f"{said} only"
 
 
 def _draft(

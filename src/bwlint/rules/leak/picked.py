@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.chips import NONE, ChipSet
 from bwlint.chips.wording import plain
 from bwlint.evaluate.objects import ClassValue, FunctionValue, Instance, LambdaValue, PartialValue
 from bwlint.evaluate.values import CHIPS, Ref, Unknown
@@ -41,7 +41,8 @@ class _Picked:
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     drafts: dict[Span, Draft] = {}
-    for user, call in (*_calls(module), *_calls_of_others(context, module)):
+    own = ((module, one) for one in module.operations if one.kind in ("picked", "told"))
+    for user, call in (*own, *_calls_of_others(context, module)):
         for found in _wrong(context, user, call):
             if found.module is not module:
                 continue
@@ -49,10 +50,6 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             if found.call.at not in (related.at for related in one.related):
                 drafts[found.at] = replace(one, related=(*one.related, _at_call(found)))
     yield from drafts.values()
-
-
-def _calls(module: Module) -> Iterator[tuple[Module, Operation]]:
-    yield from ((module, one) for one in module.operations if one.kind in ("picked", "told"))
 
 
 def _calls_of_others(context: Context, module: Module) -> Iterator[tuple[Module, Operation]]:
@@ -80,7 +77,7 @@ def _wrongly_chosen(context: Context, module: Module, call: Operation) -> Iterat
     value = context.tree.value(module, call.amounts[-1])
     if not value.device or value.uniform:
         return
-    live = _live(context, module, call)
+    live = ChipSet.common(context.tree.passing(module, test) for test in call.path)
     chips: dict[Use, ChipSet] = {}
     for chip, lane in zip(CHIPS, value.lanes, strict=True):
         use = _told(call, lane) if call.kind == "told" else _called(context, module, call, lane)
@@ -130,13 +127,6 @@ def _in(module: Module, name: str) -> str:
     """What a file calls something by its dotted name."""
     own = name.removeprefix(f"{module.name}.")
     return own if own.partition(".")[0] in module.names else name
-
-
-def _live(context: Context, module: Module, call: Operation) -> ChipSet:
-    reached = EVERY
-    for test in call.path:
-        reached &= context.tree.passing(module, test)
-    return reached
 
 
 def _dotted(context: Context, lane: object) -> str:

@@ -151,10 +151,7 @@ def _users(context: Context, predicate: Judged) -> Iterator[Judged]:
 
 def _gates(context: Context, module: Module, place: str) -> Sequence[Judged]:
     known = context.judged.get(module.path)
-    if known is not None:
-        return known
-    sets = ((gate, context.tree.sets(module, gate)) for gate in module.gates)
-    return [Judged(module, gate, one, place) for gate, one in sets if one is not None]
+    return known if known is not None else list(context.gates(module, place=place))
 
 
 def _asks(context: Context, judged: Judged, predicate: Judged) -> bool:
@@ -164,12 +161,13 @@ def _asks(context: Context, judged: Judged, predicate: Judged) -> bool:
 def _asked(context: Context, judged: Judged) -> Iterator[Judged]:
     """The predicates that the test of a gate calls, or a helper that it calls and that refuses by them."""
     for value in _functions(context, judged):
-        for gate in value.module.gates:
-            sets = context.tree.sets(value.module, gate) if gate.qualname == value.function.qualname else None
-            one = Judged(value.module, gate, sets, _place(context, value.module)) if sets is not None else None
-            if one is not None and gate.kind == "predicate":
+        home = value.module
+        place = context.places.get(home.path) or home.path.removeprefix(package_root(home.path)).lstrip("/")
+        own = [gate for gate in home.gates if gate.qualname == value.function.qualname]
+        for one in context.gates(home, own, place):
+            if one.gate.kind == "predicate":
                 yield one
-            elif one is not None and judged.gate.kind == "helper-call" != gate.kind and refuses(one.other):
+            elif judged.gate.kind == "helper-call" != one.gate.kind and refuses(one.other):
                 yield from _asked(context, one)
 
 
@@ -197,10 +195,6 @@ def _functions(context: Context, judged: Judged) -> Iterator[FunctionValue]:
         value = context.tree.function(judged.module, node.args[0])
         if value is not None and value.function.qualname != judged.gate.qualname:
             yield value
-
-
-def _place(context: Context, module: Module) -> str:
-    return context.places.get(module.path) or module.path.removeprefix(package_root(module.path)).lstrip("/")
 
 
 def _calls(module: Module, test: Expr) -> Iterator[Expr]:

@@ -1,4 +1,6 @@
-"""leak at a query: a function says that something is supported on a chip on which the thing itself ends in an error."""
+"""leak at a query: a function says that something is supported on a chip on which the thing itself ends in an error,
+or for which the build of the extension behind a check compiles nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +8,19 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import listed, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
-from bwlint.model.facts import Function, Module
+from bwlint.model.facts import Carry, Function, Hop, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
-from bwlint.rules.leak.answers import answers
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import package_root
-from bwlint.world.named_sources import COMPILED
+from bwlint.rules.leak.contract import answers
+from bwlint.world.builds import pairs_of, runs_on
+from bwlint.world.gates import Judged, refuses
+from bwlint.world.unbuilt import COMPILED
 
 _ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})
 _EMPTY = frozenset({"is", "has", "can", "check", "get", "run", "launch"})
@@ -29,6 +31,7 @@ _LEAST = 2
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    yield from _of_builds(context, module)
     if module.language != "cuda" or context.in_test(module):
         return
     for function in module.functions.values():
@@ -39,9 +42,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft]:
     found = tuple(answers(context, module, query))
-    admitted = NONE
-    for answer in found:
-        admitted |= answer.chips
+    admitted = ChipSet.union(answer.chips for answer in found)
     if not admitted & context.targets or admitted == EVERY:
         return
     for dispatcher, exact in _dispatchers(module, query):
@@ -69,12 +70,11 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
 
 def _is_asked(context: Context, module: Module, query: Function) -> bool:
     """Whether anything may call a query: its name stands somewhere besides its definition, or others link to it."""
-    native, name = context.native, re.split(r"\W", query.qualname)[-1]
-    search = search_of(package_root(module.path), native.searches) if native is not None else None
-    hits = search.word("cuda", name) if search is not None and search.complete("cuda") else ()
-    if native is None or search is None or not hits or not module.path.endswith(COMPILED):
+    search, name = context.search(module), re.split(r"\W", query.qualname)[-1]
+    hits = search.word("cuda", name) if search.complete("cuda") else ()
+    if not hits or not module.path.endswith(COMPILED):
         return True
-    live = native.unbuilt.live(dict.fromkeys(hit.file.real for hit in hits), module.path)
+    live = context.native.unbuilt.live(dict.fromkeys(hit.file.real for hit in hits), module.path)
     own = [hit for hit in hits if hit.file.real in live]
     lone = len(own) == 1 and own[0].file.real == module.path and "extern" not in own[0].text
     return not lone or not search.complete("python") or any(search.matches("python", re.compile(name.encode())))
@@ -82,11 +82,8 @@ def _is_asked(context: Context, module: Module, query: Function) -> bool:
 
 def _refused(context: Context, module: Module, dispatcher: Function) -> tuple[ChipSet, Span | None]:
     """The chips on which a function ends in an error, and where the last of those stands."""
-    errors = context.native.refusals.errors(module, dispatcher.qualname) if context.native is not None else ()
-    out = NONE
-    for error in errors:
-        out |= EVERY - error.legal
-    return out, errors[-1].at if errors else None
+    errors = context.native.refusals.errors(module, dispatcher.qualname)
+    return ChipSet.union(EVERY - error.legal for error in errors), errors[-1].at if errors else None
 
 
 def _dispatchers(module: Module, query: Function) -> Iterator[tuple[Function, bool]]:
@@ -107,3 +104,41 @@ def _words(function: Function) -> frozenset[str]:
 
 def _words_of(name: str) -> frozenset[str]:
     return frozenset(_SAME.get(word, word) for word in name.split("_") if word) - _EMPTY
+
+
+def _of_builds(context: Context, module: Module) -> Iterator[Draft]:
+    """Only what an extension as a whole is built for: files that are built apart have a dispatcher in front."""
+    gates = [judged for judged in context.beside(module) if _is_check(judged)]
+    placed = context.builds.placed(module.path) if gates and module.language == "cuda" else ()
+    alone = placed and all(carry.kind == "extension" for _, carry in placed)
+    if alone and not context.builds.named_besides(module.path, placed[0][0]):
+        for judged in gates:
+            yield from _passing(context, judged, placed)
+
+
+def _is_check(judged: Judged) -> bool:
+    return refuses(judged.other) and not refuses(judged.working) and not judged.in_test
+
+
+def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], ...]) -> Iterator[Draft]:
+    legal = runs_on(carry for _, carry in placed)
+    wrong = judged.must & context.targets - legal
+    if not wrong or not judged.admitted & legal:
+        return
+    origin, first = placed[0]
+    names = dict.fromkeys(name for _, carry in placed for name in (*carry.sass, *carry.ptx))
+    built = listed([f"sm_{name}" for name in names])
+    pairs = [pair for _, carry in placed for pair in pairs_of(carry)]
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity="warning",
+        confidence="medium",
+        message=f"lets {plain(wrong)} through, and this extension is compiled for {built} alone",
+        label=f"admits {judged.admitted}",
+        advice=f"refuse {plain(wrong)} here, or compile for it",
+        legal=legal,
+        related=(RelatedSpan(Hop(origin, first.at, ""), first.at, f"what its setup.py compiles for: {built}"),),
+        cause=(origin, first.at),
+        claims=(Claimed(claims.build(pairs, wrong), first.at, Hop(origin, first.at, "")),),
+    )

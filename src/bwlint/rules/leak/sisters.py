@@ -16,7 +16,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import calls
 from bwlint.model.expr import walk
-from bwlint.model.facts import Gate, Module
+from bwlint.model.facts import Gate
 from bwlint.rules.leak import RULE, own_words
 from bwlint.world.gates import Judged
 
@@ -100,19 +100,13 @@ def _sisters(context: Context, judged: Judged, subject: tuple[str, str]) -> Iter
 def _beside(context: Context, judged: Judged, words: str) -> Iterator[Judged]:
     """Gates with the same message in the other C++ files of the folder: each is a program of its own."""
     module = judged.module
-    if module.language != "cuda" or context.native is None:
+    if module.language != "cuda":
         return
     for other in context.native.naming(words, module.path, str(PurePath(module.path).parent)):
         if other.path != module.path:
-            for found in _gates(context, other):
+            for found in context.gates(other, [gate for gate in other.gates if gate.yes.texts or gate.no.texts]):
                 if _decides(found) and _opening(found.gate, found.denies) == words:
                     yield found
-
-
-def _gates(context: Context, module: Module) -> Iterator[Judged]:
-    for gate in module.gates:
-        if (gate.yes.texts or gate.no.texts) and (sets := context.tree.sets(module, gate)) is not None:
-            yield Judged(module, gate, sets, "")
 
 
 def _nested(one: Judged, other: Judged) -> bool:

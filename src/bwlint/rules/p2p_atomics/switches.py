@@ -10,13 +10,74 @@ from itertools import islice
 from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.peers import proved
 from bwlint.chips.wording import plain
+from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import other_files
+from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation
 from bwlint.rules.p2p_atomics import RULE
-from bwlint.rules.p2p_atomics.paths import PATHS, advice, chosen, claimed
+
+
+@dataclass(frozen=True, slots=True)
+class PathText:
+    """What is said of a path: of a kernel started here, and what would show that it works."""
+
+    message: str
+    label: str
+    advice: str
+
+
+PATHS = {
+    "remote-atomic": PathText(
+        "what starts here changes another GPU's memory by system-scope atomics, and nothing within reach asks whether"
+        " the pair has native atomics",
+        "enters remote atomics",
+        "ask cudaDevP2PAttrNativeAtomicSupported for each pair and have a path without remote atomics; that a GPU can"
+        " access its peer does not show it",
+    ),
+    "multicast": PathText(
+        "what starts here uses multicast memory (multimem), and nothing within reach asks whether the device has it",
+        "enters multicast",
+        "ask CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED first: the instructions assemble for every target from 9.0 on, and"
+        " need a multicast object when they run",
+    ),
+    "peer-store": PathText(
+        "what starts here stores to or polls another GPU's memory, and nothing within reach shows that the two have"
+        " working peer access",
+        "enters a peer's memory",
+        "ask cudaDeviceCanAccessPeer, or better copy between the pair and compare: behind an IOMMU or ACS the driver"
+        " says yes and no bytes arrive. No atomics are needed for this",
+    ),
+    "fabric": PathText(
+        "fabric handles are asked for here, and nothing within reach asks whether the device supports them",
+        "asks for fabric handles",
+        "ask CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, and use file descriptors elsewhere; neither the"
+        " processor nor the generation of the GPU shows it",
+    ),
+    "rdma": PathText(
+        "memory that GPUDirect RDMA can use is asked for here, and nothing within reach asks whether the device has it",
+        "asks for GPUDirect RDMA",
+        "ask CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: consumer parts refuse the allocation",
+    ),
+}
+_TOPOLOGY = "ask what connects each pair: NVML's state of its links, or the driver for access and native atomics"
+
+
+def advice(path: str) -> str:
+    """What to ask instead of guessing."""
+    return PATHS[path].advice if path in PATHS else _TOPOLOGY
+
+
+def chosen(path: str) -> str:
+    """What code does to a path without asking for it: what connects GPUs is not for it to choose."""
+    return "chosen" if path in PATHS else "assumed"
+
+
+def claimed(path: str, chips: ChipSet, at: Span) -> Claimed:
+    return Claimed(claims.peer(path if path in PATHS else "peer-store", chips), at)
+
 
 _RELATED = 6
 _NO_NVLINK = group("no-nvlink")
@@ -89,7 +150,7 @@ def _paths(context: Context, module: Module, switch: Operation) -> Iterator[tupl
 def _told_by(context: Context, module: Module, switch: Operation) -> bool:
     """Whether a file that calls the function of a switch hands it the answer of the driver."""
     name = _last(switch.qualname)
-    callers = context.native.naming(name, module.path) if context.native is not None else ()
+    callers = context.native.naming(name, module.path)
     return any((one.kind, one.name) == ("peer-proof", name) for other in callers for one in other.operations)
 
 
@@ -124,7 +185,8 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
     others = tuple(RelatedSpan(module, entry.switch.at, "and here") for entry in entries[1:])
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
     proved_wrong = path == "remote-atomic" and works and not asked
-    asked = asked or (_asked_by_callers(context, module, first.switch) if path == "remote-atomic" else ())
+    if path == "remote-atomic" and not asked:
+        asked = _asked_in(context.native.naming(_last(first.switch.qualname), module.path))
     said = _ASKED_ELSEWHERE if asked else _said(first.switch, path)
     sure = sure and not context.in_test(module)
     sure = sure and bool(proved_wrong or any(_sure(context, module, entry.switch) for entry in entries))
@@ -199,7 +261,8 @@ def _said(switch: Operation, path: str) -> str:
 
 def _skip(context: Context, module: Module, switch: Operation) -> Draft:
     variable, tests = (argument.args[0] for argument in switch.amounts[2:])
-    declared = [_told_at(module, one, "said here to be otherwise") for one in _of(module, "declared", variable)]
+    said = "said here to be otherwise"
+    declared = [RelatedSpan(module, one.at, said) for one in _of(module, "declared", variable)]
     against = f", although line {declared[0].at.line} says otherwise" if declared else ""
     return Draft(
         rule=RULE,
@@ -224,17 +287,13 @@ def _readers(context: Context, module: Module, variable: str) -> tuple[RelatedSp
     """Where the answer of a variable decides, in this file or in others."""
     files = (module, *(other for other, _ in other_files(context, module, variable)))
     found = ((file, one) for file in files for one in _of(file, "reads", variable))
-    return tuple(_told_at(file, one, "decides here") for file, one in islice(found, _RELATED))
+    return tuple(RelatedSpan(file, one.at, "decides here") for file, one in islice(found, _RELATED))
 
 
 def _of(module: Module, name: str, variable: str) -> Iterator[Operation]:
     for one in module.operations:
         if one.kind == "peer-switch" and one.name == name and one.amounts[2].args[0] == variable:
             yield one
-
-
-def _told_at(module: Module, one: Operation, message: str) -> RelatedSpan:
-    return RelatedSpan(module, one.at, message)
 
 
 def _option(context: Context, module: Module, switch: Operation) -> Iterator[Draft]:
@@ -271,11 +330,6 @@ def _asked_near(context: Context, module: Module) -> tuple[RelatedSpan, ...]:
     headers = context.tree.headers
     beside = [other for other in headers.known() if other.path.rpartition("/")[0] == folder]
     return _asked_in((*headers.included(module), *beside))
-
-
-def _asked_by_callers(context: Context, module: Module, switch: Operation) -> tuple[RelatedSpan, ...]:
-    name = _last(switch.qualname)
-    return _asked_in(context.native.naming(name, module.path)) if context.native is not None else ()
 
 
 def _asked_in(files: Iterable[Module]) -> tuple[RelatedSpan, ...]:

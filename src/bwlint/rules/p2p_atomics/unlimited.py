@@ -62,7 +62,7 @@ def _limit(test: Expr) -> Expr | None:
     """What is compared with a size, and keeps nothing out where it is None: `limit is None or size <= limit`."""
     items = test.args[0] if test.op in ("and", "or") else ()
     for item in items:
-        limit = _is_missing(item) if test.op == "or" else _is_there(item)
+        limit = _is_missing(item) if test.op == "or" else (_variable(item) or _compared_with_none(item, "is not"))
         if limit is not None and any(_keeps_in(other, limit) is (test.op == "or") for other in items):
             return limit
     return None
@@ -72,10 +72,6 @@ def _is_missing(item: Expr) -> Expr | None:
     if item.op == "not":
         return _variable(item.args[0])
     return _compared_with_none(item, "is")
-
-
-def _is_there(item: Expr) -> Expr | None:
-    return _variable(item) or _compared_with_none(item, "is not")
 
 
 def _compared_with_none(item: Expr, operator: str) -> Expr | None:

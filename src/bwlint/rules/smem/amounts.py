@@ -17,6 +17,7 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import Claim, NoFix, Severity
 from bwlint.rules.smem import RULE
+from bwlint.rules.smem.sizes import have
 
 _STAGES = re.compile(r"(?i)stages?_?$")
 _MOST_ANYWHERE = 1024 * 1024
@@ -309,8 +310,7 @@ def _is_multiprocessor(size: int, chip: Chip) -> bool:
 
 
 def _has(chips: ChipSet) -> str:
-    most = min(chip.smem_per_block_optin or 0 for chip in chips)
-    return f"{plain(chips)} {'has' if len(chips) == 1 else 'have'} {kib(most)} for one block"
+    return f"{plain(chips)} {have(chips)}"
 
 
 def _draft(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
-from bwlint.judging.behind import goes_on_to, hits, judged_in, read_hit
+from bwlint.judging.behind import goes_on_to, hits, read_hit
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
@@ -82,7 +82,7 @@ def _kept_away(context: Context, judged: Judged, library: str, chips: ChipSet) -
             file = read_hit(context, hit)
             asking = [
                 one
-                for one in (judged_in(context, file) if file is not None else ())
+                for one in (context.gates(file) if file is not None else ())
                 if one.sets.decided and one.at[0] <= hit.line <= one.gate.at[2] and asked in one.mentioned
             ]
             if not asking and goes_on_to(context, judged, file, hit) & chips:

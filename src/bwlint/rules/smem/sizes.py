@@ -7,21 +7,21 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import NONE, Chip, ChipSet, all_chips, group, sold_chips
+from bwlint.chips import EVERY, NONE, Chip, ChipSet, Target, all_chips, group, sold_chips
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import kib, plain
 from bwlint.judging import claims
-from bwlint.judging.amounts import BUILT, THEIRS, meant
+from bwlint.judging.amounts import BUILT, THEIRS, fitting, meant
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.evidence import file_operations
 from bwlint.judging.path_conditions import Answers, Left, satisfiable
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import HANDLER, Module, Operation, Path
-from bwlint.model.findings import Claim, Confidence, Severity
+from bwlint.model.findings import Confidence, Severity
 from bwlint.model.kinds import OperationKind
 from bwlint.rules.smem import RULE
-from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root, project_folder
 from bwlint.world.gates import TEST_FILE, Judged
 
@@ -64,6 +64,10 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _table(context, module, operation)
         elif operation.kind == "default-size":
             yield from _default(context, module, operation)
+        elif operation.kind == "capacity":
+            yield from _capacity(context, module, operation)
+        elif operation.kind == "lookup":
+            yield from _lookup(context, module, operation)
 
 
 def _functions(module: Module, kind: OperationKind) -> list[list[Pick]]:
@@ -114,9 +118,7 @@ def _names(answers: Answers, pick: Pick, chips: ChipSet) -> bool:
 def _smaller(
     context: Context, answers: Answers, pick: Pick, picks: list[Pick]
 ) -> tuple[ChipSet, Pick, ChipSet, ChipSet] | None:
-    """Our chips that take `pick`, the smaller pick of parts with as little memory, those parts, and larger parts that
-    take it too.
-    """
+    """Our chips that take `pick`; the smaller pick of parts with as little memory; these; larger ones that take it."""
     ours = {chip: left for chip in context.targets if (left := answers.left(pick.path, chip)) is not None}
     if not ours:
         return None
@@ -176,6 +178,7 @@ def _tile(
     sure = not larger or about_memory or _widest(pick) > most(next(iter(ours)))
     shared = ChipSet.where(lambda chip: most(chip) > most(next(iter(ours))) and _takes(answers, pick, chip))
     limit = kib(most(next(iter(ours))))
+    says = f"a block of {plain(ours)} has too little shared memory for the tile {pick.text}"
     message = (
         f"{plain(ours)} {_take(ours)} the tile of {plain(shared)} ({pick.text}); {plain(peers)}, with the same"
         f" {limit} of shared memory for a block, {_take(peers)} a smaller one ({small.text})"
@@ -187,7 +190,7 @@ def _tile(
         label="the larger tile",
         advice=f"give {plain(ours)} the tile of {plain(peers)}, or choose by the shared memory that the device has",
         chips=ours,
-        claimed=Claimed(_too_large(pick, ours), pick.at),
+        claimed=Claimed(claims.need(pick.text, ours, NONE, says), pick.at),
         severity="warning" if sure and _shipped(context, module, pick) else "note",
         confidence="medium" if sure else "low",
         related=(
@@ -203,12 +206,11 @@ def _shipped(context: Context, module: Module, pick: Pick) -> bool:
     if _TRIED.search(context.places.get(module.path, "")):
         return False
     name = pick.qualname.rpartition(".")[2]
-    if context.native is None or not name.startswith("_") or name != pick.qualname:
+    if not name.startswith("_") or name != pick.qualname:
         return True
-    root = package_root(module.path)
-    hits = search_of(root, context.native.searches).word("python", name)
+    hits = context.search(module).word("python", name)
     using = [hit for hit in hits if not hit.text.lstrip().startswith("def ")]
-    places = [hit.file.real.removeprefix(project_folder(root)) for hit in using]
+    places = [hit.file.real.removeprefix(project_folder(package_root(module.path))) for hit in using]
     return not hits or any(not TEST_FILE.search(place) and not _TRIED.search(place) for place in places)
 
 
@@ -226,11 +228,6 @@ def _head_bound(test: Expr) -> int:
     name, bound = test.args[1]
     named = any(isinstance(arg, str) and _HEAD.search(arg) for arg in name.args)
     return bound.args[0] if named and bound.op == "const" and isinstance(bound.args[0], int) else 0
-
-
-def _too_large(pick: Pick, chips: ChipSet) -> Claim:
-    says = f"a block of {plain(chips)} has too little shared memory for the tile {pick.text}"
-    return claims.need(pick.text, chips, NONE, says)
 
 
 def _take(chips: ChipSet) -> str:
@@ -416,3 +413,76 @@ def drafted(
         claims=(claimed,),
         rests_on=(judged.gate,) if judged is not None else (),
     )
+
+
+def _capacity(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+    """A number or a target's name in place of what the device would say."""
+    uses = [use.at or one.at for use in one.amounts[1:]]
+    target = None if one.amounts[0].args[0] else Target.parse(one.name).chip
+    size: int = most(target) if target else one.amounts[0].args[0]
+    reached = ChipSet.joining(chip for use in uses for chip in context.let_to(module, use))
+    wrong = (context.targets & reached) - fitting(size)
+    of_no_gpu = size > max(chip.smem_per_sm or 0 for chip in EVERY)  # the scratchpad of a TPU
+    if not wrong or of_no_gpu or _is_for_others(context, module, one, target):
+        return
+    yield drafted(
+        module,
+        at=one.at,
+        message=f"{_said_capacity(one, size, target)} on every chip that gets here; {plain(wrong)} {have(wrong)}",
+        label="taken without asking the device",
+        advice="ask the device, for its own target or for shared_memory_per_block_optin of its properties",
+        chips=wrong,
+        claimed=Claimed(claims.shared("dynamic", size, wrong), one.at),
+        severity="warning",
+        confidence="medium",
+        related=tuple(RelatedSpan(module, use, "used here") for use in uses[:2] if use != one.at),
+    )
+
+
+def _is_for_others(context: Context, module: Module, one: Operation, target: Chip | None) -> bool:
+    """Whether the kernels in question are another generation's; those of Ampere run on every later chip."""
+    if any(not need.legal & context.targets for need in file_operations(module)):
+        return True
+    owner = mentioned(one.qualname.replace("_", " ")).named
+    if owner or (target is not None and target in group("ampere")):
+        return bool(owner) and not owner & context.targets
+    return meant(context, module, one.name) in (THEIRS, BUILT)
+
+
+def _said_capacity(one: Operation, size: int, target: Chip | None) -> str:
+    if target is not None:
+        return f"the shared memory of {target.name}, {kib(size)}, is taken for a block's"
+    named = f"`{one.name}` is" if one.name else "the limit is"
+    return f"{named} {kib(size)} of shared memory"
+
+
+def _lookup(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+    """A table of another file, which is asked for a chip that has no row; one of this file says so itself."""
+    for other in _defining(context, module, one.name):
+        for table in other.operations if other is not module else ():
+            missing = without_rows(context, table) if (table.kind, table.name) == ("size-table", one.name) else NONE
+            missing &= context.let_to(module, one.at)
+            if missing:
+                yield drafted(
+                    module,
+                    at=one.at,
+                    message=f"this raises for {plain(missing)}: the table of shared memory by chip has no row for them",
+                    label="no row is a KeyError",
+                    advice=f"add the rows; {plain(missing)} {have(missing)}",
+                    chips=missing,
+                    claimed=Claimed(claims.other(f"`{one.name}` has no row for {plain(missing)}", missing), one.at),
+                    severity="warning",
+                    confidence="medium",
+                    related=(RelatedSpan(other, table.at, "the table"),),
+                )
+
+
+def _defining(context: Context, module: Module, name: str) -> list[Module]:
+    """The modules that may define a name of a module: where it is imported from, and what that takes whole."""
+    found = module.names.get(name)
+    if found is None or found.op != "import":
+        return []
+    first = context.tree.module(found.args[0])
+    inner = first.names.get(name) if first is not None else None
+    names = [inner.args[0]] if inner is not None and inner.op == "import" else first.stars if first is not None else ()
+    return [one for one in (first, *map(context.tree.module, names)) if one is not None]

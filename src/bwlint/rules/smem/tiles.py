@@ -82,7 +82,8 @@ def _launched(one: Asked, answers: Answers) -> Iterator[Draft]:
         size,
         over,
         message=(
-            f"a block of `{one.operation.qualname}` takes at least {kib(size)}{where}, {_elements(one)}; {_has(over)}"
+            f"a block of `{one.operation.qualname}` takes at least {kib(size)}{where}, with elements of "
+            f"{one.operation.name} bits; {_has(over)}"
         ),
         label="launched here",
         severity="note" if where else "warning",
@@ -98,17 +99,13 @@ def _largest(
     return max((cases[0], *reached), key=lambda one: int(one[0].args[0]))
 
 
-def _elements(one: Asked) -> str:
-    return f"with elements of {one.operation.name} bits"
-
-
 def _tuned(one: Asked) -> Iterator[Draft]:
     """Configurations that are tried, where none fits: Triton passes over those that do not, as long as one does."""
     sizes: list[int] = [amount.args[0] for amount in one.operation.amounts]
     over = one.targets.chips - fitting(min(sizes))
     if over:
         which = "the only configuration" if len(sizes) == 1 else f"each of {len(sizes)} configurations"
-        takes = f"takes at least {kib(min(sizes))}, {_elements(one)}"
+        takes = f"takes at least {kib(min(sizes))}, with elements of {one.operation.name} bits"
         message = f"{which} of `{one.operation.qualname}` {takes}; {_has(over)}"
         yield _draft(one, min(sizes), over, message=message, label="the largest")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import NONE, Chip, ChipSet, Target, all_chips, siblings
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.chips.targets import known_targets
-from bwlint.chips.toolkits import first_toolkit, releases, version
+from bwlint.chips.toolkits import first_release, first_toolkit, releases, version, within
 from bwlint.chips.wording import listed, plain
 from bwlint.chips.words import said
 from bwlint.judging import claims
@@ -17,14 +18,19 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.expr import Span
-from bwlint.model.facts import Function, Module, Operation
+from bwlint.model.facts import Carry, Function, Module, Operation
 from bwlint.model.findings import Confidence, NoFix, Severity
+from bwlint.model.kinds import CarryKind
 from bwlint.rules.toolchain import RULE
 from bwlint.rules.toolchain.asked import AskedFunction
+from bwlint.world.builds import runs_on
 
 _TARGET = re.compile(rf"{IN_NAMES}({NUMBER}{SUFFIX})(?![0-9A-Za-z])")
 _FAMILY = re.compile(rf"{IN_NAMES}([0-9]{{1,2}})[xX]")
 _OTHER_NEED = re.compile(rf"(?i)\b{said('own-floor')}\b")
+_ADDING_UP: frozenset[CarryKind] = frozenset({"list", "piece", "gencode"})
+"""What a build makes of all its sources: what one kernel is offered for may need a later release for itself."""
+_FOR_ITS_BUILD = NoFix("from which release on a build serves a chip is for its author to say")
 _FOR_ITS_AUTHOR = NoFix("whether something besides the chip needs this release is for the author to say")
 
 
@@ -39,9 +45,11 @@ class _Fault:
     advice: str
     severity: Severity = "warning"
     confidence: Confidence = "medium"
+    remedy: NoFix = _FOR_ITS_AUTHOR
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    yield from _of_lists(context, module)
     if module.language != "python" or context.in_test(module):
         return
     for one in module.operations:
@@ -209,6 +217,44 @@ def _draft(module: Module, fault: _Fault, chips: ChipSet) -> Draft:
         message=fault.message,
         label=fault.label,
         advice=fault.advice,
-        remedy=_FOR_ITS_AUTHOR,
+        remedy=fault.remedy,
         claims=(Claimed(claims.other(fault.message, chips, fault.release), fault.at),),
     )
+
+
+def _of_lists(context: Context, module: Module) -> Iterator[Draft]:
+    """A list of a build that has a chip from a later release of CUDA on than the first that knows it."""
+    if context.builds.retired(module.path):
+        return
+    lists: dict[str, list[Carry]] = defaultdict(list)
+    for carry in module.carries:
+        if carry.kind in _ADDING_UP:
+            lists["" if carry.kind == "gencode" else carry.name].append(carry)
+    for carries in lists.values():
+        yield from _served_late(context, module, carries)
+
+
+def _served_late(context: Context, module: Module, carries: Sequence[Carry]) -> Iterator[Draft]:
+    for family in dict.fromkeys(siblings(chip) for chip in context.targets):
+        asked = family & context.targets
+        need = first_release(asked)
+        serving = [carry for carry in carries if asked & runs_on([carry])]
+        first = min(serving, key=_begins, default=None)
+        if first is None or first.kind == "list" or not need or _begins(first) <= version(need):
+            continue  # one list instead of another is told where it stops
+        between = within((need, first.toolkit[0]))
+        if any(between & within(carry.toolkit) for carry in carries):
+            floor, oldest = first.toolkit[0], min(chip.joined for chip in asked)
+            fault = _Fault(
+                at=first.at,
+                release=floor,
+                message=f"nothing here serves {plain(asked)} below CUDA {floor}, and nvcc {need} knows sm_{oldest}",
+                label=f"from {floor} on",
+                advice=f"offer sm_{oldest} from {need} on, or sm_{oldest}a for kernels that need the suffix",
+                remedy=_FOR_ITS_BUILD,
+            )
+            yield _draft(module, fault, asked)
+
+
+def _begins(carry: Carry) -> tuple[int, ...]:
+    return version(carry.toolkit[0] or releases()[0])

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-from bwlint.chips import NONE, ChipSet, group, siblings
+from bwlint.chips import ChipSet, group, siblings
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.surroundings import ToolVariable, variables
 from bwlint.chips.targets import known_targets
 from bwlint.chips.toolkits import releases, version
 from bwlint.chips.wording import plain
 from bwlint.chips.words import families, nicknames
-from bwlint.judging import claims
-from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.judging.drafts import Draft
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import NoFix, Severity
 from bwlint.rules.toolchain import RULE
+from bwlint.rules.toolchain.pins import draft
 
+__all__ = ["RULE", "check_file"]
 _NEWEST = version(releases()[-1])[0]
 _BLACKWELL = group("blackwell-and-newer")
 _FOR_ITS_AUTHOR = NoFix("how a library or a tool is found is for the author to say")
@@ -103,14 +104,5 @@ def _spoken_of(text: str, chips: ChipSet) -> ChipSet:
 def _draft(
     module: Module, one: Operation, chips: ChipSet, *, severity: Severity, message: str, label: str, advice: str
 ) -> Draft:
-    return Draft(
-        rule=RULE,
-        place=DraftPlace(module=module, at=one.at, admitted=NONE, certain=NONE),
-        severity=severity,
-        confidence="medium" if severity == "warning" else "low",
-        message=message,
-        label=label,
-        advice=advice,
-        remedy=_FOR_ITS_AUTHOR,
-        claims=(Claimed(claims.other(message, chips, one.name), one.at),),
-    )
+    found = draft(module, one, chips, severity, message, label, advice)
+    return replace(found, confidence="medium" if severity == "warning" else "low", remedy=_FOR_ITS_AUTHOR)

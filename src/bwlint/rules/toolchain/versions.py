@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import eq, ge, gt, le, lt, ne
 
 from bwlint.chips.toolkits import version
 from bwlint.model.expr import Expr, walk
@@ -13,14 +14,8 @@ from bwlint.model.expr import Expr, walk
 Numbers = tuple[int, ...]
 """Those of a release: (12, 8)."""
 
-_ORDERS: dict[str, Callable[[Numbers, Numbers], bool]] = {
-    "<": lambda one, other: one < other,
-    "<=": lambda one, other: one <= other,
-    ">": lambda one, other: one > other,
-    ">=": lambda one, other: one >= other,
-    "==": lambda one, other: one == other,
-    "!=": lambda one, other: one != other,
-}
+_ORDERS: dict[str, Callable[[Numbers, Numbers], bool]]
+_ORDERS = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
 _TOOLKIT = re.compile(
     r"(?i)(?=.*(?:cuda|nvcc|bare_?metal))(?=.*(?:version|toolkit|nvcc|bare_?metal|cuda_?ver|cuda_?major))"
 )
@@ -51,9 +46,7 @@ class VersionTest:
 
 
 def version_tests(node: Expr, slots: Sequence[Expr]) -> tuple[VersionTest, ...]:
-    """The comparisons that an expression makes with the CUDA version, all of which have to hold; () if it makes none,
-    or others too.
-    """
+    """The comparisons with the CUDA version that make up an expression, all of which have to hold; else ()."""
     if node.op == "call":
         return tuple(_called(node, slots))
     if node.op != "cmp":

@@ -1,4 +1,4 @@
-"""suffix-lost at a guard of the preprocessor: it asks for the a target where the family target would do."""
+"""suffix-lost: code that wants a suffix of its target which the target does not have."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from bwlint.judging.guards import Guarded
 from bwlint.judging.legality import legal
 from bwlint.judging.wrappers import served
 from bwlint.model.findings import NoFix
+from bwlint.model.rule import RuleTraits
 from bwlint.rules.family_split.guard import named_after
-from bwlint.rules.suffix_lost import RULE
+
+RULE = RuleTraits("suffix-lost", explains=9)
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
@@ -36,7 +38,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         advice="ask for the family too: __CUDA_ARCH_FAMILY_SPECIFIC__, or the f macro of the library",
         related=(RelatedSpan(guarded.module, guarded.other.at, "what an f build gets"),) if guarded.other.at else (),
         remedy=_remedy(guarded, lost),
-        claims=(guarded.claimed(_own_targets(lost) | _family_targets(lost)),),
+        claims=(guarded.claimed(TargetSet.joining(Target(chip.joined, "a") for chip in lost) | _family_targets(lost)),),
     )
 
 
@@ -63,10 +65,6 @@ def _family_target_lost(guarded: Guarded, chip: Chip) -> bool:
 def _needs_exact(guarded: Guarded, lost: list[Chip]) -> bool:
     """Whether something behind the guard assembles for the a target alone."""
     return any(_family_targets(lost) - legal(one) for one in guarded.operations())
-
-
-def _own_targets(chips: list[Chip]) -> TargetSet:
-    return TargetSet.joining(Target(chip.joined, "a") for chip in chips)
 
 
 def _family_targets(chips: list[Chip]) -> TargetSet:
