@@ -16,7 +16,7 @@ from bwlint.matrix.rows import OUTSIDE, RowEntry
 from bwlint.model.findings import Fix, NoFix, Skipped
 from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
-from bwlint.port.behind import Behind
+from bwlint.port.behind import BeyondGate
 from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
 from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, step_of
@@ -99,7 +99,7 @@ class _Planner:
         family = FamilyNames(rows.judge.interfaces, name)
         gates = PortGates(rows.world, context, name, gathered.texts)
         reasons = Reasons(gates, family)
-        ways = Ways(gates, reasons, Behind(gates, reasons))
+        ways = Ways(gates, reasons, BeyondGate(gates, reasons))
         return cls(gathered, rows, context, ways, name, select, told_of_text(gathered, rows.world))
 
     def plan(self) -> Port:

@@ -36,7 +36,7 @@ class _RunNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class BeyondGate:
     """Runs what is behind gates for one chip."""
 
     gates: PortGates

@@ -17,7 +17,7 @@ from bwlint.model.expr import Span, negate, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.kinds import UNASKED
 from bwlint.model.outline import Definition
-from bwlint.port.behind import Behind
+from bwlint.port.behind import BeyondGate
 from bwlint.port.choices import taken
 from bwlint.port.gates import PortGates
 from bwlint.port.reasons import FINAL, OpenWay, Reasons
@@ -47,7 +47,7 @@ class Ways:
 
     gates: PortGates
     reasons: Reasons
-    beyond: Behind
+    beyond: BeyondGate
     _branches: dict[tuple[str, str], tuple[Span, ...]] = field(default_factory=dict)
 
     def of(self, entry: RowEntry, ruling: Ruling) -> list[OpenWay]:

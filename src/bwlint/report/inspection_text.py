@@ -202,7 +202,8 @@ def _unread(shipment: Shipment) -> Iterator[str]:
 
 def _without_code(shipment: Shipment) -> str:
     other = "other " if shipment.libraries else ""
-    return f"no device code in {shipment.others:,} {other}file{'' if shipment.others == 1 else 's'}"
+    files = f"{shipment.others:,} {other}file{'' if shipment.others == 1 else 's'}"
+    return f"no device code in {files}" if shipment.others else ""
 
 
 def _limited(lines: Iterable[str], elsewhere: str = "--kernels or --format json lists them") -> Iterator[str]:

@@ -29,7 +29,8 @@ _TESTED = re.compile(
 )
 _CASE = re.compile(r"\bcase\b[^\n]{1,80}?\bin\b(?P<arms>(?:(?!\b(?:esac|case)\b).){1,2000})\besac\b", re.S)
 _NEXT = r"(?:^|;;)(?:\s|#[^\n]{0,400}\n){0,99}\(?"
-_ARM = re.compile(_NEXT + r"(?P<glob>(?:(?:sm_)?(?:\[[0-9-]+\]|[?\d.*]){2,8}(?:[ \t]*\|[ \t]*)?){1,20})\)")
+_GLOB = r"(?:sm_)?(?:\[[0-9-]+\]|[?\d.*]){2,8}"
+_ARM = re.compile(rf"{_NEXT}(?P<glob>{_GLOB}(?:[ \t]*\|[ \t]*{_GLOB}){{0,19}})[ \t]*\)")
 _REFUSES = re.compile(_NEXT + r"\*\)(?:(?!;;).)*\b(?:exit|return)[ \t]+[1-9]", re.S)
 _CUT = re.compile(r"\b(?:cut[ \t]+-c[ \t]*(?P<places>\d(?:[-,]\d?)?)|head[ \t]+-c[ \t]*(?P<first>[12]))(?!\d)")
 _PIECES = re.compile(

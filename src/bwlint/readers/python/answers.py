@@ -31,7 +31,7 @@ def failing(
 
     With it whether the row is then left out; None of an error that nothing catches. `caught` says the same of nodes.
     """
-    trials = [_Trial(partial(_printed, answers)) for answers in _ANSWERS]
+    trials = [_AnswerTrial(partial(_printed, answers)) for answers in _ANSWERS]
     for name, value in kept.items():
         for trial in trials:
             trial.bind(ast.Name(name), trial.value(value))
@@ -68,7 +68,7 @@ class _Nobody:
         return lambda *_, **__: None
 
 
-class _Trial:
+class _AnswerTrial:
     """The names of a block where commands print one of their answers."""
 
     def __init__(self, prints: Callable[[str], Vec | None]) -> None:
@@ -93,7 +93,7 @@ class _Trial:
         return fits and all(bound)
 
 
-def _values(node: ast.expr, trials: Sequence[_Trial]) -> tuple[Any, Any]:
+def _values(node: ast.expr, trials: Sequence[_AnswerTrial]) -> tuple[Any, Any]:
     having, lacking = (trial.value(node) for trial in trials)
     return having, lacking
 
@@ -102,7 +102,7 @@ def _is_known(value: Any) -> bool:
     return all(map(_is_known, value)) if isinstance(value, list | tuple) else not isinstance(value, Unknown | Raises)
 
 
-def _fails(node: ast.expr, trials: Sequence[_Trial]) -> bool:
+def _fails(node: ast.expr, trials: Sequence[_AnswerTrial]) -> bool:
     if not isinstance(node, ast.Call | ast.Subscript | ast.ListComp | ast.GeneratorExp):
         return False
     having, lacking = _values(node, trials)
@@ -120,7 +120,7 @@ def _tests(node: ast.stmt, parts: Sequence[ast.expr]) -> Iterator[ast.expr]:
         yield from [one.test] if isinstance(one, ast.IfExp) else one.values[:-1] if isinstance(one, ast.BoolOp) else []
 
 
-def _tells_apart(test: ast.expr, trials: Sequence[_Trial]) -> bool:
+def _tells_apart(test: ast.expr, trials: Sequence[_AnswerTrial]) -> bool:
     """Whether a test has another answer on each, or one that is not known of what is another."""
     having, lacking = _values(test, trials)
     if _is_known(having) or _is_known(lacking):

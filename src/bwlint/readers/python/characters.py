@@ -53,7 +53,8 @@ def by_spelling(found: Expr) -> Misread | None:
     if len(pieces) < 2 or of_pair or len(names) != 1 or guess(*names) is None:
         return None
     plain = all(place is None or type(place) is int for place in places)
-    known = plain and all(one.op == "const" or all(place.op == "const" for place in one.args[1:]) for one in parts)
+    fixed = (place.op == "const" for one in pieces for place in one.args[1:])
+    known = plain and all(fixed) and all(one.op == "const" or one in pieces for one in parts)
     return misread(partial(_joined, parts)) if known else None
 
 

@@ -50,7 +50,7 @@ class Run:
         for text, outcome in self.known.get(call, {}).items():
             test = ast.parse(text, mode="eval").body
             if _names(test) & own <= renamed.keys():
-                known[ast.unparse(_Renamed(renamed).visit(test))] = outcome
+                known[ast.unparse(_HandedNames(renamed).visit(test))] = outcome
         return known
 
 
@@ -61,13 +61,13 @@ def run_of(source: str, function: Span, start: Span, known: Known, decided: Deci
     node = _function(source, function)
     if node is None:
         return Run(())
-    found = _Walk(start, decided, {**known, **dict(_around(node.body, start))})
+    found = _SureWalk(start, decided, {**known, **dict(_around(node.body, start))})
     found.body(node.body)
     return Run(tuple(found.spans), tuple(found.away), found.at_calls)
 
 
 @dataclass(slots=True)
-class _Walk:
+class _SureWalk:
     """Goes through statements from `start` on."""
 
     start: Span
@@ -141,7 +141,7 @@ class _Walk:
         return self.decided(_span(test))
 
 
-class _Renamed(ast.NodeTransformer):
+class _HandedNames(ast.NodeTransformer):
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names
 
