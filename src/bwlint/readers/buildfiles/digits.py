@@ -17,9 +17,10 @@ from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.cmake_syntax import Command, commands
 from bwlint.readers.buildfiles.places import Places
 
+_LETTER = r"(?:\\.|(?!(?P=sign))[^\n\\])"
 _SED = re.compile(
     r"\bsed\b(?P<options>(?:[ \t]+-[a-zA-Z]+)*)[ \t]+[\"'](?:[^\"'\n]{0,80};)?[ \t]*s(?P<sign>[/|,#@!])"
-    r"(?P<old>(?:\\.|(?!(?P=sign))[^\n]){2,120})(?P=sign)(?P<new>(?:\\.|(?!(?P=sign))[^\n]){0,60})(?P=sign)(?P<how>g?)"
+    rf"(?P<old>{_LETTER}{{2,120}})(?P=sign)(?P<new>{_LETTER}{{0,60}})(?P=sign)(?P<how>g?)"
 )
 _GREP = re.compile(
     r"\b(?P<e>e?)grep\b(?P<options>(?:[ \t]+--?[\w-]+)+)[ \t]+(?P<quote>[\"'])(?P<old>.{2,120}?)(?P=quote)"
