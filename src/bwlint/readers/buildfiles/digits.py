@@ -33,7 +33,7 @@ _NEXT = r"(?:^|;;)(?:\s|#[^\n]{0,400}\n){0,99}\(?"
 _GLOB = r"(?:sm_)?(?:\[[0-9-]+\]|[?\d.*]){2,8}"
 _ARM = re.compile(rf"{_NEXT}(?P<glob>{_GLOB}(?:[ \t]*\|[ \t]*{_GLOB}){{0,19}})[ \t]*\)")
 _REFUSES = re.compile(_NEXT + r"\*\)(?:(?!;;).)*\b(?:exit|return)[ \t]+[1-9]", re.S)
-_CUT = re.compile(r"\b(?:cut[ \t]+-c[ \t]*(?P<places>\d(?:[-,]\d?)?)|head[ \t]+-c[ \t]*(?P<first>[12]))(?!\d)")
+_CUT = re.compile(r"\b(?:cut[ \t]+-c[ \t]*(?P<places>\d(?:-\d?|,\d)?)|head[ \t]+-c[ \t]*(?P<first>[12]))(?!\d)")
 _PIECES = re.compile(
     r"(?:\$\{\w*(?i:cc|cap|sm|arch)\w*:\d(?::\d)?\}[._]?"
     r"|substr\(\$?\0?\w+,[ \t]*[1-9](?:,[ \t]*\d)?\)[ \t]*(?:\"[._]\"[ \t]*|,[ \t]*(?=sub))?){1,3}"

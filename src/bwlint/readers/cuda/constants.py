@@ -301,7 +301,9 @@ class Constants:
             return found._replace(at=at)
         if written in self.directives.macros and not self.directives.macros[written].params:
             return self._macro(written, at) or Expr("macro", (written, ()), at)
-        if _NAMES_MACRO.fullmatch(written):
+        scope = self.scopes.function(offset)
+        is_own = scope is not None and written in self._parameters(scope)  # though a header has that name
+        if _NAMES_MACRO.fullmatch(written) and not is_own:
             return Expr("macro", (written, ()), at)  # of a header
         return Expr("name", (written,), at)
 
