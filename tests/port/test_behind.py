@@ -205,3 +205,16 @@ def test_an_error_in_a_guard_further_in(inside: str, opened: bool, tmp_path: Pat
     (tmp_path / "k.cu").write_text(WHOLE_FILE.format("1200 || __CUDA_ARCH__ == 900", inside, lines))
     steps = [step for step in port([str(tmp_path)], "12.1", jobs=1).steps if step.at.line == 1]
     assert [step.fix is not None for step in steps] == [opened]
+
+
+def test_who_has_an_arm_of_its_own_is_not_turned_away(tmp_path: Path) -> None:
+    text = """
+        import torch
+        if torch.cuda.get_device_capability()[0] == 12:
+            from .small import backward
+        elif torch.cuda.get_device_capability()[0] == 10:
+            from .large import backward
+        else:
+            raise ValueError("no kernels for this card")
+        """
+    assert made(tmp_path, {"pkg/__init__.py": text, "pkg/small.py": "", "pkg/large.py": ""}).apart == ()

@@ -154,7 +154,8 @@ class _Planner:
         for judged in (
             one for gates in self.context.judged.values() for one in gates if one.module.language == "python"
         ):
-            is_away = refuses(judged.other) and judged.admitted and self.chip not in judged.may
+            comes = self.chip in judged.sets.live and self.chip not in judged.may
+            is_away = refuses(judged.other) and judged.admitted and comes
             if is_away and judged.gate.is_a("condition", "assert") and not OUTSIDE.search(judged.place):
                 away.append(GatePlace(judged.module.path, judged.at))
         yield from (place for place in dict.fromkeys(away) if (place.path, place.at.line) not in lines)
