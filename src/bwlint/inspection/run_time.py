@@ -16,7 +16,7 @@ from bwlint.sources.stretch import ByteSource
 
 _LARGEST = 1 << 20
 _CHUNK = 1 << 20
-_MOST_READ = 1 << 30
+_MOST_READ = 1 << 29
 _LONGEST_TEXT = 128
 _CUDA = (".cu", ".cuh")
 _CPP = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
@@ -82,7 +82,7 @@ class RunTime:
         self.ways.update((way, None) for way, pattern in known.items() if pattern.search(text))
 
     def take_binary(self, path: str, source: ByteSource, *, has_code: bool = False) -> None:
-        """A program or library, of whose texts the first GiB is searched; raises `ReadError`."""
+        """A program or library, of whose texts the first 512 MiB are searched; raises `ReadError`."""
         marks = assembler_marks()
         release = re.compile(re.escape(marks.release) + rb"([0-9]{1,2})\.([0-9]{1,2})(?![0-9])")
         wanted = {*marks.marks, *marks.fronts, marks.linker, *chain.from_iterable(_IN_BINARIES.values())}
