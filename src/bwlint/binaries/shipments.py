@@ -11,6 +11,7 @@ from typing import Literal
 
 from bwlint.chips import ChipSet, group, sold_chips
 from bwlint.chips.toolkits import known_chips
+from bwlint.chips.wording import compiles_nothing_but_ptx, targets
 from bwlint.model.findings import Claim, Confidence, Report, Severity, Skipped
 from bwlint.model.images import Binary, Container, Cubin, Image, Place, Version
 from bwlint.model.rule import RuleTraits
@@ -224,6 +225,12 @@ class Shipment:
         return ChipSet.joining(
             chip for chip in self.judged(asked) if compilers and not any(chip in one.knows for one in compilers)
         )
+
+    def compiles_nothing(self, lost: ChipSet) -> str:
+        """What comes of chips that none of its compilers knows, in words."""
+        if all(one.is_front for one in self.compilers):
+            return compiles_nothing_but_ptx(lost)
+        return f"nothing compiles for {targets(lost)}"
 
     def judged(self, asked: ChipSet, library: DeviceLibrary | None = None) -> ChipSet:
         """Those of the asked chips that can be in a machine that this, or a library of it, is for."""

@@ -25,6 +25,10 @@ _SPELLINGS = (
 _MEANINGS = ("{0}{1}", "{0}.{1}", "{0}", "{1}")
 _AROUND = re.compile(r"^(?:sm|compute)_?|-(?:real|virtual)$|\+PTX$")
 
+_ABOUT = re.compile(r"compute_?cap|\bsm_|gencode|(?:cuda|gpu|torch)_?arch|-arch\b|capabilit", re.I)
+_NO_TARGET = re.compile(r"python|version|driver|cu(?:da)?_?ver|gcc|release", re.I)
+_ASKS_LENGTH = re.compile(r"LENGTH|\$\{#|\b(?:length|len|size|strlen)\(|\bwc[ \t]")
+
 
 @dataclass(frozen=True, slots=True)
 class Misread:
@@ -46,6 +50,11 @@ def misread(change: Change, *, old_too: bool = False) -> Misread | None:
             if means >= (set(_SHORT) if old_too else _MODERN) and means.isdisjoint(_LONG):
                 found = found or Misread(_TWO_DIGIT_MAJORS, _example(spelling, made))
     return found
+
+
+def is_about(near: str, line: str) -> bool:
+    """Whether what is done in a line is done to a name of a target, and nobody around asks how long that is."""
+    return bool(_ABOUT.search(near)) and not _NO_TARGET.search(line) and not _ASKS_LENGTH.search(near)
 
 
 def clipped(change: Change) -> Misread | None:

@@ -75,6 +75,13 @@ def memory_queries(how: Literal["call", "column", "table"]) -> frozenset[str]:
     return frozenset(row["name"] for row in table("products")["memory"] if row["how"] == how)
 
 
+@cache
+def no_answer(how: Literal["column", "table"]) -> str:
+    """What nvidia-smi prints there for such a device."""
+    (text,) = {str(row["answer"]) for row in table("products")["memory"] if row["how"] == how}
+    return text
+
+
 def products_of(chips: ChipSet) -> tuple[Product, ...]:
     """Those of some chips, in the order of their multiprocessors."""
     names = chips.names

@@ -26,8 +26,8 @@ def call(name: str, args: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
     if keywords or not args:
         return Vec((Unknown(),), any(arg.device for arg in args))
     if name == "compile":
-        return lift(lambda text, *_: _compiled(text) or Unknown(), *args)
-    return lift(lambda text, *rest: method(_compiled(text), name, rest), *args)
+        return lift(lambda text, *_: compiled(text) or Unknown(), *args)
+    return lift(lambda text, *rest: method(compiled(text), name, rest), *args)
 
 
 def method(pattern: re.Pattern[str] | re.Match[str] | None, name: str, args: Sequence[Any]) -> Any:
@@ -44,7 +44,7 @@ def method(pattern: re.Pattern[str] | re.Match[str] | None, name: str, args: Seq
 
 
 @cache
-def _compiled(text: Any) -> re.Pattern[str] | None:
+def compiled(text: Any) -> re.Pattern[str] | None:
     """A pattern, None where it may take long: repeated groups, many repeats."""
     if isinstance(text, re.Pattern):
         return text
@@ -62,7 +62,7 @@ def _compiled(text: Any) -> re.Pattern[str] | None:
 
 def misread_by(pattern: str) -> Misread | None:
     """Whether an expression takes names of targets apart as if all had two digits."""
-    found = _compiled(pattern)
+    found = compiled(pattern)
     wrong = misread(partial(_digits, found.search), old_too=True) if found else None
     right = found is not None and any(_digits(found.fullmatch, name) in ("120", name) for name in _LONG)
     return None if right else wrong
@@ -70,7 +70,7 @@ def misread_by(pattern: str) -> Misread | None:
 
 def misread_with(pattern: str, new: str) -> Misread | None:
     """The same of `re.sub(pattern, new, name)`."""
-    found = _compiled(pattern)
+    found = compiled(pattern)
     try:
         return misread(partial(found.sub, new)) if found else None
     except (re.error, IndexError):

@@ -202,7 +202,7 @@ def _capability(command: str) -> Vec | None:
 
 
 def printed_columns(command: str, known: Mapping[str, Vec]) -> Vec | None:
-    """What `nvidia-smi --query-gpu=compute_cap` prints for one GPU; None of other programs."""
+    """What `nvidia-smi --query-gpu=...` prints for one GPU where it is asked for a column that is known, else None."""
     found = _COLUMNS.search(command)
     columns = found[1].split(",") if found else []
     if known.keys().isdisjoint(columns):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bwlint.model.findings import Edit, Region
+from bwlint.model.findings import Edit
 from bwlint.sources.read import SourceText
 
 
@@ -18,13 +18,8 @@ def apply(source: str, edits: Iterable[Edit]) -> str:
     return "".join([*pieces, source[position:]])
 
 
-def bounds(text: SourceText, region: Region) -> tuple[int, int]:
-    """Where a region begins and ends in a text."""
-    return text.offset(region.line, region.column), text.offset(region.end_line, region.end_column)
-
-
 def _in_order(text: SourceText, edits: Iterable[Edit]) -> Iterator[tuple[int, int, str]]:
-    places = {(*bounds(text, edit.region), edit.text) for edit in edits}
+    places = {(*text.bounds(edit.region), edit.text) for edit in edits}
     last = -1
     for start, end, new in sorted(places):
         # two insertions at one place, or one at the end of a replacement, have no order of their own

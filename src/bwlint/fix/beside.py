@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from bwlint.chips import ChipSet, words
 from bwlint.chips.mentions import mentioned
-from bwlint.fix.apply import bounds
 from bwlint.fix.python.syntax import parse
 from bwlint.fix.text import NAMED_BY_PARTS, reworded, reworded_comment, reworded_in_cpp
 from bwlint.model.expr import Span
@@ -63,7 +62,7 @@ def _names_one(text: str, held: ChipSet, missing: ChipSet) -> bool:
 def _literals(source: str, refusal: Side) -> Iterator[NearbyWords]:
     text = SourceText(source)
     for prose in refusal.texts:
-        yield NearbyWords(*bounds(text, text.region(*prose.at)), prose.at)
+        yield NearbyWords(*text.bounds(text.region(*prose.at)), prose.at)
 
 
 def _comments(module: Module, source: str, gate: Gate) -> Iterator[NearbyWords]:
@@ -107,4 +106,4 @@ def _sentences(module: Module, source: str, gate: Gate) -> Iterator[NearbyWords]
 def touched(source: str, found: NearbyWords, edits: Iterable[Edit]) -> bool:
     """Whether an edit lies in words."""
     text = SourceText(source)
-    return any(found.start <= bounds(text, edit.region)[0] < found.end for edit in edits)
+    return any(found.start <= text.bounds(edit.region)[0] < found.end for edit in edits)

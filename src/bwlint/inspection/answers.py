@@ -17,7 +17,7 @@ from bwlint.chips import chip as chip_of
 from bwlint.chips.features import feature
 from bwlint.chips.surroundings import shipped
 from bwlint.chips.toolkits import first_release, known_chips
-from bwlint.chips.wording import compiles_nothing_but_ptx, listed, plain, targets
+from bwlint.chips.wording import listed, plain
 from bwlint.model.images import Version
 from bwlint.model.naming import counted
 
@@ -131,12 +131,7 @@ def _compilers(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
             continue
         says = [" and ".join(known.names)] if known else []
         says.append(f"{'but ' if known else ''}no {' and no '.join(unknown.names)}")
-        alone = (
-            compiles_nothing_but_ptx(lost)
-            if all(one.is_front for one in shipment.compilers)
-            else f"nothing compiles for {targets(lost)}"
-        )
-        ends = f": {alone}" if unknown == lost else ""
+        ends = f": {shipment.compiles_nothing(lost)}" if unknown == lost else ""
         verb = "knows" if len(names) == 1 else "know"
         yield f"its {listed(names)} (CUDA {dotted(release)}) {verb} {', '.join(says)}{ends}"
 

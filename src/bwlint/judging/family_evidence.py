@@ -21,6 +21,7 @@ from bwlint.judging.siblings import Admission, asking
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Hop, Module, Side
 from bwlint.model.kinds import ANSWERS, LISTED
+from bwlint.readers.exact_names import exact_names, in_literals, owners
 from bwlint.sources.read import SourceText
 from bwlint.sources.search import Hit
 from bwlint.sources.texts import Texts
@@ -28,17 +29,7 @@ from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF
 
 _FAMILY_TARGET = re.compile(rf"(?:^|_)(?:{spelling.IN_NAMES}12x|(?:{spelling.IN_NAMES})?12[0-9]f)(?:_|$)", re.I)
-_EXACT_NAME = re.compile(r"(?<![0-9.])(?<!0x)(?:[0-9]{1,2}\.?[0-9]a|[0-9]{2,3}f)(?![0-9a-z])", re.I)
-_LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
-_DEFINES = re.compile(
-    r"[ \t]*(?!(?:if|for|while|switch|elif|with|catch|return)\b)(?:#[ \t]*define[ \t]+(\w+)"
-    r"|(?:[\w:<>*&,.\[\] ]{0,80}?[ *&.])?(\w+)(?:\[\w*\])?[ \t]*"
-    r"(?:(?::[^=\n\"']{1,60})?=(?!=)|\([^;\"'\n]{0,200}\)[^;\"'=\n]{0,60}(?:[{:]|$)))"
-)
-"""What a line of Python or C++ defines: a macro, a variable, a function."""
-_FARTHEST = 1 << 20
-_MOST_LINES = 400
 _MNEMONIC = re.compile(r"\b[a-z][a-z0-9_]*(?:\.[a-z0-9_:]+){2,}")
 
 
@@ -211,18 +202,17 @@ def _made(module: Module, side: Side) -> list[Target]:
 def _named(context: Context, module: Module, side: Side, moved: ChipSet) -> Iterator[Target]:
     """The targets with a suffix that texts name on a side, where chips come to, or in what it names of its file."""
     source = Texts().source(module.path) if side.at is not None else None
-    if source is None or side.at is None or not _EXACT_NAME.search(source):
+    if source is None or side.at is None or next(exact_names(source), None) is None:
         return
     text = SourceText(source)
-    region = text.region(*side.at)
-    start, end = text.offset(region.line, region.column), text.offset(region.end_line, region.end_column)
+    start, end = text.bounds(text.region(*side.at))
     words = set(_WORD.findall(source[start:end]))
-    for at, name in _in_literals(source):
+    for at, name in in_literals(source):
         if start <= at < end:
             line = source.count("\n", 0, at) + 1
             reached = not any(_kept_off(one, line, side, moved) for one in context.judged.get(module.path, ()))
         else:
-            reached = not words.isdisjoint(_owners(source, at))
+            reached = not words.isdisjoint(owners(source, at))
         if reached:
             yield from known_targets([name])
 
@@ -236,30 +226,6 @@ def _kept_off(other: Judged, line: int, side: Side, moved: ChipSet) -> bool:
         and not (moved & other.sets.may if way is other.gate.yes else moved - other.sets.must)
         for way in (other.gate.yes, other.gate.no)
     )
-
-
-def _in_literals(text: str) -> Iterator[tuple[int, str]]:
-    """Where string literals name a target with a suffix. A sentence names none."""
-    for literal in _LITERAL.finditer(text):
-        if " " not in literal[0] or "=" in literal[0] or "-arch" in literal[0]:
-            yield from ((literal.start() + at, name) for at, name in exact_names(literal[0]))
-
-
-def exact_names(text: str) -> Iterator[tuple[int, str]]:
-    """Where a text names a target with a suffix: sm_120a, 12.0a, fp4_sm120a.cubin."""
-    for match in _EXACT_NAME.finditer(text):
-        yield match.start(), match[0].replace(".", "").lower()
-
-
-def _owners(source: str, at: int) -> set[str]:
-    """What the line of an index defines, and each line above it that stands further to the left."""
-    found, left = set[str](), _FARTHEST
-    for line in reversed(source[:at].split("\n")[-_MOST_LINES:]):
-        depth = len(line) - len(line.lstrip())
-        if line.strip(" \t{") and depth < left:
-            left, defined = depth, _DEFINES.match(line)
-            found |= {defined[1] or defined[2]} if defined else set()
-    return found
 
 
 def _by_name(context: Context, judged: Judged, lost: ChipSet, node: Expr) -> Iterator[Target]:

@@ -21,7 +21,7 @@ from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
 from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, step_of
 from bwlint.port.gates import PortGates
-from bwlint.port.opening import for_the_sibling, opened, wanted
+from bwlint.port.opening import opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
 from bwlint.port.partly import Partly
 from bwlint.port.reasons import OpenWay, Reasons
@@ -262,10 +262,9 @@ class _Planner:
     def _step(self, place: GatePlace, needed: Sequence[str], shown: tuple[str, ...], holds: bool | None) -> PortStep:
         judged, number = self.ways.gates.gate(place), self._numbers[place]
         if place in self._found:
-            stuck = for_the_sibling(judged, self.chip, self._found[place].finding.fix)
-            opens = stuck is None and judged is not None and not self._found[place].narrows
-            if opens and judged is not None and (second := self.ways.beyond.second(judged, self._numbers)):
-                stuck = NoFix(second)
+            opens = judged is not None and not self._found[place].narrows
+            second = self.ways.beyond.second(judged, self._numbers) if opens and judged is not None else ""
+            stuck = NoFix(second) if second else None
             return step_of(self._found[place], number, self.chip, self.gathered.texts, stuck)
         spot, names = self._spot_of_gate(place), tuple(dict.fromkeys(needed))
         if place in self._served:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bwlint.chips import ChipSet, chip, siblings
-from bwlint.chips.spelling import spelled
 from bwlint.chips.wording import plain
 from bwlint.fix import Job, mended
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
-from bwlint.model.expr import walk
 from bwlint.model.findings import Fix, NoFix
 from bwlint.model.kinds import LISTED
 from bwlint.rules import checks
@@ -46,27 +44,10 @@ def opened(
     if isinstance(found, NoFix):
         found = _mended(context, judged, root, replace(remedy, how="admit"), source)
     if not isinstance(found, NoFix):
-        return next((why for name in chips.names if (why := for_the_sibling(judged, name, found))), found)
+        return found
     if not judged.gate.is_a(*LISTED):
         return found
     return NoFix(f"{found.reason}: add {plain(chips)} by hand")
-
-
-def for_the_sibling(judged: Judged | None, name: str, fix: Fix | None) -> NoFix | None:
-    """Why an edit is none that lets a chip through where names of targets with a suffix are asked for or given: those
-    are its sibling's and load nowhere else, and the edit does not give it its own name with a suffix.
-    """
-    given = judged.working.value if judged is not None else None
-    nodes = [node for part in (judged.gate.test if judged else None, given) if part is not None for node in walk(part)]
-    texts = (node.args[0] for node in nodes if node.op == "const" and isinstance(node.args[0], str))
-    exact = [one for one in map(spelled, texts) if one is not None and one.suffix.lower() == "a"]
-    own, others = chip(name).joined, [one.joined for one in siblings(chip(name)) if one.name != name]
-    if any(one.number == own for one in exact) or any(f"{own}a" in edit.text for edit in (fix.edits if fix else ())):
-        return None
-    twin = next((one for one in exact if one.number in others), None)
-    if twin is None:
-        return None
-    return NoFix(f"{twin.target} loads on its own chip alone: {name} has to get {own}a where that gets {twin.target}")
 
 
 def _mended(context: Context, judged: Judged, root: str, remedy: Remedy, source: str) -> Fix | NoFix:

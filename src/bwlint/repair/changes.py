@@ -20,9 +20,8 @@ class TextChange:
 
     @classmethod
     def of(cls, edit: Edit, text: SourceText) -> TextChange:
-        region = edit.region
-        start = text.offset(region.line, region.column)
-        return cls(start, max(start, text.offset(region.end_line, region.end_column)), edit.text)
+        start, end = text.bounds(edit.region)
+        return cls(start, max(start, end), edit.text)
 
     @property
     def growth(self) -> int:

@@ -18,6 +18,7 @@ from bwlint.model.rule import RuleTraits
 from bwlint.world.gates import Judged, operands
 
 RULE = RuleTraits("constant-test", explains=1)
+_NAMED = frozenset({"function", "import"})
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -77,9 +78,6 @@ def _advice(found: Foregone, language: Language) -> str:
         return "turn the bounds round"
     both, one = ("&&", "||") if language == "cuda" else ("and", "or")
     return f"join them with `{both if found.holds else one}`"
-
-
-_NAMED = frozenset({"function", "import"})
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bwlint.chips import group
-from bwlint.chips.products import memory_queries
+from bwlint.chips.products import memory_queries, no_answer
 from bwlint.chips.wording import called
 from bwlint.judging import claims
 from bwlint.judging.aside import for_developers
@@ -32,10 +32,11 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             goes_on = "what catches it gives the device up" if one.checked else "nothing here expects it"
             says = f"{one.name} {gives} on {called(wrong)}, and {goes_on}"
         elif one.name in memory_queries("table"):
-            says = f"nvidia-smi's table has Not Supported as {one.name} on {called(wrong)}, and it is read as numbers"
+            text = f"{no_answer('table')} as {one.name}"
+            says = f"nvidia-smi's table has {text} on {called(wrong)}, and it is read as numbers"
         else:
             goes_on = "the row is left out, and the device with it" if one.checked else "it is read as a number here"
-            says = f"nvidia-smi prints [N/A] for {one.name} on {called(wrong)}, and {goes_on}"
+            says = f"nvidia-smi prints {no_answer('column')} for {one.name} on {called(wrong)}, and {goes_on}"
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),

@@ -379,8 +379,7 @@ def _unused(names: Sequence[str]) -> str:
 
 
 def _between(text: SourceText, region: Region) -> str:
-    start = text.offset(region.line, region.column)
-    return text.source[start : text.offset(region.end_line, region.end_column)]
+    return text.source[slice(*text.bounds(region))]
 
 
 def _qualname(draft: Draft) -> str:

@@ -209,6 +209,10 @@ class SourceText:
         before = text.encode("utf-16-le", "surrogatepass")[: 2 * (column - 1)]
         return start + len(_begun(before, "utf-16-le"))
 
+    def bounds(self, region: Region) -> tuple[int, int]:
+        """Where in `source` a region begins and ends."""
+        return self.offset(region.line, region.column), self.offset(region.end_line, region.end_column)
+
     @cached_property
     def _starts(self) -> list[int]:
         return [0, *(match.end() for match in _NEWLINE.finditer(self.source))]

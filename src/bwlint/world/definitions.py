@@ -50,6 +50,26 @@ _WORDS = {
     "build": "a module that is built for {}",
     "gate": "code that refuses {}",
 }
+MAX_FUNCTIONS = 8
+"""A name with more functions behind it is no one's."""
+_ARGUMENTS = rb"([^()]{0,400}(?:\([^()]*\)[^()]{0,400}){0,8})"
+_REGISTERING = (b"custom_op(", b"triton_op(", b"register_kernel(", b"impl(")
+_DECORATED = re.compile(
+    rb"^[ \t]*@[\w.]{0,120}\b(?:\w{0,60}custom_op|triton_op|register_kernel|impl)\("
+    + _ARGUMENTS
+    + rb"\)[ \t]*(?:#[^\n]*)?\n"
+    rb"(?:[ \t]*@[^\n]*\n){0,8}[ \t]*(?:async )?def (\w+)",
+    re.MULTILINE,
+)
+"""`@custom_op("ns::op", ...)`, `@torch.library.impl(library, "op", "CUDA")` and the function below."""
+_GIVEN_BY_CALL = re.compile(
+    rb"\b\w*register_custom_op\w*\(\s*(?:op_name\s*=\s*)?[\"\']([\w:]+)[\"\']\s*,\s*(?:op_func\s*=\s*)?(\w+)\s*[,)]"
+)
+"""`direct_register_custom_op(op_name="op", op_func=function)`."""
+_QUOTED = re.compile(rb"[\"\']((?:\w+::)?\w+)[\"\']")
+_NOT_CUDA = re.compile(rb"[\"\'](?:Meta|CPU|Autograd\w*|XPU|MPS|HIP)[\"\']")
+Behind = Mapping[str, tuple[tuple[str, SourceFile, str], ...]]
+"""By the name of an operation: its namespace ("" where it is not said), a file, and the function in it."""
 
 
 class Definitions:
@@ -509,28 +529,6 @@ def _at_arguments(node: Node, use: Use) -> Node:
     instances = node.outline.instances if use.given and node.outline.language == "python" else None
     made = instances(node.definition.qualname, use.given, lambda test: None) if instances is not None else ()
     return Node(node.outline, made[0]) if made else node
-
-
-MAX_FUNCTIONS = 8
-"""A name with more functions behind it is no one's."""
-_ARGUMENTS = rb"([^()]{0,400}(?:\([^()]*\)[^()]{0,400}){0,8})"
-_REGISTERING = (b"custom_op(", b"triton_op(", b"register_kernel(", b"impl(")
-_DECORATED = re.compile(
-    rb"^[ \t]*@[\w.]{0,120}\b(?:\w{0,60}custom_op|triton_op|register_kernel|impl)\("
-    + _ARGUMENTS
-    + rb"\)[ \t]*(?:#[^\n]*)?\n"
-    rb"(?:[ \t]*@[^\n]*\n){0,8}[ \t]*(?:async )?def (\w+)",
-    re.MULTILINE,
-)
-"""`@custom_op("ns::op", ...)`, `@torch.library.impl(library, "op", "CUDA")` and the function below."""
-_GIVEN_BY_CALL = re.compile(
-    rb"\b\w*register_custom_op\w*\(\s*(?:op_name\s*=\s*)?[\"\']([\w:]+)[\"\']\s*,\s*(?:op_func\s*=\s*)?(\w+)\s*[,)]"
-)
-"""`direct_register_custom_op(op_name="op", op_func=function)`."""
-_QUOTED = re.compile(rb"[\"\']((?:\w+::)?\w+)[\"\']")
-_NOT_CUDA = re.compile(rb"[\"\'](?:Meta|CPU|Autograd\w*|XPU|MPS|HIP)[\"\']")
-Behind = Mapping[str, tuple[tuple[str, SourceFile, str], ...]]
-"""By the name of an operation: its namespace ("" where it is not said), a file, and the function in it."""
 
 
 def registered(search: Search) -> Behind:

@@ -30,6 +30,10 @@ from bwlint.world.tree import Tree
 MAX_TESTS = 200
 MAX_HEIRS = 20
 """Classes that are followed from one of their bases."""
+_TEST = "test"
+_CONFTEST = "conftest.py"
+MAX_FILES = 60
+"""Files in which tests are looked for that run one fixture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +118,6 @@ def _not_refused(native: Native, path: str, *functions: str) -> ChipSet:
     """The chips that functions of a file do not surely skip or refuse."""
     module = native.tree.headers.at(path) if functions else None
     return EVERY if module is None else native.refusals.let_in(module, *functions)
-
-
-_TEST = "test"
-_CONFTEST = "conftest.py"
-MAX_FILES = 60
-"""Files in which tests are looked for that run one fixture."""
 
 
 class Preparations:

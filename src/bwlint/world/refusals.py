@@ -22,6 +22,9 @@ from bwlint.world.libraries import is_question
 from bwlint.world.tree import Tree, is_skip
 
 _WORDS = {"list": "this list names", "build": "this is built for", "gate": "this refuses", "skip": "this skips"}
+_AMOUNT = re.compile(rf"(?:^|[_.]){words.said('amounts')}(?:[_.]|$)|^[bklmnst]$", re.I)
+_EMPTY = re.compile(r"(?:^|_)empty$", re.I)
+_NOTHING = {("==", 0), ("<=", 0), ("<", 1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +174,6 @@ def _owner(gate: Gate) -> str:
     if gate.yes.at is None:
         return ""  # what reads it decides
     return gate.name if gate.qualname == "<module>" else f"{gate.qualname}.{gate.name}"
-
-
-_AMOUNT = re.compile(rf"(?:^|[_.]){words.said('amounts')}(?:[_.]|$)|^[bklmnst]$", re.I)
-_EMPTY = re.compile(r"(?:^|_)empty$", re.I)
-_NOTHING = {("==", 0), ("<=", 0), ("<", 1)}
 
 
 def asks_for_nothing(test: Expr) -> bool:

@@ -37,6 +37,25 @@ _INCLUDES = re.compile(r"#[ \t]{0,20}include[ \t]{0,20}<?")
 _BREAK = re.compile(r"[\s\"'`;,()=|&#]")
 _HERE = re.compile(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}")
 _COMPUTED = re.compile(r"\$?\{[^{}]*\}|^[^{}]*\}|\$\w+|%[sd]?|@\w+@|<\w*>?")
+_DATA = (".json", ".yml", ".yaml", ".toml", ".bazelrc")
+_OTHER_BUILDS = ("build.rs", "BUCK", "TARGETS", "wscript", "SConstruct", "SConscript", "build.zig")
+_OTHER_ENDINGS = (".gn", ".lua", ".vcxproj", ".pro", ".ninja", ".cabal", ".in", ".bat", ".cmd", ".ps1")
+_MOST = 50_000
+_SUFFIXES = (re.compile(rb"\.c(?:u|pp|c|xx)(?!\w)"), re.compile(rb"\*\.(?:c\w?\w?[*?\[]|\{c)"))
+"""Each begins with plain characters: both together are found five times as fast as in one expression."""
+_LISTS_FOLDERS = re.compile(rb"\b(?:listdir|scandir|iterdir|walk|r?glob)\(")
+_COMPILES = re.compile(rb"cpp_extension|(?:CUDA|Cpp)Extension|\b(?:sources|srcs)\b|nvrtc|nvcc|hipcc|ninja")
+_PROGRAMS = (".py", ".sh", ".bash")
+_WALKS = re.compile(rb"aux_source_directory|\$\(shell")
+_MAIN = re.compile(rb"\bmain\s*\(")
+_OTHERS = re.compile(
+    r"third[_-]?part(?:y|ies)|3rd(?:[_-]?part(?:y|ies))?|external(?:s|_libs)?|extern|vendor(?:ed)?|deps|dependencies"
+    r"|submodules?"
+)
+"""Names of folders for what others have written."""
+_ENDING = re.compile(rb"\.(?:cuh|hh|hpp|hxx|h|inl|ipp)(?!\w)")
+_MOST_COMPARED = 2_000_000
+"""How often a name is compared with a header in one checkout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +122,6 @@ def named(origin: str, match: re.Match[bytes], *, compiles: bool = True, walks: 
 def _is_open(folder: str, is_pattern: bool) -> bool:
     """Whether a part of a path may stand for any folder, so that nothing in front of it counts."""
     return folder == ".." or _HOLE in folder or ("*" in folder and not is_pattern)
-
-
-_DATA = (".json", ".yml", ".yaml", ".toml", ".bazelrc")
-_OTHER_BUILDS = ("build.rs", "BUCK", "TARGETS", "wscript", "SConstruct", "SConscript", "build.zig")
-_OTHER_ENDINGS = (".gn", ".lua", ".vcxproj", ".pro", ".ninja", ".cabal", ".in", ".bat", ".cmd", ".ps1")
-_MOST = 50_000
-_SUFFIXES = (re.compile(rb"\.c(?:u|pp|c|xx)(?!\w)"), re.compile(rb"\*\.(?:c\w?\w?[*?\[]|\{c)"))
-"""Each begins with plain characters: both together are found five times as fast as in one expression."""
-_LISTS_FOLDERS = re.compile(rb"\b(?:listdir|scandir|iterdir|walk|r?glob)\(")
-_COMPILES = re.compile(rb"cpp_extension|(?:CUDA|Cpp)Extension|\b(?:sources|srcs)\b|nvrtc|nvcc|hipcc|ninja")
-_PROGRAMS = (".py", ".sh", ".bash")
-_WALKS = re.compile(rb"aux_source_directory|\$\(shell")
-_MAIN = re.compile(rb"\bmain\s*\(")
 
 
 @dataclass(slots=True)
@@ -283,16 +289,6 @@ def _has_another_build(folder: str, project: str) -> bool:
     if any(name in _OTHER_BUILDS or name.endswith(_OTHER_ENDINGS) for name in names if name != "MANIFEST.in"):
         return True
     return folder != project and folder.startswith(project) and _has_another_build(os.path.dirname(folder), project)
-
-
-_OTHERS = re.compile(
-    r"third[_-]?part(?:y|ies)|3rd(?:[_-]?part(?:y|ies))?|external(?:s|_libs)?|extern|vendor(?:ed)?|deps|dependencies"
-    r"|submodules?"
-)
-"""Names of folders for what others have written."""
-_ENDING = re.compile(rb"\.(?:cuh|hh|hpp|hxx|h|inl|ipp)(?!\w)")
-_MOST_COMPARED = 2_000_000
-"""How often a name is compared with a header in one checkout."""
 
 
 def is_of_others(real: str) -> bool:

@@ -16,9 +16,9 @@ from bwlint.fix.buildfiles.place import CarryPlace, sass, twins
 from bwlint.fix.buildfiles.proof import Proposal, in_a_list
 from bwlint.fix.buildfiles.spellings import Piece, TargetToken
 from bwlint.judging.compiled import behind, lost
-from bwlint.judging.family_evidence import exact_names
 from bwlint.model.facts import Carry
 from bwlint.model.kinds import ACCEPTING, CarryKind
+from bwlint.readers.exact_names import exact_names
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request", "kernel"})
 _Given = Mapping[Target, tuple[Target, ...]]

@@ -9,7 +9,6 @@ from bwlint.chips import NONE, Chip, ChipSet, Target, known_targets, siblings
 from bwlint.chips.toolkits import first_toolkit, version, within
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
-from bwlint.fix.apply import bounds
 from bwlint.fix.buildfiles.proof import reached, stated
 from bwlint.fix.buildfiles.spellings import TargetToken, tokens
 from bwlint.fix.change import WantedChange
@@ -64,7 +63,7 @@ class CarryPlace:
     def stretch(self, carry: Carry) -> tuple[int, int]:
         """Where a carry stands, as offsets."""
         text = SourceText(self.source)
-        return bounds(text, text.region(*carry.at))
+        return text.bounds(text.region(*carry.at))
 
     def written(self, carry: Carry) -> tuple[TargetToken, ...]:
         return tokens(self.source, *self.stretch(carry))

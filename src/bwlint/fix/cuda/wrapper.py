@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bwlint.fix import Job
-from bwlint.fix.apply import bounds
 from bwlint.judging.drafts import RelatedSpan
 from bwlint.judging.wrappers import for_family, name_of, wrapper_of
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
@@ -33,4 +32,4 @@ def _renamed(texts: Texts, place: RelatedSpan, old: str, new: str) -> tuple[Edit
     found = text.region(*place.at) if text is not None else None
     if text is None or found is None:
         return ()
-    return (Edit(place.module.path, found, new),) if text.source[slice(*bounds(text, found))] == old else ()
+    return (Edit(place.module.path, found, new),) if text.source[slice(*text.bounds(found))] == old else ()

@@ -48,11 +48,11 @@ _BLOCKS = frozenset({"if", "foreach", "while", "function", "macro", "block"})
 _BUILT_IN = _BLOCKS | frozenset({"set", "list", "message", "string", "elseif", "set_property", "option"})
 _MOST = 2000
 _MOST_COMMANDS = 50_000
+"""Those of a file, with what its loops and calls repeat."""
 _MEMBERS_OF_A_COMMAND = 64
 """How many members of a list that grows cost as much as one more command."""
 _MOST_TEXT = 16_000_000
 """Characters that the variables of a file hold besides what is written there."""
-"""Those of a file, with what its loops and calls repeat."""
 _DEEPEST_CALL = 4
 
 

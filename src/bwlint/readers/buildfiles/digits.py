@@ -6,12 +6,12 @@ Each comes out as an operation of kind as-text, whose amount is an example. Trie
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
-from bwlint.chips.digits import Change, clipped, misread
+from bwlint.chips.digits import Change, clipped, is_about, misread
+from bwlint.evaluate.patterns import compiled
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.cmake_syntax import Command, commands
@@ -40,10 +40,7 @@ _PIECES = re.compile(
 )
 _PIECE = re.compile(r"\$\{\w+:(\d)(?::(\d))?\}|substr\([^,]+,[ \t]*(\d)(?:,[ \t]*(\d))?\)[ \t]*")
 """`${cc:0:1}` of shell, and `substr($1, 1, 1)` of awk, which counts from 1."""
-_ABOUT = re.compile(r"compute_?cap|\bsm_|gencode|(?:cuda|gpu|torch)_?arch|-arch\b|capabilit", re.I)
 _SUBJECTS = (b"compute_cap", b"sm_", b"gencode", b"_arch", b"-arch", b"capabilit")
-_NO_TARGET = re.compile(r"python|version|driver|cu(?:da)?_?ver|gcc|release", re.I)
-_ASKS_LENGTH = re.compile(r"LENGTH|\$\{#|\b(?:length|len|size|strlen)\(|\bwc[ \t]")
 _WORDS = (
     b"[0-9]",
     b"\\d",
@@ -60,7 +57,6 @@ _WORDS = (
 )
 _PRINTS = re.compile(r"[ \t]*(?:echo|printf|log\w*)\b[^|>`\n]{0,200}?[A-Za-z]{3,}:?[ ][^|>`]*$")
 """What only tells a person."""
-_REPEATS = re.compile(r"\)[*+{]")
 _CLASSES = {"[:digit:]": "0-9", "[:space:]": r"\s", "[:alpha:]": "a-zA-Z", "[:alnum:]": "a-zA-Z0-9"}
 _NOTHING = "\0"
 """Stands for the second dollar of make."""
@@ -93,11 +89,6 @@ def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
                 places.span(start, end),
                 amounts=(const(wrong.says), const(wrong.chips.names)),
             )
-
-
-def is_about(near: str, line: str) -> bool:
-    """Whether what is done in a line is done to a name of a target, and nobody around asks how long that is."""
-    return bool(_ABOUT.search(near)) and not _NO_TARGET.search(line) and not _ASKS_LENGTH.search(near)
 
 
 def _takes_long(change: Change) -> bool:
@@ -212,14 +203,7 @@ def _compiled(text: str, *, extended: bool = True) -> re.Pattern[str] | None:
         text = text.replace(name, members)
     if not extended:
         text = re.sub(r"\\([(){}+?|])|([(){}+?|])", lambda one: one[1] or f"\\{one[2]}", text)
-    if _REPEATS.search(text):
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what it may mean one day is nobody's business who scans it
-            return re.compile(text)
-    except (re.error, RecursionError, OverflowError):
-        return None
+    return compiled(text)
 
 
 def _kept(regex: re.Pattern[str]) -> Change:

@@ -36,6 +36,15 @@ _LEAST_MATRIX = 3
 _MOST = 40
 _WORDS = (b"download.pytorch.org/whl/", *(package.encode() for package in packages()))
 _YAML = (".yml", ".yaml")
+_EXACT = (b"12.0a", b"120a")
+_END = r"[\"']?(?:[ \t]{1,8}#[^\n]{0,200})?\s{1,40}"
+"""What may follow a value up to the next word."""
+_ARMS = re.compile(
+    r"\bif[ \t]{1,8}(?P<condition>[^\n;]{1,300})(?:;|\n)\s{0,40}then\s{1,40}(?P<name>\w{1,60})=[\"']?"
+    rf"(?P<first>[\w.]{{3,12}}){_END}else\s{{1,40}}(?P=name)=[\"']?(?P<second>[\w.]{{3,12}}){_END}fi\b"
+)
+_IS_LIST = re.compile(r"(?i)list|archs|arches|architectures")
+"""Lists are read with all their arms."""
 
 
 def may_hold(data: bytes) -> bool:
@@ -81,18 +90,6 @@ def _matrices(source: str, places: Places) -> Iterator[Operation]:
 def _commented(source: str, offset: int, places: Places) -> bool:
     start = max(places.line_start(offset), offset - _LONGEST)
     return _COMMENT.search(source[start:offset]) is not None
-
-
-_EXACT = (b"12.0a", b"120a")
-_END = r"[\"']?(?:[ \t]{1,8}#[^\n]{0,200})?\s{1,40}"
-"""What may follow a value up to the next word."""
-_ARMS = re.compile(
-    r"\bif[ \t]{1,8}(?P<condition>[^\n;]{1,300})(?:;|\n)\s{0,40}then\s{1,40}(?P<name>\w{1,60})=[\"']?"
-    rf"(?P<first>[\w.]{{3,12}}){_END}else\s{{1,40}}(?P=name)=[\"']?(?P<second>[\w.]{{3,12}}){_END}fi\b"
-)
-_IS_LIST = re.compile(r"(?i)list|archs|arches|architectures")
-"""Lists are read with all their arms."""
-_MOST = 40
 
 
 def _may_pick(data: bytes) -> bool:

@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips.digits import misread
+from bwlint.chips.digits import is_about, misread
 from bwlint.evaluate.names import guess
 from bwlint.evaluate.patterns import misread_by
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
-from bwlint.readers.buildfiles.digits import is_about
 from bwlint.readers.cuda.lexer import Code
 
 _PIECES = ("\\d", "[0-9]", "%1d", "%2d")

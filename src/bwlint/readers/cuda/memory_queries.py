@@ -20,8 +20,9 @@ _NAMES = sorted(memory_queries("call"), reverse=True)
 _CALL = re.compile(rf"\b(?P<name>{'|'.join(_NAMES)})\s*\(")
 _POINTER = re.compile(rf"\b(?P<kept>[A-Za-z_]\w*)\s*=\s*&?\s*(?P<name>{'|'.join(_NAMES)})\s*[;,]")
 _LOOKED_UP = re.compile(r"\b(?P<kept>[A-Za-z_]\w*)\s*=[^=;{}]{0,120}\"$")
-_EXPECTS = re.compile(r"(?i)NOT_?SUPPORTED|[!=]=\s*3\b|\bcase\s+3\b")
-"""NVML_ERROR_NOT_SUPPORTED is 3."""
+_EXPECTS = re.compile(r"(?i)NOT_?SUPPORTED")
+_BY_NUMBER = re.compile(r"[!=]=\s*3\b|\bcase\s+3\b")
+"""NVML_ERROR_NOT_SUPPORTED is 3: so who takes the function from a library says it, which has no header."""
 _TESTED = re.compile(r"\bif\s*\((?:[^;{}]*!=\s*)?\s*$")
 _CHECKED = re.compile(r"\w*(?i:check|try|safe|assert|ensure|verify|call)\w*\s*\(\s*(?:[^;{}()]*(?:==|,)\s*)?$")
 _KEPT = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*=\s*$")
@@ -38,6 +39,8 @@ def operations(code: Code, directives: Directives, places: Scopes) -> Iterator[O
     for name, match in _calls(code):
         scope = places.function(match.start())
         if scope is None or _EXPECTS.search(code.text) or not _ends(code.text, match, scope):
+            continue
+        if _BY_NUMBER.search(code.text, scope.open, scope.close):
             continue
         at = code.span(*match.span("name"))
         path = directives.path(match.start())

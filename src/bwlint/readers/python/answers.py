@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
-from bwlint.chips.products import memory_queries
+from bwlint.chips.products import memory_queries, no_answer
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.objects import EvaluationFrame, OutsideNames
 from bwlint.evaluate.sources import Sources, printed_columns
@@ -19,7 +19,7 @@ from bwlint.readers.nodes import below
 from bwlint.readers.python.lower import Lowerer
 
 _ROW = "| 30%   45C    P8    12W / 350W | {:>19} |   3%   Default |"
-_ANSWERS = (("1024MiB / 24576MiB", "1024 MiB"), ("Not Supported", "[N/A]"))
+_ANSWERS = (("1024MiB / 24576MiB", "1024 MiB"), (no_answer("table"), no_answer("column")))
 """In the table and as a column, of a card with memory of its own and of one without."""
 _TABLE = re.compile(r"nvidia-smi(?:\s*\|\s*grep\s+['\"]?([\w%/]+)['\"]?)?")
 

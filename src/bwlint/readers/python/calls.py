@@ -125,7 +125,7 @@ class _CallWalk:
         return own if own in self.parameters else ""
 
 
-def parameters(node: ast.FunctionDef) -> tuple[str, ...]:
+def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
     """The names of a function's parameters, in their order."""
     return tuple(item.arg for item in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from bwlint.chips.digits import Misread
+from bwlint.chips.digits import Misread, is_about
 from bwlint.evaluate.patterns import misread_by, misread_with
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
-from bwlint.readers.buildfiles.digits import is_about
 from bwlint.readers.nodes import whole
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span

@@ -47,8 +47,8 @@ _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?::[A-Za-z_]\w*|(?:\.[A-Za-z_]\
 _HOLDING = ast.Call | ast.List | ast.Tuple | ast.Dict | ast.BinOp
 """What may hold records, and lists that are handed on."""
 LOOP_OWNER = "<loop>"
-_REORDERS = frozenset({"sorted", "set", "frozenset", "list", "tuple", "reversed"})
 """Who has the names that a loop binds."""
+_REORDERS = frozenset({"sorted", "set", "frozenset", "list", "tuple", "reversed"})
 LOOP = "loop"
 """How the unknown test begins that stands for whether a loop runs."""
 

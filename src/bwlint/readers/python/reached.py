@@ -11,6 +11,8 @@ from functools import lru_cache
 
 from bwlint.model.expr import Span
 from bwlint.readers.python import parse
+from bwlint.readers.python.calls import parameters
+from bwlint.readers.spans import span
 
 Known = Mapping[str, bool]
 """Tests by their text, with how they came out. None of them is a negation."""
@@ -34,11 +36,11 @@ class Run:
 
     def handed_on(self, source: str, call: Span, other: str, callee: Span) -> dict[str, bool]:
         """What is known in a function of the text `other` that is called here, by the names of its parameters."""
-        found = next((one for one in ast.walk(_tree(source)) if isinstance(one, ast.Call) and _span(one) == call), None)
+        found = next((one for one in ast.walk(_tree(source)) if isinstance(one, ast.Call) and span(one) == call), None)
         node = _function(other, callee)
         if found is None or node is None:
             return {}
-        names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
+        names = list(parameters(node))
         names = names[1:] if names[:1] in (["self"], ["cls"], ["ctx"]) else names
         given = dict(zip(names, found.args, strict=False)) | {
             word.arg: word.value for word in found.keywords if word.arg
@@ -46,7 +48,7 @@ class Run:
         renamed = {value.id: name for name, value in given.items() if isinstance(value, ast.Name)}
         constants = ((name, value.value) for name, value in given.items() if isinstance(value, ast.Constant))
         known = {name: value for name, value in constants if isinstance(value, bool)}
-        own = {name for around in _functions(source) if _span(around).holds(call) for name in _assigned(around)}
+        own = {name for around in _functions(source) if span(around).holds(call) for name in _assigned(around)}
         for text, outcome in self.known.get(call, {}).items():
             test = ast.parse(text, mode="eval").body
             if _names(test) & own <= renamed.keys():
@@ -106,17 +108,17 @@ class _SureWalk:
     def _ran(self, node: ast.stmt | ast.expr) -> None:
         if (node.lineno, node.col_offset) < self.start[:2]:
             return
-        self.spans.append(_span(node))
+        self.spans.append(span(node))
         for one in ast.walk(node):
             if isinstance(one, ast.IfExp):
                 outcome = self.outcome(one.test)
-                self.away += [_span(arm) for arm, yes in ((one.body, True), (one.orelse, False)) if outcome is not yes]
+                self.away += [span(arm) for arm, yes in ((one.body, True), (one.orelse, False)) if outcome is not yes]
             elif isinstance(one, ast.BoolOp):
-                self.away += map(_span, one.values[1:])
+                self.away += map(span, one.values[1:])
             elif isinstance(one, ast.Lambda):
-                self.away.append(_span(one.body))
+                self.away.append(span(one.body))
             elif isinstance(one, ast.Call):
-                self.at_calls[_span(one)] = dict(self.known)
+                self.at_calls[span(one)] = dict(self.known)
 
     def _forget(self, node: ast.stmt) -> None:
         """What is known of a name that is assigned anew."""
@@ -138,7 +140,7 @@ class _SureWalk:
             found = [self.outcome(one) for one in test.values]
             ends = isinstance(test.op, ast.Or)
             return ends if ends in found else None if None in found else not ends
-        return self.decided(_span(test))
+        return self.decided(span(test))
 
 
 class _HandedNames(ast.NodeTransformer):
@@ -153,7 +155,7 @@ def _around(body: Iterable[ast.stmt], at: Span) -> Iterator[tuple[str, bool]]:
     """The tests around a place in a function, as they came out."""
     for node in (one for part in body for one in ast.walk(part) if isinstance(one, ast.If)):
         for part, yes in ((node.body, True), (node.orelse, False)):
-            if part and Span(*_span(part[0])[:2], *_span(part[-1])[2:]).holds(at):
+            if part and Span(*span(part[0])[:2], *span(part[-1])[2:]).holds(at):
                 yield from _parts(node.test, yes)
 
 
@@ -205,8 +207,4 @@ def _functions(source: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 def _function(source: str, at: Span) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The one that a definition is: that may begin at its decorators."""
-    return next((one for one in _functions(source) if _span(one)[2:] == at[2:] and at.holds(_span(one))), None)
-
-
-def _span(node: ast.stmt | ast.expr) -> Span:
-    return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0)
+    return next((one for one in _functions(source) if span(one)[2:] == at[2:] and at.holds(span(one))), None)

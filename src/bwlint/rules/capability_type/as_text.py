@@ -50,7 +50,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
                 confidence="high",
                 message=f"`{one.name}` goes wrong on {plain(wrong)}: {says}",
                 label="fits capabilities with a major of one digit",
-                advice="split it at the dot, or turn it into numbers before it is compared or taken apart",
+                advice="match or split the whole name, or turn it into numbers first",
                 claims=(Claimed(claims.other(f"`{one.name}` goes wrong on {plain(wrong)}", wrong), one.at, module),),
             )
 
@@ -148,19 +148,6 @@ def _is_expected(context: Context, module: Module, parts: set[str]) -> bool:
     tests = [one.gate.test for one in context.beside(module)]
     constants = (node.args[0] for node in walk((*tests, *module.names.values())) if node.op == "const")
     return any(isinstance(value, str) and value in parts for value in constants)
-
-
-def _draft(module: Module, one: Operation, wrong: ChipSet, says: str) -> Draft:
-    return Draft(
-        rule=RULE,
-        place=DraftPlace(module=module, at=one.at, admitted=NONE, certain=NONE),
-        severity="warning",
-        confidence="high",
-        message=f"`{one.name}` goes wrong on {plain(wrong)}: {says}",
-        label="fits capabilities with a major of one digit",
-        advice="match or split the whole name, or turn it into numbers first",
-        claims=(Claimed(claims.other(f"`{one.name}` goes wrong on {plain(wrong)}", wrong), one.at, module),),
-    )
 
 
 def _suffixed(context: Context, module: Module) -> Iterator[Draft]:

@@ -26,6 +26,7 @@ _ASKED = re.compile(
     re.I,
 )
 """What a class answers for all of its methods."""
+_MOST_DEEP = 3
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -188,9 +189,6 @@ def _draft(judged: Judged, owner: str, admitted: ChipSet, proof: NeedProof, wron
         else None,
         claims=(Claimed(claims.need(owner, wrong, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
     )
-
-
-_MOST_DEEP = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,28 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation
 from bwlint.rules.p2p_atomics import RULE
 
+_TOPOLOGY = "ask what connects each pair: NVML's state of its links, or the driver for access and native atomics"
+_RELATED = 6
+_NO_NVLINK = group("no-nvlink")
+_OPENINGS = {
+    "open": "another GPU's memory is opened here, and nothing within reach shows that the pair has working peer access",
+    "enable": "peer access is switched on here without a look at the answer, nor is the pair asked for it within reach",
+}
+_ASKED_ELSEWHERE = (
+    "what starts here changes another GPU's memory by system-scope atomics, and is not told whether the pair has native"
+    " atomics, which another file asks"
+)
+_SWITCH_PATH = {
+    "open": "peer-store",
+    "enable": "peer-store",
+    "multicast": "multicast",
+    "multimem": "multicast",
+    "fabric": "fabric",
+    "rdma": "rdma",
+}
+_ELSEWHERE = frozenset({"declared", "reads", "switched"})
+"""What stands beside a switch, or is judged in `assumed`."""
+
 
 @dataclass(frozen=True, slots=True)
 class PathText:
@@ -62,7 +84,7 @@ PATHS = {
         "ask CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: consumer parts refuse the allocation",
     ),
 }
-_TOPOLOGY = "ask what connects each pair: NVML's state of its links, or the driver for access and native atomics"
+_ORDER = tuple(PATHS)
 
 
 def advice(path: str) -> str:
@@ -77,31 +99,6 @@ def chosen(path: str) -> str:
 
 def claimed(path: str, chips: ChipSet, at: Span) -> Claimed:
     return Claimed(claims.peer(path if path in PATHS else "peer-store", chips), at)
-
-
-_RELATED = 6
-_NO_NVLINK = group("no-nvlink")
-
-
-_OPENINGS = {
-    "open": "another GPU's memory is opened here, and nothing within reach shows that the pair has working peer access",
-    "enable": "peer access is switched on here without a look at the answer, nor is the pair asked for it within reach",
-}
-_ASKED_ELSEWHERE = (
-    "what starts here changes another GPU's memory by system-scope atomics, and is not told whether the pair has native"
-    " atomics, which another file asks"
-)
-_SWITCH_PATH = {
-    "open": "peer-store",
-    "enable": "peer-store",
-    "multicast": "multicast",
-    "multimem": "multicast",
-    "fabric": "fabric",
-    "rdma": "rdma",
-}
-_ORDER = tuple(PATHS)
-_ELSEWHERE = frozenset({"declared", "reads", "switched"})
-"""What stands beside a switch, or is judged in `assumed`."""
 
 
 @dataclass(frozen=True, slots=True)

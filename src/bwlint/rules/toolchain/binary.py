@@ -8,7 +8,7 @@ from bwlint.binaries.needs import dotted
 from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import ChipSet
 from bwlint.chips.toolkits import known_chips, releases, version
-from bwlint.chips.wording import compiles_nothing_but_ptx, plain, targets
+from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.rules.toolchain import RULE
 
@@ -21,8 +21,7 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     first = next((release for release in releases() if lost <= known_chips(version(release))), "")
     release = dotted(newest.release)
     is_front = all(one.is_front for one in shipment.compilers)
-    ends = compiles_nothing_but_ptx(lost) if is_front else f"nothing compiles for {targets(lost)}"
-    says = f"{newest.file} is of CUDA {release}, which knows no {plain(lost)}: {ends}"
+    says = f"{newest.file} is of CUDA {release}, which knows no {plain(lost)}: {shipment.compiles_nothing(lost)}"
     yield Flaw(
         rule=RULE,
         severity="note" if is_front else "warning",
