@@ -9,7 +9,7 @@ is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import cast
 
@@ -75,6 +75,8 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("test", "python"): "python",
     ("order", "python"): "python.order",
     ("names", "python"): "python.names",
+    ("rows", "python"): "python.rows",
+    ("comma", "python"): "python.commas",
     ("admit", "python"): "python.admits",
     ("test", "cuda"): "cuda",
     ("guard", "cuda"): "cuda",
@@ -93,8 +95,16 @@ def propose(job: Job) -> Fix | NoFix:
     if proved[path] > MOST_PROVED:
         return NoFix("there is more in the file than can be proved at a time: mend what has a fix, and ask again")
     proved[path] += len(job.source)
+    if job.remedy.at is not None and job.remedy.how in ("test", "admit"):  # another arm of the chain
+        job = replace(job, judged=next((one for one in job.context.beside(job.module) if one.at == job.at), None))
     fix = mended(job)
-    if isinstance(fix, NoFix) or fix.applicability == "unsafe":
+    if isinstance(fix, NoFix):
+        return fix
+    if fix.kind == "admit":
+        from bwlint.fix.opened import whole
+
+        return whole(job, fix)
+    if fix.applicability == "unsafe":
         return fix
     from bwlint.fix.safety import settled
 

@@ -32,14 +32,15 @@ class WantedChange:
 
         `beyond` is what a change is that does more than to complete a family (None: it is none).
         """
-        gained, lost = wanted - sets.core, sets.core - wanted
+        held = sets.core or (sets.may if beyond == "admit" else NONE)
+        gained, lost = wanted - held, held - wanted
         if not gained and not lost:
             return NoFix(f"nothing to do: the test holds on {wanted} already")
         if gained and lost:
             return NoFix("the set wanted both gains and loses chips")
         twins = NONE
         for chip in gained or lost:
-            own = siblings(chip) & (sets.core if gained else ~sets.core) & ~ChipSet.of(chip.name)
+            own = siblings(chip) & (held if gained else ~held) & ~ChipSet.of(chip.name)
             if not own and any(clash.certain for clash in sets.clashes):
                 return cls("type", wanted, gained or lost, NONE)
             if not own and beyond is not None:
@@ -65,8 +66,9 @@ class WantedChange:
 
     def missed(self, before: Sets, after: Sets) -> NoFix | None:
         """Why an edited test is not the one that is wanted, or is another one on other chips."""
-        if after.core != self.wanted:
-            wrong = after.core - self.wanted | self.wanted - after.core
+        held = after.core or (after.may if self.kind == "admit" else NONE)
+        if held != self.wanted:
+            wrong = held - self.wanted | self.wanted - held
             return NoFix(f"the edited test would not be as wanted on {' and '.join(wrong.names)}")
         if after.live != before.live or not shifted(before, after) <= self.chips:
             return NoFix("the edit would change the test on other chips")

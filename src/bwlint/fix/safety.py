@@ -25,7 +25,7 @@ from bwlint.judging.context import Context, instead
 from bwlint.judging.drafts import Draft
 from bwlint.judging.guards import guards_of
 from bwlint.model.facts import Module
-from bwlint.model.findings import SEVERITIES, Fix, NoFix
+from bwlint.model.findings import SEVERITIES, Fix, NoFix, Severity
 from bwlint.readers import ReadError
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.world.gates import Judged
@@ -123,11 +123,12 @@ def _words(job: Job, fix: Fix) -> str | None:
     return None
 
 
-def _again(job: Job, fix: Fix) -> str | None:
+def _again(job: Job, fix: Fix, severity: Severity | None = None) -> str | None:
     """The finding is still there, or another one no less severe is, when the edited file is judged."""
     module, context = job.module, job.context
     embedded = module.path.endswith(".py") != (module.language == "python")
-    others = job.remedy.how in ("carry", "wrapper")  # what stands in other files, and was judged by its own proof
+    # what stands in other files was judged by its own proof
+    others = job.remedy.how in ("carry", "wrapper") or all(edit.path != module.path for edit in fix.edits)
     if others or module.path not in context.judged or embedded:
         return None
     text = apply(job.source, (edit for edit in fix.edits if edit.path == module.path))
@@ -135,7 +136,7 @@ def _again(job: Job, fix: Fix) -> str | None:
         edited = edited_module(module, text)
     except ReadError as error:
         return f"the edited file does not parse: {error}"
-    least = SEVERITIES.index(job.draft.severity)
+    least = SEVERITIES.index(severity or job.draft.severity)
     before = Counter(map(_key, _said(context, module, is_edited=False)))
     drafts = (one for one in _said(context, edited, is_edited=True) if SEVERITIES.index(one.severity) >= least)
     # what else there is to say of a guard was there before, behind the graver fault
@@ -145,6 +146,11 @@ def _again(job: Job, fix: Fix) -> str | None:
     new = next(iter(after - before), None)
     same = job.remedy.how == "order" and fix.proof.before_may == fix.proof.after_may
     return None if new is None or same else f"the edited file would have another finding: {new[2]}"
+
+
+def new_finding(job: Job, fix: Fix) -> str | None:
+    """What else would be found in the edited file, notes too, or the same again."""
+    return _again(job, fix, "note")
 
 
 def _said(context: Context, module: Module, *, is_edited: bool) -> tuple[Draft, ...]:

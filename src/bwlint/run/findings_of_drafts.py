@@ -272,7 +272,9 @@ class _ReportedFile:
         return tuple(found)
 
     def _fix(self, draft: Draft, judged: Judged | None) -> Fix | NoFix | None:
-        remedy = draft.remedy
+        remedy, unmended = draft.remedy, draft.rule.unmended
+        if remedy is None and unmended and draft.severity != "note":
+            return NoFix(unmended)
         if not isinstance(remedy, Remedy):
             return remedy
         if not self.proofs.wanted(draft, len(self.text.source), self.analysis.context.proved.total()):

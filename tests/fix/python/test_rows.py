@@ -54,7 +54,49 @@ def test_row_is_copied_for_the_twin(snippet: Make, before: str, after: str) -> N
 
 @pytest.mark.parametrize("before", [before for before, _ in COPIED])
 def test_never_safely(snippet: Make, before: str) -> None:
-    assert snippet(before).refused() == "what stands in a row is for a person to say"
+    fix = snippet(before).propose()
+    assert isinstance(fix, Fix), fix
+    assert fix.proof.evidence == "a test (unsafe: what stands in a row may be true of the twin alone)"
+
+
+SHARED = [
+    ("SMEM_BY_ARCH = {90: 227, 86: 99, 120: 99}\n", "SMEM_BY_ARCH = {90: 227, 86: 99, 120: 99, 121: 99}\n"),
+    (
+        "CAP = {'sm_80': 166912, 'sm_90': 232448, 'sm_120': 101376}\n",
+        "CAP = {'sm_80': 166912, 'sm_90': 232448, 'sm_120': 101376, 'sm_121': 101376}\n",
+    ),
+    (
+        "CAP = {\n    'sm_120': (100 - 1) * 1024,\n    'sm_90': 232448,\n    'sm_80': (164 - 1) * 1024,\n}\n",
+        "CAP = {\n    'sm_120': (100 - 1) * 1024,\n    'sm_121': (100 - 1) * 1024,\n    'sm_90': 232448,\n"
+        "    'sm_80': (164 - 1) * 1024,\n}\n",
+    ),
+    (
+        "SMEM = {'8.0': 163, '9.0': 227, '12.0': 99}\n",
+        "SMEM = {'8.0': 163, '9.0': 227, '12.0': 99, '12.1': 99}\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), SHARED)
+def test_shared_memory_of_a_block_is_a_fact(snippet: Make, before: str, after: str) -> None:
+    fix = snippet(before).propose()
+    assert isinstance(fix, Fix), fix
+    assert (apply(before, fix.edits), fix.applicability) == (after, "safe")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "SMEM_BY_ARCH = {90: 227, 86: 99, 120: 100}\n",
+        "SMEM_BY_ARCH = {90: 228, 86: 99, 120: 99}\n",
+        "SMEM_BY_ARCH = {90: 132, 86: 84, 120: 188}\n",
+        "SMEM_BY_ARCH = {90: 227, 86: 99, 120: 64}\n",
+    ],
+)
+def test_a_row_that_is_no_block_s_is_for_a_person(snippet: Make, before: str) -> None:
+    fix = snippet(before).propose()
+    assert isinstance(fix, Fix), fix
+    assert fix.applicability == "unsafe"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +105,6 @@ def test_never_safely(snippet: Make, before: str) -> None:
         "ROWS = {(10, 0): f(1), (12, 0): f(2)}\n",
         "ROWS = {(10, 0): lambda: 1, (12, 0): lambda: 2}\n",
         "ROWS = {(10, 0): 1, (12, 0): [x for x in y]}\n",
-        "ROWS = {(10, 0): 1, (12, 0): 1 + 2}\n",
         "ROWS = {(10, 0): 1, (12, 0): f'{x}'}\n",
     ],
 )

@@ -25,14 +25,14 @@ from bwlint.sources.read import SourceText
 from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree
 
-__all__ = ["Spelling", "first_proved", "mend", "origin", "propose"]
+__all__ = ["TABLES", "UNKNOWN", "Spelling", "first_proved", "mend", "origin", "propose"]
 
 Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 """Proposes new texts of a test, the most idiomatic first; `NoFix` says why there can be none."""
 
-_TABLES: frozenset[GateKind] = frozenset({"table", "lookup"})
+TABLES: frozenset[GateKind] = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
-_UNKNOWN_SPELLING = NoFix("no known rewrite for this spelling")
+UNKNOWN = NoFix("no known rewrite for this spelling")
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
 _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 
@@ -101,9 +101,9 @@ def propose(
         return said
     if compares_limit(gate, place.span, module):
         return NoFix("the literal is compared with a queried shared-memory limit")
-    if gate.kind in _TABLES and not unsafe_reason:
-        return NoFix("what stands in a row is for a person to say")
-    spellings = (_of("rows"),) if gate.kind in _TABLES else _SPELLINGS
+    if gate.kind in TABLES and not unsafe_reason and not import_module(f"{__name__}.rows").told_by_facts(module, gate):
+        unsafe_reason = "what stands in a row may be true of the twin alone"
+    spellings = (_of("rows"),) if gate.kind in TABLES else _SPELLINGS
     proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
     if isinstance(proved, NoFix):
         return proved
@@ -123,7 +123,8 @@ def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof) -> tu
 
     change, module, source = place.change, place.module, place.source
     refusal = Judged(module, place.gate, place.sets, "").other
-    found = stale(module, source, place.gate, refusal, change.twins, change.chips) if change.twins else []
+    spoken = change.twins and place.gate.kind not in TABLES  # what is said of a row stays true of that row
+    found = stale(module, source, place.gate, refusal, change.twins, change.chips) if spoken else []
     edits = [edit for words in found for edit in moved(module, source, words, change.chips | change.twins)]
     proved = GateChecker(place).prove((*edits, *candidate), proof.evidence) if edits else None
     return ((*edits, *candidate), proved) if isinstance(proved, Proof) else (candidate, proof)
@@ -170,7 +171,7 @@ def first_proved(
             if isinstance(proof, Proof):
                 return candidate, proof
             refusal = refusal or proof
-    return refusal or _UNKNOWN_SPELLING
+    return refusal or UNKNOWN
 
 
 def _words(evidence: str, unsafe_reason: str | None) -> str:

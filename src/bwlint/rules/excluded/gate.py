@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bwlint.chips import NONE, ChipSet, TargetSet, group, words
+from bwlint.chips import NONE, ChipSet, TargetSet, group, siblings, words
 from bwlint.chips.mentions import from_generation, mentioned, of_generation
 from bwlint.chips.queries import names_model
 from bwlint.chips.spelling import IN_NAMES, member, spelled
@@ -14,11 +14,11 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, Mending, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Expr, Span, negate, walk, walk_through
 from bwlint.model.facts import Gate, Module, Use
-from bwlint.model.findings import Confidence, Severity
+from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
 from bwlint.model.naming import spoken
 from bwlint.rules.excluded import RULE
@@ -52,6 +52,7 @@ _QUESTION = re.compile(words.said("support"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NUMBERED = re.compile(rf"{IN_NAMES}[0-9]+")
 _FULL_NAME = re.compile(r"(?i)(?:^|_)(?:compute_?capability|sm_?version|cuda_?arch)(?:_|$)")
+_NEVER_RUN = "nothing here has run there"
 _MOST_TESTS = 8
 """Definitions that are looked through for what a function asks."""
 _NEAR = 40
@@ -71,6 +72,10 @@ class Kept:
     at: Span | None = None
     repeated: bool = False
     """Whether the same test in the same words says it of everything in its file."""
+    arm: Judged | None = None
+    """The test that is to let them in, where that is another one of its chain."""
+    unmended: str = ""
+    """Why no edit lets them in."""
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -169,7 +174,7 @@ def _ends_in_error(judged: Judged, arms: list[Gate]) -> bool:
 def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -> Kept | None:
     """Of a chain that ends in an error, told once, at its end: an arm is for parts like 12.x, and they get no arm."""
     small = _SMALL_SHARED & context.tree.live(judged.module, arms[0]) - (judged.sets.live - judged.core)
-    like, refused = arms[0], NONE
+    like, refused = judged, NONE
     for one in context.within(judged):  # also where a test has a part of which nothing is known
         if one.gate not in arms:
             continue
@@ -177,7 +182,7 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
         if refuses(one.gate.yes) or (answers_no(one.gate.yes) and one.gate.yes.ends != "continue"):
             refused |= one.core
             continue
-        like = one.gate if _SMALL_SHARED & one.core else like
+        like = one if _SMALL_SHARED & one.core else like
         small |= _SMALL_SHARED & one.core
     small -= refused
     if judged.gate is not arms[-1] or not out or not small:
@@ -187,11 +192,14 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
     if judged.sets.guessed and not _spelled_out(_asked(context, judged)):
         return None  # a number that is only called like a device may be another's, whose code these chips run
     reason = f"there is an arm for {plain(small)}, and what runs there runs on {plain(out)}; here it ends in an error"
+    twins = ChipSet.union(siblings(chip) for chip in out) - out
+    like = next((one for one in context.within(judged) if one.gate in arms and twins & one.core), like)
     closed = _closed_in_device_code(context, judged, out)
     if closed is not None:
         return Kept(out, "note", "low", f"{reason}, and so does its device code", closed, at=judged.gate.no.at)
-    arm = RelatedSpan(judged.module, like.at, f"the arm for {plain(small)}")
-    return Kept(out, "warning", "medium", reason, arm, at=judged.gate.no.at)
+    told = RelatedSpan(judged.module, like.gate.at, f"the arm for {plain(small)}")
+    why = f"the arms give numbers, and those of {plain(out)} are not known" if _is_literal(like.gate.yes.value) else ""
+    return Kept(out, "warning", "medium", reason, told, at=judged.gate.no.at, arm=like, unmended=why)
 
 
 def _closed_in_device_code(context: Context, judged: Judged, out: ChipSet) -> RelatedSpan | None:
@@ -422,7 +430,9 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
         return None  # who skips a test knows for which generation it is
     if _stops_at_hopper(context, judged, out):
         reason = f"it stops at {plain(judged.admitted)}, and what runs on 8.6 and 8.9 runs on {plain(out)}"
-        return Kept(out, "warning", "medium", reason, repeated=True)
+        asked = judged.gate.kind in ANSWERS or judged.other.ends == "return"  # whom it answers is not seen
+        why = f"whether what is asked about is built for {plain(out)} is not shown here" if asked else ""
+        return Kept(out, "warning", "medium", reason, repeated=True, unmended=why)
     an_arm_each = judged.gate.kind == "condition" and not judged.denies and refuses(judged.other)
     if judged.core & _DATACENTER and judged.core & _HOPPER and an_arm_each and not judged.other.rest:
         return Kept(out, "note", "low", f"the generations have an arm each, and {plain(out)} an error")
@@ -552,8 +562,22 @@ def draft(judged: Judged, kept: Kept) -> Draft:
         advice=f"admit {out}, or say in a comment why it does not run there" if kept.severity != "note" else _OPEN,
         related=(kept.related,) if kept.related else (),
         cause=(judged.module.path, judged.gate.text) if kept.repeated else None,
+        remedy=_remedy(judged, kept) if kept.severity != "note" else None,
         claims=(kept.claimed or behind(judged, out, works=True),),
     )
+
+
+def _remedy(judged: Judged, kept: Kept) -> Remedy | NoFix:
+    """The same test, or an arm of its chain, for these chips too."""
+    one, out = kept.arm or judged, kept.chips
+    if kept.unmended:
+        return NoFix(kept.unmended)
+    if judged.module.language != "python":
+        return NoFix(f"which test is to let {plain(out)} in, and where it asks again, is for a person to say")
+    chips = one.core - out if one.denies else one.core | out
+    evidence = f"what runs for {plain(one.admitted)} here is for {plain(out)} too"
+    how: Mending = "test" if ChipSet.union(siblings(chip) for chip in out) - out & one.core else "admit"
+    return Remedy(how, chips, evidence=evidence, unsafe=_NEVER_RUN, at=one.at if kept.arm else None)
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -571,6 +595,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             message=f'keeps {plain(out)} out: without a comma "{names[0]}" "{names[1]}" is the one string "{one.name}"',
             label=says,
             advice="put the comma",
+            remedy=Remedy("comma", out, evidence=f'"{names[0]}" and "{names[1]}" are chips, and {says}'),
             claims=(Claimed(claims.other(says, out & context.targets), one.at, module),),
         )
 

@@ -334,6 +334,11 @@ def _remedy(
 ) -> Remedy | NoFix:
     """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
     held, lost = (missing, test) if judged.denies else (test, missing)
+    tables = (str(node.args[-1]) for node in walk(judged.gate.test) if node.op == "var")
+    if any(map(_TENSOR_MEMORY.search, tables)):
+        return NoFix(
+            f"a row for {plain(held)} in a table of tensor memory is wrong itself: {plain(held | lost)} have none"
+        )
     chips = judged.core | missing if names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     if refuses(judged.other) and names_members(judged) and not admitted and old_library(judged) is None:

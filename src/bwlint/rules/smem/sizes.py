@@ -14,18 +14,20 @@ from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, THEIRS, fitting, meant
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import file_operations
 from bwlint.judging.path_conditions import Answers, Left, satisfiable
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import HANDLER, Module, Operation, Path
-from bwlint.model.findings import Confidence, Severity
+from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.model.kinds import OperationKind
 from bwlint.rules.smem import RULE
 from bwlint.sources.tree import package_root, project_folder
 from bwlint.world.gates import TEST_FILE, Judged
 
 MAX_PICKS = 48
+_ROW = NoFix("whether the row counts what a block or what a multiprocessor has is for a person to say")
+_FACT = "every row of the table is what its chip gives one block"
 _SHARED = re.compile(r"\bsmem\b(?!\])|shared.?mem", re.I)
 """A comment that speaks of shared memory; the name of the rule in brackets does not."""
 
@@ -314,6 +316,7 @@ def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft
                 claimed=Claimed(claims.shared("dynamic", size * unit, ChipSet.joining([chip])), at or table.at),
                 severity="warning",
                 confidence="high",
+                remedy=_ROW,
             )
     missing = without_rows(context, table)
     if not missing:
@@ -332,6 +335,7 @@ def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft
         severity="warning" if asked else "note",
         confidence="medium",
         related=tuple(RelatedSpan(module, one.at, "raises where there is no row") for one in asked[:1]),
+        remedy=Remedy("rows", missing, evidence=_FACT, at=table.at),
     )
 
 
@@ -399,6 +403,7 @@ def drafted(
     confidence: Confidence,
     related: tuple[RelatedSpan, ...] = (),
     judged: Judged | None = None,
+    remedy: Remedy | NoFix | None = None,
 ) -> Draft:
     admitted = judged.admitted if judged is not None else chips
     return Draft(
@@ -410,6 +415,7 @@ def drafted(
         label=label,
         advice=advice,
         related=related,
+        remedy=remedy,
         claims=(claimed,),
         rests_on=(judged.gate,) if judged is not None else (),
     )
@@ -474,6 +480,7 @@ def _lookup(context: Context, module: Module, one: Operation) -> Iterator[Draft]
                     severity="warning",
                     confidence="medium",
                     related=(RelatedSpan(other, table.at, "the table"),),
+                    remedy=Remedy("rows", missing, evidence=_FACT, at=table.at, home=other),
                 )
 
 

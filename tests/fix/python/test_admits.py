@@ -1,0 +1,87 @@
+"""Tests that another generation is let through, with their words and the later tests that have to go with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Project
+
+HEAD = "import torch\n\n\ndef run(x):\n    major = torch.cuda.get_device_capability()[0]\n"
+FLAT = HEAD.replace("[0]", "").replace("major", "cap")
+
+OPENED = [
+    (  # an assert, its words, and the arm for 8.x below it
+        HEAD + '    assert major == 8 or major == 9, "only sm80 and sm90 are supported"\n'
+        "    if major == 8:\n        return ampere(x)\n    return hopper(x)\n",
+        HEAD + '    assert major in (8, 9, 12), "only sm80, sm90 and sm12x are supported"\n'
+        "    if major in (8, 12):\n        return ampere(x)\n    return hopper(x)\n",
+    ),
+    (  # the end of a chain: the arm of 8.9
+        FLAT
+        + "    if cap == (8, 0):\n        return a100(x)\n    elif cap in [(8, 6), (8, 9)]:\n        return small(x)\n"
+        '    else:\n        raise ValueError("no kernel")\n',
+        FLAT + "    if cap == (8, 0):\n        return a100(x)\n    elif cap in [(8, 6), (8, 9), (12, 0), (12, 1)]:\n"
+        '        return small(x)\n    else:\n        raise ValueError("no kernel")\n',
+    ),
+    (
+        HEAD + "    if major not in (8, 9, 10):\n"
+        '        raise RuntimeError("built for 8.x, 9.x, 10.x")\n    return go(x)\n',
+        HEAD + "    if major not in (8, 9, 10, 12):\n"
+        '        raise RuntimeError("built for 8.x, 9.x, 10.x, 12.x")\n    return go(x)\n',
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), OPENED)
+def test_what_belongs_together_is_one_edit(project: Project, before: str, after: str) -> None:
+    assert project({"m.py": before}).fixes("excluded") == [("unsafe", after)]
+
+
+REFUSED = [
+    (  # 9.0 apart from 10.x, and nobody says where 12.x goes
+        HEAD + "    assert major in (8, 9, 10)\n    if major >= 9:\n        return tma(x)\n    return old(x)\n",
+        "parts those that get here today",
+    ),
+    (
+        HEAD + "    if major == 8:\n        return 4, 2\n    elif major == 9:\n        return 8, 8\n"
+        '    else:\n        raise ValueError("unknown")\n',
+        "the arms give numbers, and those of 12.x are not known",
+    ),
+    (
+        "import torch\n\n\nclass Op(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        major = torch.cuda.get_device_capability()[0]\n"
+        "        assert major == 8 or major == 9, 'only sm80 and sm90'\n        ctx.major_version = major\n"
+        "        if major == 8:\n            return go(x)\n        return go90(x)\n\n"
+        "    @staticmethod\n    def backward(ctx, x):\n"
+        "        if ctx.major_version == 8:\n            return back(x)\n        return back90(x)\n",
+        "has to be opened with it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED)
+def test_a_part_that_is_not_mended_leaves_all_as_it_is(project: Project, text: str, reason: str) -> None:
+    checked = project({"m.py": text})
+    (refused,) = checked.refusals("excluded")
+    assert reason in refused and not checked.fixes("excluded")
+
+
+def test_a_list_of_targets_gets_all_names_of_the_generation(project: Project) -> None:
+    text = 'check_value_in(\n    arch,\n    [\n        "sm_90",\n        "sm_90a",\n        "sm_100a",\n    ],\n    "arch",\n)\n'
+    added = "".join(f'        "sm_{name}",\n' for name in ("120", "120a", "121", "121a"))
+    after = text.replace('"sm_100a",\n', '"sm_100a",\n' + added)
+    assert project({"m.py": text}).fixes("excluded") == [("unsafe", after)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "ARCHS = [\n    'sm_90a'\n    'sm_120a',\n    'sm_121a',\n]\n",
+            "ARCHS = [\n    'sm_90a',\n    'sm_120a',\n    'sm_121a',\n]\n",
+        ),
+        ("ARCHS = {'10.0' '12.0', '12.1'}  # all\n", "ARCHS = {'10.0', '12.0', '12.1'}  # all\n"),
+    ],
+)
+def test_the_comma_is_put(project: Project, before: str, after: str) -> None:
+    assert project({"m.py": before}).fixes("excluded") == [("safe", after)]
