@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bwlint.chips import Chip, ChipSet, group, words
-from bwlint.chips.mentions import mentioned
+from bwlint.chips.mentions import SIZE, mentioned
 from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
@@ -27,6 +27,7 @@ from bwlint.sources.read import SourceText
 _NAME = rf"(?<![A-Za-z0-9_])({IN_WORDS}){{major}}{{minor}}(?P<suffix>{SUFFIX})(?![A-Za-z0-9_])"
 _CAPABILITY = r"(capabilit(?:y|ies)(?: of)? )(?P<suffix>)(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
 """A release of CUDA may be called 12.0 too."""
+_KIB = 1024
 _DEMAND = re.compile(words.said("demand"), re.I)
 _Hit = tuple[int, int, str]
 """From where to where other words are to stand, and which."""
@@ -39,15 +40,27 @@ def mend(job: Job) -> Fix | NoFix:
     wording = {"python": reworded, "cuda": reworded_in_cpp}.get(module.language)
     if wording is None:
         return NoFix("texts of files of this kind are not rewritten")
-    edits = wording(job.source, module.path, job.at, remedy.chips)
+    edits = _sized(job) if remedy.amount else wording(job.source, module.path, job.at, remedy.chips)
     if isinstance(edits, NoFix):
         return edits
     if _tests(module) != _tests(edited_module(module, apply(job.source, edits))):
         return NoFix("the edit would change a test")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
-    title = f"Name {plain(remedy.chips)} in the text: write `{edits[0].text}`"
+    what = "Give the memory of" if remedy.amount else "Name"
+    title = f"{what} {plain(remedy.chips)} in the text: write `{edits[0].text}`"
     proof = Proof(admitted, certain, admitted, certain, job.evidence)
     return Fix(job.applicability, "text", title, edits, proof)
+
+
+def _sized(job: Job) -> tuple[Edit, ...] | NoFix:
+    """The edit of the KiB that a text gives."""
+    text = SourceText(job.source)
+    start, end = text.bounds(text.region(*job.at))
+    found = list(SIZE.finditer(job.source, start, end))
+    size = str(job.remedy.amount // _KIB)
+    if len(found) != 1 or len(size) != len(found[0]["kib"]):
+        return NoFix("the number does not stand where the text was read")
+    return (between(text, job.module.path, *found[0].span("kib"), size),)
 
 
 def reworded(source: str, path: str, span: Span, chips: ChipSet) -> tuple[Edit, ...] | NoFix:

@@ -67,7 +67,8 @@ def test_a_part_that_is_not_mended_leaves_all_as_it_is(project: Project, text: s
 
 
 def test_a_list_of_targets_gets_all_names_of_the_generation(project: Project) -> None:
-    text = 'check_value_in(\n    arch,\n    [\n        "sm_90",\n        "sm_90a",\n        "sm_100a",\n    ],\n    "arch",\n)\n'
+    names = "".join(f'        "sm_{name}",\n' for name in ("90", "90a", "100a"))
+    text = f'check_value_in(\n    arch,\n    [\n{names}    ],\n    "arch",\n)\n'
     added = "".join(f'        "sm_{name}",\n' for name in ("120", "120a", "121", "121a"))
     after = text.replace('"sm_100a",\n', '"sm_100a",\n' + added)
     assert project({"m.py": text}).fixes("excluded") == [("unsafe", after)]

@@ -188,6 +188,8 @@ def _ends_alike(judged: Judged) -> bool:
     if yes is None or no is None or yes == no or yes.end_line - yes.line != no.end_line - no.line:
         return False  # what stands in one place for both is no way of its own
     lines = (Texts().source(judged.module.path) or "").split("\n")
+    if len(lines) < max(yes.end_line, no.end_line):
+        return False  # the file of an edit that is not written yet
     told = [lines[at.line - 1 : at.end_line] for at in (yes, no)]
     for part, at in zip(told, (yes, no), strict=True):
         part[-1] = part[-1][: at.end_column]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import NONE, Chip, ChipSet, TargetSet
+from bwlint.chips import EVERY, NONE, Chip, ChipSet, TargetSet, spelling
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import kib, plain
 from bwlint.judging import claims
@@ -274,8 +274,19 @@ def _whole(one: Asked, chips: ChipSet, size: int) -> Draft:
         label="a multiprocessor's size",
         advice="take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
         claim=claims.shared("dynamic", size, chips),
-        remedy=_block_size(chips, one.operation.at),
+        remedy=_block_size(chips, one.operation.at, _sister(one)),
     )
+
+
+def _sister(one: Asked) -> str:
+    """The constant that is called after another chip and is what one block of that may have; "" where there is none."""
+    alike = spelling.numberless(one.operation.name)
+    for other in one.module.operations if alike is not None else ():
+        if other.kind == "capacity" and other.name != one.operation.name and spelling.numberless(other.name) == alike:
+            sizes = [chip.smem_per_block_optin for chip in EVERY if chip.joined in spelling.numbers(other.name)]
+            if sizes and all(amount.args == (size,) for amount in other.amounts for size in sizes):
+                return other.name
+    return ""
 
 
 def _budget(one: Asked, chips: ChipSet, size: int) -> Draft:
@@ -291,16 +302,17 @@ def _budget(one: Asked, chips: ChipSet, size: int) -> Draft:
     )
 
 
-def _block_size(chips: ChipSet, at: Span) -> Remedy | NoFix:
-    """The limit of a block in place of the size of a multiprocessor, where the chips agree on it."""
+def _block_size(chips: ChipSet, at: Span, sister: str = "") -> Remedy | NoFix:
+    """The limit of a block in place of the size of a multiprocessor, where the chips agree on it. It is what is meant
+    where `sister` is that of another chip.
+    """
     limits = {chip.smem_per_block_optin or 0 for chip in chips}
     if len(limits) != 1:
         return NoFix("these chips have limits of their own")
     (most,) = limits
-    doubt = "the multiprocessor's size may be meant"
-    return Remedy(
-        "size", chips, evidence=f"{plain(chips)} give one block {most} bytes", unsafe=doubt, amount=most, at=at
-    )
+    doubt = None if sister else "the multiprocessor's size may be meant"
+    told = f"{plain(chips)} give one block {most} bytes" + (f", and `{sister}` is a block's too" if sister else "")
+    return Remedy("size", chips, evidence=told, unsafe=doubt, amount=most, at=at)
 
 
 def _is_multiprocessor(size: int, chip: Chip) -> bool:
