@@ -98,13 +98,11 @@ def propose(job: Job) -> Fix | NoFix:
     if job.remedy.at is not None and job.remedy.how in ("test", "admit"):  # another arm of the chain
         job = replace(job, judged=next((one for one in job.context.beside(job.module) if one.at == job.at), None))
     fix = mended(job)
-    if isinstance(fix, NoFix):
-        return fix
-    if fix.kind == "admit":
+    if isinstance(fix, Fix) and fix.kind == "admit":
         from bwlint.fix.opened import whole
 
-        return whole(job, fix)
-    if fix.applicability == "unsafe":
+        fix = whole(job, fix)
+    if isinstance(fix, NoFix) or fix.applicability == "unsafe":
         return fix
     from bwlint.fix.safety import settled
 

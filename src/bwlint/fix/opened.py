@@ -6,7 +6,7 @@ mended, none is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet, group
@@ -16,7 +16,7 @@ from bwlint.fix import Job, mended
 from bwlint.fix.python.syntax import between
 from bwlint.fix.safety import new_finding
 from bwlint.judging.behind import kept_out
-from bwlint.judging.drafts import DraftPlace, Remedy
+from bwlint.judging.drafts import DraftPlace
 from bwlint.model.expr import walk
 from bwlint.model.facts import Prose
 from bwlint.model.findings import Edit, Fix, NoFix
@@ -30,14 +30,52 @@ _AND = re.compile(r",?\s+(?:and|or|&)\s+")
 
 
 def whole(job: Job, fix: Fix) -> Fix | NoFix:
-    """The fix with the edits that belong to it; `NoFix` says which of them cannot be made."""
-    judged = job.judged
-    if judged is None or judged.module.language != "python":
+    """The fix with the edits that belong to it, and with those of the same test elsewhere in the file, which is told
+    with it; `NoFix` says which of them cannot be made.
+    """
+    if job.judged is None or job.module.language != "python":
         return fix
+    edits: list[Edit] = []
+    jobs = ((job, fix), *_repeated(job))
+    together = {one.judged.gate.qualname.rpartition(".")[2] for one, _ in jobs if one.judged is not None}
+    for one, part in jobs:
+        found = part if isinstance(part, NoFix) else _parts(one, part, together)
+        if isinstance(found, NoFix):
+            line = one.at[0]
+            return (
+                found if one is job else NoFix(f"the same test at line {line} cannot be mended with it: {found.reason}")
+            )
+        edits += found
+    fix = replace(fix, edits=tuple(dict.fromkeys(edits)))
+    new = new_finding(job, fix)
+    return fix if new is None else NoFix(new)
+
+
+def _repeated(job: Job) -> Iterator[tuple[Job, Fix | NoFix]]:
+    """The same test in other places of the file."""
+    places = [one.at for one in job.draft.related if one.rule == job.draft.rule.name and one.module is job.module]
+    gained = job.remedy.chips - job.judged.core if job.judged is not None else job.remedy.chips
+    for other in job.context.beside(job.module) if job.remedy.at is None else ():
+        if other.at in places:
+            theirs = _asking(job, other, other.core - job.draft.place.admitted if other.denies else other.core | gained)
+            yield theirs, mended(theirs)
+
+
+def _asking(job: Job, judged: Judged, chips: ChipSet) -> Job:
+    """The same for another test."""
+    remedy = replace(job.remedy, how="admit", chips=chips, at=None)
+    draft = replace(job.draft, place=DraftPlace.of_gate(judged), remedy=remedy)
+    return replace(job, draft=draft, remedy=remedy, judged=judged)
+
+
+def _parts(job: Job, fix: Fix, together: Collection[str]) -> tuple[Edit, ...] | NoFix:
+    """The edits of a fix with those of the words and of the later tests of its function or class."""
+    judged = job.judged
+    assert judged is not None
     before, after = ChipSet.of(*fix.proof.before_may), ChipSet.of(*fix.proof.after_may)
     new = before - after if judged.denies else after - before
     like = _SMALL_SHARED & judged.admitted or judged.admitted
-    if (stopped := kept_out(job.context, judged, like, new) or _handed_on(job, judged)) is not None:
+    if (stopped := kept_out(job.context, judged, like, new, together) or _handed_on(job, judged)) is not None:
         return NoFix(stopped)
     edits = list(fix.edits)
     for text in judged.other.texts if not judged.other.rest else ():
@@ -53,9 +91,7 @@ def whole(job: Job, fix: Fix) -> Fix | NoFix:
         if isinstance(part, NoFix):
             return part
         edits += part.edits if part is not None else ()
-    fix = replace(fix, edits=tuple(dict.fromkeys(edits)))
-    found = new_finding(job, fix)
-    return fix if found is None else NoFix(found)
+    return tuple(edits)
 
 
 def _later(job: Job, judged: Judged) -> Iterator[Judged]:
@@ -94,9 +130,7 @@ def _beside(job: Job, judged: Judged, other: Judged, new: ChipSet) -> Fix | NoFi
         return None if new <= core and all(str(chip.major) in other.gate.text for chip in new) else told
     if (like <= core and new <= core) or not (like | new) & core:
         return None
-    remedy = Remedy("admit", core | new, evidence=job.remedy.evidence, unsafe=job.remedy.unsafe)
-    draft = replace(job.draft, place=DraftPlace.of_gate(other), remedy=remedy)
-    part = mended(Job(job.context, draft, remedy, other, job.root, job.source)) if like <= core else told
+    part = mended(_asking(job, other, core | new)) if like <= core else told
     return part if isinstance(part, Fix) else told
 
 

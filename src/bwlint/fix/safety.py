@@ -139,8 +139,10 @@ def _again(job: Job, fix: Fix, severity: Severity | None = None) -> str | None:
     least = SEVERITIES.index(severity or job.draft.severity)
     before = Counter(map(_key, _said(context, module, is_edited=False)))
     drafts = (one for one in _said(context, edited, is_edited=True) if SEVERITIES.index(one.severity) >= least)
-    # what else there is to say of a guard was there before, behind the graver fault
+    # what else there is to say of a guard was there before, behind the graver fault; the needs are those of yesterday
+    opened = _opened(job, fix)
     after = Counter(_key(one) for one in drafts if one.rule == job.draft.rule or not _is_guard(job, one))
+    after = Counter({key: count for key, count in after.items() if not any(f"`{name}`" in key[2] for name in opened)})
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
         return "the finding would still be there"
     new = next(iter(after - before), None)
@@ -151,6 +153,14 @@ def _again(job: Job, fix: Fix, severity: Severity | None = None) -> str | None:
 def new_finding(job: Job, fix: Fix) -> str | None:
     """What else would be found in the edited file, notes too, or the same again."""
     return _again(job, fix, "note")
+
+
+def _opened(job: Job, fix: Fix) -> set[str]:
+    """The functions in which an edit lets chips in: what knew them as closed says so still."""
+    lines = [edit.region.line for edit in fix.edits if edit.path == job.module.path and fix.kind == "admit"]
+    gates = (one.gate for one in job.context.beside(job.module))
+    held = (gate for gate in gates if any(gate.at.line <= line <= gate.at.end_line for line in lines))
+    return {gate.qualname.rpartition(".")[2] for gate in held}
 
 
 def _said(context: Context, module: Module, *, is_edited: bool) -> tuple[Draft, ...]:

@@ -7,7 +7,7 @@ definition that the working side may come to, and for everybody who asks a flag,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import PurePath
 
 from bwlint.chips import EVERY, NONE, ChipSet
@@ -36,8 +36,12 @@ MAX_CALLERS = 40
 """How many functions that lead to one gate are looked at."""
 
 
-def kept_out(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> str | None:
-    """What behind a gate is for some of `held` and not for all of `missing`, as a sentence; None: nothing."""
+def kept_out(
+    context: Context, judged: Judged, held: ChipSet, missing: ChipSet, mended: Collection[str] = ()
+) -> str | None:
+    """What behind a gate is for some of `held` and not for all of `missing`, as a sentence; None: nothing. `mended` are
+    functions that are opened with it.
+    """
     users = [judged, *askers(context, judged)] if is_asked(judged) else [judged]
     for entry in _decorated(judged):
         if (pinned := _pinned(context, judged.module, entry, held, missing)) is not None:
@@ -45,7 +49,7 @@ def kept_out(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) 
     for user in users:
         for use in handed_out(user.working):
             name = use.name.rpartition(".")[2]
-            if name == judged.gate.qualname.rpartition(".")[2]:
+            if name in (judged.gate.qualname.rpartition(".")[2], *mended):
                 continue  # what the list is in knows it from the list
             for proof in context.evidence.shown(user.module, use):
                 if held & proof.legal and missing - proof.legal:

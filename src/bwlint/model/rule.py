@@ -17,8 +17,7 @@ class RuleTraits:
     `concerns` is whether findings are about chips that are let in, or that are kept out, by what stands there: where no
     such chip gets, they are notes. `asks_builds` is true of rules that look at flags of a build, which are named after
     targets; `asks_choices` of rules that look at what is done for a text that the device picked elsewhere,
-    `asks_handed` of rules that look at what functions of other files do with what they are handed. `unmended` says why
-    a finding that has no remedy is for a person to mend.
+    `asks_handed` of rules that look at what functions of other files do with what they are handed.
     """
 
     name: str
@@ -30,4 +29,3 @@ class RuleTraits:
     asks_builds: bool = False
     asks_choices: bool = False
     asks_handed: bool = False
-    unmended: str = ""

@@ -18,11 +18,7 @@ from bwlint.model.kinds import LISTED, UNASKED, Language
 from bwlint.model.rule import RuleTraits
 from bwlint.world.gates import Judged, operands
 
-RULE = RuleTraits(
-    "constant-test",
-    explains=1,
-    unmended="joined otherwise, the test changes on chips that it does not name: what it is to say is for its author",
-)
+RULE = RuleTraits("constant-test", explains=1)
 _NAMED = frozenset({"function", "import"})
 
 

@@ -15,7 +15,7 @@ from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.facts import Module
 from bwlint.model.rule import RuleTraits
 
-RULE = RuleTraits("launch-bounds", unmended="fewer threads or registers for a block are a choice")
+RULE = RuleTraits("launch-bounds")
 _OF_AMD = re.compile(r"(?i)rocm|(?<![a-z])(?:hip|amd)(?![a-z])")
 
 

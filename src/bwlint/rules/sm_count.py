@@ -21,9 +21,7 @@ from bwlint.model.kinds import BRANCHES
 from bwlint.model.rule import RuleTraits
 from bwlint.world.gates import Judged
 
-RULE = RuleTraits(
-    "sm-count", explains=8, notes_stand_apart=True, unmended="what stands for the number on other chips is a choice"
-)
+RULE = RuleTraits("sm-count", explains=8, notes_stand_apart=True)
 _OURS = group("consumer-blackwell")
 _SERVER = group("datacenter-blackwell")
 _PEAK = re.compile(r"(?:tensor_?cores?|tc)\w{0,20}_(?:t?flops|tops)|(?:t?flops|tops)\w{0,20}_tensor_?cores?", re.I)

@@ -16,10 +16,7 @@ from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.facts import Module
 from bwlint.model.rule import RuleTraits
 
-RULE = RuleTraits(
-    "unchecked-launch",
-    unmended="which check the project puts around such calls, and what follows where one fails, is for it to say",
-)
+RULE = RuleTraits("unchecked-launch")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".ipp")
 
 

@@ -16,9 +16,7 @@ from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.facts import Module
 from bwlint.model.rule import RuleTraits
 
-RULE = RuleTraits(
-    "unified-memory", unmended="what stands in for the answer, the host's memory or a part of it, is a choice"
-)
+RULE = RuleTraits("unified-memory")
 _SHARED = group("memory-of-the-host")
 
 

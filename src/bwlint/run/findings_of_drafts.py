@@ -272,9 +272,10 @@ class _ReportedFile:
         return tuple(found)
 
     def _fix(self, draft: Draft, judged: Judged | None) -> Fix | NoFix | None:
-        remedy, unmended = draft.remedy, draft.rule.unmended
-        if remedy is None and unmended and draft.severity != "note":
-            return NoFix(unmended)
+        remedy = draft.remedy
+        if remedy is None and draft.severity != "note":
+            _, found, why = catalog.lookup(draft.rule.name).fix.rpartition("none: ")
+            return NoFix(why.rstrip(".")) if found else None
         if not isinstance(remedy, Remedy):
             return remedy
         if not self.proofs.wanted(draft, len(self.text.source), self.analysis.context.proved.total()):

@@ -71,7 +71,23 @@ def test_a_list_of_targets_gets_all_names_of_the_generation(project: Project) ->
     text = f'check_value_in(\n    arch,\n    [\n{names}    ],\n    "arch",\n)\n'
     added = "".join(f'        "sm_{name}",\n' for name in ("120", "120a", "121", "121a"))
     after = text.replace('"sm_100a",\n', '"sm_100a",\n' + added)
-    assert project({"m.py": text}).fixes("excluded") == [("unsafe", after)]
+    assert project({"m.py": text}).fixes("excluded") == [("safe", after)]
+
+
+def test_the_same_list_in_other_functions_is_mended_with_it(project: Project) -> None:
+    one = '    check_value_in(get_arch(), ["sm_90", "sm_100a"], "arch")\n    return nvvm.elect_sync()\n\n\n'
+    text = f"def elect():\n{one}def elect_more():\n{one}def rest():\n    return 0\n"
+    after = text.replace('"sm_100a"', '"sm_100a", "sm_120", "sm_120a", "sm_121", "sm_121a"')
+    assert project({"m.py": text}).fixes("excluded") == [("safe", after)]
+
+
+def test_a_list_that_a_later_test_parts_is_left(project: Project) -> None:
+    text = (
+        "class Copy:\n    archs = ['sm_90', 'sm_90a', 'sm_100a']\n\n    def __post_init__(self):\n"
+        "        arch = get_arch()\n        if arch not in self.archs:\n            raise ValueError(arch)\n"
+        "        if self.two and arch[:5] == 'sm_90':\n            raise ValueError('needs two blocks')\n"
+    )
+    assert not project({"m.py": text}).fixes("excluded")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from bwlint.chips import ChipSet
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.chips.wording import plain
-from bwlint.evaluate.objects import ClassValue
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
 from bwlint.fix.python import TABLES, UNKNOWN, first_proved, rows
@@ -17,16 +16,13 @@ from bwlint.fix.python.items import behind
 from bwlint.fix.python.methods import EXACT, FAMILY
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
-from bwlint.model.expr import Expr
 from bwlint.model.findings import Edit, Fix, NoFix
 
 _LIST = (ast.List, ast.Tuple, ast.Set)
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix after which a test or list holds on the chips of the remedy, too; `NoFix` says why there is none. Nobody
-    has seen that what is behind it works there, so it is never safe.
-    """
+    """The fix after which a test or list holds on the chips of the remedy, too; `NoFix` says why there is none."""
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return NoFix("nothing here tells which test to mend")
@@ -37,12 +33,12 @@ def mend(job: Job) -> Fix | NoFix:
     if isinstance(place, NoFix):
         return place
     spelling = rows.newest if judged.gate.kind in TABLES else _proposals
-    proved = first_proved(place, (spelling,), f"{remedy.evidence or 'none'} (unsafe: {remedy.unsafe})")
+    proved = first_proved(place, (spelling,), job.evidence)
     if isinstance(proved, NoFix):
         return NoFix(f"what {plain(change.chips)} get here is for a person to write") if proved is UNKNOWN else proved
     candidate, proof = proved
     text = " ".join(candidate[0].text.split()).strip(", ")
-    return Fix("unsafe", change.kind, f"{change.title}: write `{text}`", candidate, proof)
+    return Fix(job.applicability, change.kind, f"{change.title}: write `{text}`", candidate, proof)
 
 
 def _proposals(place: ConditionPlace) -> Iterator[Candidate]:
@@ -56,7 +52,7 @@ def _proposals(place: ConditionPlace) -> Iterator[Candidate]:
     ):  # a whole `or` first
         if isinstance(node, _LIST) and node.elts:
             items = [(syntax.start(item), syntax.end(item)) for item in node.elts]
-            for added in (*_targets(place, syntax, node.elts), *_spelled(syntax, node.elts[-1], chips)):
+            for added in (*_targets(syntax, node.elts, chips), *_spelled(syntax, node.elts[-1], chips)):
                 yield behind(syntax, path, items, len(items) - 1, added)
         elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and (alike := _alike(node)):
             left, values = alike
@@ -99,7 +95,7 @@ def _alike(node: ast.BoolOp) -> tuple[ast.expr, list[ast.expr]] | None:
     return tests[0].left, [one.comparators[0] for one in tests]
 
 
-def _targets(place: ConditionPlace, syntax: Syntax, items: Sequence[ast.expr]) -> Iterator[list[str]]:
+def _targets(syntax: Syntax, items: Sequence[ast.expr], chips: ChipSet) -> Iterator[list[str]]:
     """In a list of targets by name, those of the chips with the suffixes that stand in it: `Arch.sm_120a`."""
     like = items[-1]
     if not isinstance(like, ast.Attribute) and not isinstance(getattr(like, "value", None), str):
@@ -110,12 +106,8 @@ def _targets(place: ConditionPlace, syntax: Syntax, items: Sequence[ast.expr]) -
     if len(found) < len(texts) or not any(one["suffix"] for one in found):
         return
     suffixes = dict.fromkeys(one["suffix"] for one in found)
-    targets = [(chip, suffix) for chip in place.change.chips for suffix in sorted(suffixes)]
-    written = [f"{found[-1]['head']}{chip.joined}{suffix}{found[-1]['end']}" for chip, suffix in targets]
-    yield written
-    known = place.tree.value(place.module, Expr("name", (texts[-1].partition(".")[0],))).only()
-    if isinstance(known, ClassValue):
-        yield [one for one in written if one.rpartition(".")[2] in known.body.names]
+    targets = [(chip, suffix) for chip in chips for suffix in sorted(suffixes)]
+    yield [f"{found[-1]['head']}{chip.joined}{suffix}{found[-1]['end']}" for chip, suffix in targets]
 
 
 def _spelled(syntax: Syntax, like: ast.expr, chips: ChipSet) -> Iterator[list[str]]:

@@ -4,8 +4,4 @@ from __future__ import annotations
 
 from bwlint.model.rule import RuleTraits
 
-RULE = RuleTraits(
-    "cluster",
-    explains=4,
-    unmended="to ask what fits, to take smaller clusters or to go without is a choice: multicast is software there",
-)
+RULE = RuleTraits("cluster", explains=4)

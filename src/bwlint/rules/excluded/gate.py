@@ -76,6 +76,8 @@ class Kept:
     """The test that is to let them in, where that is another one of its chain."""
     unmended: str = ""
     """Why no edit lets them in."""
+    proved: bool = False
+    """Whether what is behind it runs on every later chip, whoever wrote it."""
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -124,7 +126,7 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
         return None
     if _plain_hopper(judged):
         reason = "the list holds plain sm_90, and what runs on plain sm_90 runs on every later chip"
-        return Kept(out, "warning", "medium", reason, repeated=True)
+        return Kept(out, "warning", "medium", reason, repeated=True, proved=True)
     if ends:
         return _of_arms(context, judged, arms, out)
     exact = judged.core & _AMPERE == _LARGE_AMPERE and judged.gate.kind in BRANCHES  # 8.0 and not 8.6: joined digits
@@ -575,9 +577,10 @@ def _remedy(judged: Judged, kept: Kept) -> Remedy | NoFix:
     if judged.module.language != "python":
         return NoFix(f"which test is to let {plain(out)} in, and where it asks again, is for a person to say")
     chips = one.core - out if one.denies else one.core | out
-    evidence = f"what runs for {plain(one.admitted)} here is for {plain(out)} too"
+    evidence = kept.reason if kept.proved else f"what runs for {plain(one.admitted)} here is for {plain(out)} too"
     how: Mending = "test" if ChipSet.union(siblings(chip) for chip in out) - out & one.core else "admit"
-    return Remedy(how, chips, evidence=evidence, unsafe=_NEVER_RUN, at=one.at if kept.arm else None)
+    unsafe = None if kept.proved else _NEVER_RUN
+    return Remedy(how, chips, evidence=evidence, unsafe=unsafe, at=one.at if kept.arm else None)
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:

@@ -4,8 +4,4 @@ from __future__ import annotations
 
 from bwlint.model.rule import RuleTraits
 
-RULE = RuleTraits(
-    "p2p-atomics",
-    explains=2,
-    unmended="to ask the pair of GPUs or to keep the path to chips with NVLink is for its callers to say",
-)
+RULE = RuleTraits("p2p-atomics", explains=2)

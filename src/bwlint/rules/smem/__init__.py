@@ -4,8 +4,4 @@ from __future__ import annotations
 
 from bwlint.model.rule import RuleTraits
 
-RULE = RuleTraits(
-    "smem",
-    explains=3,
-    unmended="smaller tiles, fewer stages or a limit that the device is asked for: a choice of who knows the kernel",
-)
+RULE = RuleTraits("smem", explains=3)

@@ -13,7 +13,6 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
-from bwlint.model.findings import NoFix
 from bwlint.rules.smem import RULE
 from bwlint.world.gates import TEST_FILE, Judged
 
@@ -55,7 +54,6 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             *(RelatedSpan(arm.module, arm.at, f"for {plain(arm.on(arm.gate.yes))}") for arm in arms[1:]),
             *(RelatedSpan(one.module, one.at, f"asks for it, and keeps {plain(left)} away") for one in away),
         ),
-        remedy=NoFix(f"which limits keep the kernels of {plain(left)} small enough has to be tried there"),
         claims=(Claimed(claims.other(f"no limits are set for {plain(left)}", left), judged.at),),
         rests_on=tuple(arm.gate for arm in arms),
     )
