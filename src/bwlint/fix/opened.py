@@ -18,7 +18,7 @@ from bwlint.fix.safety import new_finding
 from bwlint.judging.behind import kept_out
 from bwlint.judging.drafts import DraftPlace
 from bwlint.model.expr import walk
-from bwlint.model.facts import Prose
+from bwlint.model.facts import Gate, Prose
 from bwlint.model.findings import Edit, Fix, NoFix
 from bwlint.model.kinds import LISTED
 from bwlint.sources.read import SourceText
@@ -94,30 +94,36 @@ def _parts(job: Job, fix: Fix, together: Collection[str]) -> tuple[Edit, ...] | 
     return tuple(edits)
 
 
+def _near(judged: Judged, gate: Gate) -> bool:
+    """Whether a test stands further down in the function of another one, or in another method of its class."""
+    name = judged.gate.qualname
+    owner = name if name in judged.module.classes else name.rpartition(".")[0]
+    if gate.qualname == name:
+        return gate.at > judged.gate.at
+    return owner in judged.module.classes and gate.qualname.startswith(f"{owner}.")
+
+
 def _later(job: Job, judged: Judged) -> Iterator[Judged]:
     """The tests that chips come to only when they are let through, and that part those that were let through before."""
     if not (refuses(judged.other) or answers_no(judged.other) or judged.gate.kind in LISTED):
         return
-    name = judged.gate.qualname
-    owner = name if name in judged.module.classes else name.rpartition(".")[0]
     for other in job.context.beside(judged.module):
-        here = other.gate.qualname == name and other.gate.at > judged.gate.at
-        of_class = owner in judged.module.classes and other.gate.qualname.startswith(f"{owner}.")
         before = judged.admitted & other.sets.live
         parted = before & other.core and before - other.core and other.gate.kind not in LISTED
-        if parted and (here or (of_class and other.gate.qualname != name)):
+        if parted and _near(judged, other.gate):
             yield other
 
 
 def _handed_on(job: Job, judged: Judged) -> str | None:
-    """A test in the same class of what the tested value was stored as, which nothing here evaluates: `ctx.major`."""
+    """A test that nothing here evaluates, of what the tested value was stored as, or by a chip's name: `ctx.major`."""
     known = [one.gate for one in job.context.beside(judged.module)]
     names = {node.args[-1] for node in walk(judged.gate.test) if node.op in ("var", "param", "name")}
     stored = re.compile("|".join(map(re.escape, names)) or "(?!)")
-    owner = f"{judged.gate.qualname.rpartition('.')[0]}."
-    for gate in judged.module.gates if owner[:-1] in judged.module.classes else ():
+    for gate in judged.module.gates:
+        if gate in known or not _near(judged, gate):
+            continue
         asks = any(node.op == "attr" and stored.search(node.args[1]) for node in walk(gate.test))
-        if asks and gate.qualname.startswith(owner) and gate not in known:
+        if asks or mentioned(gate.text).named:
             return f"line {gate.at[0]} asks `{gate.text}`, which nothing here follows: it has to be opened with it"
     return None
 
