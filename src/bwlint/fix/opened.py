@@ -12,7 +12,9 @@ from dataclasses import replace
 from bwlint.chips import ChipSet, group
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
+from bwlint.chips.words import said
 from bwlint.fix import Job, mended
+from bwlint.fix.python import origin
 from bwlint.fix.python.syntax import between
 from bwlint.fix.safety import new_finding
 from bwlint.judging.behind import kept_out
@@ -26,6 +28,7 @@ from bwlint.world.gates import Judged, answers_no, refuses
 
 _SMALL_SHARED, _AMPERE = group("small-shared"), group("ampere")
 _NAME = re.compile(r"(?:sm[ _-]?)?\d{1,3}(?:\.\d|\.?x)?", re.I)
+_DEMAND = re.compile(said("demand"), re.I)
 _AND = re.compile(r",?\s+(?:and|or|&)\s+")
 
 
@@ -35,6 +38,7 @@ def whole(job: Job, fix: Fix) -> Fix | NoFix:
     """
     if job.judged is None or job.module.language != "python":
         return fix
+    job = replace(job, judged=origin(job, job.judged))
     edits: list[Edit] = []
     jobs = ((job, fix), *_repeated(job))
     together = {one.judged.gate.qualname.rpartition(".")[2] for one, _ in jobs if one.judged is not None}
@@ -75,16 +79,18 @@ def _parts(job: Job, fix: Fix, together: Collection[str]) -> tuple[Edit, ...] | 
     before, after = ChipSet.of(*fix.proof.before_may), ChipSet.of(*fix.proof.after_may)
     new = before - after if judged.denies else after - before
     like = _SMALL_SHARED & judged.admitted or judged.admitted
-    if (stopped := kept_out(job.context, judged, like, new, together) or _handed_on(job, judged)) is not None:
+    # what a test calls is known to be for them, and may well tell them apart
+    stopped = None if judged.in_test else kept_out(job.context, judged, like, new, together)
+    if (stopped := stopped or _handed_on(job, judged)) is not None:
         return NoFix(stopped)
     edits = list(fix.edits)
     for text in judged.other.texts if not judged.other.rest else ():
-        said = _names(text.text)
-        if not said & judged.admitted or said & new or mentioned(text.text).open_ended:
+        told = _names(text.text)
+        if not told & judged.admitted or told & new or mentioned(text.text).open_ended:
             continue
         words = _named_too(job, text, new)
         if words is None:
-            return NoFix(f"the words at line {text.at[0]} name {plain(said)} alone, and want to be written anew")
+            return NoFix(f"the words at line {text.at[0]} name {plain(told)} alone, and want to be written anew")
         edits.append(words)
     for other in _later(job, judged):
         part = _beside(job, judged, other, new)
@@ -153,7 +159,8 @@ def _named_too(job: Job, text: Prose, new: ChipSet) -> Edit | None:
     found = [match for match in _NAME.finditer(words) if _names(match[0])]
     if not found or "{" in words:
         return None
-    last, joint = found[-1], words[found[-2].end() : found[-1].start()] if len(found) > 1 else " and "
+    word = " or " if _DEMAND.search(words) else " and "
+    last, joint = found[-1], words[found[-2].end() : found[-1].start()] if len(found) > 1 else word
     prefix, end = re.match(r"\D*", last[0]), ".x" if "." in last[0] else "x"
     names = [f"{prefix[0] if prefix else ''}{major}{end}" for major in sorted({chip.major for chip in new})]
     begin, written = last.end(), joint + joint.join(names)

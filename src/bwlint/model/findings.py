@@ -33,8 +33,8 @@ Category = Literal[
 ]
 Applicability = Literal["safe", "unsafe"]
 FixKind = Literal["family", "type", "text", "admit", "bound", "size", "space"]
-"""What a fix does: completes a family, mends a comparison of unlike types, mends words; and, never safe, admits another
-family, bounds an open test or drops a target, writes a smaller size, another state space."""
+"""What a fix does: completes a family, mends a comparison of unlike types, mends words, admits another family, writes
+the size that a chip has; and, never safe, bounds an open test or drops a target, writes another state space."""
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 CONFIDENCES: tuple[Confidence, ...] = ("low", "medium", "high")
