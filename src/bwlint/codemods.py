@@ -85,7 +85,9 @@ class Text(_Command):
 
 
 class Admit(_Command):
-    DESCRIPTION = "Tests that keep out chips on which what they guard works let them in (nearly all of these are unsafe)."
+    DESCRIPTION = (
+        "Tests that keep out chips on which what they guard works let them in (nearly all of these are unsafe)."
+    )
     KIND = "admit"
 
 

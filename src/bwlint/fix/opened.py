@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, group
+from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.chips.words import said
@@ -58,10 +58,11 @@ def whole(job: Job, fix: Fix) -> Fix | NoFix:
 def _repeated(job: Job) -> Iterator[tuple[Job, Fix | NoFix]]:
     """The same test in other places of the file."""
     places = [one.at for one in job.draft.related if one.rule == job.draft.rule.name and one.module is job.module]
-    gained = job.remedy.chips - job.judged.core if job.judged is not None else job.remedy.chips
+    core, chips = job.judged.core if job.judged is not None else NONE, job.remedy.chips
+    moved = (core | chips) - (core & chips)
     for other in job.context.beside(job.module) if job.remedy.at is None else ():
         if other.at in places:
-            theirs = _asking(job, other, other.core - job.draft.place.admitted if other.denies else other.core | gained)
+            theirs = _asking(job, other, other.core - moved if other.denies else other.core | moved)
             yield theirs, mended(theirs)
 
 

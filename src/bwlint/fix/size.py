@@ -92,7 +92,7 @@ def _prove(job: Job, index: int, text: str) -> Proof | NoFix:
         if sizes[0] != sizes[1] and sizes != (was, asked):  # the launch asks for what the opt-in does
             return NoFix(f"the edit would change the size at line {old.at[0]}")
     if any(lane != remedy.amount for lanes in asked for lane in _on(lanes, native)):
-        return NoFix("the edited size would not be as wanted")
+        return NoFix("the size is one of several that the program picks from: which is for these chips is not seen")
     if said := _gates(before, module, after, edited):
         return said
     old_size = sorted({str(lane) for lanes in was for lane in _on(lanes, native)})

@@ -52,6 +52,7 @@ _QUESTION = re.compile(words.said("support"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NUMBERED = re.compile(rf"{IN_NAMES}[0-9]+")
 _FULL_NAME = re.compile(r"(?i)(?:^|_)(?:compute_?capability|sm_?version|cuda_?arch)(?:_|$)")
+_OTHERS_TOO = "8.6 and 8.9 are left out with them: which chips it is for is for a person to say"
 _NEVER_RUN = "nothing here has run there"
 _MOST_TESTS = 8
 """Definitions that are looked through for what a function asks."""
@@ -257,7 +258,7 @@ def _spelled_out(asked: Iterator[Expr]) -> bool:
 def _of_ampere(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     reason = "an exact 8.0 leaves out 8.6, 8.9 and 12.x, which run the same mma.sync code"
     if context.near_tcgen05(judged) and not judged.gate.yes.tuning:
-        return Kept(out, "warning", "medium", f"{reason}; the file's other path is tcgen05")
+        return Kept(out, "warning", "medium", f"{reason}; the file's other path is tcgen05", unmended=_OTHERS_TOO)
     tuned = judged.gate.yes.tuning or _is_literal(judged.gate.yes.value)
     return None if tuned and not answers_no(judged.gate.no) else Kept(out, "note", "low", reason)
 
@@ -576,8 +577,12 @@ def _remedy(judged: Judged, kept: Kept) -> Remedy | NoFix:
         return NoFix(kept.unmended)
     if judged.module.language != "python":
         return NoFix(f"which test is to let {plain(out)} in, and where it asks again, is for a person to say")
-    chips = one.core - out if one.denies else one.core | out
-    evidence = kept.reason if kept.proved else f"what runs for {plain(one.admitted)} here is for {plain(out)} too"
+    chips = one.core - out if one.denies and not kept.arm else one.core | out
+    evidence = (
+        kept.reason
+        if kept.proved
+        else f"what runs for {plain(one.core if kept.arm else one.admitted)} here is for {plain(out)} too"
+    )
     how: Mending = "test" if ChipSet.union(siblings(chip) for chip in out) - out & one.core else "admit"
     unsafe = None if kept.proved else _NEVER_RUN
     return Remedy(how, chips, evidence=evidence, unsafe=unsafe, at=one.at if kept.arm else None)
