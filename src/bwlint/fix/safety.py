@@ -128,7 +128,7 @@ def _again(job: Job, fix: Fix, severity: Severity | None = None) -> str | None:
     module, context = job.module, job.context
     embedded = module.path.endswith(".py") != (module.language == "python")
     # what stands in other files was judged by its own proof
-    others = job.remedy.how in ("carry", "wrapper") or all(edit.path != module.path for edit in fix.edits)
+    others = job.remedy.how in ("carry", "wrapper") or job.remedy.home is not None
     if others or module.path not in context.judged or embedded:
         return None
     text = apply(job.source, (edit for edit in fix.edits if edit.path == module.path))

@@ -71,7 +71,7 @@ def test_a_list_of_targets_gets_all_names_of_the_generation(project: Project) ->
     text = f'check_value_in(\n    arch,\n    [\n{names}    ],\n    "arch",\n)\n'
     added = "".join(f'        "sm_{name}",\n' for name in ("120", "120a", "121", "121a"))
     after = text.replace('"sm_100a",\n', '"sm_100a",\n' + added)
-    assert project({"m.py": text}).fixes("excluded") == [("safe", after)]
+    assert project({"m.py": text}).fixes("excluded") == [("unsafe", after)]  # nothing of the file comes after it
 
 
 def test_the_same_list_in_other_functions_is_mended_with_it(project: Project) -> None:
@@ -102,3 +102,8 @@ def test_a_list_that_a_later_test_parts_is_left(project: Project) -> None:
 )
 def test_the_comma_is_put(project: Project, before: str, after: str) -> None:
     assert project({"m.py": before}).fixes("excluded") == [("safe", after)]
+
+
+@pytest.mark.parametrize("name", ["CUDA_ARCHS", "BUILD_TARGETS", "nvcc_archs"])
+def test_a_list_that_a_build_may_read_is_for_a_person(project: Project, name: str) -> None:
+    assert not project({"m.py": f'{name} = ["sm_90", "sm_100"]\n'}).fixes("excluded")

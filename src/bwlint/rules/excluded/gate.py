@@ -53,6 +53,8 @@ _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NUMBERED = re.compile(rf"{IN_NAMES}[0-9]+")
 _FULL_NAME = re.compile(r"(?i)(?:^|_)(?:compute_?capability|sm_?version|cuda_?arch)(?:_|$)")
 _OTHERS_TOO = "8.6 and 8.9 are left out with them: which chips it is for is for a person to say"
+_OF_BUILDS = "whether a build reads the list, and with which toolkits, is for a person to say"
+_BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target|build|compile", re.I)
 _NEVER_RUN = "nothing here has run there"
 _MOST_TESTS = 8
 """Definitions that are looked through for what a function asks."""
@@ -127,7 +129,9 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
         return None
     if _plain_hopper(judged):
         reason = "the list holds plain sm_90, and what runs on plain sm_90 runs on every later chip"
-        return Kept(out, "warning", "medium", reason, repeated=True, proved=True)
+        checked = judged.gate.kind != "list" or judged.gate.yes.at is not None  # code goes on only where it holds
+        why = _OF_BUILDS if _BUILD.search(judged.gate.name) and not checked else ""
+        return Kept(out, "warning", "medium", reason, repeated=True, proved=checked, unmended=why)
     if ends:
         return _of_arms(context, judged, arms, out)
     exact = judged.core & _AMPERE == _LARGE_AMPERE and judged.gate.kind in BRANCHES  # 8.0 and not 8.6: joined digits
