@@ -267,6 +267,22 @@ def test_what_no_compiler_knows_does_not_compile_at_run_time() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (
+            "Requires-Dist: X_cu12==1.0",
+            "no ready device code; it compiles at run time (Triton); its device code may be in X_cu12==1.0, which it"
+            " requires: inspect that too",
+        ),
+        ("Requires-Dist: X_cu12>=1.0", "no ready device code; it compiles at run time (Triton)"),
+        ("Requires-Dist: y==1.0", "no ready device code; it compiles at run time (Triton)"),
+    ],
+)
+def test_a_part_in_a_wheel_of_its_own(tmp_path: Path, row: str, expected: str) -> None:
+    assert said(tmp_path, {"x/a.py": TRITON, **metadata(row)}) == expected
+
+
 def test_the_metadata_of_a_package_within_is_not_its_own(tmp_path: Path) -> None:
     inner = {f"x/_vendor/{path}": data for path, data in metadata("Requires-Dist: torch==2.4.1").items()}
     assert said(tmp_path, {"x/_C.so": COMPILED, **inner}) == "runs on 12.0 by JIT alone"

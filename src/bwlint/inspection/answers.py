@@ -42,6 +42,7 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
     required = (*_required(shipment, asked), *_bound(shipment, asked), *_picked(shipment, asked))
     parts = (
         *_whole(shipment, asked, is_held=bool(required)),
+        *_parts(shipment),
         *_own_text(shipment),
         *required,
         *_called(shipment, asked),
@@ -95,6 +96,17 @@ def _required(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
                 else:
                     other = f"a build for CUDA {first_release(chips)} or newer, from another index, does"
                     yield f"it requires {name}{range_}, of which no wheel on PyPI {lacks}: {other}"
+
+
+def _parts(shipment: Shipment) -> Iterator[str]:
+    """Parts of a package, each a wheel of its own that it requires by exact version, where it has no code itself."""
+    from packaging.utils import canonicalize_name
+
+    own = canonicalize_name(PurePosixPath(shipment.name).name.partition("-")[0])
+    parts = [(name, exact) for name, exact in shipment.requires if canonicalize_name(name).startswith(f"{own}-")]
+    exact = [f"{name}{range_}" for name, range_ in parts if range_.startswith("==")]
+    if exact and not shipment.libraries:
+        yield f"its device code may be in {listed(exact)}, which it requires: inspect that too"
 
 
 def _bound(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
