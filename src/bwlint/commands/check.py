@@ -168,11 +168,15 @@ def _recover(request: CheckRequest) -> None:
         from bwlint.model.escape import visible
         from bwlint.repair.write import recovered
 
-        done, lost = recovered(left)
-        for real in done:
-            say(f"bwlint: {visible(real)}: fixed now, with others of a fix that an earlier run was killed in\n")
-        for real in lost:
-            say(f"bwlint: warning: {visible(real)}: not fixed as others are, by a run that was killed; changed since\n")
+        for ended in recovered(left):
+            say(f"bwlint: {_ENDED[ended.how].format(visible(ended.real))}\n")
+
+
+_ENDED = {
+    "fixed": "{}: fixed now, with others of a fix that an earlier run was killed in",
+    "put back": "{}: as it was again, like others of a fix that an earlier run took back when it was killed",
+    "lost": "warning: {}: not fixed as others are, by a run that was killed; changed since",
+}
 
 
 def _request(options: dict[str, Any]) -> CheckRequest:
