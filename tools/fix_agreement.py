@@ -1,94 +1,85 @@
 """Whether `--fix` does to a tree what `check` announces, and no more: a copy is checked, repaired and checked again.
 
-    python tools/fix_agreement.py TREE [--only FOLDER] [--unsafe-fixes] [--severity note]
+    python tools/fix_agreement.py TREE [FOLDER...] [--unsafe-fixes] [--port] [--severity note]
 
-Told on stdout: how many fixes were announced and written, what a second run announces, findings that came, files that
-do not parse any more, whether the diff and the patches applied to the tree as it was give the same files, and what the
-formatters of the tree (if it names one and it is installed) would change that they would not have changed before.
+Told on stdout: how many fixes were announced and written, what a second run announces, findings that came, whether the
+diff and the patches applied to the tree as it was give the same files, and what the formatters of the tree (if it names
+one and it is installed) would change that they would not have changed before.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
+
+from bwlint.model.findings import SEVERITIES, Finding
+from bwlint.port import port
+from bwlint.repair.diff import blocks, lines_of, unified
+from bwlint.repair.passes import repaired
+from bwlint.repair.patches import series
+from bwlint.repair.plan import NEEDS_LEAVE
+from bwlint.repair.port_patches import series as patches_of_port
+from bwlint.repair.write import groups, write
+from bwlint.report.summary import summary
+from bwlint.run.check import check
+from bwlint.run.outcome import Outcome
+from bwlint.run.request import CheckRequest
 
 _SETTINGS = (
     *("user.name=somebody", "user.email=some@example.org", "commit.gpgsign=false"),
     *("core.autocrlf=false", "core.safecrlf=false", "gc.auto=0"),
 )
+_NUMBER = re.compile(r":\d+\b|\bline \d+")
 _CPP = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A copy of a tree under git, what of it is checked, and with which options."""
+    """A copy of a tree under git, and what of it is checked."""
 
     copy: Path
-    only: str
-    options: tuple[str, ...]
+    request: CheckRequest
+    unsafe: bool
 
-    def bwlint(self, *arguments: str) -> tuple[bytes, str]:
-        command = [sys.executable, "-m", "bwlint", "check", "--exit-zero", *self.options, *arguments, self.only]
-        done = subprocess.run(command, cwd=self.copy, capture_output=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"{' '.join(command)}: {done.stderr.decode(errors='replace')[-2000:]}")
-        return done.stdout, done.stderr.decode(errors="replace")
-
-    def git(self, *arguments: str, stdin: bytes | None = None) -> str:
-        done = subprocess.run(
-            ["git", *(word for one in _SETTINGS for word in ("-c", one)), *arguments],
-            cwd=self.copy,
-            input=stdin,
-            capture_output=True,
-            check=False,
-        )
+    def git(self, *arguments: str, stdin: bytes | None = None) -> bytes:
+        command = ["git", *(word for one in _SETTINGS for word in ("-c", one)), *arguments]
+        done = subprocess.run(command, cwd=self.copy, input=stdin, capture_output=True, check=False)
         if done.returncode:
             raise SystemExit(f"git {' '.join(arguments[:3])}: {done.stderr.decode(errors='replace')[-2000:]}")
-        return done.stdout.decode(errors="surrogateescape")
-
-    def findings(self) -> tuple[list[dict[str, object]], str]:
-        """All of them, and what the summary says of fixes with the severity that is asked for."""
-        said, told = self.bwlint("--format", "json")
-        return list(json.loads(said)["findings"]), told
+        return done.stdout
 
     def content(self) -> dict[str, bytes]:
         """The files that differ from the commit."""
-        names = [name for name in self.git("diff", "--name-only", "-z").split("\0") if name]
+        names = [name for name in os.fsdecode(self.git("diff", "--name-only", "-z", "start")).split("\0") if name]
         return {name: (self.copy / name).read_bytes() for name in names}
 
-
-def announced(told: str, *, unsafe: bool) -> int:
-    numbers = [int(number) for number in re.findall(r"(\d+) (?:fixable|more) with --fix", told)]
-    safe = re.search(r"(\d+) fixable with --fix(?! --unsafe)", told)
-    return sum(numbers) if unsafe else int(safe[1]) if safe else 0
-
-
-def written(told: str) -> int:
-    return sum(int(number) for number in re.findall(r"^bwlint: fixed (\d+) in", told, re.M))
+    def announced(self, outcome: Outcome) -> int:
+        """What the summary of a run says that can be fixed."""
+        told = summary(outcome.report, outcome.severity)
+        safe = re.search(r"(\d+) fixable with --fix(?! --unsafe)", told)
+        more = re.search(r"(\d+) (?:fixable|more) with --fix --unsafe-fixes", told)
+        return sum(int(match[1]) for match in (safe, more if self.unsafe else None) if match)
 
 
-def came(before: Sequence[dict[str, object]], after: Sequence[dict[str, object]]) -> Counter[tuple[object, ...]]:
+def came(before: Sequence[Finding], after: Sequence[Finding]) -> Counter[tuple[str, ...]]:
     """The findings that were not there, by file, rule, severity and words without numbers of lines."""
 
-    def known(found: Sequence[dict[str, object]]) -> Counter[tuple[object, ...]]:
-        return Counter((one["path"], one["rule"], one["severity"], _bare(str(one["message"]))) for one in found)
+    def known(found: Sequence[Finding]) -> Counter[tuple[str, ...]]:
+        return Counter(
+            (one.path, one.name, one.severity, re.sub(r":\d+\b|\bline \d+", "", one.message)) for one in found
+        )
 
     return known(after) - known(before)
-
-
-def _bare(message: str) -> str:
-    return re.sub(r":\d+\b|\bline \d+", "", message)
 
 
 def formatted(trial: Trial, before: dict[str, bytes], after: dict[str, bytes]) -> Iterator[str]:
@@ -145,53 +136,72 @@ def _count(one: bytes, other: bytes) -> int:
     return len(_changed(one, other)) + len(_changed(other, one))
 
 
-def compared(trial: Trial, *, unsafe: bool) -> Iterator[str]:
-    leave = ["--unsafe-fixes"] if unsafe else []
-    first, told = trial.findings()
-    number = announced(told, unsafe=unsafe)
-    with tempfile.TemporaryDirectory() as folder:
-        series = Path(folder) / "series"
-        diff, _ = trial.bwlint("--diff", *leave)
-        _, said = trial.bwlint("--fix", *leave, "--patches", str(series), "--format", "concise")
-        deferred = sum(int(count) for count in re.findall(r"deferred (\d+) that follow", said))
-        assert not trial.content(), "nothing is written by --diff and --patches"
-        _, fixed = trial.bwlint("--fix", *leave, "--format", "concise")
-        after = trial.content()
-        old = {name: trial.git("show", f"HEAD:{name}").encode(errors="surrogateescape") for name in after}
-        rest, told = trial.findings()
-        yield f"announced {number}, written {written(fixed)}, then announced {announced(told, unsafe=unsafe)}"
-        yield from (
-            line for line in fixed.splitlines() if "refused" in line or "deferred" in line or "not fixed" in line
-        )
-        yield from (f"new: {' '.join(map(str, one))}" for one in came(first, rest))
-        yield from formatted(trial, old, after)
-        trial.git("stash", "-q") if after else None
-        if diff:
-            trial.git("apply", "--whitespace=nowarn", stdin=diff)
-        yield "the diff gives the same files" if trial.content() == after else "THE DIFF GIVES OTHER FILES"
-        trial.git("checkout", "-q", ".")
-        mails = sorted(map(str, series.glob("*.patch"))) if series.is_dir() else []
-        if mails:
-            trial.git("am", "-q", "--keep-cr", *mails)
-            same = all((trial.copy / name).read_bytes() == text for name, text in after.items())
-            yield f"{len(mails)} patches give the same files" if same else f"PATCHES DIFFER ({deferred} deferred)"
+def compared(trial: Trial) -> Iterator[str]:
+    with ExitStack() as stack:
+        found = repaired(trial.request, stack, unsafe=trial.unsafe)
+        number, before = trial.announced(found.before), found.before.report.findings
+        yield f"{len(before)} findings; announced {number}, fixed {len(found.done)} in {found.passes} passes"
+        yield from (f"left: {_told(one.finding)}: {one.reason}" for one in found.refused if one.reason != NEEDS_LEAVE)
+        yield from (f"unasked: {_told(one.wish.finding)}" for one in found.done if not one.seen_at_first)
+        parts = ((source, os.path.relpath(source.file.real, trial.copy)) for source in found.changed)
+        diff = b"".join(unified(name, lines_of(source.data), blocks(source)) for source, name in parts)
+        mails = series(found)
+        problems = write(groups(found))
+    yield from (f"not written: {problem.real}: {problem.reason}" for problem in problems)
+    after = trial.content()
+    old = {name: trial.git("show", f"start:{name}") for name in after}
+    with ExitStack() as stack:
+        rest = check(trial.request, stack)
+    yield f"then announced {trial.announced(rest)}"
+    yield from (f"new: {' '.join(one)}" for one in came(before, rest.report.findings))
+    yield from formatted(trial, old, after)
+    if not after:
+        return
+    trial.git("checkout", "-q", ".")
+    trial.git("apply", "--whitespace=nowarn", stdin=diff)
+    yield "the diff gives the same files" if trial.content() == after else "THE DIFF GIVES OTHER FILES"
+    trial.git("checkout", "-q", ".")
+    trial.git("am", "-q", "--keep-cr", stdin=b"".join(mails.patches.values()))
+    same = "give the same files" if trial.content() == after else "GIVE OTHER FILES"
+    yield f"{len(mails.patches)} patches {same}; {mails.later} fixes only follow from them"
+
+
+def ported(trial: Trial, only: Sequence[str]) -> Iterator[str]:
+    """Whether the patches of `port` apply one after the other, and what comes of them parses."""
+    trial.git("checkout", "-q", "--force", "start")
+    with ExitStack() as stack:
+        found = port(tuple(str(trial.copy / one) for one in only), "12.1", jobs=1, stack=stack)
+    made = patches_of_port([step for step in found.steps if step.fix], found.files)
+    for name, mail in made.patches.items():
+        trial.git("am", "-q", "--keep-cr", stdin=mail)
+        yield f"port: {name}"
+    yield f"port: {len(made.patches)} patches apply, {made.later} deferred"
+
+
+def _told(finding: Finding) -> str:
+    return f"{finding.path}:{finding.region.line}: {finding.name}: {finding.message}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tree", type=Path)
-    parser.add_argument("--only", default=".", help="what of the tree is checked")
+    parser.add_argument("only", nargs="*", default=["."], help="what of the tree is checked")
     parser.add_argument("--unsafe-fixes", action="store_true")
-    parser.add_argument("--severity", default="warning")
+    parser.add_argument("--port", action="store_true", help="the patches of `port` too")
+    parser.add_argument("--severity", default="warning", choices=SEVERITIES)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
-        copy = Path(folder) / options.tree.resolve().name
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder).resolve() / options.tree.resolve().name
         shutil.copytree(options.tree, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
-        trial = Trial(copy, options.only, ("--severity", options.severity))
+        paths = tuple(str(copy / one) for one in options.only)
+        trial = Trial(copy, CheckRequest(paths, severity=options.severity, fixes=True, jobs=1), options.unsafe_fixes)
         trial.git("init", "-q")
         trial.git("add", "-A", "-f")
         trial.git("commit", "-q", "-m", "as it was")
-        for line in compared(trial, unsafe=options.unsafe_fixes):
+        trial.git("branch", "start")
+        for line in compared(trial):
+            print(line.replace(f"{copy}/", ""), flush=True)
+        for line in ported(trial, options.only) if options.port else ():
             print(line, flush=True)
 
 
