@@ -195,6 +195,7 @@ def _request(options: dict[str, Any]) -> CheckRequest:
         jobs=options["jobs"],
         stdin=data,
         fixes=options["fix"] or options["show_diff"] or any(form in _WITH_FIXES for form, _ in options["reports"]),
+        ways=options["interactive"],
         offers=any(form in _FOR_PEOPLE for form, _ in options["reports"]),
         link_budget=options["link_budget"],
         config=options["config"],
@@ -234,7 +235,8 @@ def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) 
     decide = Dialog(_answer, say).decide if options["interactive"] else everything
     with put_right(), progress() as advance:
         shown = quiet if options["interactive"] else advance
-        return repaired(request, stack, shown, unsafe=options["unsafe_fixes"], decide=decide)
+        unsafe = options["unsafe_fixes"] or options["interactive"]  # whoever is asked sees what it does
+        return repaired(request, stack, shown, unsafe=unsafe, decide=decide)
 
 
 def _answer(question: str) -> str:
