@@ -96,11 +96,15 @@ def propose(job: Job) -> Fix | NoFix:
         return NoFix("there is more in the file than can be proved at a time: mend what has a fix, and ask again")
     proved[path] += len(job.source)
     fix = mended(job)
-    if isinstance(fix, NoFix) or fix.applicability == "unsafe":
+    if isinstance(fix, NoFix):
         return fix
-    from bwlint.fix.safety import settled
+    from bwlint.fix.laid_out import laid_out
+    from bwlint.fix.safety import another, settled
 
-    return settled(job, fix)
+    if fix.applicability == "safe":
+        return laid_out(settled(job, fix))
+    fault = another(job, fix) if fix.kind == "bound" else None
+    return laid_out(fix) if fault is None else NoFix(fault)
 
 
 def mended(job: Job) -> Fix | NoFix:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bwlint.chips.wording import plain
 from bwlint.fix import Job, mended
+from bwlint.fix.laid_out import laid_out
 from bwlint.model.findings import Fix, NoFix
 
 
@@ -18,7 +19,7 @@ def ways(job: Job, usual: Fix | NoFix) -> tuple[Fix, ...]:
     for other in _others(job, found):
         fix = mended(other)
         if isinstance(fix, Fix) and all({*fix.edits} != {*one.edits} for one in found):
-            found.append(replace(fix, applicability="unsafe"))
+            found.append(replace(laid_out(fix), applicability="unsafe"))
     return tuple(found) if found != [usual] else ()
 
 

@@ -52,12 +52,13 @@ FEW = 100_000
 class Proofs:
     """Which fixes are looked for: those of findings of `level` and above, none without one. `most` characters are read
     for it (None: as many as it takes), and `untried` are the findings that this has left out. `ways`: all that may be
-    done is looked for.
+    done is looked for; `beyond`: also what changes files that nobody gave.
     """
 
     level: Severity | None
     most: int | None = None
     ways: bool = False
+    beyond: bool = False
     untried: int = 0
     tried: list[Tried] = field(default_factory=list)
     """What was asked of late."""
@@ -290,14 +291,19 @@ class _ReportedFile:
         with contained(draft.module.path, f"fixing {draft.rule.name}", draft.at.line):
             proposed = propose(job)
             others = ways(job, proposed) if self.proofs.ways else ()
+        ways_told = (self._told(draft, one) for one in others)
         told = proposed if isinstance(proposed, NoFix) else self._told(draft, proposed)
-        return told, tuple(self._told(draft, one) for one in others)
+        return told, tuple(one for one in ways_told if isinstance(one, Fix))
 
-    def _told(self, draft: Draft, fix: Fix) -> Fix:
+    def _told(self, draft: Draft, fix: Fix) -> Fix | NoFix:
         """A fix with that of the copies of the file, and with the names that reports give to files."""
         own = [edit for edit in fix.edits if edit.path == draft.module.path]
         copied = (replace(edit, path=copy.module.path) for copy in draft.copies for edit in own)
-        return replace(fix, edits=tuple(map(self._reported, (*fix.edits, *copied))))
+        edits = tuple(map(self._reported, (*fix.edits, *copied)))
+        away = [edit.path for edit in edits if self.names.real(edit.path) not in self.names.files]
+        if away and not self.proofs.beyond:
+            return NoFix(f"it changes {away[0]} too, which is not among the given paths")
+        return replace(fix, edits=edits)
 
     def _reported(self, edit: Edit) -> Edit:
         return replace(edit, path=self.names.reported(edit.path, self.file))
