@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from bwlint.fix.apply import apply
 from bwlint.fix.python.relaid import relaid, statements
-from bwlint.fix.python.syntax import LINE, between, parse
+from bwlint.fix.python.syntax import between, parse
 from bwlint.model.findings import Edit, Fix
 from bwlint.sources.read import SourceText, read_bytes, text_of
 from bwlint.sources.recorder import memory
@@ -28,6 +28,10 @@ _SETTINGS = (
     (".flake8", r"^\[flake8\]\n(?:[^\[].*\n|\n)*?max[-_]line[-_]length\s*=\s*(\d+)"),
 )
 """Where the length of a line is set, and how."""
+
+
+_LINE = 88
+"""How long the formatters of the field let one get where nothing sets it."""
 
 
 def laid_out(fix: Fix) -> Fix:
@@ -80,7 +84,7 @@ def _limit(folder: str) -> int:
     known, key = memory(), ("line length", folder)
     if key not in known:
         above = os.path.dirname(folder)
-        known[key] = next(_set(folder), None) or (LINE if above == folder else _limit(above))
+        known[key] = next(_set(folder), None) or (_LINE if above == folder else _limit(above))
     return int(known[key])
 
 

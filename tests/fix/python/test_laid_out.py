@@ -84,6 +84,16 @@ CASES = [
         "    admitted = {\n        '12.0', '12.1',\n    }",
         "    admitted = {\n        '12.0',\n        '12.1',\n    }",
     ),
+    (  # names of an import
+        "from flashinfer.utils import get_compute_capability, is_sm100a_supported, is_sm90",
+        "from flashinfer.utils import get_compute_capability, is_sm100a_supported, is_sm12x_supported, is_sm90",
+        """from flashinfer.utils import (
+    get_compute_capability,
+    is_sm100a_supported,
+    is_sm12x_supported,
+    is_sm90,
+)""",
+    ),
     (  # a list that is too long for a line
         "SUPPORTED_CAPABILITIES_OF_THE_KERNEL = [(8, 0), (8, 6), (8, 7), (8, 9), (9, 0), (12, 0)]",
         "SUPPORTED_CAPABILITIES_OF_THE_KERNEL = [(8, 0), (8, 6), (8, 7), (8, 9), (9, 0), (12, 0), (12, 1)]",
@@ -96,6 +106,8 @@ LEFT = [
     ("x = f(a,b)", "x = f(a,b,c)"),  # formatted in another way
     ("x = [\n    1,  # one\n    2,\n]", "x = [\n    1, 3,  # one\n    2,\n]"),
     ("x = a == 1 or \\\n    b == 2", "x = a == 1 or \\\n    b[0] == 2"),
+    ("assert ready, 'this text alone takes more than eighty-eight columns, and nobody has ever broken it'",) * 2,
+    (f"x = {'a' * 90} or b == 12", f"x = {'a' * 90} or b[0] == 12"),  # longer than the tree's formatter leaves it
     ("y = [x for x in (1, 2)]", "y = [x for x in (1, 2, 3)]"),
 ]
 

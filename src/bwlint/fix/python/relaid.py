@@ -19,6 +19,8 @@ _LAYOUT = frozenset({kinds.NEWLINE, kinds.NL, kinds.INDENT, kinds.DEDENT, kinds.
 _COMPARING = frozenset({"<", ">", "==", "!=", "<=", ">=", "in", "is", "not in", "is not"})
 _NOT_KNOWN = frozenset({"for", "lambda", "if", "else", ":=", "yield", "await", "async", ";"})
 """What formatters have rules of their own for, within an expression."""
+_ON_ONE_LINE = frozenset({"assert", "with", "for"})
+"""Statements that are broken by rules of their own."""
 _INDENT = "    "
 _BREAK = None
 
@@ -29,6 +31,9 @@ class _Leaf:
 
     text: str
     gap: str | None
+
+
+_COMMA = _Leaf(",", "")
 
 
 @lru_cache(maxsize=4)
@@ -49,7 +54,8 @@ def statements(source: str) -> tuple[tuple[int, int], ...]:
 def relaid(old: str, new: str, limit: int) -> str | None:
     """The new text of a statement that stood as `old`, in lines no longer than `limit`; None to leave it as it is."""
     before, after = _laid(old, limit), _laid(new, limit)
-    return after if before == old and after != new else None
+    fit = after is not None and all(len(line) <= limit for line in (*old.split("\n"), *after.split("\n")))
+    return after if fit and before == old and after != new else None
 
 
 def _laid(text: str, limit: int) -> str | None:
@@ -58,7 +64,7 @@ def _laid(text: str, limit: int) -> str | None:
     if leaves is None:
         return None
     lines = _Layout(limit).statement(leaves, indent)
-    return "\n".join(lines)
+    return None if len(lines) > 1 and leaves[0].text in _ON_ONE_LINE else "\n".join(lines)
 
 
 def _leaves(text: str) -> list[_Leaf] | None:
@@ -111,6 +117,10 @@ def _is_spread(leaves: Sequence[_Leaf]) -> bool:
     return any(one.text == "," and two.text in _CLOSING and two.gap is _BREAK for one, two in pairs)
 
 
+def _has_comma(leaves: Sequence[_Leaf]) -> bool:
+    return any(leaf.text == "," and depth == 0 for _, leaf, depth in _depths(leaves))
+
+
 def _rank(leaf: _Leaf) -> int:
     """What a long line is parted by first."""
     ranks = {",": 9, "and": 7, "or": 7, **dict.fromkeys(_COMPARING, 5), "+": 3, "-": 3, "*": 2, "/": 2, "//": 2, "%": 2}
@@ -122,19 +132,20 @@ class _Layout:
     limit: int
 
     def statement(self, leaves: Sequence[_Leaf], indent: str) -> list[str]:
-        """The condition of an `if`, what is returned and what is assigned may stand in brackets of their own."""
-        start, end = _optional(leaves)
+        """The condition of an `if`, what is returned, assigned or imported may stand in brackets of their own."""
+        (start, end), spread, is_import = _optional(leaves), False, leaves[0].text == "from"
         head, inner, tail = leaves[:start], leaves[start:end], leaves[end:]
         if start and inner and inner[0].text == "(" and _match(inner, 0) == len(inner) - 1:
-            bare = inner[1:-1]
-            if bare and not any(leaf.text == "," and depth == 0 for _, leaf, depth in _depths(bare)):
-                inner = [_Leaf(bare[0].text, " "), *bare[1:]]
+            bare, spread = inner[1:-1], is_import and inner[-2].text == ","
+            if bare and (is_import or not _has_comma(bare)):
+                inner = [_Leaf(bare[0].text, " "), *(bare[1:-1] if spread else bare[1:])]
         whole = [*head, *inner, *tail]
         plain = self._lines(whole, indent, inside=False)
-        fits = self._fits(whole, indent) or (not self._wants_brackets(inner) and max(map(len, plain)) <= self.limit)
-        if fits or not (start and inner):
+        fits = max(map(len, plain)) <= self.limit and not self._wants_brackets(inner)
+        if not spread and (self._fits(whole, indent) or fits or not (start and inner)):
             return plain
-        body = self._lines(inner, indent + _INDENT, inside=True)
+        within = indent + _INDENT
+        body = self._items([*inner, _COMMA], within) if is_import else self._lines(inner, within, inside=True)
         return [f"{indent}{_flat(head)} (", *body, f"{indent}){_flat(tail)}"]
 
     def _fits(self, leaves: Sequence[_Leaf], indent: str) -> bool:
@@ -170,7 +181,7 @@ class _Layout:
         parts = list(_parts(bare))
         if parts[0][-1].text != "," and body[-1].text != ",":
             return self._lines(bare, indent, inside=True)
-        closed = [*parts[:-1], [*parts[-1], _Leaf(",", "")]]
+        closed = [*parts[:-1], [*parts[-1], _COMMA]]
         return [line for part in closed for line in self._lines(part, indent, inside=True)]
 
 
@@ -187,6 +198,8 @@ def _optional(leaves: Sequence[_Leaf]) -> tuple[int, int]:
         return 1, len(leaves) - 1
     if first == "return":
         return 1, len(leaves)
+    if first == "from":
+        return next(at for at, leaf in enumerate(leaves) if leaf.text == "import") + 1, len(leaves)
     equals = [at for at, leaf, depth in _depths(leaves) if depth == 0 and leaf.text == "="]
     return (equals[0] + 1, len(leaves)) if len(equals) == 1 else (0, len(leaves))
 
