@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from bwlint.fix.apply import apply
 from bwlint.model.findings import SEVERITIES, Finding
 from bwlint.port import port
 from bwlint.repair.diff import blocks, lines_of, unified
@@ -34,6 +35,7 @@ from bwlint.report.summary import summary
 from bwlint.run.check import check
 from bwlint.run.outcome import Outcome
 from bwlint.run.request import CheckRequest
+from bwlint.sources.texts import Texts
 
 _SETTINGS = (
     *("user.name=somebody", "user.email=some@example.org", "commit.gpgsign=false"),
@@ -167,15 +169,18 @@ def compared(trial: Trial) -> Iterator[str]:
 
 
 def ported(trial: Trial, only: Sequence[str]) -> Iterator[str]:
-    """Whether the patches of `port` apply one after the other, and what comes of them parses."""
+    """Whether the patches of `port` apply one after the other, and give what all its edits give."""
     trial.git("checkout", "-q", "--force", "start")
     with ExitStack() as stack:
         found = port(tuple(str(trial.copy / one) for one in only), "12.1", jobs=1, stack=stack)
+    edits = [edit for step in found.steps if step.fix for edit in step.fix.edits]
+    paths = {edit.path for edit in edits}
+    wished = {path: apply(Texts().source(path) or "", (one for one in edits if one.path == path)) for path in paths}
     made = patches_of_port([step for step in found.steps if step.fix], found.files)
-    for name, mail in made.patches.items():
+    for mail in made.patches.values():
         trial.git("am", "-q", "--keep-cr", stdin=mail)
-        yield f"port: {name}"
-    yield f"port: {len(made.patches)} patches apply, {made.later} deferred"
+    differ = [path for path, text in wished.items() if Texts().source(path) != text]
+    yield f"port: {len(made.patches)} patches apply, {made.later} deferred; {len(differ)} files are not as wished"
 
 
 def _told(finding: Finding) -> str:

@@ -26,8 +26,11 @@ _SETTINGS = (
     (".editorconfig", r"^\[\*(?:\.py|\.\{py[^\]]*)?\]\n(?:[^\[].*\n|\n)*?max_line_length\s*=\s*(\d+)"),
     ("setup.cfg", r"^\[flake8\]\n(?:[^\[].*\n|\n)*?max[-_]line[-_]length\s*=\s*(\d+)"),
     (".flake8", r"^\[flake8\]\n(?:[^\[].*\n|\n)*?max[-_]line[-_]length\s*=\s*(\d+)"),
+    *((name, r"()") for name in ("ruff.toml", ".ruff.toml")),
+    ("pyproject.toml", r"^\[tool\.(?:ruff|black)\b()"),
+    (".pre-commit-config.yaml", r"\bid:\s*(?:black|ruff-format)\b()"),
 )
-"""Where the length of a line is set, and how."""
+"""Where the length of a line is set, and how; at the end those who let it be as it is without."""
 
 
 _LINE = 88
@@ -46,7 +49,7 @@ def laid_out(fix: Fix) -> Fix:
 
 def _of_file(path: str, source: str, edits: Sequence[Edit]) -> Sequence[Edit]:
     text, left, found = SourceText(source), list(edits), list[Edit]()
-    limit = _limit(os.path.dirname(path))
+    limit = _limit(os.path.dirname(path)) or (_LINE if all(len(line) <= _LINE for line in text.lines) else 0)
     for first, last in statements(source):
         start, end = text.offset(first, 1), text.offset(last, 1) + len(text.line(last))
         inside = [edit for edit in left if start <= text.bounds(edit.region)[0] and text.bounds(edit.region)[1] <= end]
@@ -80,16 +83,17 @@ def _same(one: str, other: str) -> bool:
 
 
 def _limit(folder: str) -> int:
-    """How long lines may get in a folder, by the nearest setting above."""
+    """How long lines may get in a folder, by the nearest setting above; 0 where there is none."""
     known, key = memory(), ("line length", folder)
     if key not in known:
         above = os.path.dirname(folder)
-        known[key] = next(_set(folder), None) or (_LINE if above == folder else _limit(above))
+        known[key] = next(_set(folder), None) or (0 if above == folder else _limit(above))
     return int(known[key])
 
 
 def _set(folder: str) -> Iterator[int]:
     for name, pattern in _SETTINGS:
-        said = re.search(pattern, text_of(read_bytes(os.path.join(folder, name))) or "", re.M)
+        text = text_of(read_bytes(os.path.join(folder, name)))
+        said = None if text is None else re.search(pattern, text, re.M)
         if said is not None:
-            yield int(said[1])
+            yield int(said[1] or _LINE)

@@ -145,11 +145,14 @@ def test_statements() -> None:
     [
         ("pyproject.toml", "[tool.ruff]\nline-length = 100\n", 100),
         ("pyproject.toml", '[tool.black]\ntarget-version = ["py39"]\nline-length = 79\n\n[tool.x]\n', 79),
-        ("pyproject.toml", "[tool.isort]\nline-length = 79\n", 88),
+        ("pyproject.toml", "[tool.isort]\nline-length = 79\n", 0),
+        ("pyproject.toml", "[tool.ruff.lint]\nselect = []\n", 88),
+        ("ruff.toml", "", 88),
+        (".pre-commit-config.yaml", "repos:\n- hooks:\n  - id: ruff-format\n", 88),
         ("ruff.toml", 'target-version = "py39"\nline-length = 110\n[lint]\n', 110),
         ("setup.cfg", "[metadata]\nname = x\n[flake8]\nmax-line-length = 119\n", 119),
         (".editorconfig", "root = true\n[*.py]\nindent_size = 4\nmax_line_length = 120\n", 120),
-        (".editorconfig", "[*.md]\nmax_line_length = 70\n", 88),
+        (".editorconfig", "[*.md]\nmax_line_length = 70\n", 0),
     ],
 )
 def test_the_length_of_lines_that_a_tree_sets(name: str, said: str, limit: int, tmp_path: Path) -> None:
