@@ -118,7 +118,7 @@ def _put_back(group: Sequence[Replacement], steps: Sequence[Step], journal: Jour
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class Recovered:
     """What became of a file (a real path) in which a killed run has begun something: `lost` where it cannot be as its
     group any more, as somebody has changed one of them.
     """
@@ -127,7 +127,7 @@ class Ended:
     how: Literal["fixed", "put back", "lost"]
 
 
-def recovered(left: LeftBehind) -> list[Ended]:
+def recovered(left: LeftBehind) -> list[Recovered]:
     """Bring what a killed run has begun to its end, or take it back where it was taking it back itself."""
     with suppress(OSError), alone_in({os.path.dirname(step.real) for step in left}):
         ended = list(_ended(left))
@@ -137,7 +137,7 @@ def recovered(left: LeftBehind) -> list[Ended]:
     return []
 
 
-def _ended(left: LeftBehind) -> Iterator[Ended]:
+def _ended(left: LeftBehind) -> Iterator[Recovered]:
     ours = [step for step in left if _is_ours(step)]
     old = [step for step in left if _is(read_from_disk(step.real), step.before)]
     new = [step for step in left if _is(read_from_disk(step.real), step.after)]
@@ -145,11 +145,11 @@ def _ended(left: LeftBehind) -> Iterator[Ended]:
         return
     is_whole = len(old) + len(new) == len(left)
     if is_whole and all(_is(read_from_disk(step.temporary), step.after) for step in old):
-        yield from (Ended(step.real, "fixed" if _is_moved(step) else "lost") for step in old)
+        yield from (Recovered(step.real, "fixed" if _is_moved(step) else "lost") for step in old)
     elif is_whole and all(_is(read_from_disk(step.temporary), step.before) for step in ours):
-        yield from (Ended(step.real, "put back" if _is_moved(step) else "lost") for step in ours)
+        yield from (Recovered(step.real, "put back" if _is_moved(step) else "lost") for step in ours)
     else:
-        yield from (Ended(step.real, "lost") for step in old)
+        yield from (Recovered(step.real, "lost") for step in old)
 
 
 def _is_moved(step: Step) -> bool:
