@@ -21,7 +21,7 @@ from bwlint.judging.family_evidence import exact_target
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
-from bwlint.model.findings import Applicability, Fix, NoFix
+from bwlint.model.findings import Applicability, Edit, Fix, NoFix
 from bwlint.world.gates import Judged
 
 __all__ = ["Job", "propose"]
@@ -32,7 +32,8 @@ class Job:
     """One finding that is to be mended.
 
     `judged` is the gate of the finding where it is one of the running program, `root` the folder that the imports of
-    the file start from, `source` the text that `draft.module` was read from.
+    the file start from, `source` the text that `draft.module` was read from. `known` are the edits of a build in
+    whose place others are asked for.
     """
 
     context: Context
@@ -41,6 +42,7 @@ class Job:
     judged: Judged | None
     root: str
     source: str
+    known: frozenset[Edit] = frozenset()
 
     @property
     def module(self) -> Module:
@@ -94,11 +96,15 @@ def propose(job: Job) -> Fix | NoFix:
         return NoFix("there is more in the file than can be proved at a time: mend what has a fix, and ask again")
     proved[path] += len(job.source)
     fix = mended(job)
-    if isinstance(fix, NoFix) or fix.applicability == "unsafe":
+    if isinstance(fix, NoFix):
         return fix
-    from bwlint.fix.safety import settled
+    from bwlint.fix.laid_out import laid_out
+    from bwlint.fix.safety import another, settled
 
-    return settled(job, fix)
+    if fix.applicability == "safe":
+        return laid_out(settled(job, fix))
+    fault = another(job, fix) if fix.kind == "bound" else None
+    return laid_out(fix) if fault is None else NoFix(fault)
 
 
 def mended(job: Job) -> Fix | NoFix:

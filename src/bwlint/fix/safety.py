@@ -22,7 +22,7 @@ from bwlint.fix.python.proof import reached
 from bwlint.fix.together import changed, together
 from bwlint.judging.behind import kept_away, kept_out, tested
 from bwlint.judging.context import Context, instead
-from bwlint.judging.drafts import Draft
+from bwlint.judging.drafts import Draft, Remedy
 from bwlint.judging.guards import guards_of
 from bwlint.model.facts import Module
 from bwlint.model.findings import SEVERITIES, Fix, NoFix
@@ -123,8 +123,8 @@ def _words(job: Job, fix: Fix) -> str | None:
     return None
 
 
-def _again(job: Job, fix: Fix) -> str | None:
-    """The finding is still there, or another one no less severe is, when the edited file is judged."""
+def another(job: Job, fix: Fix) -> str | None:
+    """What there is to find in the file as a fix leaves it: the finding itself, or one that was not there."""
     module, context = job.module, job.context
     embedded = module.path.endswith(".py") != (module.language == "python")
     others = job.remedy.how in ("carry", "wrapper")  # what stands in other files, and was judged by its own proof
@@ -135,9 +135,10 @@ def _again(job: Job, fix: Fix) -> str | None:
         edited = edited_module(module, text)
     except ReadError as error:
         return f"the edited file does not parse: {error}"
-    least = SEVERITIES.index(job.draft.severity)
+    if fix.kind == "bound" and text.count("\n") != job.source.count("\n"):
+        return None  # rules look into the file on the disk, where other lines stand
     before = Counter(map(_key, _said(context, module, is_edited=False)))
-    drafts = (one for one in _said(context, edited, is_edited=True) if SEVERITIES.index(one.severity) >= least)
+    drafts = (one for one in _said(context, edited, is_edited=True) if _weighs(job, fix, one))
     # what else there is to say of a guard was there before, behind the graver fault
     after = Counter(_key(one) for one in drafts if one.rule == job.draft.rule or not _is_guard(job, one))
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
@@ -145,6 +146,15 @@ def _again(job: Job, fix: Fix) -> str | None:
     new = next(iter(after - before), None)
     same = job.remedy.how == "order" and fix.proof.before_may == fix.proof.after_may
     return None if new is None or same else f"the edited file would have another finding: {new[2]}"
+
+
+def _weighs(job: Job, fix: Fix, new: Draft) -> bool:
+    """Whether a finding after a fix speaks against it: no less severe than the one before, or what chips come to that
+    are sent another way.
+    """
+    of_words = isinstance(new.remedy, Remedy) and new.remedy.how == "text"
+    no_less = SEVERITIES.index(new.severity) >= SEVERITIES.index(job.draft.severity)
+    return no_less or (fix.kind == "bound" and not of_words)
 
 
 def _said(context: Context, module: Module, *, is_edited: bool) -> tuple[Draft, ...]:
@@ -204,5 +214,5 @@ _CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (
     _headers,
     unaware,
     _words,
-    _again,
+    another,
 )

@@ -255,6 +255,8 @@ class Finding:
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     fix_refused: str | None = None
+    ways: tuple[Fix, ...] = field(default=(), compare=False)
+    """The edits that a person has to choose from, in no report: only where somebody asks for them."""
     fingerprint: str = ""
     content: str = field(default="", compare=False)
     """The fingerprint without the function around it: the same where code was moved into another one."""

@@ -205,7 +205,11 @@ FLAGS = [
     (
         "setup.py",
         'flags = ["-gencode=arch=compute_121a,code=sm_121a"]\n',
-        'flags = ["-gencode=arch=compute_121a,code=sm_121a", "-gencode=arch=compute_120a,code=sm_120a"]\n',
+        """flags = [
+    "-gencode=arch=compute_121a,code=sm_121a",
+    "-gencode=arch=compute_120a,code=sm_120a",
+]
+""",
     ),
     (
         "k.json",

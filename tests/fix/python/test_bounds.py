@@ -43,8 +43,7 @@ REFUSING = [
     (
         PLATFORM,
         "not current_platform.has_device_capability(100)",
-        "not (\n    current_platform.has_device_capability(100)\n"
-        "    and not current_platform.is_device_capability_family(120)\n)",
+        "not (current_platform.has_device_capability(100) and not current_platform.is_device_capability_family(120))",
     ),
 ]
 

@@ -37,6 +37,8 @@ def mend(job: Job) -> Fix | NoFix:
     refusal: NoFix | None = None
     for proposal in _proposals(place):
         edits = tuple(_edit(job, piece) for piece in proposal.pieces)
+        if job.known.issuperset(edits):
+            continue
         unsafe = "; ".join(dict.fromkeys(filter(None, (job.remedy.unsafe, proposal.unsafe))))
         words = f"{job.remedy.evidence or 'none'} (unsafe: {unsafe})" if unsafe else job.remedy.evidence
         proved = prove(job, index, proposal, edits, words)

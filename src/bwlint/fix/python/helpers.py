@@ -20,7 +20,7 @@ from bwlint.evaluate.values import Vec
 from bwlint.fix.python import imports
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
-from bwlint.fix.python.syntax import LINE, Syntax, parse
+from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, NoFix
@@ -236,17 +236,13 @@ def _with_others(place: ConditionPlace, syntax: Syntax, call: ast.Call, others: 
         if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.And):
             gap = _gap(syntax, above, parent)
             return syntax.edit(path, end, end, "".join(f"{gap}and not {other}" for other in others))
-        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
+        return syntax.edit(path, start, end, f"({' or '.join([syntax.segment(call), *others])})")
     if isinstance(parent, ast.BoolOp):
-        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
-    breakable = isinstance(parent, ast.If | ast.While | ast.Return | ast.Assign | ast.Assert)
-    is_argument = isinstance(parent, ast.Call) and call in parent.args
-    if not (breakable or is_argument or isinstance(parent, ast.IfExp | ast.keyword)):
+        return syntax.edit(path, start, end, f"({' or '.join([syntax.segment(call), *others])})")
+    free = isinstance(parent, ast.If | ast.While | ast.Return | ast.Assign | ast.Assert | ast.IfExp | ast.keyword)
+    if not (free or (isinstance(parent, ast.Call) and call in parent.args)):
         return None
-    more = "".join(f" or {other}" for other in others)
-    if breakable and len(syntax.text.line(call.lineno)) + len(more) > LINE:
-        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
-    return syntax.edit(path, end, end, more)
+    return syntax.edit(path, end, end, "".join(f" or {other}" for other in others))
 
 
 def _gap(syntax: Syntax, chain: ast.BoolOp, operand: ast.expr) -> str:

@@ -63,7 +63,7 @@ def _grouped(syntax: Syntax, node: ast.expr, joins: type[ast.boolop], operands: 
     free = isinstance(around, ast.If | ast.While | ast.IfExp | ast.Return | ast.Assign | ast.keyword | ast.Assert)
     if same or free or (isinstance(around, ast.Call) and node in around.args):
         return f" {word} ".join(operands)
-    return syntax.bracketed(node, word, operands)
+    return f"({f' {word} '.join(operands)})"
 
 
 def argument(node: ast.expr, name: str) -> Chip | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -12,9 +12,6 @@ from bwlint.model.expr import Span
 from bwlint.model.findings import Edit, Region
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
-
-LINE = 88
-"""How long a line may get; the formatters of the field break longer ones."""
 
 Located = ast.expr | ast.stmt | ast.alias
 
@@ -63,16 +60,6 @@ class Syntax:
     def indent(self, line: int) -> str:
         text = self.text.line(line)
         return text[: len(text) - len(text.lstrip())]
-
-    def bracketed(self, node: ast.expr, word: str, operands: Sequence[str]) -> str:
-        """`(a or b)` in the place of a node, broken as formatters do where it would be too long for a line."""
-        line, flat = self.text.line(node.lineno), f" {word} ".join(operands)
-        length = len(line) + len(flat) - len(self.segment(node)) + 2
-        if node.lineno != node.end_lineno or length <= LINE or len(line) > LINE:
-            return f"({flat})"
-        inner = f"{self.newline}{self.indent(node.lineno)}    "
-        joined = f"{inner}{word} ".join(operands)
-        return f"({inner}{joined}{self.newline}{self.indent(node.lineno)})"
 
 
 @lru_cache(maxsize=2)
