@@ -9,7 +9,7 @@ is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import cast
 
@@ -98,7 +98,13 @@ def propose(job: Job) -> Fix | NoFix:
         return fix
     from bwlint.fix.safety import settled
 
-    return settled(job, fix)
+    safe, named = settled(job, fix), job.remedy.named
+    if safe.applicability == "safe" or not named or named == job.remedy.chips:
+        return safe
+    alone = replace(job, remedy=replace(job.remedy, chips=named))
+    fix = mended(alone)
+    fix = fix if isinstance(fix, NoFix) else settled(alone, fix)
+    return safe if isinstance(fix, NoFix) or fix.applicability == "unsafe" else fix
 
 
 def mended(job: Job) -> Fix | NoFix:

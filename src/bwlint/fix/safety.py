@@ -138,8 +138,8 @@ def _again(job: Job, fix: Fix) -> str | None:
     least = SEVERITIES.index(job.draft.severity)
     before = Counter(map(_key, _said(context, module, is_edited=False)))
     drafts = (one for one in _said(context, edited, is_edited=True) if SEVERITIES.index(one.severity) >= least)
-    # what else there is to say of a guard was there before, behind the graver fault
-    after = Counter(_key(one) for one in drafts if one.rule == job.draft.rule or not _is_guard(job, one))
+    # what else there is to say of a guard or a comparison was there before, behind the graver fault
+    after = Counter(_key(one) for one in drafts if one.rule == job.draft.rule or not _stood_behind(job, fix, one))
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
         return "the finding would still be there"
     new = next(iter(after - before), None)
@@ -159,8 +159,8 @@ def _said(context: Context, module: Module, *, is_edited: bool) -> tuple[Draft, 
     return known[1]
 
 
-def _is_guard(job: Job, draft: Draft) -> bool:
-    return job.remedy.how == "guard" and draft.at[0] == job.draft.at[0]
+def _stood_behind(job: Job, fix: Fix, draft: Draft) -> bool:
+    return (job.remedy.how == "guard" or fix.kind == "type") and draft.at[0] == job.draft.at[0]
 
 
 def _key(draft: Draft) -> tuple[str, str, str]:

@@ -37,7 +37,8 @@ def changed(job: Job, fix: Fix) -> tuple[ChipSet, ChipSet] | None:
     before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
     missing = before - after if judged.denies else after - before
     if fix.kind == "type":  # a literal stands for itself; its twin is what the fix adds
-        missing = ChipSet.where(lambda chip: str(chip.joined) not in judged.gate.text) & (before | after)
+        moved = before - after | after - before
+        missing = ChipSet.where(lambda chip: str(chip.joined) not in judged.gate.text) & moved
     held = ChipSet.joining(twin for chip in missing for twin in siblings(chip)) - missing
     return (held, missing) if missing and held else None
 
