@@ -231,6 +231,12 @@ def hits(context: Context, module: Module, name: str) -> tuple[Hit, ...]:
     return context.search(module).word("python", name)
 
 
+def got(context: Context, judged: Judged) -> bool:
+    """Whether a line of the project asks a table by `.get`: who has no row there meets no error."""
+    asked = re.compile(rf"\b{re.escape(judged.gate.name)}\.get\(")
+    return any(asked.search(hit.text) for hit in hits(context, judged.module, judged.gate.name))
+
+
 def only_got(context: Context, judged: Judged, *, with_default: bool = False) -> bool:
     """Whether every line of the project that names a table asks it by `.get`, which does not raise."""
     here = (judged.module.path, judged.at.line)

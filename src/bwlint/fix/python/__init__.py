@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Literal
+from typing import Any, Literal
 
 from bwlint.chips import ChipSet
 from bwlint.chips.spelling import IN_NAMES, PREFIX
@@ -101,14 +101,19 @@ def propose(
         return said
     if compares_limit(gate, place.span, module):
         return NoFix("the literal is compared with a queried shared-memory limit")
-    if gate.kind in _TABLES and not unsafe_reason:
-        return NoFix("what stands in a row is for a person to say")
+    if gate.kind in _TABLES and not unsafe_reason and isinstance(untold := _rows().untold(place), NoFix):
+        return untold
     spellings = (_of("rows"),) if gate.kind in _TABLES else _SPELLINGS
     proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
     if isinstance(proved, NoFix):
         return proved
     candidate, proof = _with_words(place, *proved)
     return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, candidate), candidate, proof)
+
+
+def _rows() -> Any:
+    """Loaded when it is asked, as those of `_of` are."""
+    return import_module(f"{__name__}.rows")
 
 
 def _beyond(module: Module, gate: Gate, sets: Sets, wanted: ChipSet) -> Literal["admit", "bound"]:
