@@ -87,7 +87,8 @@ def test_member_that_is_not_there(project: Project, test: str) -> None:
 
 def test_target_that_the_refusal_denies(project: Project) -> None:
     text = USE.format("[Arch.sm_120a, Arch.sm_121a]").replace(
-        "ValueError(self.admissible_archs)", 'ValueError(f"needs {self.admissible_archs}, sm_120f is not supported yet")'
+        "ValueError(self.admissible_archs)",
+        'ValueError(f"needs {self.admissible_archs}, sm_120f is not supported yet")',
     )
     found = project({"p/__init__.py": "", "p/arch.py": ENUM, "p/op.py": text})
     assert found.fixes("family-split") == []
@@ -96,7 +97,11 @@ def test_target_that_the_refusal_denies(project: Project) -> None:
 
 def test_a_names_of_every_family(project: Project) -> None:
     enum = ENUM.replace("    sm_120a", '    sm_100f = (10, 0, "f")\n    sm_120a')
-    files = {"p/__init__.py": "", "p/arch.py": enum, "p/op.py": USE.format("[Arch.sm_100a, Arch.sm_120a, Arch.sm_121a]")}
+    files = {
+        "p/__init__.py": "",
+        "p/arch.py": enum,
+        "p/op.py": USE.format("[Arch.sm_100a, Arch.sm_120a, Arch.sm_121a]"),
+    }
     found = project(files)
     assert found.fixes("family-split") == []
     assert found.refusals("family-split") == [

@@ -117,7 +117,9 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         message=f"this list names the a targets only: a build for the family target sm_120f{also} is refused",
         label="a targets only",
         advice="list the f names too, or test the family",
-        remedy=_f_names(context, judged, {name: names[name] for name in read}) if known else NoFix("nothing here knows the f names"),
+        remedy=_f_names(context, judged, {name: names[name] for name in read})
+        if known
+        else NoFix("nothing here knows the f names"),
         claims=(Claimed(claims.other("the list has no name of a family target", context.targets), judged.at),),
     )
 
