@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import PurePath
 
-from bwlint.chips import group
+from bwlint.chips import chip_of_number, group
+from bwlint.chips.spelling import spelled
 from bwlint.chips.wording import plain
 from bwlint.chips.words import said
 from bwlint.fix import Job
@@ -24,6 +25,7 @@ from bwlint.judging.behind import kept_away, kept_out, tested
 from bwlint.judging.context import Context, instead
 from bwlint.judging.drafts import Draft
 from bwlint.judging.guards import guards_of
+from bwlint.model.expr import walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import SEVERITIES, Fix, NoFix
 from bwlint.readers import ReadError
@@ -63,7 +65,20 @@ def _guessed(job: Job) -> str | None:
         parts = {node.args[1] for node in reached(job.judged.gate.test, job.module) if node.op == "attr"}
         if parts & {"major", "minor"}:
             return None  # its type says what it is
+    if _says_what_it_is(job.judged):
+        return None
     return "what is asked is called like a capability, and nothing here sets it to one"
+
+
+def _says_what_it_is(judged: Judged) -> bool:
+    """Whether what stands beside a value tells that it is a part: `"sm_120"`, or a list of the numbers of several."""
+    gate = judged.gate
+    test = next((node for node in walk(gate.test) if node.at is not None and node.at == gate.leaf), gate.test)
+    literals = [node.args[0] for node in walk(test) if node.op == "const"]
+    if literals and all(isinstance(one, str) for one in literals):
+        return all((name := spelled(one)) is not None and name.prefix for one in literals)
+    chips = [chip_of_number(one) for one in literals if type(one) is int]
+    return None not in chips and len({chip.major for chip in chips if chip}) > 1 and len(chips) == len(literals)
 
 
 def _meant(job: Job, fix: Fix) -> str | None:
