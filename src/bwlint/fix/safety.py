@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
 from bwlint.chips import chip_of_number, group
+from bwlint.chips.mentions import mentioned
 from bwlint.chips.spelling import spelled
 from bwlint.chips.wording import plain
 from bwlint.chips.words import said
@@ -19,7 +20,7 @@ from bwlint.fix.buildfiles.consumers import unaware
 from bwlint.fix.edited import MOST_KEPT
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python import origin
-from bwlint.fix.python.proof import reached
+from bwlint.fix.python.proof import reached, written
 from bwlint.fix.together import changed, together
 from bwlint.judging.behind import kept_away, kept_out, tested
 from bwlint.judging.context import Context, instead
@@ -49,7 +50,7 @@ def settled(job: Job, fix: Fix) -> Fix:
     edits = tuple(dict.fromkeys(edit for _, part in parts for edit in part.edits))
     fix = replace(fix, edits=edits)
     doubts = (check(each, replace(part, edits=edits)) for each, part in parts for check in _CHECKS)
-    doubt = next(filter(None, doubts), None)
+    doubt = next(filter(None, doubts), None) or _untried(parts)
     return fix if doubt is None else _unsafe(fix, doubt)
 
 
@@ -107,9 +108,22 @@ def _behind(job: Job, fix: Fix) -> str | None:
     stopped = kept_out(job.context, judged, held, missing)
     if stopped is not None:
         return stopped
-    if not judged.in_test:
-        return kept_away(job.context, judged, held, missing)
-    return None if tested(job.context, judged, missing) else "nothing that the test calls says that it is for both"
+    return None if judged.in_test else kept_away(job.context, judged, held, missing)
+
+
+def _untried(parts: Sequence[tuple[Job, Fix]]) -> str | None:
+    """Neither what a test calls nor the reason of a skip says that it is for the other twin."""
+    opened = [
+        (job.context, job.judged, *moved)
+        for job, fix in parts
+        if job.judged is not None and job.judged.in_test and (moved := changed(job, fix)) is not None
+    ]
+    for context, judged, held, missing in opened:
+        reasons = [mentioned(prose.text) for prose in judged.other.texts]
+        named = any(missing <= said.named and not said.exact & held for said in reasons)
+        if named or tested(context, judged, missing):
+            return None
+    return "nothing that the test calls says that it is for both" if opened else None
 
 
 def _headers(job: Job, fix: Fix) -> str | None:
@@ -139,22 +153,29 @@ def _words(job: Job, fix: Fix) -> str | None:
 
 
 def _again(job: Job, fix: Fix) -> str | None:
-    """The finding is still there, or another one no less severe is, when the edited file is judged."""
+    """The finding is still there, or another one is, when the edited file is judged."""
     module, context = job.module, job.context
     embedded = module.path.endswith(".py") != (module.language == "python")
     others = job.remedy.how in ("carry", "wrapper")  # what stands in other files, and was judged by its own proof
     if others or module.path not in context.judged or embedded:
         return None
-    text = apply(job.source, (edit for edit in fix.edits if edit.path == module.path))
+    edits = [edit for edit in fix.edits if edit.path == module.path]
+    text = apply(job.source, edits)
     try:
         edited = edited_module(module, text)
     except ReadError as error:
         return f"the edited file does not parse: {error}"
-    least = SEVERITIES.index(job.draft.severity)
     before = Counter(map(_key, _said(context, module, is_edited=False)))
-    drafts = (one for one in _said(context, edited, is_edited=True) if SEVERITIES.index(one.severity) >= least)
+    drafts = _said(context, edited, is_edited=True)
     # what else there is to say of a guard or a comparison was there before, behind the graver fault
-    after = Counter(_key(one) for one in drafts if one.rule == job.draft.rule or not _stood_behind(job, fix, one))
+    lines, least = written(edits), SEVERITIES.index(job.draft.severity)
+    told = (
+        one
+        for one in drafts
+        if SEVERITIES.index(one.severity) >= least
+        or not any(one.at[0] <= last and first <= one.at[2] for first, last in lines)
+    )
+    after = Counter(_key(one) for one in told if one.rule == job.draft.rule or not _stood_behind(job, fix, one))
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
         return "the finding would still be there"
     new = next(iter(after - before), None)

@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from bwlint.chips import ChipSet, siblings
 from bwlint.fix import Job, mended
-from bwlint.judging.behind import equal_refusals, same_refusals, scripts_beside, tells_apart, told_lists
+from bwlint.judging.behind import equal_refusals, further, same_refusals, scripts_beside, tells_apart, told_lists
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.judging.entries import entry_lists
@@ -72,9 +72,12 @@ def _job(job: Job, judged: Judged, root: str, source: str, missing: ChipSet) -> 
 
 
 def _gates(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
-    """The gates that belong to one, with their package roots: its equals and copies, the lists that it tells, the
-    scripts beside C++ code, which write the rest of it, and of a flag of a build the lists of who needs what is built.
+    """The gates that belong to one, with their package roots: those behind it, its equals and copies, the lists that it
+    tells, the scripts beside C++ code, which write the rest of it, and of a flag of a build the lists of who needs what
+    is built.
     """
+    root = package_root(judged.module.path)
+    yield from ((one, root) for one in further(context, judged, held, missing))
     yield from equal_refusals(context, judged, held, missing)
     yield from told_lists(context, judged, held, missing)
     copies = list(same_refusals(context, judged, held, missing))
