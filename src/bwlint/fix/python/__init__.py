@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from pathlib import PurePath
 from typing import Any, Literal
 
 from bwlint.chips import ChipSet
@@ -18,6 +19,7 @@ from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
+from bwlint.model.expr import walk
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
@@ -43,7 +45,21 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("nothing here tells which test to mend")
     place = origin(job, judged)
     doubt = remedy.unsafe or _known_to_fail(job, place)
-    return _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
+    fix = _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
+    return _decided_elsewhere(job, place) or fix if fix is _UNKNOWN_SPELLING else fix
+
+
+def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
+    """Where what a test asks is decided, if it only hands an answer on: there it is to be mended."""
+    gate, module = judged.gate, judged.module
+    if gate.leaf is not None and not gate.at.holds(gate.leaf):
+        return NoFix(f"what it asks is decided at line {gate.leaf.line}: it is to be mended there")
+    for node in walk(gate.test):
+        found = job.context.tree.function(module, node.args[0]) if node.op == "call" else None
+        if found is not None and found.module.path in job.context.judged:
+            place = f"{PurePath(found.module.path).name}:{found.function.at.line}"
+            return NoFix(f"what it asks is decided in `{found.function.qualname}` ({place}): others may ask it too")
+    return None
 
 
 def _proposed(job: Job, origin: Judged, wanted: ChipSet, doubt: str | None) -> Fix | NoFix:
