@@ -107,3 +107,22 @@ def test_a_names_of_every_family(project: Project) -> None:
     assert found.refusals("family-split") == [
         "it lists the `a` targets of other families alone, too: what is behind it may exist on those only"
     ]
+
+
+OTHER = """
+
+class Other:
+    admissible_archs = [Arch.sm_120a, Arch.sm_120f, Arch.sm_121a, Arch.sm_121f]
+
+    def __post_init__(self):
+        if get_arch_enum() not in self.admissible_archs:
+            raise ValueError("no {}")
+"""
+
+
+@pytest.mark.parametrize("words", ["such chip", "sm_120f is not supported"])
+def test_list_of_the_same_kind_that_has_them(project: Project, words: str) -> None:
+    text = USE + OTHER.format(words)
+    files = {"p/__init__.py": "", "p/arch.py": ENUM, "p/op.py": text.replace("{}", "[Arch.sm_120a, Arch.sm_121a]", 1)}
+    fixes = project(files).fixes("family-split")
+    assert fixes == [("safe", text.replace("{}", "[Arch.sm_120a, Arch.sm_120f, Arch.sm_121a, Arch.sm_121f]", 1))]

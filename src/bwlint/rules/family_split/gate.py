@@ -128,9 +128,16 @@ def _f_names(context: Context, judged: Judged, names: Mapping[str, Expr]) -> Rem
     """The names of the family beside the `a` names; `NoFix` says what speaks against what they compile."""
     if len(names) > len(_CONSUMER) and all(_has_family_name(context, judged, *each) for each in names.items()):
         return NoFix("it lists the `a` targets of other families alone, too: what is behind it may exist on those only")
-    asked = (one for one in context.beside(judged.module) if one is judged or judged.gate.name in one.mentioned)
+    beside = [one for one in context.beside(judged.module) if one is judged or judged.gate.name in one.mentioned]
+    asked = [one for one in beside if one.gate.qualname.startswith(judged.gate.qualname.removeprefix("<module>"))]
     if any(_NOT_F.search(text) for one in asked for text in reasons.texts(one)):
         return NoFix("its refusal says that the family target is not supported")
+    wanted = {f"{name[:-1]}f" for name in names}
+    for one in context.beside(judged.module):
+        same = one is not judged and (one.gate.kind, one.gate.name) == (judged.gate.kind, judged.gate.name)
+        if same and any(node.op == "attr" and node.args[1] in wanted for node in walk(one.gate.test)):
+            told = f"`{one.gate.name}` at line {one.at.line}, for the same kind of thing, has them"
+            return Remedy("names", NONE, evidence=told)
     return Remedy("names", NONE, evidence="the enum knows them", unsafe=_F_NAMES)
 
 
