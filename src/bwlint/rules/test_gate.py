@@ -158,6 +158,8 @@ def _doubt(context: Context, judged: Judged, missing: ChipSet, api: Admission | 
     if context.builds_exact(judged):
         return "the file builds for one part alone"
     texts = [text.text for one in asked for side in (one.gate.yes, one.gate.no) for text in side.texts]
+    if any(mentioned(text).exact & held - _FAMILY for text in texts):
+        return "the reason gives the number of the one part"  # SM120 is what authors call the family
     meant = any(family_split.meant(one) for one in asked) or any(_MADE_FOR.search(text) for text in texts)
     return "the exact part may be meant" if meant or held & _SECOND else None
 
