@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import PurePath
-from typing import Any, Literal
+from typing import Literal
 
 from bwlint.chips import ChipSet
 from bwlint.chips.spelling import IN_NAMES, PREFIX
@@ -56,7 +56,8 @@ def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
         return NoFix(f"what it asks is decided at line {gate.leaf.line}: it is to be mended there")
     for node in walk(gate.test):
         found = job.context.tree.function(module, node.args[0]) if node.op == "call" else None
-        if found is not None and found.module.path in job.context.judged:
+        asked = job.context.judged.get(found.module.path, ()) if found is not None else ()
+        if found is not None and any(one.gate.qualname == found.function.qualname for one in asked):
             place = f"{PurePath(found.module.path).name}:{found.function.at.line}"
             return NoFix(f"what it asks is decided in `{found.function.qualname}` ({place}): others may ask it too")
     return None
@@ -117,7 +118,7 @@ def propose(
         return said
     if compares_limit(gate, place.span, module):
         return NoFix("the literal is compared with a queried shared-memory limit")
-    if gate.kind in _TABLES and not unsafe_reason and isinstance(untold := _rows().untold(place), NoFix):
+    if gate.kind in _TABLES and not unsafe_reason and (untold := _untold(place)) is not None:
         return untold
     spellings = (_of("rows"),) if gate.kind in _TABLES else _SPELLINGS
     proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
@@ -127,9 +128,10 @@ def propose(
     return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, candidate), candidate, proof)
 
 
-def _rows() -> Any:
-    """Loaded when it is asked, as those of `_of` are."""
-    return import_module(f"{__name__}.rows")
+def _untold(place: ConditionPlace) -> NoFix | None:
+    from bwlint.fix.python.rows import untold
+
+    return untold(place)
 
 
 def _beyond(module: Module, gate: Gate, sets: Sets, wanted: ChipSet) -> Literal["admit", "bound"]:

@@ -32,26 +32,23 @@ _PARTS = (*_PLAIN, ast.expr_context, ast.unaryop)
 class _TwinRow:
     """The row of a table that is to be copied: which it is, and what its key names."""
 
+    syntax: Syntax
     table: ast.Dict
     index: int
     key: ast.expr
+    value: ast.expr
     literal: ChipLiteral
-
-    @property
-    def value(self) -> ast.expr:
-        return self.table.values[self.index]
 
 
 def proposals(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
     """`(12, 0): ("Blackwell", "sm_120a"),` and behind it the same for 12.1, names of targets with it."""
-    syntax = parse(place.source)
-    row = _twin(syntax, place) if syntax is not None else NoFix("the rows of this table stand elsewhere")
-    if syntax is None or isinstance(row, NoFix):
-        return row if isinstance(row, NoFix) else ()
-    value = row.value
-    if any(not isinstance(node, _PARTS) for node in ast.walk(value)) and _amount(value) is None:
+    row = _twin(place)
+    if isinstance(row, NoFix):
+        return row
+    if any(not isinstance(node, _PARTS) for node in ast.walk(row.value)) and _amount(row.value) is None:
         return NoFix("the row of the twin is computed, and not written out")
-    rows = [_row(syntax, row.key, value, row.literal.chip, other) for other in place.change.beside(row.literal.chip)]
+    syntax, twin = row.syntax, row.literal.chip
+    rows = [_row(syntax, row.key, row.value, twin, other) for other in place.change.beside(twin)]
     items = [
         (syntax.start(key or value), syntax.end(value))
         for key, value in zip(row.table.keys, row.table.values, strict=True)
@@ -63,16 +60,15 @@ def untold(place: ConditionPlace) -> NoFix | None:
     """Why a row may say something else for the other chip; None for names of targets, and for memory of which both have
     as much.
     """
-    syntax = parse(place.source)
-    row = _twin(syntax, place) if syntax is not None else NoFix("the rows of this table stand elsewhere")
-    if syntax is None or isinstance(row, NoFix):
-        return row if isinstance(row, NoFix) else None
+    row = _twin(place)
+    if isinstance(row, NoFix):
+        return row
     chips = (row.literal.chip, *place.change.beside(row.literal.chip))
     amount = _amount(row.value)
     if amount is not None and any(all(getattr(chip, name) == amount for chip in chips) for name in _MEMORY):
         return None
     constants = [node for node in ast.walk(row.value) if isinstance(node, ast.Constant)]
-    targets = [node for node, _ in _written(syntax, row.key, row.value, *chips[:2]) if node is not row.key]
+    targets = [node for node, _ in _written(row.syntax, row.key, row.value, *chips[:2]) if node is not row.key]
     told = [str(node.value) for node in constants if node not in targets]
     speaks = any(mentioned(text).exact or any(each in text for each in chips[0].products) for text in told)
     if targets and all(isinstance(node.value, str) for node in constants) and not speaks:
@@ -80,14 +76,16 @@ def untold(place: ConditionPlace) -> NoFix | None:
     return NoFix("what stands in a row is for a person to say")
 
 
-def _twin(syntax: Syntax, place: ConditionPlace) -> _TwinRow | NoFix:
-    table = next((node for node in syntax.within(place.span) if isinstance(node, ast.Dict)), None)
-    if table is None:
+def _twin(place: ConditionPlace) -> _TwinRow | NoFix:
+    syntax = parse(place.source)
+    within = syntax.within(place.span) if syntax is not None else ()
+    table = next((node for node in within if isinstance(node, ast.Dict)), None)
+    if syntax is None or table is None:
         return NoFix("the rows of this table stand elsewhere")
-    for index, key in enumerate(table.keys):
+    for index, (key, value) in enumerate(zip(table.keys, table.values, strict=True)):
         found = _literal(syntax, key) if key is not None else None
         if key is not None and found is not None and found.chip in place.change.twins:
-            return _TwinRow(table, index, key, found)
+            return _TwinRow(syntax, table, index, key, value, found)
     return NoFix("no row of this table is for the twin")
 
 
