@@ -56,7 +56,7 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
         source = Texts().source(other.module.path)
         if _silenced(source or "", other.gate.at):
             continue
-        theirs = _job(job, other, root, source or "", parts[1])
+        theirs = _job(job, other, root, source or "", *parts)
         mend = mended(theirs)
         if isinstance(mend, NoFix) or source is None:
             return NoFix(f"the same is asked at {other.place or other.module.path}:{other.gate.at[0]}")
@@ -64,9 +64,9 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
     return found
 
 
-def _job(job: Job, judged: Judged, root: str, source: str, missing: ChipSet) -> Job:
-    """The same change at another gate."""
-    chips = judged.core - missing if judged.denies else judged.core | missing
+def _job(job: Job, judged: Judged, root: str, source: str, held: ChipSet, missing: ChipSet) -> Job:
+    """The same change at another gate: who comes there now goes the way of its twin."""
+    chips = judged.core | missing if held & judged.core else judged.core - missing
     draft = replace(job.draft, place=DraftPlace.of_gate(judged))
     return Job(job.context, draft, Remedy("test", chips, evidence=job.remedy.evidence), judged, root, source)
 

@@ -73,7 +73,7 @@ def further(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -
     """
     entries = [judged, *callers_of(context, judged)] if judged.other.ends in REFUSING else []
     for other in context.beside(judged.module) if entries else ():
-        if other in entries or not other.stands_here or other.gate.is_a("helper-call", *LISTED):
+        if other in entries or other.gate.is_a("helper-call", *LISTED):
             continue
         above = any(one.gate.qualname == other.gate.qualname and one.gate.at < other.gate.at for one in entries)
         behind = above and not missing & other.sets.live
@@ -94,7 +94,7 @@ def _decorated(judged: Judged) -> Iterator[Use]:
 
 def _pinned(context: Context, module: Module, use: Use, held: ChipSet, missing: ChipSet) -> str | None:
     """A definition behind a use that compiles for some of `held` and nothing for `missing`, as a sentence."""
-    for path, definition in context.evidence.leads_to(module, use) if use.how == "call" else ():
+    for path, definition in context.evidence.leads_to(module, use) if use.is_a("call", "import") else ():
         file = context.tree.headers.at(path)
         flags = [one for one in file.carries if definition.at.holds(one.at)] if file is not None else []
         loads = runs_on(flags)

@@ -19,7 +19,8 @@ from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
-from bwlint.model.expr import walk
+from bwlint.judging.siblings import MAX_DEFINITIONS, asks
+from bwlint.model.expr import walk_through
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
@@ -46,17 +47,18 @@ def mend(job: Job) -> Fix | NoFix:
     place = origin(job, judged)
     doubt = remedy.unsafe or _known_to_fail(job, place)
     fix = _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
-    return _decided_elsewhere(job, place) or fix if fix is _UNKNOWN_SPELLING else fix
+    return _decided_elsewhere(job, place) or fix if fix == _UNKNOWN_SPELLING else fix
 
 
 def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
     """Where what a test asks is decided, if it only hands an answer on: there it is to be mended."""
-    gate, module = judged.gate, judged.module
-    if gate.leaf is not None and not gate.at.holds(gate.leaf):
-        return NoFix(f"what it asks is decided at line {gate.leaf.line}: it is to be mended there")
-    for node in walk(gate.test):
-        found = job.context.tree.function(module, node.args[0]) if node.op == "call" else None
-        asked = job.context.judged.get(found.module.path, ()) if found is not None else ()
+    gate, module, context = judged.gate, judged.module, job.context
+    for one in context.beside(module):
+        if one is not judged and one.stands_here and asks(judged, one):
+            return NoFix(f"what it asks is decided at line {one.at.line}: it is to be mended there")
+    for node in walk_through(gate.test, module.slots, MAX_DEFINITIONS):
+        found = context.tree.function(module, node.args[0]) if node.op == "call" else None
+        asked = context.judged.get(found.module.path, ()) if found is not None else ()
         if found is not None and any(one.gate.qualname == found.function.qualname for one in asked):
             place = f"{PurePath(found.module.path).name}:{found.function.at.line}"
             return NoFix(f"what it asks is decided in `{found.function.qualname}` ({place}): others may ask it too")
