@@ -156,3 +156,14 @@ def test_call_of_its_own_helper(project: Project) -> None:
     fixes = project({"p/__init__.py": "", "p/bench.py": SCRIPT}).fixes("family-split")
     assert [how for how, _ in fixes] == ["safe"]
     assert "get_device_capability()[0] != 12" in fixes[0][1]
+
+
+@pytest.mark.parametrize("name", ["_TMEM_COLUMNS", "TENSOR_MEM_MAX"])
+def test_what_neither_of_them_has(project: Project, name: str) -> None:
+    text = (
+        f'{name} = {{"sm_100": 512, "sm_103": 512, "sm_120": 512}}\n\n\ndef columns(compute_capability: str) -> int:\n'
+        f'    if compute_capability not in {name}:\n        raise ValueError("not known")\n'
+        f"    return {name}[compute_capability]\n"
+    )
+    refusals = project({"p/__init__.py": "", "p/m.py": text}).refusals("family-split")
+    assert refusals == ["12.x have no tensor memory: what is said of the one is to be looked at first"]

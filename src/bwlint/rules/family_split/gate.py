@@ -22,6 +22,7 @@ from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.rules.family_split import RULE, reasons
 from bwlint.rules.family_split.weight import Cut, Weight, names_members, spelled, weight
+from bwlint.sources.read import SourceText
 from bwlint.sources.texts import Texts
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
@@ -351,6 +352,9 @@ def _remedy(
     context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: Severity
 ) -> Remedy | NoFix:
     """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
+    at = judged.gate.leaf or judged.at
+    if test <= _CONSUMER and _TENSOR_MEMORY.search(SourceText(Texts().source(judged.module.path) or "").line(at.line)):
+        return NoFix("12.x have no tensor memory: what is said of the one is to be looked at first")
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
