@@ -77,7 +77,7 @@ def further(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -
             continue
         above = any(one.gate.qualname == other.gate.qualname and one.gate.at < other.gate.at for one in entries)
         behind = above and not missing & other.sets.live
-        taken = judged.in_test and other.gate.qualname == "<module>"
+        taken = judged.in_test and other.gate.qualname == "<module>" and other.gate.is_a("condition")
         if (behind or taken) and other.core & (held | missing) in (held, missing):
             yield other
 
