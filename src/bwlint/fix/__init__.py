@@ -9,7 +9,7 @@ is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import cast
 
@@ -101,10 +101,16 @@ def propose(job: Job) -> Fix | NoFix:
     from bwlint.fix.laid_out import laid_out
     from bwlint.fix.safety import another, settled
 
-    if fix.applicability == "safe":
-        return laid_out(settled(job, fix))
-    fault = another(job, fix) if fix.kind == "bound" else None
-    return laid_out(fix) if fault is None else NoFix(fault)
+    if fix.applicability == "unsafe":
+        fault = another(job, fix) if fix.kind == "bound" else None
+        return laid_out(fix) if fault is None else NoFix(fault)
+    safe, named = settled(job, fix), job.remedy.named
+    if safe.applicability == "safe" or not named or named == job.remedy.chips:
+        return laid_out(safe)
+    alone = replace(job, remedy=replace(job.remedy, chips=named))
+    fix = mended(alone)
+    fix = fix if isinstance(fix, NoFix) else settled(alone, fix)
+    return laid_out(safe if isinstance(fix, NoFix) or fix.applicability == "unsafe" else fix)
 
 
 def mended(job: Job) -> Fix | NoFix:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from bwlint.chips import group
+from bwlint.chips import chip_of_number, group
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.spelling import spelled
 from bwlint.chips.wording import plain
 from bwlint.chips.words import said
 from bwlint.fix import Job
@@ -18,12 +20,13 @@ from bwlint.fix.buildfiles.consumers import unaware
 from bwlint.fix.edited import MOST_KEPT
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python import origin
-from bwlint.fix.python.proof import reached
+from bwlint.fix.python.proof import reached, written
 from bwlint.fix.together import changed, together
 from bwlint.judging.behind import kept_away, kept_out, tested
 from bwlint.judging.context import Context, instead
 from bwlint.judging.drafts import Draft, Remedy
 from bwlint.judging.guards import guards_of
+from bwlint.model.expr import walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import SEVERITIES, Fix, NoFix
 from bwlint.readers import ReadError
@@ -47,7 +50,7 @@ def settled(job: Job, fix: Fix) -> Fix:
     edits = tuple(dict.fromkeys(edit for _, part in parts for edit in part.edits))
     fix = replace(fix, edits=edits)
     doubts = (check(each, replace(part, edits=edits)) for each, part in parts for check in _CHECKS)
-    doubt = next(filter(None, doubts), None)
+    doubt = next(filter(None, doubts), None) or _untried(parts)
     return fix if doubt is None else _unsafe(fix, doubt)
 
 
@@ -63,7 +66,20 @@ def _guessed(job: Job) -> str | None:
         parts = {node.args[1] for node in reached(job.judged.gate.test, job.module) if node.op == "attr"}
         if parts & {"major", "minor"}:
             return None  # its type says what it is
+    if _says_what_it_is(job.judged):
+        return None
     return "what is asked is called like a capability, and nothing here sets it to one"
+
+
+def _says_what_it_is(judged: Judged) -> bool:
+    """Whether what stands beside a value tells that it is a part: `"sm_120"`, or a list of the numbers of several."""
+    gate = judged.gate
+    test = next((node for node in walk(gate.test) if node.at is not None and node.at == gate.leaf), gate.test)
+    literals = [node.args[0] for node in walk(test) if node.op == "const"]
+    if literals and all(isinstance(one, str) for one in literals):
+        return all((name := spelled(one)) is not None and name.prefix for one in literals)
+    chips = [chip_of_number(one) for one in literals if type(one) is int]
+    return None not in chips and len({chip.major for chip in chips if chip}) > 1 and len(chips) == len(literals)
 
 
 def _meant(job: Job, fix: Fix) -> str | None:
@@ -92,9 +108,22 @@ def _behind(job: Job, fix: Fix) -> str | None:
     stopped = kept_out(job.context, judged, held, missing)
     if stopped is not None:
         return stopped
-    if not judged.in_test:
-        return kept_away(job.context, judged, held, missing)
-    return None if tested(job.context, judged, missing) else "nothing that the test calls says that it is for both"
+    return None if judged.in_test else kept_away(job.context, judged, held, missing)
+
+
+def _untried(parts: Sequence[tuple[Job, Fix]]) -> str | None:
+    """Neither what a test calls nor the reason of a skip says that it is for the other twin."""
+    opened = [
+        (job.context, job.judged, *moved)
+        for job, fix in parts
+        if job.judged is not None and job.judged.in_test and (moved := changed(job, fix)) is not None
+    ]
+    for context, judged, held, missing in opened:
+        reasons = [mentioned(prose.text) for prose in judged.other.texts]
+        named = any(missing <= said.named and not said.exact & held for said in reasons)
+        if named or tested(context, judged, missing):
+            return None
+    return "nothing that the test calls says that it is for both" if opened else None
 
 
 def _headers(job: Job, fix: Fix) -> str | None:
@@ -130,7 +159,8 @@ def another(job: Job, fix: Fix) -> str | None:
     others = job.remedy.how in ("carry", "wrapper")  # what stands in other files, and was judged by its own proof
     if others or module.path not in context.judged or embedded:
         return None
-    text = apply(job.source, (edit for edit in fix.edits if edit.path == module.path))
+    edits = [edit for edit in fix.edits if edit.path == module.path]
+    text = apply(job.source, edits)
     try:
         edited = edited_module(module, text)
     except ReadError as error:
@@ -138,9 +168,10 @@ def another(job: Job, fix: Fix) -> str | None:
     if fix.kind == "bound" and text.count("\n") != job.source.count("\n"):
         return None  # rules look into the file on the disk, where other lines stand
     before = Counter(map(_key, _said(context, module, is_edited=False)))
-    drafts = (one for one in _said(context, edited, is_edited=True) if _weighs(job, fix, one))
-    # what else there is to say of a guard was there before, behind the graver fault
-    after = Counter(_key(one) for one in drafts if one.rule == job.draft.rule or not _is_guard(job, one))
+    lines = written(edits)
+    told = (one for one in _said(context, edited, is_edited=True) if _weighs(job, fix, one, lines))
+    # what else there is to say of a guard or a comparison was there before, behind the graver fault
+    after = Counter(_key(one) for one in told if one.rule == job.draft.rule or not _stood_behind(job, fix, one))
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
         return "the finding would still be there"
     new = next(iter(after - before), None)
@@ -148,13 +179,15 @@ def another(job: Job, fix: Fix) -> str | None:
     return None if new is None or same else f"the edited file would have another finding: {new[2]}"
 
 
-def _weighs(job: Job, fix: Fix, new: Draft) -> bool:
-    """Whether a finding after a fix speaks against it: no less severe than the one before, or what chips come to that
-    are sent another way.
+def _weighs(job: Job, fix: Fix, new: Draft, lines: Sequence[tuple[int, int]]) -> bool:
+    """Whether a finding after a fix that edits these lines speaks against it: it is no less severe than the one before,
+    stands elsewhere, or is what chips come to that are sent another way.
     """
-    of_words = isinstance(new.remedy, Remedy) and new.remedy.how == "text"
-    no_less = SEVERITIES.index(new.severity) >= SEVERITIES.index(job.draft.severity)
-    return no_less or (fix.kind == "bound" and not of_words)
+    if SEVERITIES.index(new.severity) >= SEVERITIES.index(job.draft.severity):
+        return True
+    if fix.kind == "bound":
+        return not (isinstance(new.remedy, Remedy) and new.remedy.how == "text")
+    return not any(new.at[0] <= last and first <= new.at[2] for first, last in lines)
 
 
 def _said(context: Context, module: Module, *, is_edited: bool) -> tuple[Draft, ...]:
@@ -169,8 +202,8 @@ def _said(context: Context, module: Module, *, is_edited: bool) -> tuple[Draft, 
     return known[1]
 
 
-def _is_guard(job: Job, draft: Draft) -> bool:
-    return job.remedy.how == "guard" and draft.at[0] == job.draft.at[0]
+def _stood_behind(job: Job, fix: Fix, draft: Draft) -> bool:
+    return (job.remedy.how == "guard" or fix.kind == "type") and draft.at[0] == job.draft.at[0]
 
 
 def _key(draft: Draft) -> tuple[str, str, str]:

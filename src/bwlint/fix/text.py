@@ -24,8 +24,10 @@ from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 
-_NAME = rf"(?<![A-Za-z0-9_])({IN_WORDS}){{major}}{{minor}}(?P<suffix>{SUFFIX})(?![A-Za-z0-9_])"
-_CAPABILITY = r"(capabilit(?:y|ies)(?: of)? )(?P<suffix>)(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
+_NAME = rf"(?<![A-Za-z0-9_])(?P<name>({IN_WORDS}){{major}}{{minor}}(?P<suffix>{SUFFIX}))(?![A-Za-z0-9_]){{cards}}"
+_CARDS = r"(?: \((?:{})(?:(?! (?:or|and) )[\w ])*\))?"
+"""Behind a name, the cards that it means: "SM120 (RTX PRO 6000)". They go where the family is named."""
+_CAPABILITY = r"(?P<name>)(capabilit(?:y|ies)(?: of)? )(?P<suffix>)(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
 """A release of CUDA may be called 12.0 too."""
 _DEMAND = re.compile(words.said("demand"), re.I)
 _Hit = tuple[int, int, str]
@@ -120,7 +122,7 @@ def _not_one(found: Sequence[object], chips: ChipSet) -> NoFix:
 
 def _fault(before: str, after: str, chips: ChipSet) -> NoFix | None:
     """Why a text is not to become another; None where it may."""
-    if any(product in before for chip in chips for product in chip.products):
+    if any(product in after for chip in chips for product in chip.products):
         return NoFix("the text names a product too")
     return None if _says(before, after, chips) else NoFix("the new words would not be read as meant")
 
@@ -140,6 +142,7 @@ def _places(text: str, start: int, chips: ChipSet) -> Iterator[_Hit]:
     for chip in chips if chips <= NAMED_BY_PARTS else ():
         for form, ending in ((_NAME, "x"), (_CAPABILITY, ".x")):
             pattern = form.replace("{major}", str(chip.major)).replace("{minor}", str(chip.minor))
+            pattern = pattern.replace("{cards}", _CARDS.format("|".join(chip.products)))
             for match in re.finditer(pattern, text, re.I):
                 yield start + match.start(), start + match.end(), _of_all(match, chip, chips, ending)
 
@@ -147,9 +150,11 @@ def _places(text: str, start: int, chips: ChipSet) -> Iterator[_Hit]:
 def _of_all(match: re.Match[str], chip: Chip, chips: ChipSet, ending: str) -> str:
     """The family in the style of a name; a target that is pinned by its suffix has one of its own for each member."""
     if match["suffix"]:
-        each = (match[0].replace(str(chip.joined), str(one.joined)) for one in (chip, *(chips - ChipSet.of(chip.name))))
+        each = (
+            match["name"].replace(str(chip.joined), str(one.joined)) for one in (chip, *(chips - ChipSet.of(chip.name)))
+        )
         return "/".join(each)
-    return f"{match[1]}{chip.major}{ending}"
+    return f"{match[2]}{chip.major}{ending}"
 
 
 def _changed(tree: ast.Module, edited: str) -> tuple[str, str] | None:

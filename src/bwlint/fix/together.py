@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from bwlint.chips import ChipSet, siblings
 from bwlint.fix import Job, mended
-from bwlint.judging.behind import equal_refusals, same_refusals, scripts_beside, tells_apart, told_lists
+from bwlint.judging.behind import equal_refusals, further, same_refusals, scripts_beside, tells_apart, told_lists
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.judging.entries import entry_lists
@@ -37,7 +37,8 @@ def changed(job: Job, fix: Fix) -> tuple[ChipSet, ChipSet] | None:
     before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
     missing = before - after if judged.denies else after - before
     if fix.kind == "type":  # a literal stands for itself; its twin is what the fix adds
-        missing = ChipSet.where(lambda chip: str(chip.joined) not in judged.gate.text) & (before | after)
+        moved = before - after | after - before
+        missing = ChipSet.where(lambda chip: str(chip.joined) not in judged.gate.text) & moved
     held = ChipSet.joining(twin for chip in missing for twin in siblings(chip)) - missing
     return (held, missing) if missing and held else None
 
@@ -55,7 +56,7 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
         source = Texts().source(other.module.path)
         if _silenced(source or "", other.gate.at):
             continue
-        theirs = _job(job, other, root, source or "", parts[1])
+        theirs = _job(job, other, root, source or "", *parts)
         mend = mended(theirs)
         if isinstance(mend, NoFix) or source is None:
             return NoFix(f"the same is asked at {other.place or other.module.path}:{other.gate.at[0]}")
@@ -63,17 +64,20 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
     return found
 
 
-def _job(job: Job, judged: Judged, root: str, source: str, missing: ChipSet) -> Job:
-    """The same change at another gate."""
-    chips = judged.core - missing if judged.denies else judged.core | missing
+def _job(job: Job, judged: Judged, root: str, source: str, held: ChipSet, missing: ChipSet) -> Job:
+    """The same change at another gate: who comes there now goes the way of its twin."""
+    chips = judged.core | missing if held & judged.core else judged.core - missing
     draft = replace(job.draft, place=DraftPlace.of_gate(judged))
     return Job(job.context, draft, Remedy("test", chips, evidence=job.remedy.evidence), judged, root, source)
 
 
 def _gates(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
-    """The gates that belong to one, with their package roots: its equals and copies, the lists that it tells, the
-    scripts beside C++ code, which write the rest of it, and of a flag of a build the lists of who needs what is built.
+    """The gates that belong to one, with their package roots: those behind it, its equals and copies, the lists that it
+    tells, the scripts beside C++ code, which write the rest of it, and of a flag of a build the lists of who needs what
+    is built.
     """
+    root = package_root(judged.module.path)
+    yield from ((one, root) for one in further(context, judged, held, missing))
     yield from equal_refusals(context, judged, held, missing)
     yield from told_lists(context, judged, held, missing)
     copies = list(same_refusals(context, judged, held, missing))

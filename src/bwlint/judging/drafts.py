@@ -42,12 +42,14 @@ class Remedy:
     `chips` are those for which the test holds afterwards, the guard compiles, the build makes what they load, or that
     the text names. `evidence` says why that is right, `unsafe` why a person should look at it first (None: it is safe).
     `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points. `targets` are
-    those that a guard of the preprocessor compiles for afterwards.
+    those that a guard of the preprocessor compiles for afterwards. `named` are the chips that stand there by name: what
+    is done for them alone, where nothing shows that the others of their families may follow.
     """
 
     how: Mending
     chips: ChipSet = NONE
     _: KW_ONLY
+    named: ChipSet = NONE
     evidence: str = ""
     unsafe: str | None = None
     amount: int = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from pathlib import PurePath
 from typing import Literal
 
 from bwlint.chips import ChipSet
@@ -18,6 +19,8 @@ from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
+from bwlint.judging.siblings import MAX_DEFINITIONS, asks
+from bwlint.model.expr import walk_through
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
@@ -43,7 +46,23 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("nothing here tells which test to mend")
     place = origin(job, judged)
     doubt = remedy.unsafe or _known_to_fail(job, place)
-    return _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
+    fix = _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
+    return _decided_elsewhere(job, place) or fix if fix == _UNKNOWN_SPELLING else fix
+
+
+def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
+    """Where what a test asks is decided, if it only hands an answer on: there it is to be mended."""
+    gate, module, context = judged.gate, judged.module, job.context
+    for one in context.beside(module):
+        if one is not judged and one.stands_here and asks(judged, one):
+            return NoFix(f"what it asks is decided at line {one.at.line}: it is to be mended there")
+    for node in walk_through(gate.test, module.slots, MAX_DEFINITIONS):
+        found = context.tree.function(module, node.args[0]) if node.op == "call" else None
+        asked = context.judged.get(found.module.path, ()) if found is not None else ()
+        if found is not None and any(one.gate.qualname == found.function.qualname for one in asked):
+            place = f"{PurePath(found.module.path).name}:{found.function.at.line}"
+            return NoFix(f"what it asks is decided in `{found.function.qualname}` ({place}): others may ask it too")
+    return None
 
 
 def _proposed(job: Job, origin: Judged, wanted: ChipSet, doubt: str | None) -> Fix | NoFix:
@@ -101,14 +120,20 @@ def propose(
         return said
     if compares_limit(gate, place.span, module):
         return NoFix("the literal is compared with a queried shared-memory limit")
-    if gate.kind in _TABLES and not unsafe_reason:
-        return NoFix("what stands in a row is for a person to say")
+    if gate.kind in _TABLES and not unsafe_reason and (untold := _untold(place)) is not None:
+        return untold
     spellings = (_of("rows"),) if gate.kind in _TABLES else _SPELLINGS
     proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
     if isinstance(proved, NoFix):
         return proved
     candidate, proof = _with_words(place, *proved)
     return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, candidate), candidate, proof)
+
+
+def _untold(place: ConditionPlace) -> NoFix | None:
+    from bwlint.fix.python.rows import untold
+
+    return untold(place)
 
 
 def _beyond(module: Module, gate: Gate, sets: Sets, wanted: ChipSet) -> Literal["admit", "bound"]:
