@@ -27,6 +27,7 @@ from bwlint.sources.read import SourceText
 _NAME = rf"(?<![A-Za-z0-9_])({IN_WORDS}){{major}}{{minor}}(?P<suffix>{SUFFIX})(?![A-Za-z0-9_])"
 _CAPABILITY = r"(capabilit(?:y|ies)(?: of)? )(?P<suffix>)(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
 """A release of CUDA may be called 12.0 too."""
+_JOINED = rf"(capabilit(?:y|ies)(?: of)? ){{major}}{{minor}}(?P<suffix>{SUFFIX})(?!\w|\.\d)"
 _DEMAND = re.compile(words.said("demand"), re.I)
 _Hit = tuple[int, int, str]
 """From where to where other words are to stand, and which."""
@@ -138,17 +139,21 @@ def _literals(syntax: Syntax, place: Span) -> Iterator[ast.expr]:
 def _places(text: str, start: int, chips: ChipSet) -> Iterator[_Hit]:
     """Where a literal that begins at `start` names a member of a family, from and to, and the family in its style."""
     for chip in chips if chips <= NAMED_BY_PARTS else ():
-        for form, ending in ((_NAME, "x"), (_CAPABILITY, ".x")):
+        for form, ending in ((_NAME, "x"), (_CAPABILITY, ".x"), (_JOINED, "")):
             pattern = form.replace("{major}", str(chip.major)).replace("{minor}", str(chip.minor))
             for match in re.finditer(pattern, text, re.I):
                 yield start + match.start(), start + match.end(), _of_all(match, chip, chips, ending)
 
 
 def _of_all(match: re.Match[str], chip: Chip, chips: ChipSet, ending: str) -> str:
-    """The family in the style of a name; a target that is pinned by its suffix has one of its own for each member."""
-    if match["suffix"]:
-        each = (match[0].replace(str(chip.joined), str(one.joined)) for one in (chip, *(chips - ChipSet.of(chip.name))))
-        return "/".join(each)
+    """The family in the style of a name; a number alone, and a target that is pinned by its suffix, has one of its own
+    for each member.
+    """
+    if match["suffix"] or not ending:
+        noun = "" if ending else match[1]
+        text = match[0].removeprefix(noun)
+        each = (text.replace(str(chip.joined), str(one.joined)) for one in (chip, *(chips - ChipSet.of(chip.name))))
+        return noun + "/".join(each)
     return f"{match[1]}{chip.major}{ending}"
 
 
