@@ -140,30 +140,49 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     judged = job.judged
     if judged is None:
         return NoFix("nothing here tells which test to mend")
-    change = WantedChange.between(judged.sets, job.remedy.chips)
+    gate, wanted = judged.gate, job.remedy.chips
+    beyond = "admit" if bool(wanted - judged.sets.core) != judged.denies else "bound"
+    change = WantedChange.between(judged.sets, wanted, beyond)
     if isinstance(change, NoFix):
         return change
-    gate = judged.gate
     span = gate.leaf or gate.at
     if refusal := said_exactly(f"{gate.comment} {code.comment_near(*offsets(code, span))}", change):
         return refusal
     if _compares_limit(code, gate):
         return NoFix("the literal is compared with a queried shared-memory limit")
-    if len(change.chips) != 1 or not change.twins:
+    also: tuple[Gate, ...] = ()
+    if change.kind in ("bound", "admit"):
+        also = tuple(one for one in job.module.gates if one != gate and _asks_the_same(job, one))
+        roots = [(one.test, one.leaf or one.at) for one in (gate, *also)]
+        proposals = conditions.bounded(code, job.module, roots, change)
+    elif len(change.chips) != 1 or not change.twins:
         return _UNKNOWN_SPELLING
-    chip = next(iter(change.chips))
-    twin = next(iter(siblings(chip) & change.twins), chip)
-    proposals = conditions.widened(code, job.module, gate.test, span, twin, chip)
-    return _first_proved(
+    else:
+        chip = next(iter(change.chips))
+        twin = next(iter(siblings(chip) & change.twins), chip)
+        proposals = conditions.widened(code, job.module, gate.test, span, twin, chip)
+    found = _first_proved(
         job,
         code,
         proposals,
         change.kind,
         change.title,
         checker,
-        lambda text, words: checker.gate(text, gate, judged.sets, change, words),
+        lambda text, words: checker.gate(text, gate, judged.sets, change, words, also),
         _beside(job, gate, judged.other, change),
     )
+    if found == _UNKNOWN_SPELLING and not change.twins:
+        return NoFix(f"no bound here could end at {plain(change.chips)}: what they are to run is for a person to say")
+    return found
+
+
+def _asks_the_same(job: Job, gate: Gate) -> bool:
+    """Whether a gate stands in the function of another one, and asks the same of the device."""
+    judged = job.judged
+    if judged is None or gate.qualname != judged.gate.qualname:
+        return False
+    sets = job.context.tree.sets(job.module, gate)
+    return sets is not None and (sets.core, sets.live) == (judged.sets.core, judged.sets.live)
 
 
 def _beside(job: Job, gate: Gate, refusal: Side, change: WantedChange) -> tuple[Edit, ...]:

@@ -88,8 +88,12 @@ class FileChecker:
                 return NoFix(f"the edit would change for whom line {old.at[0]} is compiled")
         return None
 
-    def gate(self, text: str, gate: Gate, sets: Sets, change: WantedChange, evidence: str) -> Proof | NoFix:
-        """The proof that the test of `gate` holds on exactly the chips of `change`, and that nothing else moves."""
+    def gate(
+        self, text: str, gate: Gate, sets: Sets, change: WantedChange, evidence: str, also: tuple[Gate, ...] = ()
+    ) -> Proof | NoFix:
+        """The proof that the test of `gate` holds on exactly the chips of `change`, and that nothing but those of
+        `also`, which ask the same, moves with it.
+        """
         edited = edited_module(self.module, text)
         here = _index(self.module.gates, gate)
         if here is None or not self._same_outline(edited, None):
@@ -98,20 +102,21 @@ class FileChecker:
         after = self.tree.edited(edited).sets(edited, edited.gates[here])
         if after is None:
             return NoFix("the edited test does not read the device any more")
-        if said := change.missed(sets, after) or self._other_gates(edited, here, gate, change):
+        if said := change.missed(sets, after) or self._other_gates(edited, (gate, *also), change):
             return said
         return Proof(sets.may.names, sets.must.names, after.may.names, after.must.names, evidence)
 
-    def _other_gates(self, edited: Module, here: int, gate: Gate, change: WantedChange) -> NoFix | None:
+    def _other_gates(self, edited: Module, gates: tuple[Gate, ...], change: WantedChange) -> NoFix | None:
         """Other tests stay as they are; what stands below this one, or reads its flag, moves on its chips at most."""
         after_tree = self.tree.edited(edited)
-        for index, (other, other_after) in enumerate(zip(self.module.gates, edited.gates, strict=True)):
+        chains, leaves = {gate.chain for gate in gates}, {gate.leaf for gate in gates}
+        for other, other_after in zip(self.module.gates, edited.gates, strict=True):
             old, new = self.before.sets(self.module, other), after_tree.sets(edited, other_after)
-            if index == here or old == new:
+            if other == gates[0] or old == new:
                 continue
             if old is None or new is None or not shifted(old, new) <= change.chips:
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
-            if shifted(old, new) and other.chain != gate.chain and other.leaf != gate.leaf:
+            if shifted(old, new) and other.chain not in chains and other.leaf not in leaves and other not in gates:
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
         return None
 
