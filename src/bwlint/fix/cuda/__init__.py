@@ -141,8 +141,8 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     if judged is None:
         return NoFix("nothing here tells which test to mend")
     gate, wanted = judged.gate, job.remedy.chips
-    beyond = "admit" if bool(wanted - judged.sets.core) != judged.denies else "bound"
-    change = WantedChange.between(judged.sets, wanted, beyond)
+    lets_in = bool(wanted - judged.sets.core) != judged.denies
+    change = WantedChange.between(judged.sets, wanted, "admit" if lets_in else "bound")
     if isinstance(change, NoFix):
         return change
     span = gate.leaf or gate.at
