@@ -83,6 +83,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("size", ""): "size",
     ("space", ""): "space",
     ("wrapper", "cuda"): "cuda.wrapper",
+    ("status", "cuda"): "cuda.status",
 }
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""
 

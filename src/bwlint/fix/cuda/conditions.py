@@ -49,7 +49,7 @@ def widened(code: Code, module: Module, test: Expr, span: Span, twin: Chip, chip
 
 
 def bounded(
-    code: Code, roots: Sequence[tuple[Expr, Span]], module: Module, change: WantedChange
+    code: Code, module: Module, roots: Sequence[tuple[Expr, Span]], change: WantedChange
 ) -> Iterator[list[Change]]:
     """`sm >= 90` to `sm >= 90 && sm < 120`, `major < 9` to `major < 9 || major >= 12`, at all tests that ask the same;
     `sm == 86 || sm == 89` to the same with `|| sm == 120 || sm == 121`.
@@ -59,7 +59,7 @@ def bounded(
         text = code.text[term.start : term.end]
         same = [one for others in found for one in others if code.text[one.start : one.end] == text]
         each = [list(_kept_to(code, one, change)) for one in {one.start: one for one in same}.values()]
-        yield from (list(changes) for changes in zip(*each, strict=True))
+        yield from (list(changes) for changes in zip(*each, strict=False))
     for term in found[0]:
         if term.node.op == "or" and term.node.args[0]:
             yield from _listed_too(code, term, change)

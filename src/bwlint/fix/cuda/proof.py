@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import NO_TARGET, TargetSet
@@ -38,11 +39,16 @@ class FileChecker:
         again = edited_module(self.module, self.source)
         return again.guards == self.module.guards and again.gates == self.module.gates
 
-    def guard(self, text: str, guard: Gate, wanted: TargetSet, evidence: str) -> Proof | NoFix:
-        """The proof that `guard` lets exactly `wanted` of the targets that get there through, nothing else moved."""
+    def guard(
+        self, text: str, guard: Gate, wanted: TargetSet, evidence: str, also: Sequence[tuple[Gate, TargetSet]] = ()
+    ) -> Proof | NoFix:
+        """The proof that `guard` lets exactly `wanted` of the targets that get there through, nothing else moved but
+        the guards that are mended along with what they are to let through.
+        """
         edited = edited_module(self.module, text)
         here = _index(self.module.guards, guard)
-        if here is None or not self._same_outline(edited, here):
+        along = {_index(self.module.guards, other): targets for other, targets in also}
+        if here is None or not self._same_outline(edited, frozenset({here, *along})):
             return NoFix("the edited file has other guards than before")
         after_tree = self.tree.edited(edited)
         old = self.before.target_sets(self.module, guard)
@@ -55,6 +61,10 @@ class FileChecker:
         moved = (new.may - old.may) | (old.may - new.may)
         if _moved(old, new) - moved:
             return NoFix("the edit would change the guard for other targets")
+        for index, targets in along.items():
+            other = None if index is None else after_tree.target_sets(edited, edited.guards[index])
+            if other is None or other.may != targets & other.live:
+                return NoFix("what belongs to the guard is not mended by the same edit")
         if said := self._others(edited, after_tree, here, moved) or self._operations(edited, after_tree, moved):
             return said
         return Proof(old.may.names, old.must.names, new.may.names, new.must.names, evidence)
@@ -96,7 +106,7 @@ class FileChecker:
         """
         edited = edited_module(self.module, text)
         here = _index(self.module.gates, gate)
-        if here is None or not self._same_outline(edited, None):
+        if here is None or not self._same_outline(edited, frozenset()):
             return NoFix("the edited file has other gates than before")
         # in a world that has evaluated nothing yet, since an interpreter reports a clash of types only once
         after = self.tree.edited(edited).sets(edited, edited.gates[here])
@@ -120,13 +130,13 @@ class FileChecker:
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
         return None
 
-    def _same_outline(self, edited: Module, edited_guard: int | None) -> bool:
-        """Whether guards other than the edited one read as before, and the file has the gates and needs that it had."""
+    def _same_outline(self, edited: Module, mended: frozenset[int | None]) -> bool:
+        """Whether guards other than the edited ones read as before, and gates and needs are those that were there."""
         mine, its = self.module, edited
         if len(mine.guards) != len(its.guards) or len(mine.gates) != len(its.gates):
             return False
         guards = zip(mine.guards, its.guards, strict=True)
-        if any(a.text != b.text for index, (a, b) in enumerate(guards) if index != edited_guard):
+        if any(a.text != b.text for index, (a, b) in enumerate(guards) if index not in mended):
             return False
         gates = zip(mine.gates, its.gates, strict=True)
         if any(outline(a) != outline(b) for a, b in gates):
