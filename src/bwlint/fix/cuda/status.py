@@ -7,7 +7,6 @@ from collections import Counter
 
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.cuda.proof import needs
 from bwlint.fix.cuda.terms import edits, offsets
 from bwlint.fix.edited import edited as edited_module
 from bwlint.model.findings import Fix, NoFix, Proof
@@ -34,7 +33,10 @@ def mend(job: Job) -> Fix | NoFix:
     name, first = checks.most_common(1)[0][0], calls[-1].start(1)
     made = edits(job.module.path, code, [(first, close + 1, _wrapped(code, name, first, close + 1))])
     edited = edited_module(job.module, apply(job.source, made))
-    if (len(edited.gates), len(needs(edited))) != (len(job.module.gates), len(needs(job.module))):
+    before, after = (
+        sum(one.kind == "launch" and not one.checked for one in module.operations) for module in (job.module, edited)
+    )
+    if (len(edited.gates), len(edited.guards), after) != (len(job.module.gates), len(job.module.guards), before - 1):
         return NoFix("the edited file would be read as another one")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     proof = Proof(admitted, certain, admitted, certain, job.evidence)
