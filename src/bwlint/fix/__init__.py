@@ -84,6 +84,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("space", ""): "space",
     ("wrapper", "cuda"): "cuda.wrapper",
     ("status", "cuda"): "cuda.status",
+    ("macros", "cuda"): "cuda.macros",
 }
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""
 

@@ -127,7 +127,11 @@ def _again(job: Job, fix: Fix) -> str | None:
     """The finding is still there, or another one no less severe is, when the edited file is judged."""
     module, context = job.module, job.context
     embedded = module.path.endswith(".py") != (module.language == "python")
-    others = job.remedy.how in ("carry", "wrapper")  # what stands in other files, and was judged by its own proof
+    others = job.remedy.how in (
+        "carry",
+        "wrapper",
+        "macros",
+    )  # what stands in other files, and was judged by its own proof
     if others or module.path not in context.judged or embedded:
         return None
     text = apply(job.source, (edit for edit in fix.edits if edit.path == module.path))

@@ -31,7 +31,7 @@ from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.world.tree import Tree
 
-__all__ = ["mend"]
+__all__ = ["family_change", "mend"]
 
 MAX_TRIED = 24
 _LONGEST_TITLE = 70
@@ -62,7 +62,7 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     if not guarded.denies and name is not None:
         return NoFix(f"`{name}`, which is used behind the guard, is not there for {plain((wanted - mine).chips)}")
     spelled, kind, title = _spellings(job, code, guarded, gained)
-    change = _of_family(guarded, job.remedy.targets)
+    change = family_change(guarded, job.remedy.targets)
     if change is not None and (refusal := said_exactly(said, change)):
         return refusal
     also = list(_also(job, code, guarded, wanted)) if change is None else []
@@ -111,7 +111,7 @@ def _spellings(
             "bound",
             f"Keep {lost.chips} away from what is behind the guard",
         )
-    change = _of_family(guarded, wanted)
+    change = family_change(guarded, wanted)
     if change is None and moved.chips <= guarded.chips:
         chips = tuple(moved.chips)
         names = " and ".join(target.name for target in moved)
@@ -125,7 +125,7 @@ def _spellings(
     return partial(guards.widened, code, want=want), "family", change.title
 
 
-def _of_family(guarded: Guarded, wanted: TargetSet) -> WantedChange | None:
+def family_change(guarded: Guarded, wanted: TargetSet) -> WantedChange | None:
     """The change of a guard for whole chips, where they have a member of their family beside them."""
     gained = (wanted - guarded.admitted).chips - guarded.chips
     twins = ChipSet.joining(twin for chip in gained for twin in siblings(chip)) & guarded.chips

@@ -35,18 +35,18 @@ class Widening:
 def widened(code: Code, test: Expr, want: Widening) -> Iterator[list[Change]]:
     """What the text of a guard may become, the most idiomatic first."""
     found = _terms(code, test)
-    leaves = [term for term in found if term.node.op in _LEAVES]
+    simple = [term for term in found if term.node.op in _LEAVES]
     named = [term for term in found if _is_exact(term.node) and _names(code, term, want)]
-    for term in leaves:
+    for term in simple:
         if not _beside_others(term):
             yield from _ranges(code, term, want)
     for term in reversed(named):
-        yield from _twins(code, term, want)
-    for term in leaves:
+        yield from twins(code, term, want)
+    for term in simple:
         yield from _ranges(code, term, want)
     operands = [term for term in named if term.inside("or") and term.parent is not None and term.parent.parent is None]
     if len(operands) > 1:
-        yield [change for term in operands for change in next(_twins(code, term, want), [])]
+        yield [change for term in operands for change in next(twins(code, term, want), [])]
 
 
 def suffixed(code: Code, test: Expr, chips: tuple[Chip, ...]) -> Iterator[list[Change]]:
@@ -83,6 +83,11 @@ def border(test: Expr) -> int:
     """The architecture at which a guard parts two ways; 0 where it is not one alone."""
     found = [value for node in walk(test) for subject, op, value in [_comparison(node)] if subject == _ARCH and op]
     return found[0] if len(found) == 1 and isinstance(found[0], int) else 0
+
+
+def leaves(code: Code, test: Expr) -> Iterator[Term]:
+    """The operands that are no conditions of others."""
+    return (term for term in _terms(code, test) if term.node.op in _LEAVES)
 
 
 def _terms(code: Code, test: Expr) -> tuple[Term, ...]:
@@ -139,7 +144,7 @@ def _ranges(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
     yield [(term.start, term.end, text if alone else f"({text})")]
 
 
-def _twins(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
+def twins(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
     """The same term for the missing part, beside the one there is."""
     start, end = bracketed(code, term)
     text = code.source[start:end]
