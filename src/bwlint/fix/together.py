@@ -13,6 +13,7 @@ from bwlint.judging.behind import equal_refusals, same_refusals, scripts_beside,
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.judging.entries import entry_lists
+from bwlint.judging.guards import guards_of
 from bwlint.judging.same_guards import same_guards
 from bwlint.judging.siblings import calls
 from bwlint.model.expr import Span
@@ -105,7 +106,21 @@ def _guards(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
             return NoFix(f"the guard at {_place(other.module.path, other.guard.at)} asks the same: {theirs.reason}")
         if not isinstance(theirs, NoFix):
             found.append(theirs)
-    return found
+    macros = _macros(job)
+    return found if macros is None else [*found, macros]
+
+
+def _macros(job: Job) -> tuple[Job, Fix] | None:
+    """The fix of macros that are named after the part in the headers of a file: what it guards rests on them."""
+    for header in job.context.tree.headers.included(job.module):
+        for one in job.context.guards.setdefault(header.path, guards_of(job.context.tree, header)):
+            draft = next(family_split.check_guard(job.context, one), None)
+            if draft is None or not isinstance(draft.remedy, Remedy) or draft.remedy.how != "macros":
+                continue
+            theirs = Job(job.context, draft, draft.remedy, None, job.root, "")
+            mend = mended(theirs)
+            return (theirs, mend) if isinstance(mend, Fix) and mend.applicability == "safe" else None
+    return None
 
 
 def _mended(job: Job, draft: Draft, source: str, *, sure: bool) -> tuple[Job, Fix] | NoFix:
