@@ -77,8 +77,9 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         lambda text, words: checker.guard(text, guarded.guard, wanted, words, also),
         () if change is None else _beside(job, guarded.guard, _refusing(guarded), change),
     )
-    if found == _UNKNOWN_SPELLING and change is not None and not _names_part(guarded, change):
-        return NoFix("the parts are told apart where the macros of this guard are defined")
+    parts = gained.chips if change is None else change.twins
+    if found == _UNKNOWN_SPELLING and not any(str(chip.joined) in guarded.guard.text for chip in parts):
+        return NoFix("the targets are told apart where the macros of this guard are defined: they are mended there")
     return found
 
 
@@ -92,10 +93,6 @@ def _also(job: Job, code: Code, guarded: Guarded, wanted: TargetSet) -> Iterator
 
 def _refusing(guarded: Guarded) -> Side:
     return guarded.guard.yes if guarded.denies else guarded.guard.no
-
-
-def _names_part(guarded: Guarded, change: WantedChange) -> bool:
-    return any(str(chip.joined) in guarded.guard.text for chip in change.twins)
 
 
 def _spellings(

@@ -136,9 +136,10 @@ def _edits(block: _Block, module: Module, code: Code) -> tuple[Edit, ...] | NoFi
 def _beside(code: Code, want: guards.Widening, term: Term, grown: dict[int, int]) -> Iterator[Change]:
     """The macro of the sibling behind one; `grown` is by how much the lines are longer by now."""
     for start, end, new in next(guards.twins(code, term, want), []):
-        line, gap = code.line_start(start), broken(code, term, "||")
+        line, first = code.line_start(start), (term.parent or term).start
+        gap = broken(code, term, "||") or f" || \\\n{' ' * (first - code.line_start(first))}"
         width = len(code.source[line:].partition("\n")[0]) + grown.get(line, 0) + len(new)
-        text = new.replace(" || ", gap, 1) if gap and width > LONGEST_LINE else new
+        text = new.replace(" || ", gap, 1) if width > LONGEST_LINE and "\n" not in new else new
         grown[line] = grown.get(line, 0) + (0 if "\n" in text else len(text))
         yield start, end, text
 
@@ -156,7 +157,7 @@ def _proof(job: Job, block: _Block, made: Sequence[tuple[Module, str, tuple[Edit
     edited = [edited_module(module, apply(source, found)) for module, source, found in made]
     for new in edited:
         after = after.edited(new)
-    loaded: list[Target] = []
+    shown: dict[str, Target | None] = {}
     for (module, source, _), new in zip(made, edited, strict=True):
         name = PurePath(module.path).name
         for guard, again in _pairs(block, module, source, new):
@@ -168,10 +169,15 @@ def _proof(job: Job, block: _Block, made: Sequence[tuple[Module, str, tuple[Edit
                 asks and block.like(old_sets.may) - new_sets.may
             ):
                 return NoFix(f"the edit would make another guard of the one at {name}:{guard.at[0]}")
-            loaded += [one for one in old_sets.may if asks and one.chip == block.twin and block.chip in one.loads_on()]
+            if asks:
+                found = (one for one in old_sets.may if one.chip == block.twin and block.chip in one.loads_on())
+                passing = next(found, None)
+                defined = [use.name for use in guard.yes.uses if use.how == "define"]
+                shown |= {one: shown.get(one) or passing for one in defined or [f"{name}:{guard.at[0]}"]}
         for one, moved in zip(needs(module), needs(new), strict=False):
             if after.compiled(new, moved.path) - before.compiled(module, one.path) - legal(moved):
                 return NoFix(f"line {one.at[0]} of {name} does not assemble for {block.chip}")
+    loaded = sorted({str(one) for one in shown.values()}) if all(shown.values()) else []
     told = f"code for {loaded[0]} passes, and {block.chip} loads it as it is" if loaded else f"(unsafe: {_DOUBT})"
     guarded = job.guarded
     may, must = (guarded.sets.may, guarded.sets.must) if guarded is not None else (NO_TARGET, NO_TARGET)
