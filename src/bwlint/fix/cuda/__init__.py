@@ -133,7 +133,7 @@ def _known(tree: Tree, module: Module) -> Callable[[str, str], bool]:
     """Whether a macro that is to stand beside another is the compiler's, or defined where the other one is."""
 
     def known(new: str, old: str) -> bool:
-        if new.startswith("__CUDA_ARCH_"):
+        if new.startswith("__CUDA_ARCH_") or known_macro(f"__CUDA_ARCH_FEAT_{new}"):
             return True
         if _defined(tree, module, new):
             return True

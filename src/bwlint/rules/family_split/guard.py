@@ -116,7 +116,8 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
     gained = _twins(guarded, held, lost) & guarded.sets.live
     targets = guarded.admitted | gained
     only_errors = "the sibling only meets an error" if guarded.other.ends == "raise" else ""
-    evidence = _loads_already(context, guarded, held, lost) or only_errors or served_elsewhere(context, guarded, gained)
+    shown = _loads_already(context, guarded, held, lost) or only_errors or served_elsewhere(context, guarded, gained)
+    evidence = shown or _assembles(guarded, gained)
     return Remedy(
         "guard",
         targets.chips,
@@ -148,6 +149,16 @@ def _loads_already(context: Context, guarded: Guarded, held: ChipSet, lost: Chip
         if lost <= target.loads_on():
             return f"code for {target} passes, and {plain(lost)} loads it as it is"
     return ""
+
+
+def _assembles(guarded: Guarded, gained: TargetSet) -> str:
+    """That instructions are all that is behind a guard, and ptxas takes each of them for what is let in."""
+    behind = _instructions(guarded)
+    calls = any(use.how == "call" and not use.name.endswith("_cast") for use in guarded.working.uses)
+    whole = behind and not calls and all(one.kind in ("instruction", "mention") for one in guarded.operations())
+    if not whole or any(gained - verdict(name).legal for name in behind):
+        return ""
+    return f"`{behind[0].split()[0]}` is all that is behind it, and assembles for {' and '.join(gained.names)}"
 
 
 def named_after(guarded: Guarded, held: ChipSet) -> str | None:
