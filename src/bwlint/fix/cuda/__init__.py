@@ -187,7 +187,7 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         lambda text, words: checker.gate(text, gate, judged.sets, change, words, also),
         _beside(job, gate, judged.other, change),
     )
-    if found == _UNKNOWN_SPELLING and not change.twins:
+    if isinstance(found, NoFix) and not change.twins:
         return NoFix(f"no bound here could end at {plain(change.chips)}: what they are to run is for a person to say")
     return found
 

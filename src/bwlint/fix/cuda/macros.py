@@ -139,7 +139,8 @@ def _beside(code: Code, want: guards.Widening, term: Term, grown: dict[int, int]
         line, first = code.line_start(start), (term.parent or term).start
         gap = broken(code, term, "||") or f" || \\\n{' ' * (first - code.line_start(first))}"
         width = len(code.source[line:].partition("\n")[0]) + grown.get(line, 0) + len(new)
-        text = new.replace(" || ", gap, 1) if width > LONGEST_LINE and "\n" not in new else new
+        breaks = width > LONGEST_LINE and not {*"\r\n"} & {*new, *code.source[line:start]}
+        text = new.replace(" || ", gap, 1) if breaks else new
         grown[line] = grown.get(line, 0) + (0 if "\n" in text else len(text))
         yield start, end, text
 
@@ -149,7 +150,8 @@ def _again(block: _Block, code: Code) -> str:
     start = block.start
     while start and _COMMENT.match(code.source, above := code.line_start(start - 1)):
         start = above
-    return "\n\n" + twin_text(code.source[start : block.end], block.twin, block.chip)
+    ending = "\r\n" if "\r\n" in code.source else "\n"
+    return 2 * ending + twin_text(code.source[start : block.end], block.twin, block.chip)
 
 
 def _proof(job: Job, block: _Block, made: Sequence[tuple[Module, str, tuple[Edit, ...]]]) -> Proof | NoFix:
