@@ -85,6 +85,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("wrapper", "cuda"): "cuda.wrapper",
     ("status", "cuda"): "cuda.status",
     ("macros", "cuda"): "cuda.macros",
+    ("answer", "cuda"): "cuda.answers",
 }
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""
 

@@ -29,13 +29,24 @@ class RelatedSpan:
 
 
 Mending = Literal[
-    "test", "admit", "order", "names", "guard", "carry", "text", "size", "space", "wrapper", "status", "macros"
+    "test",
+    "admit",
+    "order",
+    "names",
+    "guard",
+    "carry",
+    "text",
+    "size",
+    "space",
+    "wrapper",
+    "status",
+    "macros",
+    "answer",
 ]
 """What is mended: a test of the running program; one that another generation is written into; an order of names or of
 releases, which stands for something else; a list of targets by name; a guard of the preprocessor; a list, a flag or a
 condition of a build; words for people; a number of bytes; the state space of an instruction; the class that is put
-around kernels; a status that nobody looks at; macros
-that are named after one part."""
+around kernels; a status that nobody looks at; macros that are named after one part; what a function answers."""
 
 
 @dataclass(frozen=True, slots=True)

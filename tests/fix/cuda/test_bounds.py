@@ -32,7 +32,10 @@ BOUNDS = [
     ("major >= 10", "major >= 10 && major < 12"),
     ("prop.major < 10", "prop.major < 10 || prop.major >= 12"),
     ("!ready || prop.major < 10", "!ready || prop.major < 10 || prop.major >= 12"),
-    ("prop.major * 10 + prop.minor >= 100", "prop.major * 10 + prop.minor >= 100 && prop.major * 10 + prop.minor < 120"),
+    (
+        "prop.major * 10 + prop.minor >= 100",
+        "prop.major * 10 + prop.minor >= 100 && prop.major * 10 + prop.minor < 120",
+    ),
     ("sm != 100", None),
     ("ready", None),
 ]

@@ -197,3 +197,38 @@ def test_a_dropped_status(mend: Mend, above: str, checked: str | None) -> None:
     found = mend(DROPPED.format(above=above, call=CALL), ("unchecked-launch",))
     assert [fix.applicability for fix in found.fixes] == (["unsafe"] if checked else [])
     assert found.text() == DROPPED.format(above=above, call=f"{checked}({CALL})" if checked else CALL)
+
+
+QUERY = """bool grouped_mm_supported(int64_t capability) {{
+{body}
+  return false;
+}}
+void grouped_mm(int* p, int64_t capability) {{
+  if (capability {taken}) {{
+    grouped_mm_arm(p);
+    return;
+  }}
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "no grouped_mm for ", capability);
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "before", "after"),
+    [
+        ("== 90", "  return ready() && capability >= 90;", "  return ready() && capability == 90;"),
+        (
+            ">= 90 && capability < 110",
+            "  if (capability >= 100) {\n    return CUDA_VERSION >= 12080;\n  }\n"
+            "  if (capability >= 90) {\n    return true;\n  }",
+            "  if (capability >= 100 && capability < 110) {\n    return CUDA_VERSION >= 12080;\n  }\n"
+            "  if (capability >= 90 && capability < 110) {\n    return true;\n  }",
+        ),
+        (">= 90 && capability < 110", "  return capability != 80;", "  return capability != 80;"),
+        (">= 90", "  return capability >= 90;", "  return capability >= 90;"),
+    ],
+)
+def test_a_function_that_says_yes(mend: Mend, taken: str, before: str, after: str) -> None:
+    found = mend(QUERY.format(taken=taken, body=before), ("leak",))
+    assert {fix.applicability for fix in found.fixes} <= {"safe"}, found.found
+    assert found.text() == QUERY.format(taken=taken, body=after)

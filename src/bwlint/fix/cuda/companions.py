@@ -34,9 +34,10 @@ def bounded(
 ) -> Iterator[tuple[Gate, TargetSet]]:
     """The guards of the function at the same border: they use what this one introduces, or have as little there."""
     at, name = border(guarded.guard.test), guarded.guard.qualname
-    near = [one for one in guards if border(one.guard.test) == at and one.guard.qualname == name]
+    alike = [one for one in guards if border(one.guard.test) == at]
+    near = [one for one in alike if one.guard.qualname == name]
     outside, end = [], 0
-    for one in near:
+    for one in alike:
         start, stop = _around(code, one)
         outside.append(code.text[end : max(end, start)])
         end = max(end, stop)

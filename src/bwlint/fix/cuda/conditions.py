@@ -58,14 +58,14 @@ def bounded(
     for term in found[0]:
         text = code.text[term.start : term.end]
         same = [one for others in found for one in others if code.text[one.start : one.end] == text]
-        each = [list(_kept_to(code, one, change)) for one in {one.start: one for one in same}.values()]
+        each = [list(kept_to(code, one, change)) for one in {one.start: one for one in same}.values()]
         yield from (list(changes) for changes in zip(*each, strict=False))
     for term in found[0]:
         if term.node.op == "or" and term.node.args[0]:
             yield from _listed_too(code, term, change)
 
 
-def _kept_to(code: Code, term: Term, change: WantedChange) -> Iterator[Change]:
+def kept_to(code: Code, term: Term, change: WantedChange) -> Iterator[Change]:
     """An open bound with its other end; where one generation is left, that alone."""
     op, value = _compares(term.node)
     first = min(change.chips, key=lambda chip: chip.joined)

@@ -63,17 +63,19 @@ class FileChecker:
             return NoFix("the edit would change the guard for other targets")
         for index, targets in along.items():
             other = None if index is None else after_tree.target_sets(edited, edited.guards[index])
-            if other is None or other.may != targets & other.live:
+            if other is None or other.may != targets & other.live:  # so nothing else of it has moved
                 return NoFix("what belongs to the guard is not mended by the same edit")
-        if said := self._others(edited, after_tree, here, moved) or self._operations(edited, after_tree, moved):
+        if said := self._others(edited, after_tree, frozenset({here, *along}), moved) or self._operations(
+            edited, after_tree, moved
+        ):
             return said
         return Proof(old.may.names, old.must.names, new.may.names, new.must.names, evidence)
 
-    def _others(self, edited: Module, after: Tree, here: int, moved: TargetSet) -> NoFix | None:
+    def _others(self, edited: Module, after: Tree, mended: frozenset[int | None], moved: TargetSet) -> NoFix | None:
         """Other guards stay as they are; below this one, or with a macro of it, they change where it does at most."""
         for index, (guard, guard_after) in enumerate(zip(self.module.guards, edited.guards, strict=True)):
             old, new = self.before.target_sets(self.module, guard), after.target_sets(edited, guard_after)
-            if index == here or old == new:
+            if old == new or index in mended:
                 continue
             if old is None or new is None or _moved(old, new) - moved:
                 return NoFix(f"the edit would change the guard at line {guard.at[0]}")
