@@ -97,8 +97,12 @@ def propose(job: Job) -> Fix | NoFix:
         return NoFix("there is more in the file than can be proved at a time: mend what has a fix, and ask again")
     proved[path] += len(job.source)
     fix = mended(job)
-    if isinstance(fix, NoFix) or fix.applicability == "unsafe":
+    if isinstance(fix, NoFix):
         return fix
+    if fix.applicability == "unsafe":
+        from bwlint.fix.together import gathered
+
+        return gathered(job, fix) if job.remedy.how == "guard" else fix
     from bwlint.fix.safety import settled
 
     return settled(job, fix)

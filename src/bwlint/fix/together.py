@@ -64,6 +64,14 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
     return found
 
 
+def gathered(job: Job, fix: Fix) -> Fix | NoFix:
+    """A fix of a guard that a person is to look at, with those of the guards that ask the same; all of them or none."""
+    parts = _guards(job, fix)
+    if isinstance(parts, NoFix):
+        return parts
+    return replace(fix, edits=tuple(dict.fromkeys(edit for _, part in parts for edit in part.edits)))
+
+
 def _job(job: Job, judged: Judged, root: str, source: str, missing: ChipSet) -> Job:
     """The same change at another gate."""
     chips = judged.core - missing if judged.denies else judged.core | missing

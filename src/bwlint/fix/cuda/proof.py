@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from bwlint.fix.edited import outline
 from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Gate, Module, Operation, Side
 from bwlint.model.findings import NoFix, Proof
+from bwlint.model.kinds import ANSWERS
 from bwlint.world.gates import refuses
 from bwlint.world.tree import Sets, TargetSets, Tree
 
@@ -129,6 +131,8 @@ class FileChecker:
             if old is None or new is None or not shifted(old, new) <= change.chips:
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
             if shifted(old, new) and other.chain not in chains and other.leaf not in leaves and other not in gates:
+                if _asks(gates[0], other):
+                    return NoFix(f"the test at line {other.at[0]} asks it, too: what is behind both has to be for them")
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
         return None
 
@@ -144,6 +148,12 @@ class FileChecker:
         if any(outline(a) != outline(b) for a, b in gates):
             return False
         return [outline(one) for one in needs(mine)] == [outline(one) for one in needs(its)]
+
+
+def _asks(gate: Gate, other: Gate) -> bool:
+    """Whether a test calls the function that another one answers for."""
+    name = gate.name.rpartition(".")[2] or gate.name
+    return gate.kind in ANSWERS and bool(name) and re.search(rf"\b{re.escape(name)}\s*\(", other.text) is not None
 
 
 def needs(module: Module) -> list[Operation]:
