@@ -19,12 +19,14 @@ from bwlint.judging.siblings import calls
 from bwlint.model.expr import Span
 from bwlint.model.findings import Fix, NoFix
 from bwlint.readers import reader
+from bwlint.rules.arch_target import builds as arch_target
 from bwlint.rules.family_split import guard as family_split
 from bwlint.rules.family_split import reasons
 from bwlint.sources.read import SourceText
 from bwlint.sources.search import search_of
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import package_root
+from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged
 
 _SILENCED = re.compile(r"bwlint:\s*ignore")
@@ -69,7 +71,29 @@ def gathered(job: Job, fix: Fix) -> Fix | NoFix:
     parts = _guards(job, fix)
     if isinstance(parts, NoFix):
         return parts
-    return replace(fix, edits=tuple(dict.fromkeys(edit for _, part in parts for edit in part.edits)))
+    edits = dict.fromkeys(edit for _, part in parts for edit in part.edits)
+    builds = {one.edits: one for one in _builds(job) if isinstance(one, Fix)}
+    if not builds:
+        return replace(fix, edits=tuple(edits))
+    told = " and ".join(
+        dict.fromkeys(one.proof.evidence.rpartition("(unsafe: ")[2].rstrip(")") for one in builds.values())
+    )
+    evidence = f"{fix.proof.evidence.partition('(unsafe: ')[0]}(unsafe: {told})"
+    every = dict.fromkeys((*edits, *(edit for found in builds for edit in found)))
+    return replace(fix, edits=tuple(every), proof=replace(fix.proof, evidence=evidence))
+
+
+def _builds(job: Job) -> Iterator[Fix | NoFix]:
+    """The fixes of the builds of a file that make nothing for those whom a guard is to let through."""
+    guarded, context, texts = job.guarded, job.context, Texts()
+    parted = family_split.parts(context, guarded) if guarded is not None else None
+    if parted is None or parted[1] <= runs_on(context.builds.of(job.module)):
+        return
+    for path in dict.fromkeys(path for path, _ in context.builds.placed(job.module.path)):
+        build = context.builds.read(path)
+        for draft in arch_target.check_file(context, build) if build is not None else ():
+            if isinstance(draft.remedy, Remedy) and draft.remedy.how == "carry" and parted[1] <= draft.remedy.chips:
+                yield mended(Job(context, draft, draft.remedy, None, job.root, texts.source(path) or ""))
 
 
 def _job(job: Job, judged: Judged, root: str, source: str, missing: ChipSet) -> Job:
