@@ -61,7 +61,9 @@ def mend(job: Job) -> Fix | NoFix:
     if guarded is None or change is None:
         return NoFix("nothing here tells which macros to define")
     twin, chip = next(iter(change.twins)), next(iter(change.chips))
-    asked = macros_of_part(job.context, guarded, change.twins)
+    asked = macros_of_part(job.context, guarded, change.twins, change.chips)
+    if not asked:
+        return NoFix("nothing here tells which macros to define")
     own = NoFix(f"`{asked[0]}` is named after the part that the guard asks for: {chip} wants a macro of its own")
     homes = {
         home.path: home
@@ -76,7 +78,8 @@ def mend(job: Job) -> Fix | NoFix:
     hits = [hit for name in block.names for hit in search.word("cuda", name)]
     there = [new for name in block.names if search.word("cuda", new := twin_text(name, twin, chip))]
     paths = tuple(dict.fromkeys((home.path, *(hit.file.real for hit in hits))))
-    if there or not search.complete("cuda") or len(paths) > _MOST_FILES or len(hits) >= MAX_HITS:
+    seen = search.complete("cuda") and any(hit.file.real == home.path for hit in hits)
+    if there or not seen or len(paths) > _MOST_FILES or len(hits) >= MAX_HITS:
         return NoFix(f"`{there[0]}` is in use already") if there else own
     made: list[tuple[Module, str, tuple[Edit, ...]]] = []
     for path in paths:
