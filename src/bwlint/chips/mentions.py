@@ -20,7 +20,7 @@ _TOKEN = re.compile(
     rf"(?<![A-Za-z0-9_]){IN_WORDS}(?P<sm>{NUMBER}|\d{{1,2}}\.?x|\d{{1,2}}\.\d)(?P<suffix>[afx]?)(?![0-9])"
     r"|(?<![A-Za-z])(?:capabilit(?:y|ies)|cc|sm|compute(?=[^\w]{0,5}\d{1,2}\.\d))\s{0,3}"
     rf"(?:(?:of|is|version|must be|should be)\s{{1,3}})?(?P<bound>{_BOUND})?\s{{0,3}}"
-    r"\(?(?P<major>\d{1,3})(?!\d)(?:[.,]\s?(?P<minor>\d)(?!\d)|\.?x)?\)?"
+    r"\(?(?P<major>\d{1,3})(?!\d)(?:[.,]\s?(?P<minor>\d)(?!\d)|\.?x|[af]\b)?\)?"
     r"|(?<![\w.])(?P<bare>1[012]|[789])\.(?P<tenth>[\dx])(?!\w|\.\d)",
     re.I,
 )
@@ -145,7 +145,7 @@ def _tokens(text: str) -> Iterator[_ChipToken]:
         if not chips or (match["bare"] and _RELEASED.search(before)):
             continue
         end = match.end()
-        while match["sm"] and (extra := _LIST.match(text, end)):
+        while not match["bare"] and (extra := _LIST.match(text, end)):
             more, single = _chips(extra[1], "")
             chips, exact, end = chips | more, exact | single, extra.end()
         too_old = _TOO_OLD.search(before) is not None

@@ -85,6 +85,9 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("size", ""): "size",
     ("space", ""): "space",
     ("wrapper", "cuda"): "cuda.wrapper",
+    ("status", "cuda"): "cuda.status",
+    ("macros", "cuda"): "cuda.macros",
+    ("answer", "cuda"): "cuda.answers",
 }
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""
 
@@ -100,10 +103,12 @@ def propose(job: Job) -> Fix | NoFix:
         return fix
     from bwlint.fix.laid_out import laid_out
     from bwlint.fix.safety import another, settled
+    from bwlint.fix.together import gathered
 
     if fix.applicability == "unsafe":
-        fault = another(job, fix) if fix.kind == "bound" else None
-        return laid_out(fix) if fault is None else NoFix(fault)
+        whole = gathered(job, fix) if job.remedy.how == "guard" else fix
+        fault = another(job, whole) if isinstance(whole, Fix) and whole.kind == "bound" else None
+        return NoFix(fault) if fault is not None else whole if isinstance(whole, NoFix) else laid_out(whole)
     safe, named = settled(job, fix), job.remedy.named
     if safe.applicability == "safe" or not named or named == job.remedy.chips:
         return laid_out(safe)

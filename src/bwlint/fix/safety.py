@@ -31,6 +31,7 @@ from bwlint.model.facts import Module
 from bwlint.model.findings import SEVERITIES, Fix, NoFix
 from bwlint.readers import ReadError
 from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.rules.family_split import guard as family_split
 from bwlint.world.gates import Judged
 
 _REASON = re.compile(rf"\b(?:{said('on-purpose', 'tried', 'untried')})\b", re.I)
@@ -132,10 +133,14 @@ def _headers(job: Job, fix: Fix) -> str | None:
         return None
     edited = {edit.path for edit in fix.edits}
     for header in job.context.tree.headers.included(job.module):
-        parted = [one for one in guards_of(job.context.tree, header) if one.chips & _TWINS and _TWINS & one.refused]
+        guards = job.context.guards.setdefault(header.path, guards_of(job.context.tree, header))
+        parted = [one for one in guards if one.chips & _TWINS and _TWINS & one.refused]
         named = {(one.chips & _TWINS).names for one in parted}
-        if len(named) == 1 and header.path not in edited:
-            return f"{PurePath(header.path).name}:{parted[0].guard.at[0]} tells the twins apart, too"
+        if len(named) != 1 or header.path in edited:
+            continue
+        told = next((one for one in parted if any(family_split.check_guard(job.context, one))), None)
+        if told is not None:  # the others ask for a macro that is told where it is defined, or are served otherwise
+            return f"{PurePath(header.path).name}:{told.guard.at[0]} tells the twins apart, too"
     return None
 
 
@@ -156,7 +161,11 @@ def another(job: Job, fix: Fix) -> str | None:
     """What there is to find in the file as a fix leaves it: the finding itself, or one that was not there."""
     module, context = job.module, job.context
     embedded = module.path.endswith(".py") != (module.language == "python")
-    others = job.remedy.how in ("carry", "wrapper")  # what stands in other files, and was judged by its own proof
+    others = job.remedy.how in (
+        "carry",
+        "wrapper",
+        "macros",
+    )  # what stands in other files, and was judged by its own proof
     if others or module.path not in context.judged or embedded:
         return None
     edits = [edit for edit in fix.edits if edit.path == module.path]

@@ -29,6 +29,7 @@ _CARDS = r"(?: \((?:{})(?:(?! (?:or|and) )[\w ])*\))?"
 """Behind a name, the cards that it means: "SM120 (RTX PRO 6000)". They go where the family is named."""
 _CAPABILITY = r"(?P<name>)(capabilit(?:y|ies)(?: of)? )(?P<suffix>)(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
 """A release of CUDA may be called 12.0 too."""
+_JOINED = rf"(?P<name>)(capabilit(?:y|ies)(?: of)? ){{major}}{{minor}}(?P<suffix>{SUFFIX})(?!\w|\.\d)"
 _DEMAND = re.compile(words.said("demand"), re.I)
 _Hit = tuple[int, int, str]
 """From where to where other words are to stand, and which."""
@@ -140,7 +141,7 @@ def _literals(syntax: Syntax, place: Span) -> Iterator[ast.expr]:
 def _places(text: str, start: int, chips: ChipSet) -> Iterator[_Hit]:
     """Where a literal that begins at `start` names a member of a family, from and to, and the family in its style."""
     for chip in chips if chips <= NAMED_BY_PARTS else ():
-        for form, ending in ((_NAME, "x"), (_CAPABILITY, ".x")):
+        for form, ending in ((_NAME, "x"), (_CAPABILITY, ".x"), (_JOINED, "")):
             pattern = form.replace("{major}", str(chip.major)).replace("{minor}", str(chip.minor))
             pattern = pattern.replace("{cards}", _CARDS.format("|".join(chip.products)))
             for match in re.finditer(pattern, text, re.I):
@@ -148,12 +149,14 @@ def _places(text: str, start: int, chips: ChipSet) -> Iterator[_Hit]:
 
 
 def _of_all(match: re.Match[str], chip: Chip, chips: ChipSet, ending: str) -> str:
-    """The family in the style of a name; a target that is pinned by its suffix has one of its own for each member."""
-    if match["suffix"]:
-        each = (
-            match["name"].replace(str(chip.joined), str(one.joined)) for one in (chip, *(chips - ChipSet.of(chip.name)))
-        )
-        return "/".join(each)
+    """The family in the style of a name; a number alone, and a target that is pinned by its suffix, has one of its own
+    for each member.
+    """
+    if match["suffix"] or not ending:
+        noun = "" if ending else match[2]
+        text = match["name"] if ending else match[0].removeprefix(noun)
+        each = (text.replace(str(chip.joined), str(one.joined)) for one in (chip, *(chips - ChipSet.of(chip.name))))
+        return noun + "/".join(each)
     return f"{match[2]}{chip.major}{ending}"
 
 

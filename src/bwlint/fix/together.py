@@ -13,17 +13,20 @@ from bwlint.judging.behind import equal_refusals, further, same_refusals, script
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.judging.entries import entry_lists
+from bwlint.judging.guards import guards_of
 from bwlint.judging.same_guards import same_guards
 from bwlint.judging.siblings import calls
 from bwlint.model.expr import Span
 from bwlint.model.findings import Fix, NoFix
 from bwlint.readers import reader
+from bwlint.rules.arch_target import builds as arch_target
 from bwlint.rules.family_split import guard as family_split
 from bwlint.rules.family_split import reasons
 from bwlint.sources.read import SourceText
 from bwlint.sources.search import search_of
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import package_root
+from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged
 
 _SILENCED = re.compile(r"bwlint:\s*ignore")
@@ -62,6 +65,36 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
             return NoFix(f"the same is asked at {other.place or other.module.path}:{other.gate.at[0]}")
         found.append((theirs, mend))
     return found
+
+
+def gathered(job: Job, fix: Fix) -> Fix | NoFix:
+    """A fix of a guard that a person is to look at, with those of the guards that ask the same; all of them or none."""
+    parts = _guards(job, fix)
+    if isinstance(parts, NoFix):
+        return parts
+    edits = dict.fromkeys(edit for _, part in parts for edit in part.edits)
+    builds = {one.edits: one for one in _builds(job) if isinstance(one, Fix)}
+    if not builds:
+        return replace(fix, edits=tuple(edits))
+    told = " and ".join(
+        dict.fromkeys(one.proof.evidence.rpartition("(unsafe: ")[2].rstrip(")") for one in builds.values())
+    )
+    evidence = f"{fix.proof.evidence.partition('(unsafe: ')[0]}(unsafe: {told})"
+    every = dict.fromkeys((*edits, *(edit for found in builds for edit in found)))
+    return replace(fix, edits=tuple(every), proof=replace(fix.proof, evidence=evidence))
+
+
+def _builds(job: Job) -> Iterator[Fix | NoFix]:
+    """The fixes of the builds of a file that make nothing for those whom a guard is to let through."""
+    guarded, context, texts = job.guarded, job.context, Texts()
+    parted = family_split.parts(context, guarded) if guarded is not None else None
+    if parted is None or parted[1] <= runs_on(context.builds.of(job.module)):
+        return
+    for path in dict.fromkeys(path for path, _ in context.builds.placed(job.module.path)):
+        build = context.builds.read(path)
+        for draft in arch_target.check_file(context, build) if build is not None else ():
+            if isinstance(draft.remedy, Remedy) and draft.remedy.how == "carry" and parted[1] <= draft.remedy.chips:
+                yield mended(Job(context, draft, draft.remedy, None, job.root, texts.source(path) or ""))
 
 
 def _job(job: Job, judged: Judged, root: str, source: str, held: ChipSet, missing: ChipSet) -> Job:
@@ -109,7 +142,21 @@ def _guards(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
             return NoFix(f"the guard at {_place(other.module.path, other.guard.at)} asks the same: {theirs.reason}")
         if not isinstance(theirs, NoFix):
             found.append(theirs)
-    return found
+    macros = _macros(job)
+    return found if macros is None else [*found, macros]
+
+
+def _macros(job: Job) -> tuple[Job, Fix] | None:
+    """The fix of macros that are named after the part in the headers of a file: what it guards rests on them."""
+    for header in job.context.tree.headers.included(job.module):
+        for one in job.context.guards.setdefault(header.path, guards_of(job.context.tree, header)):
+            draft = next(family_split.check_guard(job.context, one), None)
+            if draft is None or not isinstance(draft.remedy, Remedy) or draft.remedy.how != "macros":
+                continue
+            theirs = Job(job.context, draft, draft.remedy, None, job.root, "")
+            mend = mended(theirs)
+            return (theirs, mend) if isinstance(mend, Fix) and mend.applicability == "safe" else None
+    return None
 
 
 def _mended(job: Job, draft: Draft, source: str, *, sure: bool) -> tuple[Job, Fix] | NoFix:

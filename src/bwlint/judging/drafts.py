@@ -28,11 +28,25 @@ class RelatedSpan:
     """The name of the rule whose finding this was, before it became a place of another; else ""."""
 
 
-Mending = Literal["test", "admit", "order", "names", "guard", "carry", "text", "size", "space", "wrapper"]
+Mending = Literal[
+    "test",
+    "admit",
+    "order",
+    "names",
+    "guard",
+    "carry",
+    "text",
+    "size",
+    "space",
+    "wrapper",
+    "status",
+    "macros",
+    "answer",
+]
 """What is mended: a test of the running program; one that another generation is written into; an order of names or of
 releases, which stands for something else; a list of targets by name; a guard of the preprocessor; a list, a flag or a
 condition of a build; words for people; a number of bytes; the state space of an instruction; the class that is put
-around kernels."""
+around kernels; a status that nobody looks at; macros that are named after one part; what a function answers."""
 
 
 @dataclass(frozen=True, slots=True)

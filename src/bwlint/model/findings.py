@@ -32,7 +32,7 @@ Category = Literal[
     "wgmma",
 ]
 Applicability = Literal["safe", "unsafe"]
-FixKind = Literal["family", "type", "text", "admit", "bound", "size", "space"]
+FixKind = Literal["family", "type", "text", "admit", "bound", "size", "space", "check"]
 """What a fix does: completes a family, mends a comparison of unlike types, mends words; and, never safe, admits another
 family, bounds an open test or drops a target, writes a smaller size, another state space."""
 

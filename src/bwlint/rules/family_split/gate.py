@@ -361,7 +361,7 @@ def _remedy(
     if refuses(judged.other) and names_members(judged) and not admitted and old_library(judged) is None:
         return NoFix("it refuses one part, and the sibling would lose what it has")
     if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
-        return NoFix("what is for the later part alone is a remedy for it")
+        return NoFix("whether the later part alone needs it, or the first one alone cannot have it, is not said here")
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = against(context, judged, held, lost) if admitted else None
     valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value
