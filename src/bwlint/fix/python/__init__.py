@@ -18,6 +18,7 @@ from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
+from bwlint.model.expr import walk
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
@@ -38,17 +39,48 @@ _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 
 
 def mend(job: Job) -> Fix | NoFix:
+    from bwlint.fix.python.askers import askers, contrary, with_words
+
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return NoFix("nothing here tells which test to mend")
     place = origin(job, judged)
     doubt = remedy.unsafe or _known_to_fail(job, place)
-    return _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
+    leaves_out = bool(remedy.chips - judged.core) == judged.denies and remedy.chips != judged.core
+    beyond: Literal["admit", "bound"] | None = "bound" if leaves_out else "admit" if doubt else None
+    wanted = _wanted(judged, place, remedy.chips)
+    gone = wanted - place.core | place.core - wanted
+    users = list(askers(job, judged, place)) if leaves_out else []
+    if (said := contrary(job, users, _named(place), gone)) is not None:
+        return said
+    tree, evidence = job.context.tree, remedy.evidence
+    fix = propose(tree, job.module, job.root, place.gate, place.sets, wanted, job.source, evidence, doubt, beyond)
+    if not leaves_out:
+        return fix
+    if isinstance(fix, NoFix):
+        return _asked_elsewhere(judged, place) or fix if fix is _UNKNOWN_SPELLING else fix
+    return with_words(job, fix, users, place, gone)
 
 
-def _proposed(job: Job, origin: Judged, wanted: ChipSet, doubt: str | None) -> Fix | NoFix:
-    tree, evidence = job.context.tree, job.remedy.evidence
-    return propose(tree, job.module, job.root, origin.gate, origin.sets, wanted, job.source, evidence, doubt)
+def _named(judged: Judged) -> str:
+    return judged.gate.name or judged.gate.qualname.rpartition(".")[2]
+
+
+def _asked_elsewhere(judged: Judged, place: Judged) -> NoFix | None:
+    """Why a test cannot be bounded where it stands: what it asks is the answer of something else."""
+    gate = place.gate
+    if gate.kind == "helper-call":
+        return NoFix(f"`{gate.name}` is called by others too: a skip or an error of its own is wanted here")
+    if gate.kind == "predicate" and gate.test.op == "const":
+        return NoFix(f"`{_named(place)}` answers with the least capability, which has no upper end: who asks it has to")
+    if place is judged and not judged.owns_comparison:
+        asked = next((node for node in walk(gate.test) if node.op == "import" and node.args[1]), None)
+        where = f"decided in `{asked.args[0]}`" if asked is not None else "decided elsewhere"
+        name = asked.args[1] if asked is not None else gate.text
+        return NoFix(
+            f"`{name}` is {where}: whether it is to say no there, for all who ask, or only here is for a person"
+        )
+    return None
 
 
 def _wanted(judged: Judged, origin: Judged, chips: ChipSet) -> ChipSet:
@@ -70,8 +102,8 @@ def _known_to_fail(job: Job, judged: Judged) -> str | None:
 
 
 def origin(job: Job, judged: Judged) -> Judged:
-    """The gate to mend: of a call of a helper that skips or raises, the test in the helper that the finding is at."""
-    if judged.gate.kind != "helper-call":
+    """The gate to mend: the test in the helper, the flag or the predicate that the finding is at, and not its use."""
+    if job.draft.at in (judged.at, judged.gate.at):
         return judged
     own = (other for other in job.context.judged[job.module.path] if other.gate.at == job.draft.at)
     return next(own, judged)
@@ -87,13 +119,15 @@ def propose(
     source: str,
     evidence: str,
     unsafe_reason: str | None,
+    beyond: Literal["admit", "bound"] | None = None,
 ) -> Fix | NoFix:
     """The fix after which the test of `gate` holds on exactly the chips `wanted`, or why there is none.
 
     `source` is the text that `module` was read from, without a byte order mark. The fix is safe unless
-    `unsafe_reason` says why not; the words of both stand in its proof.
+    `unsafe_reason` says why not; the words of both stand in its proof. `beyond` is what it does more than to complete a
+    family.
     """
-    change = WantedChange.between(sets, wanted, _beyond(module, gate, sets, wanted) if unsafe_reason else None)
+    change = WantedChange.between(sets, wanted, beyond)
     if isinstance(change, NoFix):
         return change
     place = ConditionPlace(tree, module, root, gate, sets, source, gate.leaf or gate.at, change)
@@ -109,12 +143,6 @@ def propose(
         return proved
     candidate, proof = _with_words(place, *proved)
     return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, candidate), candidate, proof)
-
-
-def _beyond(module: Module, gate: Gate, sets: Sets, wanted: ChipSet) -> Literal["admit", "bound"]:
-    """Whether the working side of a gate gains chips or loses some."""
-    denies = Judged(module, gate, sets, "").denies
-    return "admit" if bool(wanted - sets.core) != denies else "bound"
 
 
 def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof) -> tuple[Candidate, Proof]:

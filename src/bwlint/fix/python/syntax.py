@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
+from typing import Literal
 
 from bwlint.model.expr import Span
 from bwlint.model.findings import Edit, Region
@@ -16,7 +18,9 @@ from bwlint.sources.read import SourceText
 LINE = 88
 """How long a line may get; the formatters of the field break longer ones."""
 
-Located = ast.expr | ast.stmt | ast.alias
+Located = ast.expr | ast.stmt | ast.alias | ast.keyword
+_FREE = (ast.If, ast.While, ast.IfExp, ast.Return, ast.Assign, ast.keyword, ast.Assert, ast.Call)
+"""What binds no tighter than `or`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,47 @@ class Syntax:
         inner = f"{self.newline}{self.indent(node.lineno)}    "
         joined = f"{inner}{word} ".join(operands)
         return f"({inner}{joined}{self.newline}{self.indent(node.lineno)})"
+
+    def joined(
+        self, path: str, node: ast.expr, word: Literal["and", "or"], operands: Sequence[str]
+    ) -> tuple[Edit, ...]:
+        """The edits that put `a and b` in the place of a node: in brackets where what is around binds tighter, and laid
+        out as formatters do where the line gets too long.
+        """
+        flat, around = f" {word} ".join(operands), self.parents[node]
+        joins = ast.And if word == "and" else ast.Or
+        chain = around if isinstance(around, ast.BoolOp) and isinstance(around.op, joins) else None
+        line = self.text.line(node.lineno)
+        fits = len(line) + len(flat) - len(self.segment(node)) <= LINE
+        if chain is None and not isinstance(around, _FREE):
+            text = self.bracketed(node, word, operands)
+            return *(self._apart(path, node) if "\n" in text else ()), self._put(path, node, text)
+        if fits or len(line) > LINE or node.lineno != node.end_lineno:
+            return (self._put(path, node, flat),)
+        if chain is None:
+            return *self._apart(path, node), self._put(path, node, self.bracketed(node, word, operands))
+        if chain.lineno != chain.end_lineno:
+            gap = f"{self.newline}{self.indent(node.lineno)}{word} "
+            return (self._put(path, node, gap.join(operands)),)
+        parts = [each for value in chain.values for each in (operands if value is node else [self.segment(value)])]
+        return *self._apart(path, chain), self._put(path, chain, self.bracketed(chain, word, parts))
+
+    def _put(self, path: str, node: ast.expr, text: str) -> Edit:
+        return self.edit(path, self.start(node), self.end(node), text)
+
+    def _apart(self, path: str, node: ast.expr) -> Iterator[Edit]:
+        """The arguments that stand on the line of a node, which takes several now: one to a line."""
+        call = next((each for each in self.around(node) if not isinstance(each, ast.UnaryOp | ast.BoolOp)), None)
+        items: list[ast.expr | ast.keyword] = [*call.args, *call.keywords] if isinstance(call, ast.Call) else [node]
+        first, last = items[0], items[-1]
+        begins = self.text.line(first.lineno)[: first.col_offset].strip() == ""
+        if len(items) < 2 or not begins or first.lineno != last.end_lineno:
+            return
+        for before, after in pairwise(items):
+            gap = f",{self.newline}{self.indent(first.lineno)}"
+            yield self.edit(path, self.end(before), self.start(after), gap)
+        if not self.text.source[self.end(last) :].lstrip().startswith(","):
+            yield self.edit(path, self.end(last), self.end(last), ",")
 
 
 @lru_cache(maxsize=2)

@@ -17,7 +17,7 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
-from bwlint.rules.leak.needs import bounded
+from bwlint.rules.leak.bounds import bounded
 from bwlint.world.gates import Judged
 from bwlint.world.proofs import NeedProof, Node
 
@@ -184,9 +184,7 @@ def _draft(judged: Judged, owner: str, admitted: ChipSet, proof: NeedProof, wron
         advice="give the answer the bounds that the methods have",
         legal=proof.legal,
         related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
-        remedy=bounded(judged, wrong, f"on {plain(wrong)} there is no {proof.what}")
-        if judged.gate.kind == "predicate" and judged.owns_comparison
-        else None,
+        remedy=bounded(judged, judged.working, wrong, f"on {plain(wrong)} there is no {proof.what}"),
         claims=(Claimed(claims.need(owner, wrong, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
     )
 

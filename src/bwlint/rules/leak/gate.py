@@ -66,7 +66,7 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         one = _confirmed(context, judged, draft(judged, side, need, wrong), wrong)
         if one.severity == "note" and need.strength != PROOF and own_words.lists(judged, wrong):
             continue  # who writes the number down means it
-        one = with_remedy(judged, side, need, one)
+        one = with_remedy(context, judged, side, need, wrong, one)
         before = _let_through_before(context, judged, need, wrong)
         one = replace(one, related=(*one.related, *before, *predicate.comparisons(context, judged)))
         by_name_alone = need.use.how == "define" and judged.gate.is_a("predicate", "condition")

@@ -15,6 +15,7 @@ from bwlint.judging.evidence import handed_out
 from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import NUMBER
 from bwlint.rules.leak import RULE
+from bwlint.rules.leak.bounds import bounded
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 
@@ -121,6 +122,13 @@ def _draft(
             RelatedSpan(judged.module, use.at, f"taken on {judged.on(side)}"),
             *((RelatedSpan(judged.module, other.at, "the other arm"),) if other is not None else ()),
             *((built,) if built is not None else ()),
+        ),
+        remedy=bounded(
+            judged,
+            side,
+            wrong,
+            f"`{name}` is named for {_of(use)}",
+            doubt=f"only its name says what `{name}` is for",
         ),
         cause=(judged.module.path, f"{judged.gate.qualname} {judged.gate.text}" if built is None else built.at),
         claims=(

@@ -14,13 +14,14 @@ from bwlint.chips.wording import only, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.probes import turn_away
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Side, Use
 from bwlint.model.findings import Severity
 from bwlint.model.kinds import ANSWERS, ASSERTED, ATTEMPTED
 from bwlint.rules.leak import RULE
+from bwlint.rules.leak.bounds import bounded
 from bwlint.world.gates import Judged, operands, refuses
 from bwlint.world.libraries import called_after, instruction
 
@@ -41,6 +42,8 @@ _OF_COMPILERS = re.compile(
 )
 _TABLES = ("table", "lookup", "list")
 """What has a row for each chip that somebody thought of; a comment beside it may speak of one row."""
+_SHOWN = 100
+"""Characters of words that are told."""
 _CHOOSES = re.compile(r"backend|impl|kernel|runner|algo", re.I)
 
 
@@ -310,8 +313,16 @@ def _draft(
         else "name the family where tcgen05 or a kernel for 10.x is behind the test",
         legal=legal,
         related=(RelatedSpan(judged.module, said.at, said.what),) if said.at != judged.at else (),
+        remedy=_remedy(judged, wrong, said, legal) if severity != "note" else None,
         claims=(behind(judged, wrong, works=False),),
     )
+
+
+def _remedy(judged: Judged, wrong: ChipSet, said: _WordsBeside, legal: ChipSet | None) -> Remedy:
+    lacking = judged.admitted - legal if legal else NONE
+    why = f'{said.what} says so: "{said.text}"'
+    doubt = f"nothing but {said.what} speaks against it"
+    return bounded(judged, judged.working, wrong, why, lacking=lacking, doubt=doubt)
 
 
 def lists(judged: Judged, wrong: ChipSet) -> bool:

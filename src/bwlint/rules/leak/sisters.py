@@ -18,6 +18,7 @@ from bwlint.judging.siblings import calls
 from bwlint.model.expr import walk
 from bwlint.model.facts import Gate
 from bwlint.rules.leak import RULE, own_words
+from bwlint.rules.leak.bounds import bounded
 from bwlint.world.gates import Judged
 
 _ENOUGH = 2
@@ -131,5 +132,6 @@ def _draft(judged: Judged, wrong: ChipSet, subject: tuple[str, str], narrow: lis
         advice=f"ask what the others ask ({legal}), or open all of them",
         legal=legal,
         related=tuple(RelatedSpan(other.module, other.at, f"admits {other.admitted}") for other in narrow[:_SHOWN]),
+        remedy=bounded(judged, judged.working, wrong, says, doubt=f"only the other gates {what} speak against it"),
         claims=(Claimed(claims.need(name, wrong, NONE, says), judged.at, judged.module),),
     )
