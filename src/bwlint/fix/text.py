@@ -95,8 +95,8 @@ def reworded_comment(source: str, path: str, start: int, end: int, chips: ChipSe
 
 
 def closed(source: str, start: int, end: int, gone: ChipSet) -> list[_Hit]:
-    """What to write between two indexes where "SM100+" or "10.0 or above" is said, so that it does not mean `gone`; none
-    where nobody knows how.
+    """What to write where a text between two indexes says "SM100+" or "10.0 or above", so that it leaves out `gone`;
+    none where nobody knows how.
     """
     before = source[start:end]
     hits: list[_Hit] = []

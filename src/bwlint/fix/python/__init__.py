@@ -103,10 +103,12 @@ def _known_to_fail(job: Job, judged: Judged) -> str | None:
 
 def origin(job: Job, judged: Judged) -> Judged:
     """The gate to mend: the test in the helper, the flag or the predicate that the finding is at, and not its use."""
-    if job.draft.at in (judged.at, judged.gate.at):
+    leaf, gate = judged.gate.leaf, judged.gate
+    if job.draft.at in (judged.at, gate.at):
         return judged
-    own = (other for other in job.context.judged[job.module.path] if other.gate.at == job.draft.at)
-    return next(own, judged)
+    beside = [other for other in job.context.judged[job.module.path] if other.gate is not gate]
+    flags = (one for one in beside if one.gate.kind == "flag" and leaf and one.gate.at.holds(leaf))
+    return next(flags, None) or next((one for one in beside if one.gate.at == job.draft.at), judged)
 
 
 def propose(
