@@ -39,10 +39,10 @@ def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
                 continue
             if _of(use) == _HOPPER and other is not None:
                 built = _built_alone(context, judged, _of(use), wrong) if use.role == NUMBER else None
-                yield _draft(judged, side, wrong, use, other, built)
+                yield _draft(context, judged, side, wrong, use, other, built)
                 return
             if _of(use) == _DATACENTER and _asks_for(judged, side) and _says_all(context, judged, use, beside):
-                yield _draft(judged, side, wrong, use, other)
+                yield _draft(context, judged, side, wrong, use, other)
                 return
 
 
@@ -104,7 +104,13 @@ def _are_of(sources: Sequence[str], named: ChipSet) -> bool:
 
 
 def _draft(
-    judged: Judged, side: Side, wrong: ChipSet, use: Use, other: Use | None, built: RelatedSpan | None = None
+    context: Context,
+    judged: Judged,
+    side: Side,
+    wrong: ChipSet,
+    use: Use,
+    other: Use | None,
+    built: RelatedSpan | None = None,
 ) -> Draft:
     name = use.name.rpartition(".")[2]
     beside = f"; beside it is `{other.name.rpartition('.')[2]}`" if other is not None else ""
@@ -124,6 +130,7 @@ def _draft(
             *((built,) if built is not None else ()),
         ),
         remedy=bounded(
+            context,
             judged,
             side,
             wrong,

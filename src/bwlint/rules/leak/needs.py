@@ -18,14 +18,12 @@ from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import ANSWERS
 from bwlint.model.naming import called_by, spoken
 from bwlint.rules.leak import RULE, own_words
-from bwlint.rules.leak.bounds import bounded
+from bwlint.rules.leak.bounds import bounded, doubted
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Libraries, Need, instruction
 
 OPEN_ENDED = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _OLD_NAMES = group("renamed")
-_SHOWN_BY_TREE = ("operation", "gate", "build")
-"""What proves without a table of libraries that something fails: an instruction, an error raised, what is compiled."""
 _COMPILED = re.compile(r"_*triton_", re.I)
 _TRUE_OF_LATER = re.compile(rf"(?:^|_)(?:{words.said('kept-by-later')})(?:_(?:supported|available|support))?$")
 
@@ -262,9 +260,6 @@ def with_remedy(context: Context, judged: Judged, side: Side, need: Need, wrong:
         return found
     here = judged.on(side) & context.reach(judged, need.use.at) & need.arriving
     name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
-    why, doubt, lacking = f"`{name}` is {need.what}", None, here - need.legal
-    if need.strength != PROOF:
-        doubt, lacking = f"only the name of `{name}` says so", NONE
-    elif need.kind not in _SHOWN_BY_TREE:
-        doubt = "a later release of it may run there"
-    return replace(found, remedy=bounded(judged, side, wrong, why, lacking=lacking, doubt=doubt))
+    why, doubt = f"`{name}` is {need.what}", doubted(need, name)
+    lacking = here - need.legal if need.strength == PROOF else NONE
+    return replace(found, remedy=bounded(context, judged, side, wrong, why, lacking=lacking, doubt=doubt))
