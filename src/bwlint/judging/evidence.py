@@ -158,17 +158,6 @@ class Evidence:
         proof = self._chosen(self.of_node(node))
         return _need(proof, use) if proof is not None else None
 
-    def tests(self, module: Module) -> Iterator[Node]:
-        """The tests of a Python file."""
-        outline = self._definitions.outline(module)
-        for found in outline.definitions.values() if outline is not None else ():
-            if outline is not None and found.kind == "test":
-                yield Node(outline, found)
-
-    def fails(self, node: Node, chips: ChipSet) -> bool:
-        """Whether a definition surely comes to what works on none of some chips."""
-        return any(one.kind != "name" and chips <= one.against for one in self.of_node(node))
-
     def works(self, module: Module, side: Side) -> Need | None:
         """What a side uses of a library, and not of the tree itself, that is known to work on 12.x."""
         return self.libraries.works(module.path, (self._last_if_ours(module, use) for use in side.uses))

@@ -9,20 +9,27 @@ from pathlib import PurePath
 
 from bwlint.chips import ChipSet
 from bwlint.chips.mentions import mentioned
+from bwlint.chips.operations import operation_in
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.beside import comments
 from bwlint.fix.edited import edited
-from bwlint.fix.python.syntax import between, parse
+from bwlint.fix.python.surely import surely
+from bwlint.fix.python.syntax import Syntax, between, parse
 from bwlint.fix.text import closed, tests
 from bwlint.judging.siblings import asking
+from bwlint.model.facts import Use
 from bwlint.model.findings import Edit, Fix, NoFix
 from bwlint.readers import ReadError
+from bwlint.readers.spans import span
+from bwlint.rules.leak.bounds import SHOWN_BY_TREE
 from bwlint.sources.read import SourceText
+from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF
-from bwlint.world.proofs import Node
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def askers(job: Job, judged: Judged, origin: Judged) -> Iterator[Judged]:
@@ -54,21 +61,37 @@ def lacks(job: Job, user: Judged, gone: ChipSet) -> bool:
 def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | None:
     """Where somebody might lose by a bound what works today; None where all who ask come to what surely fails."""
     for user in askers(job, judged, origin):
-        tests = _skipped(job, user)
-        failing = all(job.context.evidence.fails(test, gone) for test in tests) if tests else lacks(job, user, gone)
-        if not failing:
+        source = job.source if user.module is job.module else Texts().source(user.module.path)
+        syntax = parse(source or "")
+        fails = [use.at for use in user.working.uses if use.sure and _is_shown(job, user, use, gone)]
+        if syntax is None or not all(any(surely(run, at, user.gate.at) for at in fails) for run in _runs(syntax, user)):
             return f"nothing shows that all behind {place(user)} fails on {plain(gone)}"
     return None
 
 
-def _skipped(job: Job, user: Judged) -> list[Node]:
-    """The tests that a skip of a whole file, or the mark of a class, is for."""
-    gate = user.gate
-    whole = gate.qualname == "<module>" and gate.kind != "skipif"
-    if user.other.ends != "skip" or not (whole or gate.name in user.module.classes or gate.name == "pytestmark"):
-        return []
-    owner = "" if whole or gate.name == "pytestmark" else f"{gate.name}."
-    return [one for one in job.context.evidence.tests(user.module) if one.definition.qualname.startswith(owner)]
+def _is_shown(job: Job, user: Judged, use: Use, gone: ChipSet) -> bool:
+    """Whether a use surely comes to what the tree itself shows to fail on all of some chips."""
+    direct = operation_in(use.name) if use.how == "call" else None
+    if direct is not None and not direct.chips & gone:
+        return True
+    shown = job.context.evidence.shown(user.module, use) if use.how == "call" else ()
+    return any(one.kind in SHOWN_BY_TREE and gone <= one.against for one in shown)
+
+
+def _runs(syntax: Syntax, user: Judged) -> Iterator[Sequence[ast.stmt]]:
+    """What runs where a gate lets through: the tests that bear a mark, or what follows it in its function or file."""
+    gate, defined = user.gate, [node for node in ast.walk(syntax.tree) if isinstance(node, _DEFINITIONS)]
+    around = [node for node in defined if span(node).holds(gate.at) and not isinstance(node, ast.ClassDef)]
+    if around and gate.kind != "skipif":
+        yield around[-1].body
+    elif user.other.ends != "skip":
+        yield syntax.tree.body
+    else:
+        named = [node for node in defined if gate.kind == "skipif" and node.name == gate.name]
+        marked: Sequence[ast.AST] = named or [syntax.tree]
+        for node in (inner for one in marked for inner in ast.walk(one)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+                yield node.body
 
 
 def place(user: Judged) -> str:

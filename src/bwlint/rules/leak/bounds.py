@@ -18,7 +18,7 @@ from bwlint.model.findings import NoFix
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 
-_SHOWN_BY_TREE = ("operation", "gate", "build")
+SHOWN_BY_TREE = ("operation", "gate", "build")
 """What proves without a table of libraries that something fails: an instruction, an error raised, what is compiled."""
 _OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | group("announced")
 
@@ -54,7 +54,7 @@ def doubted(need: Need, name: str) -> str | None:
     """Why a need may be none."""
     if need.strength != PROOF:
         return f"only the name of `{name}` says so"
-    return None if need.kind in _SHOWN_BY_TREE else "a later release of it may run there"
+    return None if need.kind in SHOWN_BY_TREE else "a later release of it may run there"
 
 
 def _is_for_others(context: Context, module: Module, side: Side, chips: ChipSet) -> bool:
