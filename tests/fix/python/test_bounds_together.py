@@ -45,9 +45,10 @@ def of_test(project: Project, source: str) -> tuple[list[tuple[str, str]], list[
             "@pytest.mark.skipif(OLD, reason='too old')\n",
         ),
         (
-            "pytestmark = pytest.mark.skipif(torch.cuda.get_device_capability()[0] < 10, reason='capability 10 or above')\n\n\n",
-            "pytestmark = pytest.mark.skipif(torch.cuda.get_device_capability()[0]"
-            " not in (10, 11), reason='capability 10.x or 11.0')\n\n\n",
+            "pytestmark = pytest.mark.skipif(torch.cuda.get_device_capability()[0] < 10,"
+            " reason='capability 10 or above')\n\n\n",
+            "pytestmark = pytest.mark.skipif(torch.cuda.get_device_capability()[0] not in (10, 11),"
+            " reason='capability 10.x or 11.0')\n\n\n",
         ),
         (
             "if torch.cuda.get_device_capability()[0] < 10:\n    pytest.skip('x', allow_module_level=True)\n\n\n",
