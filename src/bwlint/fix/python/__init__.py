@@ -74,7 +74,8 @@ def _asked_elsewhere(judged: Judged, place: Judged) -> NoFix | None:
     if gate.kind == "predicate" and gate.test.op == "const":
         return NoFix(f"`{_named(place)}` answers with the least capability, which has no upper end: who asks it has to")
     if place is judged and not judged.owns_comparison:
-        asked = next((node for node in walk(gate.test) if node.op == "import" and node.args[1]), None)
+        named = (node for node in walk(gate.test) if node.op == "import" and node.args[1])
+        asked = next((node for node in named if gate.leaf is None or gate.leaf.holds(node.at or gate.at)), None)
         where = f"decided in `{asked.args[0]}`" if asked is not None else "decided elsewhere"
         name = asked.args[1] if asked is not None else gate.text
         return NoFix(

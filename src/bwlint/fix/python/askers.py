@@ -36,7 +36,11 @@ def askers(job: Job, judged: Judged, origin: Judged) -> Iterator[Judged]:
     """The gates that ask the one to be mended, `judged` first; itself, where nobody else does."""
     yield judged
     if origin is not judged:
-        yield from (one for one in asking(job.context, origin) if one.gate != judged.gate)
+        name = origin.gate.name
+        for one in asking(job.context, origin):
+            own = one.module.names.get(name) if one.module is not job.module else None
+            if one.gate != judged.gate and (own is None or own.op == "import"):
+                yield one
         helpers = (one for one in job.context.beside(job.module) if one.gate.kind == "helper-call")
         yield from (one for one in helpers if one.gate.name == origin.gate.qualname and one.gate != judged.gate)
 

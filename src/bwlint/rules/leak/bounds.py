@@ -44,7 +44,8 @@ def bounded(
     other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
     if not refuses(other):
         apart = not other.rest or side.ends_in("return", "continue")
-        if apart and _is_for_others(context, judged.module, other, gone & context.targets):
+        exact = bool(judged.on(other)) and judged.on(other) <= _OWN_KIND and not other.empty
+        if apart and (exact or _is_for_others(context, judged.module, other, gone & context.targets)):
             return NoFix(f"the other way is not for {plain(wrong)} either: they need one of their own, or an error")
         doubt = doubt or f"who keeps {plain(gone)} out may owe it another path"
     return Remedy("test", chips, evidence=why, unsafe=doubt)

@@ -184,7 +184,7 @@ def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proo
         advice="give the answer the bounds that the methods have",
         legal=proof.legal,
         related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
-        remedy=bounded(context, judged, judged.working, wrong, f"on {plain(wrong)} there is no {proof.what}"),
+        remedy=bounded(context, judged, judged.working, wrong, f"`{owner}` comes to {proof.what}"),
         claims=(Claimed(claims.need(owner, wrong, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
     )
 

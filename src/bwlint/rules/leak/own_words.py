@@ -333,6 +333,10 @@ def _draft(
 def _remedy(
     context: Context, judged: Judged, wrong: ChipSet, said: _WordsBeside, legal: ChipSet | None
 ) -> Remedy | NoFix:
+    alike = (one for one in context.beside(judged.module) if one.gate is not judged.gate and one.core == judged.core)
+    again = next((one for one in alike if one.mentioned & judged.mentioned and not refuses(one.other)), None)
+    if again is not None and not refuses(judged.other):
+        return NoFix(f"line {again.gate.at[0]} asks the same, and may count on what is done here")
     lacking = judged.admitted - legal if legal else NONE
     why = f'{said.what} says so: "{said.text}"'
     doubt = f"nothing but {said.what} speaks against it"
