@@ -471,13 +471,16 @@ def _origin(judged: Sequence[Judged], flag_names: frozenset[str], entry: Judged)
     if entry.gate.kind != "lookup":  # what a table lacks may be an error where it is read
         names |= {node.args[1] for node in walk(entry.gate.test) if node.op == "var"}
     flags = flag_names & names
-    if leaf is not None and not entry.gate.at.holds(leaf) and entry.gate.kind not in ANSWERS:
-        asked = (one.gate for one in judged if one.gate.kind == "flag" and one.gate.at.holds(leaf))
-        if (flag := next(asked, None)) is not None:
-            return flag  # of two by this name the one that holds there
     for other in judged:
         if entry.gate.kind in ANSWERS and other.gate.kind not in LISTED:
             continue
+        if (
+            other.gate.kind == "flag"
+            and leaf is not None
+            and not entry.gate.at.holds(leaf)
+            and other.gate.at.holds(leaf)
+        ):
+            return other.gate
         if other.gate.kind == "flag" and other.gate.qualname == "<module>" and flags == {other.gate.name}:
             return other.gate  # of several each may be right
         if (

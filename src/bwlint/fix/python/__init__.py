@@ -7,7 +7,8 @@ is not exactly what is wanted does not leave this package.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from importlib import import_module
 from typing import Literal
 
@@ -59,7 +60,18 @@ def mend(job: Job) -> Fix | NoFix:
         return fix
     if isinstance(fix, NoFix):
         return _asked_elsewhere(judged, place) or fix if fix is _UNKNOWN_SPELLING else fix
+    for twin in _set_again(job, place):
+        more = propose(tree, job.module, job.root, twin.gate, twin.sets, wanted, job.source, evidence, doubt, beyond)
+        fix = fix if isinstance(more, NoFix) else replace(fix, edits=(*fix.edits, *more.edits))
     return with_words(job, fix, users, place, gone)
+
+
+def _set_again(job: Job, place: Judged) -> Iterator[Judged]:
+    """The other places that set a flag by the same name to the same chips."""
+    for one in job.context.judged[job.module.path] if place.gate.kind == "flag" and place.gate.name else ():
+        same = (one.gate.kind, one.gate.name, one.gate.qualname) == ("flag", place.gate.name, place.gate.qualname)
+        if same and one.gate is not place.gate and one.core == place.core:
+            yield one
 
 
 def _named(judged: Judged) -> str:
