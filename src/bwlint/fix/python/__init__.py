@@ -81,6 +81,8 @@ def _named(judged: Judged) -> str:
 def _asked_elsewhere(judged: Judged, place: Judged) -> NoFix | None:
     """Why a test cannot be bounded where it stands: what it asks is the answer of something else."""
     gate = place.gate
+    if judged.admitted >= judged.sets.live:
+        return NoFix("nothing here asks for the chip: how it is to be asked is for a person to say")
     if gate.kind == "helper-call":
         return NoFix(f"`{gate.name}` is called by others too: a skip or an error of its own is wanted here")
     if gate.kind == "predicate" and gate.test.op == "const":

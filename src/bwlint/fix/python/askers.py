@@ -126,6 +126,13 @@ def with_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone
     return replace(fix, edits=both) if same else NoFix("the words beside it are more than words")
 
 
+def _reasons(syntax: Syntax, user: Judged) -> Iterator[str]:
+    """The names by which a mark gives its reason: `skipif(..., reason=OLD)`."""
+    for node in ast.walk(syntax.tree):
+        if isinstance(node, ast.Call) and span(node).holds(user.gate.at) and user.gate.kind == "skipif":
+            yield from (each.value.id for each in node.keywords if isinstance(each.value, ast.Name))
+
+
 def _words(job: Job, users: Sequence[Judged], origin: Judged) -> Iterator[tuple[int, int, bool]]:
     """Where words stand that speak of a gate, and whether they are those of a refusal."""
     text = SourceText(job.source)
@@ -135,8 +142,14 @@ def _words(job: Job, users: Sequence[Judged], origin: Judged) -> Iterator[tuple[
     for near in comments(job.module, job.source, origin.gate):
         yield near.start, near.end, False
     syntax, name = parse(job.source), origin.gate.qualname.rpartition(".")[2]
-    for node in ast.walk(syntax.tree) if syntax is not None else ():
-        named = isinstance(node, ast.FunctionDef) and node.name == name
-        if syntax is not None and isinstance(node, ast.FunctionDef) and named and ast.get_docstring(node):
+    if syntax is None:
+        return
+    reasons = {one for user in users for one in _reasons(syntax, user)}
+    for given in syntax.tree.body:
+        target = given.targets[0] if isinstance(given, ast.Assign) else None
+        if isinstance(given, ast.Assign) and isinstance(target, ast.Name) and target.id in reasons:
+            yield syntax.start(given.value), syntax.end(given.value), True
+    for node in ast.walk(syntax.tree):
+        if isinstance(node, ast.FunctionDef) and node.name == name and ast.get_docstring(node):
             inside = node.lineno <= origin.gate.at[0] <= (node.end_lineno or 0)
             yield from [(syntax.start(node.body[0]), syntax.end(node.body[0]), False)] if inside else ()

@@ -333,8 +333,10 @@ def _draft(
 def _remedy(
     context: Context, judged: Judged, wrong: ChipSet, said: _WordsBeside, legal: ChipSet | None
 ) -> Remedy | NoFix:
+    owner = judged.gate.qualname.rpartition(".")[0]
     alike = (one for one in context.beside(judged.module) if one.gate is not judged.gate and one.core == judged.core)
-    again = next((one for one in alike if one.mentioned & judged.mentioned and not refuses(one.other)), None)
+    same = (one for one in alike if owner and one.gate.qualname.rpartition(".")[0] == owner)
+    again = next((one for one in same if one.mentioned & judged.mentioned and not refuses(one.other)), None)
     if again is not None and not refuses(judged.other):
         return NoFix(f"line {again.gate.at[0]} asks the same, and may count on what is done here")
     lacking = judged.admitted - legal if legal else NONE
