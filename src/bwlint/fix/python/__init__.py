@@ -87,7 +87,7 @@ def _asked_elsewhere(judged: Judged, place: Judged) -> NoFix | None:
         return NoFix(f"`{gate.name}` is called by others too: a skip or an error of its own is wanted here")
     if gate.kind == "predicate" and gate.test.op == "const":
         return NoFix(f"`{_named(place)}` answers with the least capability, which has no upper end: who asks it has to")
-    if place is judged and not judged.owns_comparison:
+    if place is judged and not (judged.owns_comparison and re.search(r"\d", gate.text)):
         named = (node for node in walk(gate.test) if node.op == "import" and node.args[1])
         asked = next((node for node in named if gate.leaf is None or gate.leaf.holds(node.at or gate.at)), None)
         where = f"decided in `{asked.args[0]}`" if asked is not None else "decided elsewhere"

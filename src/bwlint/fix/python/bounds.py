@@ -126,6 +126,12 @@ def _compared(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Itera
         sign = "<=" if bound.within else "<"
         inside = f"{syntax.segment(bound.value)} {sign} {bound.subject} < {end}"
         yield inside if bound.lower else f"not ({inside})"
+    kept = place.change.wanted if bound.lower else ~place.change.wanted
+    low = _first_out(bound.value, kept)
+    above = ChipSet.where(lambda chip: chip.joined > max(one.joined for one in kept)) if kept else kept
+    if low and above and end != _first_out(bound.value, above):
+        inside = f"{low} <= {bound.subject} < {_first_out(bound.value, above)}"
+        yield inside if bound.lower else f"not ({inside})"
 
 
 def _other_way_round(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Iterator[str]:

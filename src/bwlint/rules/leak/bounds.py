@@ -13,6 +13,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Remedy
 from bwlint.judging.evidence import handed_out
+from bwlint.model.expr import walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.findings import NoFix
 from bwlint.world.gates import Judged, refuses
@@ -41,6 +42,9 @@ def bounded(
     passing = {chip.major for chip in judged.on(side) - lacking - wrong}
     gone = wrong | ChipSet.joining(chip for chip in lacking if chip.major not in passing)
     chips = judged.core - gone if side is judged.gate.yes else judged.core | gone
+    numbers = {node.args[0] for node in walk(judged.gate.test) if node.op == "const"}
+    if doubt is not None and judged.gate.kind != "list" and any({chip.major, chip.joined} & numbers for chip in wrong):
+        return NoFix(f"{plain(wrong)} are named here by number: whether they are meant is for a person to say")
     other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
     if not refuses(other):
         apart = not other.rest or side.ends_in("return", "continue")

@@ -340,7 +340,7 @@ def _remedy(
     if again is not None and not refuses(judged.other):
         return NoFix(f"line {again.gate.at[0]} asks the same, and may count on what is done here")
     lacking = judged.admitted - legal if legal else NONE
-    why = f'{said.what} says so: "{said.text}"'
+    why = f'{said.what} says "{said.text[:_SHOWN]}"' if said.what.strip("`") != said.text else said.what
     doubt = f"nothing but {said.what} speaks against it"
     return bounded(context, judged, judged.working, wrong, why, lacking=lacking, doubt=doubt)
 
