@@ -146,3 +146,24 @@ def test_never_to_another_arm_that_is_not_for_them(project: Project) -> None:
     found = project({"kernels.py": KERNELS, "user.py": source})
     assert found.fixes("leak") == []
     assert found.refusals("leak") == ["the other way is not for 12.x either: they need one of their own, or an error"]
+
+
+TOLD = "import torch\n\nfrom kernels import kernel\n\n\ndef run():\n"
+TOLD += (
+    "    if torch.cuda.get_device_capability()[0] < 10:\n        print('needs SM100+')\n        return\n    kernel()\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "how"),
+    [
+        (TOLD, "safe"),
+        (TOLD.replace("        print('needs SM100+')\n", ""), "unsafe"),  # who asks may do something else
+        (f"{TOLD}    return 1\n", "unsafe"),
+        (TOLD.replace("    kernel()", "    for each in (1, 2):\n        kernel()"), "safe"),
+        (TOLD.replace("    kernel()", "    try:\n        kernel()\n    except Exception:\n        pass"), "unsafe"),
+    ],
+)
+def test_who_is_told_and_left(project: Project, source: str, how: str) -> None:
+    found = project({"kernels.py": KERNELS, "user.py": source})
+    assert [each for each, _ in found.fixes("leak")] == [how]

@@ -14,6 +14,7 @@ from typing import Literal
 
 from bwlint.chips import ChipSet
 from bwlint.chips.spelling import IN_NAMES, PREFIX
+from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
@@ -59,7 +60,11 @@ def mend(job: Job) -> Fix | NoFix:
     if not leaves_out:
         return fix
     if isinstance(fix, NoFix):
-        return _asked_elsewhere(judged, place) or fix if fix is _UNKNOWN_SPELLING else fix
+        technical = fix is _UNKNOWN_SPELLING or fix.reason.startswith("the edited")
+        unwritten = NoFix(
+            f"how `{place.gate.text or _named(place)}` is to leave {plain(gone)} out is for a person to write"
+        )
+        return _asked_elsewhere(judged, place) or unwritten if technical else fix
     for twin in _set_again(job, place):
         more = propose(tree, job.module, job.root, twin.gate, twin.sets, wanted, job.source, evidence, doubt, beyond)
         fix = fix if isinstance(more, NoFix) else replace(fix, edits=(*fix.edits, *more.edits))
@@ -91,7 +96,7 @@ def _asked_elsewhere(judged: Judged, place: Judged) -> NoFix | None:
         named = (node for node in walk(gate.test) if node.op == "import" and node.args[1])
         asked = next((node for node in named if gate.leaf is None or gate.leaf.holds(node.at or gate.at)), None)
         where = f"decided in `{asked.args[0]}`" if asked is not None else "decided elsewhere"
-        name = asked.args[1] if asked is not None else gate.text
+        name = asked.args[1] if asked is not None else gate.text or _named(place)
         return NoFix(
             f"`{name}` is {where}: whether it is to say no there, for all who ask, or only here is for a person"
         )

@@ -7,7 +7,7 @@ words are for a person to look at, and chips are never sent to an arm that is no
 
 from __future__ import annotations
 
-from bwlint.chips import NONE, ChipSet, group
+from bwlint.chips import NONE, ChipSet, group, spelling
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
@@ -42,17 +42,27 @@ def bounded(
     passing = {chip.major for chip in judged.on(side) - lacking - wrong}
     gone = wrong | ChipSet.joining(chip for chip in lacking if chip.major not in passing)
     chips = judged.core - gone if side is judged.gate.yes else judged.core | gone
-    numbers = {node.args[0] for node in walk(judged.gate.test) if node.op == "const"}
+    written = [node.args[0] for node in walk(judged.gate.test) if node.op == "const"]
+    numbers = {*written, *(number for one in written if isinstance(one, str) for number in spelling.numbers(one))}
     if doubt is not None and judged.gate.kind != "list" and any({chip.major, chip.joined} & numbers for chip in wrong):
         return NoFix(f"{plain(wrong)} are named here by number: whether they are meant is for a person to say")
     other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
-    if not refuses(other):
+    if not refuses(other) and not _tells_and_leaves(judged, other):
         apart = not other.rest or side.ends_in("return", "continue")
         exact = bool(judged.on(other)) and judged.on(other) <= _OWN_KIND and not other.empty
         if apart and (exact or _is_for_others(context, judged.module, other, gone & context.targets)):
             return NoFix(f"the other way is not for {plain(wrong)} either: they need one of their own, or an error")
         doubt = doubt or f"who keeps {plain(gone)} out may owe it another path"
     return Remedy("test", chips, evidence=why, unsafe=doubt)
+
+
+def _tells_and_leaves(judged: Judged, side: Side) -> bool:
+    """Whether all that a side does is to say something, in a function that gives nothing back: `print(...); return`."""
+    function = judged.module.functions.get(judged.gate.qualname)
+    given = [value for _, value in function.returns] if function is not None else []
+    nothing = side.value is not None and side.value.op == "const" and side.value.args[0] is None
+    plain_end = side.ends == "return" and nothing and bool(side.texts) and not side.uses
+    return plain_end and all(value.op == "raise" or value.args[:1] == (None,) for value in given)
 
 
 def doubted(need: Need, name: str) -> str | None:
