@@ -167,3 +167,16 @@ TOLD += (
 def test_who_is_told_and_left(project: Project, source: str, how: str) -> None:
     found = project({"kernels.py": KERNELS, "user.py": source})
     assert [each for each, _ in found.fixes("leak")] == [how]
+
+
+def test_reason_that_is_given_back(project: Project) -> None:
+    source = (
+        "import torch\n\nfrom kernels import kernel\n\n\nclass Way:\n    @classmethod\n    def is_supported(cls):\n"
+    )
+    source += "        if torch.cuda.get_device_capability() >= (10, 0):\n            return True, None\n"
+    source += "        return False, 'needs >=sm_100'\n\n    def apply(self):\n        kernel()\n"
+    found = project({"kernels.py": KERNELS, "user.py": source})
+    after = source.replace(
+        "torch.cuda.get_device_capability() >= (10, 0)", "(10, 0) <= torch.cuda.get_device_capability() < (12, 0)"
+    )
+    assert found.fixes("leak") == [("unsafe", after.replace(">=sm_100", "sm_10x or sm_110"))]

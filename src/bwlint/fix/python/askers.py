@@ -19,6 +19,7 @@ from bwlint.fix.python.surely import surely
 from bwlint.fix.python.syntax import Syntax, between, parse
 from bwlint.fix.text import closed, tests
 from bwlint.judging.siblings import asking
+from bwlint.model.expr import walk
 from bwlint.model.facts import Use
 from bwlint.model.findings import Edit, Fix, NoFix
 from bwlint.readers import ReadError
@@ -137,8 +138,10 @@ def _words(job: Job, users: Sequence[Judged], origin: Judged) -> Iterator[tuple[
     """Where words stand that speak of a gate, and whether they are those of a refusal."""
     text = SourceText(job.source)
     for user in (one for one in users if one.module is job.module and (refuses(one.other) or answers_no(one.other))):
-        for prose in user.other.texts:
-            yield (*text.bounds(text.region(*prose.at)), True)
+        nodes = walk(user.other.value) if user.other.value is not None else ()
+        answers = [node.at for node in nodes if node.op == "const" and isinstance(node.args[0], str)]
+        for at in (*(prose.at for prose in user.other.texts), *filter(None, answers)):
+            yield (*text.bounds(text.region(*at)), True)
     for near in comments(job.module, job.source, origin.gate):
         yield near.start, near.end, False
     syntax, name = parse(job.source), origin.gate.qualname.rpartition(".")[2]
