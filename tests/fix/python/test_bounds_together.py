@@ -159,6 +159,12 @@ TOLD += (
     [
         (TOLD, "safe"),
         (TOLD.replace("        print('needs SM100+')\n", ""), "unsafe"),  # who asks may do something else
+        (  # each generation has a way of its own
+            TOLD.partition("    if")[0] + "    major = torch.cuda.get_device_capability()[0]\n"
+            "    if major == 9:\n        return\n    elif major >= 10:\n        kernel()\n"
+            "    else:\n        raise ValueError('no')\n",
+            "unsafe",
+        ),
         (f"{TOLD}    return 1\n", "unsafe"),
         (TOLD.replace("    kernel()", "    for each in (1, 2):\n        kernel()"), "safe"),
         (TOLD.replace("    kernel()", "    try:\n        kernel()\n    except Exception:\n        pass"), "unsafe"),

@@ -53,6 +53,8 @@ def bounded(
         if apart and (exact or _is_for_others(context, judged.module, other, gone & context.targets)):
             return NoFix(f"the other way is not for {plain(wrong)} either: they need one of their own, or an error")
         doubt = doubt or f"who keeps {plain(gone)} out may owe it another path"
+    if judged.gate.position > 0:
+        doubt = doubt or f"other chips have ways of their own here, and {plain(gone)} may be owed one"
     return Remedy("test", chips, evidence=why, unsafe=doubt)
 
 
