@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from bwlint.chips import chip_of_number, group
+from bwlint.chips import ChipSet, chip_of_number, group
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.spelling import spelled
 from bwlint.chips.wording import plain
@@ -20,6 +20,7 @@ from bwlint.fix.buildfiles.consumers import unaware
 from bwlint.fix.edited import MOST_KEPT
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python import origin
+from bwlint.fix.python.askers import unproved
 from bwlint.fix.python.proof import reached, written
 from bwlint.fix.together import changed, together
 from bwlint.judging.behind import kept_away, kept_out, tested
@@ -41,7 +42,7 @@ _PLACE = re.compile(r"\bline \d+|:\d+\b")
 
 def settled(job: Job, fix: Fix) -> Fix:
     """A fix that is called safe, with those that belong to it; unsafe where something speaks against one of them."""
-    if job.judged is not None and job.remedy.how == "test":
+    if job.judged is not None and job.remedy.how == "test" and fix.kind != "bound":
         job = replace(job, judged=origin(job, job.judged))
     if (doubt := _guessed(job)) is not None:
         return _unsafe(fix, doubt)
@@ -125,6 +126,14 @@ def _untried(parts: Sequence[tuple[Job, Fix]]) -> str | None:
         if named or tested(context, judged, missing):
             return None
     return "nothing that the test calls says that it is for both" if opened else None
+
+
+def _loses(job: Job, fix: Fix) -> str | None:
+    """Somebody else is kept out by a bound, or more is than what fails."""
+    if job.judged is None or fix.kind != "bound" or job.module.language != "python":
+        return None
+    before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
+    return unproved(job, job.judged, origin(job, job.judged), before - after | after - before)
 
 
 def _headers(job: Job, fix: Fix) -> str | None:
@@ -253,6 +262,7 @@ _CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (
     _meant,
     _moves_others,
     _behind,
+    _loses,
     _headers,
     unaware,
     _words,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bwlint.chips import Chip, ChipSet, group, words
-from bwlint.chips.mentions import mentioned
+from bwlint.chips.mentions import mentioned, open_ends
 from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
@@ -45,7 +45,7 @@ def mend(job: Job) -> Fix | NoFix:
     edits = wording(job.source, module.path, job.at, remedy.chips)
     if isinstance(edits, NoFix):
         return edits
-    if _tests(module) != _tests(edited_module(module, apply(job.source, edits))):
+    if tests(module) != tests(edited_module(module, apply(job.source, edits))):
         return NoFix("the edit would change a test")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     title = f"Name {plain(remedy.chips)} in the text: write `{edits[0].text}`"
@@ -95,6 +95,31 @@ def reworded_comment(source: str, path: str, start: int, end: int, chips: ChipSe
     if not hits:
         return _not_one(hits, chips)
     return _fault(before, _replaced(before, hits, start), chips) or _edits(source, path, hits)
+
+
+def closed(source: str, start: int, end: int, gone: ChipSet) -> list[_Hit]:
+    """What to write where a text between two indexes says "SM100+" or "10.0 or above", so that it leaves out `gone`;
+    none where nobody knows how.
+    """
+    before = source[start:end]
+    hits: list[_Hit] = []
+    for one in open_ends(before):
+        for first, last in one.bounds:
+            glued = before[first - 1 : first].isalnum() and before[last : last + 1].isalnum()
+            hits.append((start + first, start + last, " " if glued else ""))
+        hits.append((start + one.number[0], start + one.number[1], _spelled(one.prefix, one.chips - gone)))
+    after = mentioned(_replaced(before, hits, start))
+    return hits if hits and after.named == mentioned(before).named - gone and not after.open_ended else []
+
+
+def _spelled(prefix: str, chips: ChipSet) -> str:
+    """The generations of chips behind what stands in front of the first: `10x or SM11x`, `10.x or 11.0`."""
+    each = []
+    for major in sorted({chip.major for chip in chips}):
+        one = ChipSet.where(lambda chip: chip.major == major)  # noqa: B023 - used at once
+        minor = "x" if len(one) > 1 else str(next(iter(one)).minor)
+        each.append(f"{major}{minor}" if prefix else f"{major}.{minor}")
+    return f" or {prefix}".join(each)
 
 
 def _asked(text: str, start: int, chips: ChipSet) -> list[_Hit]:
@@ -205,7 +230,7 @@ def _says(before: str, after: str, chips: ChipSet) -> bool:
     )
 
 
-def _tests(module: Module) -> list[tuple[str, str, object]]:
+def tests(module: Module) -> list[tuple[str, str, object]]:
     """The tests of a file, wherever they stand."""
     return [(gate.kind, gate.qualname, _bare(gate.test)) for gate in (*module.gates, *module.guards)]
 

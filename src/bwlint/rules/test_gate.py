@@ -60,13 +60,15 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         if one.cause is None:
             one = replace(one, cause=(judged.module.path, need.what))  # the tests of a file are bounded together
         related = (*one.related, *predicate.comparisons(context, judged))
-        yield leak.with_remedy(judged, side, need, replace(one, rule=RULE, related=related))
+        yield leak.with_remedy(context, judged, side, need, wrong, replace(one, rule=RULE, related=related))
         return
     prepared = suites.leak(context, judged)
     if prepared is not None:
         need, wrong = prepared
         one = leak.draft(judged, judged.working, need, wrong)
-        yield leak.with_remedy(judged, judged.working, need, replace(one, rule=RULE, severity="warning"))
+        yield leak.with_remedy(
+            context, judged, judged.working, need, wrong, replace(one, rule=RULE, severity="warning")
+        )
         return
     asked = (own_words.instruction_tested, own_words.contradicted, own_words.open_bound)
     said = next(filter(None, (list(one(context, judged)) for one in asked)), [])

@@ -31,7 +31,7 @@ def mend(job: Job) -> Fix | NoFix:
     place = ConditionPlace.of(job, judged, change)
     if isinstance(place, NoFix):
         return place
-    proved = first_proved(place, (_proposals,), f"{remedy.evidence or 'none'} (unsafe: {remedy.unsafe})")
+    proved = first_proved(place, (widened,), f"{remedy.evidence or 'none'} (unsafe: {remedy.unsafe})")
     if isinstance(proved, NoFix):
         return proved
     candidate, proof = proved
@@ -39,7 +39,7 @@ def mend(job: Job) -> Fix | NoFix:
     return Fix("unsafe", change.kind, f"{change.title}: write `{text}`", candidate, proof)
 
 
-def _proposals(place: ConditionPlace) -> Iterator[Candidate]:
+def widened(place: ConditionPlace) -> Iterator[Candidate]:
     """`[100, 103]` to `[100, 103, 120, 121]`, `major == 10` to `major in (10, 12)`, `major != 10` likewise."""
     syntax = parse(place.source)
     if syntax is None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Literal
 
 from bwlint.model.expr import Span
 from bwlint.model.findings import Edit, Region
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 
-Located = ast.expr | ast.stmt | ast.alias
+Located = ast.expr | ast.stmt | ast.alias | ast.keyword
+_FREE = (ast.If, ast.While, ast.IfExp, ast.Return, ast.Assign, ast.keyword, ast.Assert)
+"""What binds no tighter than `or`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,14 @@ class Syntax:
     def indent(self, line: int) -> str:
         text = self.text.line(line)
         return text[: len(text) - len(text.lstrip())]
+
+    def joined(self, path: str, node: ast.expr, word: Literal["and", "or"], operands: Sequence[str]) -> tuple[Edit]:
+        """The edit that puts `a and b` in the place of a node: in brackets where what is around binds tighter."""
+        flat, around = f" {word} ".join(operands), self.parents[node]
+        same = isinstance(around, ast.BoolOp) and isinstance(around.op, ast.And if word == "and" else ast.Or)
+        is_argument = isinstance(around, ast.Call) and node in around.args
+        text = flat if same or is_argument or isinstance(around, _FREE) else f"({flat})"
+        return (self.edit(path, self.start(node), self.end(node), text),)
 
 
 @lru_cache(maxsize=2)

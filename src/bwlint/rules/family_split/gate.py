@@ -208,6 +208,8 @@ def _ends_alike(judged: Judged) -> bool:
         return False  # what stands in one place for both is no way of its own
     lines = (Texts().source(judged.module.path) or "").split("\n")
     told = [lines[at.line - 1 : at.end_line] for at in (yes, no)]
+    if not all(told):
+        return False  # of a file as an edit leaves it, which is longer than the one on the disk
     for part, at in zip(told, (yes, no), strict=True):
         part[-1] = part[-1][: at.end_column]
         part[0] = part[0][at.column :]
