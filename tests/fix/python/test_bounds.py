@@ -30,8 +30,7 @@ ENDED = [
     (
         PLATFORM,
         "current_platform.has_device_capability(100)",
-        "(\n    current_platform.has_device_capability(100)\n"
-        "    and not current_platform.is_device_capability_family(120)\n)",
+        "current_platform.has_device_capability(100) and not current_platform.is_device_capability_family(120)",
     ),
 ]
 REFUSING = [

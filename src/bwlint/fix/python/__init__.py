@@ -66,7 +66,7 @@ def mend(job: Job) -> Fix | NoFix:
         unwritten = NoFix(
             f"how `{place.gate.text or _named(place)}` is to leave {plain(gone)} out is for a person to write"
         )
-        return _asked_elsewhere(judged, place) or unwritten if technical else fix
+        return _decided_elsewhere(job, place) or _asked_elsewhere(judged, place) or unwritten if technical else fix
     for twin in _set_again(job, place):
         more = propose(tree, job.module, job.root, twin.gate, twin.sets, wanted, job.source, evidence, doubt, beyond)
         fix = fix if isinstance(more, NoFix) else replace(fix, edits=(*fix.edits, *more.edits))
