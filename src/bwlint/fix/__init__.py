@@ -82,6 +82,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("text", ""): "text",
     ("size", ""): "size",
     ("space", ""): "space",
+    ("release", ""): "release",
     ("wrapper", "cuda"): "cuda.wrapper",
 }
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""

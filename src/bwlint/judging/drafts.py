@@ -28,11 +28,11 @@ class RelatedSpan:
     """The name of the rule whose finding this was, before it became a place of another; else ""."""
 
 
-Mending = Literal["test", "admit", "order", "names", "guard", "carry", "text", "size", "space", "wrapper"]
+Mending = Literal["test", "admit", "order", "names", "guard", "carry", "text", "size", "space", "wrapper", "release"]
 """What is mended: a test of the running program; one that another generation is written into; an order of names or of
 releases, which stands for something else; a list of targets by name; a guard of the preprocessor; a list, a flag or a
 condition of a build; words for people; a number of bytes; the state space of an instruction; the class that is put
-around kernels."""
+around kernels; the release of CUDA that is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class Remedy:
     `chips` are those for which the test holds afterwards, the guard compiles, the build makes what they load, or that
     the text names. `evidence` says why that is right, `unsafe` why a person should look at it first (None: it is safe).
     `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points. `targets` are
-    those that a guard of the preprocessor compiles for afterwards.
+    those that a guard of the preprocessor compiles for afterwards. `release` is the one
+    asked for, and the one to ask for.
     """
 
     how: Mending
@@ -53,6 +54,7 @@ class Remedy:
     amount: int = 0
     at: Span | None = None
     targets: TargetSet = NO_TARGET
+    release: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.buildfiles import accepted, lists, spellings
-from bwlint.fix.buildfiles.place import CarryPlace
-from bwlint.fix.buildfiles.proof import Proposal, prove, stated
+from bwlint.fix.buildfiles.place import CarryPlace, twins
+from bwlint.fix.buildfiles.proof import Proposal, prove, reached, stated
 from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.buildfiles.places import Places
@@ -50,6 +50,8 @@ def _proposals(place: CarryPlace) -> Iterator[Proposal]:
     kind = place.carry.kind
     if place.losses:
         yield from lists.dropped(place)
+    elif not place.gains and place.late():
+        yield from lists.moved(place)
     elif not place.gains:
         yield from accepted.every_suffix(place) if kind == "filter" else lists.suffixed(place)
     elif kind == "match":
@@ -57,12 +59,17 @@ def _proposals(place: CarryPlace) -> Iterator[Proposal]:
     elif kind == "filter":
         yield from accepted.names(place)
         yield from accepted.branch(place)
+    elif not twins(~place.gains, place.gains) & reached(place.carry):
+        yield from lists.added(place)
     else:
         yield from lists.family(place)
         yield from lists.beside(place)
 
 
 def _refusal(place: CarryPlace) -> NoFix:
+    new = place.native() if place.gains and not twins(~place.gains, place.gains) & reached(place.carry) else None
+    if new is not None and (release := place.too_old_for(new)):
+        return NoFix(f"CUDA {release}, which this is for too, does not know {new}: it wants a list of its own")
     if place.gains and not place.possible():
         return NoFix(place.too_early())
     return NoFix("no known rewrite for this spelling")

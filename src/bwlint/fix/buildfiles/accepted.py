@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bwlint.chips import NONE, Target, siblings
 from bwlint.chips.toolkits import version, within
 from bwlint.fix.buildfiles import spellings
-from bwlint.fix.buildfiles.branch import branched
+from bwlint.fix.buildfiles.branches import in_front
 from bwlint.fix.buildfiles.place import CarryPlace, has, possible, sass
 from bwlint.fix.buildfiles.proof import Proposal
 from bwlint.fix.buildfiles.spellings import Piece
@@ -32,14 +32,15 @@ def branch(place: CarryPlace) -> Iterator[Proposal]:
     """The names of the sibling in a branch of their own, where the one at hand allows older toolkits."""
     low = place.carry.toolkit[0]
     later = max((first for chip in place.gains if (first := chip.min_cuda)), key=version, default="")
-    if not is_cmake(place.job.module.path) or not low or not later or version(later) <= version(low):
+    path = place.job.module.path
+    if not is_cmake(path) or not low or not later or version(later) <= version(low):
         return
     inner = _beside(place, place.carry, list(sass(place.carry)))
-    piece = branched(place.source, inner, low, later) if inner is not None else None
+    piece = in_front(place.source, path, (inner,), low, later) if inner is not None else None
     if piece is not None:
         title = f"{place.wanted()} from CUDA {later} on"
         unsafe = f"whether CUDA {later} is to have a branch of its own is for the author to say"
-        yield Proposal((piece,), "family", title, place.gains, frozenset({place.index}), 1, unsafe, splits=True)
+        yield Proposal((piece,), "family", title, place.gains, frozenset({place.index}), 1, unsafe, how="splits")
 
 
 def _beside(place: CarryPlace, carry: Carry, there: list[Target]) -> Piece | None:

@@ -10,7 +10,8 @@ from functools import partial
 from bwlint.chips import NONE, Target, known_targets
 from bwlint.chips.pairs import same_cubin
 from bwlint.chips.toolkits import first_toolkit
-from bwlint.fix.buildfiles import spellings
+from bwlint.chips.wording import plain
+from bwlint.fix.buildfiles import branches, spellings
 from bwlint.fix.buildfiles.accepted import condition
 from bwlint.fix.buildfiles.place import CarryPlace, sass, twins
 from bwlint.fix.buildfiles.proof import Proposal, in_a_list
@@ -40,10 +41,48 @@ def family(place: CarryPlace) -> Iterator[Proposal]:
     given = {token.target: (wide,) for token in exact}
     if _lost(place, given) is not None:
         return
+    pieces = [spellings.instead(token, wide) for token in exact]
+    if place.too_old_for(wide):
+        yield from _in_a_branch(place, pieces, str(first_toolkit(wide)))
+        return
     unsafe = place.outside() if known else f"a toolkit before CUDA {first_toolkit(wide)} does not know {wide}"
     if place.carry.kind == "option":
         unsafe = f"{unsafe}; what else asks the option for {lowest} is not looked for".removeprefix("; ")
-    yield from _with_conditions(place, [spellings.instead(token, wide) for token in exact], given, unsafe)
+    yield from _with_conditions(place, pieces, given, unsafe)
+
+
+def _in_a_branch(place: CarryPlace, pieces: Sequence[Piece], first: str) -> Iterator[Proposal]:
+    """A list that is changed for the toolkits from one on; older ones get what they got."""
+    front = branches.in_front(place.source, place.job.module.path, pieces, place.carry.toolkit[0], first)
+    if front is not None:
+        title = f"{place.wanted()} from CUDA {first} on: write `{' '.join(spellings.words(pieces))}`"
+        unsafe = f"whether CUDA {first} is to have a branch of its own is for the author to say"
+        yield Proposal((front,), "family", title, place.gains, frozenset({place.index}), 1, unsafe, how="splits")
+
+
+def added(place: CarryPlace) -> Iterator[Proposal]:
+    """A target that the wanted chips load, in a list that has none of their family."""
+    new, code = place.native(), place.written(place.carry)
+    first = first_toolkit(new) if new is not None else None
+    if new is None or first is None or not code:
+        return
+    title = f"Build for {plain(place.gains)}"
+    highest = max(code, key=lambda token: token.target.number)
+    if not place.too_old_for(new):
+        unsafe = "" if place.known_everywhere(new) else f"a toolkit before CUDA {first} does not know {new}"
+        piece = spellings.beside(place.source, code, [highest], [new], place.lone())
+        if place.carry.kind == "gencode":
+            piece = _second_flag(place, [(token, new) for token in code])
+        if piece is not None:
+            flags = int(place.carry.kind == "gencode")
+            yield Proposal((piece,), "family", title, place.gains, frozenset({place.index}), flags, unsafe)
+        return
+    path, low = place.job.module.path, place.carry.toolkit[0]
+    pieces = spellings.replaced(place.source, *branches.body(place.source, path, code[0].start), new)
+    block = branches.again(place.source, path, pieces, low, first) if low and pieces else None
+    if block is not None:
+        title = f"{title} from CUDA {first} on: add `{pieces[0].text}`"
+        yield Proposal((block,), "family", title, place.gains, frozenset({place.index}), 0, "", how="repeats")
 
 
 def beside(place: CarryPlace) -> Iterator[Proposal]:
@@ -61,10 +100,36 @@ def beside(place: CarryPlace) -> Iterator[Proposal]:
         if piece is not None:
             yield from _with_conditions(place, [piece], given, unsafe)
     elif place.carry.kind == "gencode" and len(place.gains) == 1:
-        pairs = [(token, target) for token in exact for target in given[token.target]]
-        flag = spellings.doubled_flag(place.source, *place.stretch(place.carry), pairs)
-        if flag is not None and (place.job.module.language != "python" or in_a_list(place.source, place.carry.at)):
+        flag = _second_flag(place, [(token, target) for token in exact for target in given[token.target]])
+        if flag is not None:
             yield Proposal((flag,), "family", place.wanted(), place.gains, frozenset({place.index}), 1, unsafe)
+
+
+def moved(place: CarryPlace) -> Iterator[Proposal]:
+    """Targets in the list, or in the branch, of the toolkits that know them."""
+    late, code = place.late(), place.written(place.carry)
+    gone = spellings.without(place.source, code, [token for token in code if token.target in late])
+    firsts = {str(first_toolkit(target)) for target in late}
+    if gone is None or len(firsts) != 1:
+        return
+    first, path = firsts.pop(), place.job.module.path
+    title = f"Give {' and '.join(map(str, late))} to CUDA {first} and newer alone"
+    for n, one in enumerate(place.stated):
+        if (one.kind, one.name, *one.toolkit) == (place.carry.kind, place.carry.name, first, place.carry.toolkit[1]):
+            there = place.written(one)
+            piece = spellings.beside(place.source, there, there[-1:], late, place.lone())
+            if piece is not None:
+                yield Proposal((*gone, piece), "bound", title, NONE, frozenset({place.index, n}), 0, "", how="moves")
+    same = Piece(gone[0].start, gone[0].start, "")
+    front = branches.in_front(place.source, path, (same,), place.carry.toolkit[0], first)
+    if front is not None:
+        unsafe = f"whether CUDA {first} is to have a branch of its own is for the author to say"
+        yield Proposal((front, *gone), "bound", title, NONE, frozenset({place.index}), 1, unsafe, how="moves")
+
+
+def _second_flag(place: CarryPlace, names: Sequence[tuple[TargetToken, Target]]) -> Piece | None:
+    flag = spellings.doubled_flag(place.source, *place.stretch(place.carry), names)
+    return flag if place.job.module.language != "python" or in_a_list(place.source, place.carry.at) else None
 
 
 def tested(place: CarryPlace) -> Iterator[Proposal]:

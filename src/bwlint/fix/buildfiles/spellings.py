@@ -102,6 +102,18 @@ def instead(token: TargetToken, target: Target) -> Piece:
     return Piece(token.start, token.end, token.write(target))
 
 
+def replaced(source: str, start: int, end: int, target: Target) -> tuple[Piece, ...]:
+    """Each list in a stretch with one target instead of all, flags with it in each of their places."""
+    pieces: list[Piece] = []
+    for token in tokens(source, start, end):
+        near = pieces and source[pieces[-1].end : token.start].strip(" ;\t\"'") == ""
+        if near:
+            pieces[-1] = Piece(pieces[-1].start, token.end, pieces[-1].text)
+        else:
+            pieces.append(instead(token, target))
+    return tuple(pieces)
+
+
 def without(source: str, written: Sequence[TargetToken], wrong: Sequence[TargetToken]) -> tuple[Piece, ...] | None:
     """A list without some of its targets; None where nothing, or a comment, would be left."""
     if len(wrong) == len(written):

@@ -60,7 +60,6 @@ _GENERIC = re.compile(
 """What a variable's name has that anybody's may have."""
 _NOWHERE = Span(0, 0, 0, 0)
 _MAKES_NOTHING = "a list of names that a build may ask for makes nothing by itself"
-_OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,7 +311,9 @@ class _BuildFile:
             label=since,
             advice="move these to the branch of the toolkit that knows them",
             claim=claims.other(said, _own_chips(every), _listed(every)),
-            remedy=NoFix("which branch is that of the later toolkit is not known"),
+            remedy=NoFix("which releases of CUDA this is built with is for its maker to say")
+            if asked or not low
+            else Remedy("carry", built.loads, evidence=f"nvcc before {max(late, key=version)} stops at these names"),
         )
 
     def refused(self, built: _Built) -> Iterator[Draft]:
@@ -562,7 +563,7 @@ class _BuildFile:
                 advice=self._native(built, asked),
                 claim=_without_cubins(together, asked),
                 covered=jits,
-                remedy=_OF_ITS_MAKER,
+                remedy=self._growing(built, asked),
                 related=() if own is None else (replace(own, message=f"{own.message} for who gives no list"),),
             )
             return
@@ -589,9 +590,21 @@ class _BuildFile:
             advice=self._native(built, asked),
             claim=claims.build(together.pairs, asked - jits),
             covered=loads | jits,
-            remedy=_OF_ITS_MAKER,
+            remedy=self._growing(expected.place if expected else built, asked, alone=alone),
             related=self._kernels_without(asked) if accepts else self._flags_like(built, together),
         )
+
+    def _growing(self, built: _Built, asked: ChipSet, *, alone: bool = False) -> Remedy | NoFix:
+        """One target more, which all members of the family load: a larger build, so that its maker has to want it."""
+        carry, first = built.carry, min(asked, key=lambda chip: chip.joined)
+        if alone:
+            return NoFix("a build for one chip may be meant for that machine")
+        if built.loads & asked:
+            return NoFix("the test ends at these releases: whether later ones are built with is for its maker to say")
+        if carry.kind == "filter":
+            return NoFix(f"what is accepted goes to kernels by name: which of them serve {plain(asked)} is a choice")
+        wanted = built.loads | Target(first.joined).loads_on()
+        return Remedy("carry", wanted, unsafe=f"a target more makes the build larger: {plain(asked)} has to be wanted")
 
     def _branches(self, built: _Built) -> set[str]:
         """The toolkit from which on a list is this one, where earlier ones have others and no later one has."""

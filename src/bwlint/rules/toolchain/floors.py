@@ -16,7 +16,7 @@ from bwlint.chips.words import said
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Function, Module, Operation
 from bwlint.model.findings import Confidence, NoFix, Severity
@@ -30,8 +30,8 @@ _FAMILY = re.compile(rf"{IN_NAMES}([0-9]{{1,2}})[xX]")
 _OTHER_NEED = re.compile(rf"(?i)\b{said('own-floor')}\b")
 _ADDING_UP: frozenset[CarryKind] = frozenset({"list", "piece", "gencode"})
 """What a build makes of all its sources: what one kernel is offered for may need a later release for itself."""
-_FOR_ITS_BUILD = NoFix("from which release on a build serves a chip is for its author to say")
-_FOR_ITS_AUTHOR = NoFix("whether something besides the chip needs this release is for the author to say")
+_FOR_ITS_BUILD = "from which release on a build serves a chip is for its author to say"
+_FOR_ITS_AUTHOR = "whether something besides the chip needs this release is for the author to say"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,9 @@ class _Fault:
     advice: str
     severity: Severity = "warning"
     confidence: Confidence = "medium"
-    remedy: NoFix = _FOR_ITS_AUTHOR
+    needs: str = ""
+    """The release to ask for."""
+    refusal: str = _FOR_ITS_AUTHOR
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -103,6 +105,7 @@ def _too_late(asked: AskedFunction, chips: Sequence[Chip], at: Span, floor: str)
         advice=advice,
         severity="warning" if named and not for_target else "note",
         confidence="medium" if named else "low",
+        needs="" if for_target else max(filter(None, needs.values()), key=version),
     )
 
 
@@ -132,6 +135,7 @@ def _too_early(asked: AskedFunction, chip: Chip, at: Span, floor: str) -> _Fault
         f" {first_toolkit(late[0])}",
         label=f"{floor} is taken for enough",
         advice=f"ask for {first_toolkit(late[0])}",
+        needs=first_toolkit(late[0]) or "",
         severity="warning" if late[0].suffix else "note",
     )
 
@@ -151,6 +155,7 @@ def _late_family(asked: AskedFunction, chip: Chip) -> _Fault | None:
                 f" {first_toolkit(new)} on",
                 label=f"{new} from {after} on",
                 advice=f"name {new} from {first_toolkit(new)} on",
+                needs=first_toolkit(new) or "",
                 confidence="high",
             )
     return None
@@ -165,9 +170,8 @@ def _of_row(one: Operation, target: Target) -> _Fault | None:
         message = f"{target} is left out below CUDA {floor}, and nvcc {need} knows it"
     else:
         message = f"{target} is offered from CUDA {floor} on, whose nvcc does not know it: it came with {need}"
-    return _Fault(
-        at=one.at, release=floor, message=message, label=f"{need} is enough and needed", advice=f"ask for {need}"
-    )
+    label, advice = f"{need} is enough and needed", f"ask for {need}"
+    return _Fault(at=one.at, release=floor, message=message, label=label, advice=advice, needs=need)
 
 
 def _need(function: Function, chip: Chip) -> str | None:
@@ -217,7 +221,15 @@ def _draft(module: Module, fault: _Fault, chips: ChipSet) -> Draft:
         message=fault.message,
         label=fault.label,
         advice=fault.advice,
-        remedy=fault.remedy,
+        remedy=Remedy(
+            "release",
+            chips,
+            evidence=f"nvcc {fault.needs} is the first that knows what is asked for",
+            unsafe=_FOR_ITS_AUTHOR,
+            release=(fault.release, fault.needs),
+        )
+        if fault.needs
+        else NoFix(fault.refusal),
         claims=(Claimed(claims.other(fault.message, chips, fault.release), fault.at),),
     )
 
@@ -251,7 +263,7 @@ def _served_late(context: Context, module: Module, carries: Sequence[Carry]) -> 
                 message=f"nothing here serves {plain(asked)} below CUDA {floor}, and nvcc {need} knows sm_{oldest}",
                 label=f"from {floor} on",
                 advice=f"offer sm_{oldest} from {need} on, or sm_{oldest}a for kernels that need the suffix",
-                remedy=_FOR_ITS_BUILD,
+                refusal=_FOR_ITS_BUILD,
             )
             yield _draft(module, fault, asked)
 
