@@ -119,8 +119,8 @@ def test_conditions_of_tests(mend: Mend, before: str, after: str) -> None:
     assert found.text == text.format(after)
     assert found.fix.applicability == "safe"
     left = mend(found.text, "test/gemm/CMakeLists.txt")
-    assert not left.fixes
-    assert all("not for 120f" in finding.message for finding in left.findings)  # whether it compiles is not shown
+    assert all("not for 120f" in finding.message for finding in left.findings)
+    assert all(fix.applicability == "unsafe" for fix in left.fixes)  # the source is not there to be read
 
 
 def test_conditions_of_examples_and_of_others(mend: Mend) -> None:
@@ -382,22 +382,23 @@ def test_conditions_over_a_list_go_with_it(mend: Mend) -> None:
 REFUSED = [
     # one call for each flag
     ("setup.py", 'flags.append("-gencode=arch=compute_121a,code=sm_121a")', "no known rewrite"),
-    # a toolkit that has nothing native for 12.1
-    ("CMakeLists.txt", CUDA128.format("set(GEMM_ARCHS 90a 120a)"), "CUDA 12.8"),
-    ("CMakeLists.txt", CUDA128.format("list(APPEND KIT_SUPPORTED_ARCHS 90a 120a)"), "plain 120 loads there"),
-    (
-        "CMakeLists.txt",
-        CUDA128.format("set(X 1)\n  set(KIT_SUPPORTED_ARCHS 90a 120a)"),
-        "plain 120 loads there",
-    ),
+    # a toolkit that has nothing native for 12.1, in a branch that does more
+    ("CMakeLists.txt", CUDA128.format("set(GEMM_ARCHS 90a 120a)\n  kit()"), "CUDA 12.8"),
+    ("CMakeLists.txt", CUDA128.format("kit()\n  list(APPEND KIT_SUPPORTED_ARCHS 90a 120a)"), "plain 120 loads there"),
     # plain ones load on both
     ("CMakeLists.txt", "set(KIT_SUPPORTED_ARCHS 80 90 120)", "without a suffix loads on 12.1 too"),
     # nobody knows what was meant
     ("CMakeLists.txt", 'set_target_properties(k PROPERTIES CUDA_ARCHITECTURES "120-real;120f-real")', "plain target"),
     ("CMakeLists.txt", "set(GEMM_CUDA_ARCHITECTURES 90f)", "which target was meant"),
-    ("CMakeLists.txt", CUDA128.format("set(X_ARCHS 120 121)"), "later toolkit"),
+    ("CMakeLists.txt", CUDA128.format("set(X_ARCHS 120 121)\n  kit()"), "for its maker to say"),
     ("build.sh", "nvcc -gencode arch=compute_120a,code=sm_121a k.cu", "which of the two"),
-    ("build.sh", 'TORCH_CUDA_ARCH_LIST="8.0 9.0 10.0"', "for its maker to say"),
+    # releases that do not know what would be added, or written
+    ("build.sh", '# for CUDA 12.6 too\n[ $CUDA = 12.6 ] && X=1\nTORCH_CUDA_ARCH_LIST="8.0 9.0 10.0"', "does not know sm_120:"),
+    ("build.sh", 'pip install torch+cu128\nKIT_CUDA_ARCH_LIST="9.0a 12.0a"\n', "CUDA 12.8, which this is for too"),
+    ("w.yml", 'jobs:\n  b:\n    env:\n      KIT_ARCH_LIST: "${{ matrix.cuda == \'12.8\' && \'9.0a 12.0a\' }}"\n', "12.8"),
+    ("build.sh", '# 12.0 is excluded: the wheel would be too large\nTORCH_CUDA_ARCH_LIST="8.0 9.0 10.0"', "left out knowingly"),
+    ("run.py", '# natively, not as an sm_120f fallback\nT = 1\n\nk = dsl.compile(f, GPUArch("sm_120a"))\n', "speaks against"),
+    ("build.sh", "python -c 'archs = []\narchs.append(\"12.0a\")  # cuda_arch_list\n'\n", "no"),
     # comments that say so
     ("CMakeLists.txt", "# exactly this part\nset(KIT_SUPPORTED_ARCHS 90a 120a)", "comment"),
     ("CMakeLists.txt", "set(KIT_SUPPORTED_ARCHS 90a 120a) # not for SM121", "comment"),

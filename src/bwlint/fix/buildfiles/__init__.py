@@ -14,6 +14,7 @@ from bwlint.fix.buildfiles import accepted, lists, spellings
 from bwlint.fix.buildfiles.place import CarryPlace, twins
 from bwlint.fix.buildfiles.proof import Proposal, prove, reached, stated
 from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.fix.meant import said_not_to_be
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.buildfiles.places import Places
 from bwlint.sources.read import SourceText
@@ -53,7 +54,8 @@ def _proposals(place: CarryPlace) -> Iterator[Proposal]:
     elif not place.gains and place.late():
         yield from lists.moved(place)
     elif not place.gains:
-        yield from accepted.every_suffix(place) if kind == "filter" else lists.suffixed(place)
+        accepting = {"filter": accepted.every_suffix, "match": accepted.family_too}
+        yield from accepting.get(kind, lists.suffixed)(place)
     elif kind == "match":
         yield from lists.tested(place)
     elif kind == "filter":
@@ -64,14 +66,24 @@ def _proposals(place: CarryPlace) -> Iterator[Proposal]:
     else:
         yield from lists.family(place)
         yield from lists.beside(place)
+        yield from lists.renamed(place)
 
 
 def _refusal(place: CarryPlace) -> NoFix:
-    new = place.native() if place.gains and not twins(~place.gains, place.gains) & reached(place.carry) else None
-    if new is not None and (release := place.too_old_for(new)):
-        return NoFix(f"CUDA {release}, which this is for too, does not know {new}: it wants a list of its own")
+    carry, wanted = place.carry, place.wanting()
+    if not place.gains and (late := place.late()):
+        names = " and ".join(map(str, late))
+        return NoFix(
+            f"{names}: whether older releases are built with, in a branch of their own, is for its maker to say"
+        )
+    if wanted is not None and said_not_to_be(place.source, wanted):
+        return NoFix(f"a comment speaks against {wanted}")
     if place.gains and not place.possible():
         return NoFix(place.too_early())
+    if wanted is not None and (release := place.too_old_for(wanted)):
+        return NoFix(f"CUDA {release}, which this is for too, does not know {wanted}: that wants a branch of its own")
+    if carry.kind == "option" and not place.written(carry):
+        return NoFix(f"`{carry.name}` comes from elsewhere: what has the flags of the family wants a name first")
     return NoFix("no known rewrite for this spelling")
 
 

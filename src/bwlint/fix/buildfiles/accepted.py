@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from bwlint.chips import NONE, Target, siblings
@@ -11,8 +12,13 @@ from bwlint.fix.buildfiles.branches import in_front
 from bwlint.fix.buildfiles.place import CarryPlace, has, possible, sass
 from bwlint.fix.buildfiles.proof import Proposal
 from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.judging.compiled import behind, lost
 from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles import is_cmake
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
+
+_WORD = re.compile(r"[0-9]+[af]?")
 
 
 def names(place: CarryPlace) -> Iterator[Proposal]:
@@ -25,7 +31,9 @@ def names(place: CarryPlace) -> Iterator[Proposal]:
         there = [name for _, carry in same if within(carry.toolkit) >= within(one.toolkit) for name in sass(carry)]
         piece = _beside(place, one, there)
         if piece is not None:
-            yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({n}), 0, "")
+            python = place.job.module.language == "python"
+            unsafe = "what the program does for a name that it accepts is not looked for" if python else ""
+            yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({n}), 0, unsafe)
 
 
 def branch(place: CarryPlace) -> Iterator[Proposal]:
@@ -62,6 +70,44 @@ def every_suffix(place: CarryPlace) -> Iterator[Proposal]:
         piece = spellings.beside(place.source, written, [last], sorted(wanted - set(there), key=_order))
         if piece is not None and chip in place.job.context.targets:
             yield Proposal((piece,), "family", f"Accept all of {chip}", NONE, frozenset({place.index}), 0, "")
+
+
+def family_too(place: CarryPlace) -> Iterator[Proposal]:
+    """The family target beside the exact ones that a condition holds for."""
+    wide, exact = family_of(place)
+    if wide is None or exact is None or not place.reader_takes(wide):
+        return
+    piece = condition(place, place.carry, lambda target: (wide,) if target == exact else ())
+    if piece is not None:
+        unsafe = unshown(place, exact, wide) or ""
+        yield Proposal((piece,), "family", f"Accept {wide} too", NONE, frozenset({place.index}), 0, unsafe)
+
+
+def family_of(place: CarryPlace) -> tuple[Target | None, Target | None]:
+    """The family target that a condition does not hold for, and the exact one that it does."""
+    held = [target for target in sass(place.carry) if target.suffix == "a" and target.chip in place.job.context.targets]
+    lowest = min(held, key=lambda target: target.number, default=None)
+    first = min(siblings(lowest.chip), key=lambda chip: chip.joined) if lowest is not None else None
+    wide = Target(first.joined, "f") if first is not None and has(first, "f") else None
+    return (wide if wide not in sass(place.carry) else None), lowest
+
+
+def unshown(place: CarryPlace, exact: Target, wide: Target) -> str | None:
+    """Why it is not shown that what a condition lets through compiles for the family; None where it is."""
+    code = behind(place.job.context, place.job.module, place.carry)
+    if not code.modules or code.outside:
+        return f"{code.outside or 'what it lets through'} is not in this tree"
+    return lost(place.job.context, code, exact, wide)
+
+
+def sibling_takes(place: CarryPlace, exact: Target, wide: Target) -> bool:
+    """Whether another condition of the project over the same list holds for both targets."""
+    native, variable = place.job.context.native, place.carry.name.partition(" ")[0]
+    names = {target.name.removeprefix("sm_") for target in (exact, wide)}
+    if native is None or not variable.isidentifier():
+        return False
+    hits = search_of(package_root(place.job.module.path), native.searches).word("build", variable)
+    return any("MATCHES" in hit.text and names <= set(_WORD.findall(hit.text)) for hit in hits)
 
 
 def condition(place: CarryPlace, carry: Carry, add: spellings.Add) -> Piece | None:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from bwlint.chips import NONE, Target, known_targets
+from bwlint.chips import NONE, ChipSet, Target, known_targets
 from bwlint.chips.pairs import same_cubin
 from bwlint.chips.toolkits import first_toolkit
 from bwlint.chips.wording import plain
-from bwlint.fix.buildfiles import branches, spellings
+from bwlint.fix.buildfiles import accepted, branches, spellings
 from bwlint.fix.buildfiles.accepted import condition
 from bwlint.fix.buildfiles.place import CarryPlace, sass, twins
 from bwlint.fix.buildfiles.proof import Proposal, in_a_list
@@ -20,6 +20,8 @@ from bwlint.judging.compiled import behind, lost
 from bwlint.model.facts import Carry
 from bwlint.model.kinds import ACCEPTING, CarryKind
 from bwlint.readers.exact_names import exact_names
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request", "kernel"})
 _Given = Mapping[Target, tuple[Target, ...]]
@@ -90,7 +92,7 @@ def beside(place: CarryPlace) -> Iterator[Proposal]:
     exact = _exact(place)
     given = {token.target: place.mirrored(token.target) for token in exact}
     new = tuple(dict.fromkeys(target for targets in given.values() for target in targets))
-    if not new or not place.possible():
+    if not new or not place.possible() or any(map(place.too_old_for, new)):
         return
     unsafe = _lost(place, given) or place.outside()
     if not unsafe and place.carry.kind != "kernel" and not all(map(place.known_everywhere, new)):
@@ -134,7 +136,9 @@ def _second_flag(place: CarryPlace, names: Sequence[tuple[TargetToken, Target]])
 
 def tested(place: CarryPlace) -> Iterator[Proposal]:
     """A condition that holds for the names of the sibling too, with the family target in what it leads to."""
-    piece = condition(place, place.carry, place.mirrored)
+    wide, exact = accepted.family_of(place)
+    also = wide is not None and exact is not None and accepted.sibling_takes(place, exact, wide)
+    piece = condition(place, place.carry, lambda one: (*[wide] * (also and one == exact), *place.mirrored(one)))
     if piece is None:
         return
     pieces, touched, unsafe = [piece], {place.index}, list[str]()
@@ -166,12 +170,39 @@ def kept_there(place: CarryPlace, pieces: Sequence[Piece]) -> Target | None:
 
 
 def suffixed(place: CarryPlace) -> Iterator[Proposal]:
-    """The family target in the place of the plain one."""
+    """The family target in the place of the plain one; the exact one where a test lets its chip alone in."""
     bare = [token for token in place.written(place.carry) if _is_bare(place, token)]
-    wide = [Target(token.target.number, "f") for token in bare]
-    if bare and all(place.known_everywhere(target) and place.reader_takes(target) for target in wide):
-        pieces = tuple(map(spellings.instead, bare, wide))
-        yield Proposal(pieces, "family", "Build for the family", NONE, frozenset({place.index}), 0, "")
+    alone = place.job.context.let_in(place.job.module, place.carry.at)
+    pieces, unsafe = [], ""
+    for token in bare:
+        wide = Target(token.target.number, "f")
+        if alone and alone <= ChipSet.of(token.target.chip.name):
+            wide = Target(token.target.number, "a")
+        if place.too_old_for(wide) or not place.reader_takes(wide):
+            return
+        if not place.known_everywhere(wide):
+            unsafe = f"a toolkit before CUDA {first_toolkit(wide)} does not know {wide}"
+        pieces.append(spellings.instead(token, wide))
+    if pieces:
+        title = f"Build with the suffix that is needed: write `{pieces[-1].text}`"
+        yield Proposal(tuple(pieces), "family", title, NONE, frozenset({place.index}), 0, unsafe)
+
+
+def renamed(place: CarryPlace) -> Iterator[Proposal]:
+    """A variable of the project's own with the flags of the family in the place of the one that the file takes."""
+    old, native = place.carry.name, place.job.context.native
+    targets = [target for target in sass(place.carry) if target.suffix == "a" and "f" in target.chip.suffixes]
+    if place.carry.kind != "option" or native is None or len(targets) != 1:
+        return
+    wide = Target(targets[0].number, "f")
+    new = old.replace(targets[0].name.removeprefix("sm_"), wide.name.removeprefix("sm_"))
+    hits = search_of(package_root(place.job.module.path), native.searches).word("python", new) if new != old else ()
+    defined = any(re.match(rf"{re.escape(new)}\s*(?::[^=]+)?=", hit.text) for hit in hits)
+    if not defined or place.too_old_for(wide) or not place.reader_takes(wide) or not place.gains <= wide.loads_on():
+        return
+    pieces = [Piece(*match.span(), new) for match in re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", place.source)]
+    touched = frozenset(n for n, one in enumerate(place.stated) if (one.kind, one.name) == ("option", old))
+    yield Proposal(tuple(pieces), "family", place.wanted(), place.gains, touched, 0, place.outside())
 
 
 def dropped(place: CarryPlace) -> Iterator[Proposal]:

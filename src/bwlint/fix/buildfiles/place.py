@@ -98,6 +98,14 @@ class CarryPlace:
                 return None
         return new if self.gains <= new.loads_on() else None
 
+    def wanting(self) -> Target | None:
+        """The target that would serve those who are to be gained."""
+        held = twins(reached(self.carry), self.gains)
+        if not self.gains or self.carry.kind in ACCEPTING:
+            return None
+        lowest = min((*held, *self.gains), key=lambda chip: chip.joined)
+        return Target(lowest.joined, "f" if held and has(lowest, "f") else "")
+
     def together(self) -> tuple[Target, ...]:
         same = [one for one in self.stated if one.name == self.carry.name and one.kind == self.carry.kind]
         return tuple(target for one in same if within(one.toolkit) & within(self.carry.toolkit) for target in sass(one))

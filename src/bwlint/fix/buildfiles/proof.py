@@ -18,9 +18,9 @@ from bwlint.fix.python.syntax import parse
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Edit, NoFix, Proof
-from bwlint.model.kinds import ACCEPTING, FLAGS
+from bwlint.model.kinds import ACCEPTING, FLAGS, LISTED
 from bwlint.readers import ReadError
-from bwlint.rules.arch_target import builds
+from bwlint.rules.arch_target import builds, plain
 
 MOST_RELATED = 60
 """How many lists may add up to one that is changed."""
@@ -74,15 +74,15 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
     if proposal.how == "splits":
         return _split(job, index, proposal, edited, evidence)
     if proposal.how == "repeats":
-        return _repeated(job, index, proposal, edited, edits[0], evidence)
+        return _repeated(job, index, proposal, edited, edits, evidence)
     if proposal.how == "moves":
-        return _unmoved(job, index, proposal, edited, evidence)
+        return _unmoved(job, index, proposal, edited, edits, evidence)
     new = after[first + 1 : first + 1 + proposal.added]
     after = (*after[: first + 1], *after[first + 1 + proposal.added :])
     if len(after) != len(before) or len(new) != proposal.added:
         return NoFix("the edited file has other lists than before")
     places = [*range(first + 1), *[first] * proposal.added, *range(first + 1, len(before))]
-    wrong = _differs(before, after, new, proposal) or _gates(job.module, edited)
+    wrong = _differs(before, after, new, proposal) or _gates(job.module, edited, edits)
     wrong = wrong or _faults(job, index, edited, proposal, places)
     if wrong is not None:
         return wrong
@@ -95,7 +95,8 @@ def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: s
     before, after = stated(job.module), stated(edited)
     if len(after) != len(before) + 1:
         return NoFix("the edited file has other lists than before")
-    old, later, earlier = before[index], after[index], after[index + 1]
+    old = before[index]
+    earlier, later = sorted(after[index : index + 2], key=lambda one: version(one.toolkit[0] or releases()[0]))
     toolkits = within(later.toolkit), within(earlier.toolkit)
     if toolkits[0] & toolkits[1] or toolkits[0] | toolkits[1] != within(old.toolkit):
         return NoFix("the branches do not share the toolkits of the one that was")
@@ -109,10 +110,13 @@ def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: s
     return Proof(_may(old).names, reached(old).names, _may(later).names, reached(later).names, evidence)
 
 
-def _repeated(job: Job, index: int, proposal: Proposal, edited: Module, edit: Edit, evidence: str) -> Proof | NoFix:
+def _repeated(
+    job: Job, index: int, proposal: Proposal, edited: Module, edits: Sequence[Edit], evidence: str
+) -> Proof | NoFix:
     """The same for lists behind those that were, in a branch of their own: nothing that was there changes."""
     before, after = stated(job.module), stated(edited)
-    lines = range(edit.region.line + 1, edit.region.line + 1 + edit.text.count("\n"))
+    after_line = edits[0].region.line + 1
+    lines = range(after_line, after_line + edits[0].text.count("\n"))
     new = [one for one in after if one.at[0] in lines]
     if [_said(one) for one in before] != [_said(one) for one in after if one not in new]:
         return NoFix("the edit would change other lists")
@@ -120,20 +124,22 @@ def _repeated(job: Job, index: int, proposal: Proposal, edited: Module, edit: Ed
         return NoFix("the new branch would not build just what is wanted")
     names = iter(range(len(before)))
     places = [index if one in new else next(names) for one in after]
-    if (wrong := _gates(job.module, edited) or _faults(job, index, edited, proposal, places)) is not None:
+    if (wrong := _gates(job.module, edited, edits) or _faults(job, index, edited, proposal, places)) is not None:
         return wrong
     old, now = before[index], _joined(before[index], [one for one in new if one.name == before[index].name])
     return Proof(_may(old).names, reached(old).names, _may(now).names, reached(now).names, evidence)
 
 
-def _unmoved(job: Job, index: int, proposal: Proposal, edited: Module, evidence: str) -> Proof | NoFix:
+def _unmoved(
+    job: Job, index: int, proposal: Proposal, edited: Module, edits: Sequence[Edit], evidence: str
+) -> Proof | NoFix:
     """The same where targets change their branch: each toolkit is given all that it was given and knows."""
     before, after = stated(job.module), stated(edited)
     added = len(after) - len(before)
     if added not in (0, 1) or any(_given(before, release) != _given(after, release) for release in releases()):
         return NoFix("a toolkit that knows a target would not get it any more")
     places = [*range(index + 1), *[index] * added, *range(index + 1, len(before))]
-    if (wrong := _gates(job.module, edited) or _faults(job, index, edited, proposal, places)) is not None:
+    if (wrong := _gates(job.module, edited, edits) or _faults(job, index, edited, proposal, places)) is not None:
         return wrong
     old = before[index]
     return Proof(_may(old).names, reached(old).names, _may(old).names, reached(old).names, evidence)
@@ -216,11 +222,18 @@ def _may(carry: Carry) -> ChipSet:
     return found
 
 
-def _gates(module: Module, edited: Module) -> NoFix | None:
-    """Gates and guards beside the lists stay as they are."""
+def _gates(module: Module, edited: Module, edits: Sequence[Edit]) -> NoFix | None:
+    """Gates and guards beside the lists stay as they are; one that is such a list itself changes with it."""
+    lines = {edit.region.line for edit in edits}
+    itself = {
+        n for n, gate in enumerate(module.gates) if gate.kind in LISTED and lines & {*range(gate.at[0], gate.at[2] + 1)}
+    }
     both = ([*one.gates, None, *one.guards] for one in (module, edited))
     old, new = ([one and (one.kind, one.qualname, one.name, one.text) for one in gates] for gates in both)
-    return None if old == new else NoFix("the edited file has other gates than before")
+    same = len(old) == len(new) and all(
+        n in itself or one == other for n, (one, other) in enumerate(zip(old, new, strict=True))
+    )
+    return None if same else NoFix("the edited file has other gates than before")
 
 
 def _faults(job: Job, index: int, edited: Module, proposal: Proposal, places: Sequence[int]) -> NoFix | None:
@@ -231,7 +244,10 @@ def _faults(job: Job, index: int, edited: Module, proposal: Proposal, places: Se
         return NoFix("too many lists add up to one here")
     old = _said_of(job, job.module, [(n, before[n]) for n in sorted(related)])
     new = _said_of(job, edited, [(n, one) for n, one in zip(places, after, strict=True) if n in related])
-    if any((place, label) == (index, job.draft.label) for place, label, _ in new):
+    own = {
+        (index, label) for draft in plain.check_file(job.context, edited) if (label := draft.label) == job.draft.label
+    }
+    if own or any((place, label) == (index, job.draft.label) for place, label, _ in new):
         return NoFix("the finding would still be there")
     known = {(place, label) for place, label, _ in old if place in proposal.touched - {index}}
     for place, label, message in new - old:

@@ -22,6 +22,8 @@ _TOKEN = re.compile(
 )
 _COMMENT = re.compile(r"(?:(?<=\s)|^)#[^\n]*", re.M)
 _FLAG = re.compile(r"(?:-gencode|--generate-code)(?P<joint>=|[ \t]+|;|(?P<quote>[\"']),[ \t\r\n]*[\"'])$")
+_IS_MEMBER = re.compile(r"(?:append|add|insert)\(\s*$|[\[{,]\s*$")
+"""In front of a string that is one of several, and no list itself."""
 _BOUNDS = "|()\"' \t\r\n"
 Add: TypeAlias = Callable[[Target], Sequence[Target]]
 """The targets that are to stand beside one."""
@@ -93,7 +95,11 @@ def _gap(source: str, written: Sequence[TargetToken], token: TargetToken) -> str
     if near:
         return near[0] if "#" not in near[0] else None
     before, after = source[max(token.start - 1, 0) : token.start], source[token.end : token.end + 1]
-    if before == after != "" and before in "\"'":
+    if (
+        before == after != ""
+        and before in "\"'"
+        and not _IS_MEMBER.search(source, max(token.start - 40, 0), token.start - 1)
+    ):
         return ";"
     return None
 
@@ -221,5 +227,6 @@ def _between(source: str, left: int, right: int) -> str:
 def words(pieces: Sequence[Piece]) -> Iterator[str]:
     """What is written, for a title."""
     for piece in pieces:
-        if piece.text.strip(" ;,|"):
-            yield " ".join(piece.text.split()).strip(" ;,|")
+        text = " ".join(re.sub(r"[\"']", "", piece.text).split()).strip(" ;,|")
+        if text:
+            yield text

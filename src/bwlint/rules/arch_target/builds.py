@@ -16,7 +16,7 @@ from bwlint.chips.wording import plain
 from bwlint.chips.words import families, nicknames, numbers
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
-from bwlint.judging.compiled import behind, elsewhere, refused
+from bwlint.judging.compiled import Behind, behind, elsewhere, refused
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.legality import short
@@ -59,6 +59,7 @@ _GENERIC = re.compile(
 )
 """What a variable's name has that anybody's may have."""
 _NOWHERE = Span(0, 0, 0, 0)
+_TRIED = "tests and examples are built for the chip that they are tried on"
 _MAKES_NOTHING = "a list of names that a build may ask for makes nothing by itself"
 
 
@@ -402,15 +403,23 @@ class _BuildFile:
                 advice=f"accept {_short(wider)} too, unless the code needs an exact target",
                 claim=claims.other(f"this does not hold for {_short(wider)}", asked),
                 covered=_own_chips(built.every),
-                remedy=NoFix("whether the code behind compiles for the family is not shown"),
+                remedy=self._admitting_the_family(built),
             )
+
+    def _admitting_the_family(self, built: _Built) -> Remedy:
+        """Tests and examples are there to be run; what else stands behind a condition has to be looked at."""
+        unsafe = None if self._is_tried else "whether the code behind compiles for the family is not shown"
+        return Remedy("carry", built.named, evidence=_TRIED * self._is_tried, unsafe=unsafe)
+
+    @property
+    def _is_tried(self) -> bool:
+        return self.context.in_test(self.module) or _EXAMPLE.search(self._place) is not None
 
     def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | NoFix:
         """A list of names makes nothing by itself; a condition does, and tests and examples are there to be run."""
         evidence, unsafe = _MAKES_NOTHING, None
-        tried = self.context.in_test(self.module) or _EXAMPLE.search(self._place) is not None
-        if built.carry.kind == "match" and tried:
-            evidence = "tests and examples are built for the chip that they are tried on"
+        if built.carry.kind == "match" and self._is_tried:
+            evidence = _TRIED
         elif built.carry.kind == "match":
             evidence, unsafe = "", f"that what stands behind it works on {plain(missing)} is not shown"
         elif built.carry.sources:
@@ -532,6 +541,9 @@ class _BuildFile:
         shown = elsewhere(self.context, self.module, built.carry, built.loads & _relatives(missing) | missing)
         if alone:
             return Remedy("carry", wanted, evidence=shown or "", unsafe="a build may be meant for one chip alone")
+        code = behind(self.context, self.module, built.carry) if shown is None else Behind(())
+        if code.modules and not code.outside:
+            shown = "all that is compiled here is in this tree, and assembles for each member of the family"
         doubt = f"nothing in this tree shows that {plain(missing)} runs what is built here"
         return Remedy("carry", wanted, unsafe=doubt) if shown is None else Remedy("carry", wanted, evidence=shown)
 
