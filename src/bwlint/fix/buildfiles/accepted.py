@@ -19,6 +19,7 @@ from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 
 _WORD = re.compile(r"[0-9]+[af]?")
+_SPARSE = re.compile(r"(?i)sparse|(?:^|[^a-z])\w{0,6}sp(?:[^a-z]|$)")
 
 
 def names(place: CarryPlace) -> Iterator[Proposal]:
@@ -75,7 +76,7 @@ def every_suffix(place: CarryPlace) -> Iterator[Proposal]:
 def family_too(place: CarryPlace) -> Iterator[Proposal]:
     """The family target beside the exact ones that a condition holds for."""
     wide, exact = family_of(place)
-    if wide is None or exact is None or not place.reader_takes(wide):
+    if wide is None or exact is None or is_sparse(place) or not place.reader_takes(wide):
         return
     piece = condition(place, place.carry, lambda target: (wide,) if target == exact else ())
     if piece is not None:
@@ -92,6 +93,11 @@ def family_of(place: CarryPlace) -> tuple[Target | None, Target | None]:
     return (wide if wide not in sass(place.carry) else None), lowest
 
 
+def is_sparse(place: CarryPlace) -> bool:
+    """Whether a condition is called after sparse kernels: those of FP4 are for the exact targets alone."""
+    return any(_SPARSE.search(name) for name in (place.job.module.path, *place.carry.sources))
+
+
 def unshown(place: CarryPlace, exact: Target, wide: Target) -> str | None:
     """Why it is not shown that what a condition lets through compiles for the family; None where it is."""
     code = behind(place.job.context, place.job.module, place.carry)
@@ -104,7 +110,7 @@ def sibling_takes(place: CarryPlace, exact: Target, wide: Target) -> bool:
     """Whether another condition of the project over the same list holds for both targets."""
     native, variable = place.job.context.native, place.carry.name.partition(" ")[0]
     names = {target.name.removeprefix("sm_") for target in (exact, wide)}
-    if native is None or not variable.isidentifier():
+    if native is None or not variable.isidentifier() or is_sparse(place):
         return False
     hits = search_of(package_root(place.job.module.path), native.searches).word("build", variable)
     return any("MATCHES" in hit.text and names <= set(_WORD.findall(hit.text)) for hit in hits)

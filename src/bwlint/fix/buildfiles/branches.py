@@ -15,6 +15,11 @@ from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.readers.buildfiles import is_cmake
 from bwlint.readers.buildfiles.cmake_syntax import commands
 
+_SHELL = (".sh", ".bash")
+_LADDER = re.compile(
+    r"^[ \t]*(?P<word>if|elif|else|fi)\b(?:(?:[^;\n]|\\\n|(?:\|\||&&)[ \t]*\n)*;[ \t]*then[ \t]*\n)?", re.M
+)
+_SIMPLE = re.compile(r"\s*(?:#.*|echo\b.*|(?:(?:export|local|readonly) )?\w+=.*)?")
 _CHOICE = re.compile(r"(?P<name>[\w.]+)\s*<\s*'(?P<release>[0-9.]+)'\s*&&\s*'$")
 
 
@@ -40,18 +45,12 @@ def in_front(source: str, path: str, pieces: Sequence[Piece], low: str, first: s
     """
     if choice := _chosen(source, pieces, low, first):
         return choice
-    branch = _branch(source, path, pieces)
+    branch = _branch(source, path, pieces) if low else None
     condition = _condition(source, branch, low, first) if branch is not None else None
     if branch is None or condition is None:
         return None
     changed = written(source, branch.body, branch.end, pieces)
     return Piece(branch.start, branch.start, condition + changed + branch.joint)
-
-
-def split_off(source: str, path: str, pieces: Sequence[Piece], low: str, first: str) -> tuple[Piece, ...] | None:
-    """The branch of a list again in front of it as it stands, for CUDA `first` and newer; the list itself changed."""
-    front = in_front(source, path, (Piece(pieces[0].start, pieces[0].start, ""),), low, first)
-    return None if front is None else (front, *pieces)
 
 
 def again(source: str, path: str, pieces: Sequence[Piece], low: str, first: str) -> Piece | None:
@@ -86,6 +85,8 @@ def body(source: str, path: str, at: int) -> tuple[int, int]:
 def _branch(source: str, path: str, pieces: Sequence[Piece]) -> Branch | None:
     if is_cmake(path):
         return _of_cmake(source, pieces[0].start)
+    if path.endswith(_SHELL):
+        return _of_shell(source, pieces[0].start)
     return _of_python(source, pieces[0].start) if path.endswith(".py") else None
 
 
@@ -123,6 +124,21 @@ def _of_python(source: str, at: int) -> Branch | None:
     return Branch(start, body, end, source[line:start] + ("el" if is_first else ""), closes)
 
 
+def _of_shell(source: str, at: int) -> Branch | None:
+    words = list(_LADDER.finditer(source))
+    before = [word for word in words if word.end() <= at]
+    after = [word for word in words if word.start() > at]
+    if not before or not after or before[-1]["word"] not in ("if", "elif") or "then" not in before[-1][0]:
+        return None
+    opening, following = before[-1], after[0]
+    lines = source[opening.end() : following.start()].splitlines()
+    if following["word"] == "if" or not all(map(_SIMPLE.fullmatch, lines)):
+        return None
+    start = opening.start("word")
+    joint = source[opening.start() : start] + ("el" if opening["word"] == "if" else "")
+    return Branch(start, opening.end(), following.start(), joint)
+
+
 def _holds(syntax: Syntax, node: ast.If, at: int) -> bool:
     return syntax.start(node.body[0]) <= at < syntax.end(node.body[-1])
 
@@ -130,6 +146,12 @@ def _holds(syntax: Syntax, node: ast.If, at: int) -> bool:
 def _condition(source: str, branch: Branch, low: str, first: str) -> str | None:
     """The test of a branch, for another release."""
     test = source[branch.start : branch.body]
+    (major, minor), (_, last) = low.split("."), first.split(".")
+    if ranged := re.search(rf"{major}\.\[{minor}-([0-9])\]", test):
+        rest = f"{major}.{last}" if last == ranged[1] else f"{major}.[{last}-{ranged[1]}]"
+        return test.replace(ranged[0], rest) if low.split(".")[0] == first.split(".")[0] and last <= ranged[1] else None
+    if listed := re.search(rf"\s*\|\|\s*\[\[[^\]\n]*cu{major}{minor}[^\]\n]*\]\]", test):
+        return test.replace(listed[0], "")
     for old, new in _spelled(low, first):
         if len(re.findall(rf"(?<![\d.]){re.escape(old)}(?![\d.])", test)) == 1:
             return re.sub(rf"(?<![\d.]){re.escape(old)}(?![\d.])", new, test)
@@ -137,13 +159,14 @@ def _condition(source: str, branch: Branch, low: str, first: str) -> str | None:
 
 
 def _spelled(low: str, first: str) -> tuple[tuple[str, str], ...]:
-    """Two releases as they may be written: 12.8, (12, 8), 1208, 12080."""
+    """Two releases as they may be written: 12.8, (12, 8), 1208, 12080, 128."""
     (major, minor), (later, last) = low.split("."), first.split(".")
     return (
         (low, first),
         (f"{major}, {minor}", f"{later}, {last}"),
         (f"{major}{int(minor):02}", f"{later}{int(last):02}"),
         (f"{major}{int(minor):02}0", f"{later}{int(last):02}0"),
+        (f"{major}{minor}", f"{later}{last}"),
     )
 
 

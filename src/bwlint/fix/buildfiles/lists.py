@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from bwlint.chips import NONE, ChipSet, Target, known_targets
+from bwlint.chips import NONE, ChipSet, Target, known_targets, siblings
 from bwlint.chips.pairs import same_cubin
 from bwlint.chips.toolkits import first_toolkit
 from bwlint.chips.wording import plain
@@ -92,13 +92,17 @@ def beside(place: CarryPlace) -> Iterator[Proposal]:
     exact = _exact(place)
     given = {token.target: place.mirrored(token.target) for token in exact}
     new = tuple(dict.fromkeys(target for targets in given.values() for target in targets))
-    if not new or not place.possible() or any(map(place.too_old_for, new)):
+    if not new:
+        return
+    piece = spellings.beside(place.source, place.written(place.carry), exact, new, place.lone())
+    if not place.possible() or any(map(place.too_old_for, new)):
+        if piece is not None and place.carry.kind in _LISTS:
+            yield from _in_a_branch(place, [piece], str(first_toolkit(new[0])))
         return
     unsafe = _lost(place, given) or place.outside()
     if not unsafe and place.carry.kind != "kernel" and not all(map(place.known_everywhere, new)):
         unsafe = f"a toolkit before CUDA {first_toolkit(new[0])} does not know {new[0]}"
     if place.carry.kind in _LISTS:
-        piece = spellings.beside(place.source, place.written(place.carry), exact, new, place.lone())
         if piece is not None:
             yield from _with_conditions(place, [piece], given, unsafe)
     elif place.carry.kind == "gencode" and len(place.gains) == 1:
@@ -173,19 +177,20 @@ def suffixed(place: CarryPlace) -> Iterator[Proposal]:
     """The family target in the place of the plain one; the exact one where a test lets its chip alone in."""
     bare = [token for token in place.written(place.carry) if _is_bare(place, token)]
     alone = place.job.context.let_in(place.job.module, place.carry.at)
-    pieces, unsafe = [], ""
+    pieces, unsafe, spared = [], "", NONE
     for token in bare:
         wide = Target(token.target.number, "f")
         if alone and alone <= ChipSet.of(token.target.chip.name):
-            wide = Target(token.target.number, "a")
+            wide, spared = Target(token.target.number, "a"), siblings(token.target.chip) - alone
         if place.too_old_for(wide) or not place.reader_takes(wide):
             return
-        if not place.known_everywhere(wide):
+        if not place.known_everywhere(wide) and first_toolkit(wide) != first_toolkit(token.target):
             unsafe = f"a toolkit before CUDA {first_toolkit(wide)} does not know {wide}"
         pieces.append(spellings.instead(token, wide))
     if pieces:
-        title = f"Build with the suffix that is needed: write `{pieces[-1].text}`"
-        yield Proposal(tuple(pieces), "family", title, NONE, frozenset({place.index}), 0, unsafe)
+        title = "Build with the suffix that is needed"
+        touched = frozenset({place.index})
+        yield Proposal(tuple(pieces), "family", title, NONE, touched, 0, unsafe, spared=spared)
 
 
 def renamed(place: CarryPlace) -> Iterator[Proposal]:

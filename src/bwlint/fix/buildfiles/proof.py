@@ -41,6 +41,8 @@ class Proposal:
     touched: frozenset[int]
     added: int
     unsafe: str
+    spared: ChipSet = NONE
+    """Chips that a test keeps away from the list, whatever it has for them."""
     how: Literal["here", "splits", "repeats", "moves"] = "here"
     """splits: the list gets a branch of its own for later toolkits, in front of the one where it stands; repeats: what
     stands there is written again behind it for later toolkits; moves: targets go to a branch whose toolkits know them.
@@ -197,7 +199,7 @@ def _frame(carry: Carry) -> tuple[object, ...]:
 
 def _moved(old: Carry, now: Carry, proposal: Proposal) -> NoFix | None:
     """What is wrong with how the chips of a list moved."""
-    had, has = reached(old), reached(now)
+    had, has = reached(old) - proposal.spared, reached(now) - proposal.spared
     if proposal.kind == "bound":
         is_wanted = has <= had and has != had and set(now.sass) <= set(old.sass)
         return None if is_wanted else NoFix("the list would not be as wanted")
@@ -249,7 +251,7 @@ def _faults(job: Job, index: int, edited: Module, proposal: Proposal, places: Se
     }
     if own or any((place, label) == (index, job.draft.label) for place, label, _ in new):
         return NoFix("the finding would still be there")
-    known = {(place, label) for place, label, _ in old if place in proposal.touched - {index}}
+    known = {(place, label) for place, label, _ in old if place in proposal.touched}
     for place, label, message in new - old:
         if (place, label) not in known and label != builds.NO_FAMILY:  # the old test did not hold for it either
             return NoFix(f"the edited file would have another fault: {message}")

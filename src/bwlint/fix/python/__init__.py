@@ -16,6 +16,7 @@ from bwlint.chips.spelling import IN_NAMES, PREFIX
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
+from bwlint.fix.python.apart import kept_apart
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
 from bwlint.model.facts import Gate, Module
@@ -42,8 +43,13 @@ def mend(job: Job) -> Fix | NoFix:
     if judged is None:
         return NoFix("nothing here tells which test to mend")
     place = origin(job, judged)
-    doubt = remedy.unsafe or _known_to_fail(job, place)
-    return _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
+    doubt, wanted = remedy.unsafe or _known_to_fail(job, place), _wanted(judged, place, remedy.chips)
+    if remedy.at is not None:
+        whole = _proposed(job, place, wanted, None)
+        parted = kept_apart(job, whole, remedy.at) if isinstance(whole, Fix) else whole
+        if isinstance(parted, Fix):
+            return parted
+    return _proposed(job, place, wanted, doubt)
 
 
 def _proposed(job: Job, origin: Judged, wanted: ChipSet, doubt: str | None) -> Fix | NoFix:

@@ -312,10 +312,15 @@ class _BuildFile:
             label=since,
             advice="move these to the branch of the toolkit that knows them",
             claim=claims.other(said, _own_chips(every), _listed(every)),
-            remedy=NoFix("which releases of CUDA this is built with is for its maker to say")
-            if asked or not low
-            else Remedy("carry", built.loads, evidence=f"nvcc before {max(late, key=version)} stops at these names"),
+            remedy=self._moving(built, max(late, key=version)),
         )
+
+    def _moving(self, built: _Built, last: str) -> Remedy | NoFix:
+        """To where the toolkit knows them; each is given what it was given and knows, so nothing is lost by that."""
+        if built.carry.kind == "match" or not built.carry.toolkit[0]:
+            return NoFix("which releases of CUDA this is built with is for its maker to say")
+        kept = built.named if built.carry.kind in ACCEPTING else built.loads
+        return Remedy("carry", kept, evidence=f"nvcc before {last} stops at these names")
 
     def refused(self, built: _Built) -> Iterator[Draft]:
         """A list of accepted names, or a condition over names, that knows one chip of a family and not the other."""

@@ -200,8 +200,9 @@ def _remedy(one: _Compiled, kept: Target | None, at: Span) -> Remedy | NoFix:
         return NoFix("one list serves sources of several generations: which targets each is built for is a choice")
     if one.carry.kind == "inherited" or one.listed.kind == "asked":
         return NoFix("who configures the build names the targets, and no list here does")
-    unsafe = "the suffix costs the PTX for later chips"
-    return Remedy("carry", ChipSet.union(target.loads_on() for target in known_targets(written.sass)), unsafe=unsafe)
+    loads = ChipSet.union(target.loads_on() for target in known_targets(written.sass))
+    unsafe = "the suffix costs the PTX for later chips" if written.ptx else None
+    return Remedy("carry", loads, evidence="without it the sources do not compile", unsafe=unsafe)
 
 
 def _claims(operation: Operation, target: Target) -> tuple[Claimed, ...]:

@@ -28,6 +28,8 @@ from bwlint.world.builds import runs_on
 _TARGET = re.compile(rf"{IN_NAMES}({NUMBER}{SUFFIX})(?![0-9A-Za-z])")
 _FAMILY = re.compile(rf"{IN_NAMES}([0-9]{{1,2}})[xX]")
 _OTHER_NEED = re.compile(rf"(?i)\b{said('own-floor')}\b")
+_NEWEST_ROWS = 100
+"""Rows of older chips may have releases that something else needs."""
 _ADDING_UP: frozenset[CarryKind] = frozenset({"list", "piece", "gencode"})
 """What a build makes of all its sources: what one kernel is offered for may need a later release for itself."""
 _FOR_ITS_BUILD = "from which release on a build serves a chip is for its author to say"
@@ -48,6 +50,7 @@ class _Fault:
     needs: str = ""
     """The release to ask for."""
     refusal: str = _FOR_ITS_AUTHOR
+    unsafe: str | None = _FOR_ITS_AUTHOR
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -56,7 +59,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     for one in module.operations:
         target = next(known_targets([one.name]), None) if one.kind == "floor" else None
-        fault = _of_row(one, target) if target is not None and target.chip in context.targets else None
+        fault = _of_row(module, one, target) if target is not None and target.chip in context.targets else None
         if target is not None and fault is not None:
             yield _draft(module, fault, ChipSet.of(target.chip.name))
     for function in module.functions.values():
@@ -161,7 +164,7 @@ def _late_family(asked: AskedFunction, chip: Chip) -> _Fault | None:
     return None
 
 
-def _of_row(one: Operation, target: Target) -> _Fault | None:
+def _of_row(module: Module, one: Operation, target: Target) -> _Fault | None:
     """What is wrong with a release that is said to be the first for a target."""
     floor, need = one.amounts[0].args[0], first_toolkit(target)
     if need is None or version(floor)[:2] == version(need) or _speaks_of_another(one.qualname):
@@ -171,7 +174,19 @@ def _of_row(one: Operation, target: Target) -> _Fault | None:
     else:
         message = f"{target} is offered from CUDA {floor} on, whose nvcc does not know it: it came with {need}"
     label, advice = f"{need} is enough and needed", f"ask for {need}"
-    return _Fault(at=one.at, release=floor, message=message, label=label, advice=advice, needs=need)
+    unsafe = None if _of_nvcc_alone(module, one.qualname) else _FOR_ITS_AUTHOR
+    return _Fault(at=one.at, release=floor, message=message, label=label, advice=advice, needs=need, unsafe=unsafe)
+
+
+def _of_nvcc_alone(module: Module, qualname: str) -> bool:
+    """Whether other rows of a table, for two chips or more, say just when nvcc got to know them."""
+    rows = [(next(known_targets([one.name]), None), one) for one in module.operations if one.kind == "floor"]
+    same = {
+        target.chip
+        for target, one in rows
+        if target and one.qualname == qualname and first_toolkit(target) == one.amounts[0].args[0]
+    }
+    return len([chip for chip in same if chip.joined >= _NEWEST_ROWS]) > 1
 
 
 def _need(function: Function, chip: Chip) -> str | None:
@@ -225,7 +240,7 @@ def _draft(module: Module, fault: _Fault, chips: ChipSet) -> Draft:
             "release",
             chips,
             evidence=f"nvcc {fault.needs} is the first that knows what is asked for",
-            unsafe=_FOR_ITS_AUTHOR,
+            unsafe=fault.unsafe,
             release=(fault.release, fault.needs),
         )
         if fault.needs
