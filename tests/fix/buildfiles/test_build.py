@@ -551,9 +551,9 @@ REFUSED = [
     ("CMakeLists.txt", "# only sm_120a\nset(KIT_SUPPORTED_ARCHS 120a)", "comment"),
     # spellings that are left to a person
     ("build.sh", "export TORCH_CUDA_ARCH_LIST=12.0a", "no known rewrite"),
-    ("tests/CMakeLists.txt", 'if(KIT_ARCHS MATCHES "12\\\\.(0a|0f)")\nkit(k.cu)\nendif()', "no known rewrite"),
+    ("tests/CMakeLists.txt", 'if(KIT_ARCHS MATCHES "12\\\\.(0a|0f)")\nkit(k.cu)\nendif()', "which suffixes"),
     ("tests/CMakeLists.txt", 'if(NOT "120a" IN_LIST KIT_ARCHS)\nreturn()\nendif()', "no known rewrite"),
-    ("tests/CMakeLists.txt", "set(R 120a)\nif(KIT_ARCHS MATCHES ${R})\nkit(k.cu)\nendif()", "no known rewrite"),
+    ("tests/CMakeLists.txt", "set(R 120a)\nif(KIT_ARCHS MATCHES ${R})\nkit(k.cu)\nendif()", "which suffixes"),
 ]
 
 

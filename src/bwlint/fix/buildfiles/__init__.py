@@ -78,12 +78,14 @@ def _refusal(place: CarryPlace) -> NoFix:
         )
     if wanted is not None and said_not_to_be(place.source, wanted):
         return NoFix(f"a comment speaks against {wanted}")
-    if place.gains and not place.possible():
+    if place.gains and not place.possible() and twins(~place.gains, place.gains) & reached(carry):
         return NoFix(place.too_early())
     if wanted is not None and (release := place.too_old_for(wanted)):
         return NoFix(f"CUDA {release}, which this is for too, does not know {wanted}: that wants a branch of its own")
     if carry.kind == "option" and not place.written(carry):
         return NoFix(f"`{carry.name}` comes from elsewhere: what has the flags of the family wants a name first")
+    if carry.kind == "match" and not place.written(carry):
+        return NoFix("no target is written there: which suffixes are taken is for its author to say")
     return NoFix("no known rewrite for this spelling")
 
 

@@ -75,22 +75,25 @@ def every_suffix(place: CarryPlace) -> Iterator[Proposal]:
 
 def family_too(place: CarryPlace) -> Iterator[Proposal]:
     """The family target beside the exact ones that a condition holds for."""
-    wide, exact = family_of(place)
-    if wide is None or exact is None or is_sparse(place) or not place.reader_takes(wide):
+    pair = family_of(place)
+    if pair is None or is_sparse(place) or not place.reader_takes(pair[0]):
         return
+    wide, exact = pair
     piece = condition(place, place.carry, lambda target: (wide,) if target == exact else ())
     if piece is not None:
         unsafe = unshown(place, exact, wide) or ""
         yield Proposal((piece,), "family", f"Accept {wide} too", NONE, frozenset({place.index}), 0, unsafe)
 
 
-def family_of(place: CarryPlace) -> tuple[Target | None, Target | None]:
+def family_of(place: CarryPlace) -> tuple[Target, Target] | None:
     """The family target that a condition does not hold for, and the exact one that it does."""
     held = [target for target in sass(place.carry) if target.suffix == "a" and target.chip in place.job.context.targets]
-    lowest = min(held, key=lambda target: target.number, default=None)
-    first = min(siblings(lowest.chip), key=lambda chip: chip.joined) if lowest is not None else None
-    wide = Target(first.joined, "f") if first is not None and has(first, "f") else None
-    return (wide if wide not in sass(place.carry) else None), lowest
+    if not held:
+        return None
+    lowest = min(held, key=lambda target: target.number)
+    first = min(siblings(lowest.chip), key=lambda chip: chip.joined)
+    wide = Target(first.joined, "f") if has(first, "f") else lowest
+    return None if wide in sass(place.carry) else (wide, lowest)
 
 
 def is_sparse(place: CarryPlace) -> bool:

@@ -69,21 +69,22 @@ def added(place: CarryPlace) -> Iterator[Proposal]:
     if new is None or first is None or not code:
         return
     title = f"Build for {plain(place.gains)}"
-    highest = max(code, key=lambda token: token.target.number)
     if not place.too_old_for(new):
         unsafe = "" if place.known_everywhere(new) else f"a toolkit before CUDA {first} does not know {new}"
-        piece = spellings.beside(place.source, code, [highest], [new], place.lone())
         if place.carry.kind == "gencode":
-            piece = _second_flag(place, [(token, new) for token in code])
-        if piece is not None:
+            flag = _second_flag(place, [(token, new) for token in code])
+            pieces, touched = ([flag] if flag is not None else []), {place.index}
+        else:
+            pieces, touched = _to_each(place, new)
+        if pieces:
             flags = int(place.carry.kind == "gencode")
-            yield Proposal((piece,), "family", title, place.gains, frozenset({place.index}), flags, unsafe)
+            yield Proposal(tuple(pieces), "family", title, place.gains, frozenset(touched), flags, unsafe)
         return
     path, low = place.job.module.path, place.carry.toolkit[0]
-    pieces = spellings.replaced(place.source, *branches.body(place.source, path, code[0].start), new)
-    block = branches.again(place.source, path, pieces, low, first) if low and pieces else None
+    body = spellings.replaced(place.source, *branches.body(place.source, path, code[0].start), new)
+    block = branches.again(place.source, path, body, low, first) if low and body else None
     if block is not None:
-        title = f"{title} from CUDA {first} on: add `{pieces[0].text}`"
+        title = f"{title} from CUDA {first} on: add `{body[0].text}`"
         yield Proposal((block,), "family", title, place.gains, frozenset({place.index}), 0, "", how="repeats")
 
 
@@ -133,6 +134,21 @@ def moved(place: CarryPlace) -> Iterator[Proposal]:
         yield Proposal((front, *gone), "bound", title, NONE, frozenset({place.index}), 1, unsafe, how="moves")
 
 
+def _to_each(place: CarryPlace, new: Target) -> tuple[list[Piece], set[int]]:
+    """A target more in a list and in those of its name that say the same, with their places; none if one has none."""
+    own, found, touched = place.carry, list[Piece](), set[int]()
+    for n, one in enumerate(place.stated):
+        if (one.kind, one.name, one.sass, one.toolkit) == (own.kind, own.name, own.sass, own.toolkit):
+            code = place.written(one)
+            last = max(code, key=lambda token: token.target.number, default=None)
+            piece = spellings.beside(place.source, code, [last], [new], place.lone()) if last is not None else None
+            if piece is None:
+                return [], set()
+            found.append(piece)
+            touched.add(n)
+    return list(dict.fromkeys(found)), touched
+
+
 def _second_flag(place: CarryPlace, names: Sequence[tuple[TargetToken, Target]]) -> Piece | None:
     flag = spellings.doubled_flag(place.source, *place.stretch(place.carry), names)
     return flag if place.job.module.language != "python" or in_a_list(place.source, place.carry.at) else None
@@ -140,9 +156,9 @@ def _second_flag(place: CarryPlace, names: Sequence[tuple[TargetToken, Target]])
 
 def tested(place: CarryPlace) -> Iterator[Proposal]:
     """A condition that holds for the names of the sibling too, with the family target in what it leads to."""
-    wide, exact = accepted.family_of(place)
-    also = wide is not None and exact is not None and accepted.sibling_takes(place, exact, wide)
-    piece = condition(place, place.carry, lambda one: (*[wide] * (also and one == exact), *place.mirrored(one)))
+    pair = accepted.family_of(place)
+    wide = {pair[1]: pair[:1]} if pair is not None and accepted.sibling_takes(place, *pair) else {}
+    piece = condition(place, place.carry, lambda one: (*wide.get(one, ()), *place.mirrored(one)))
     if piece is None:
         return
     pieces, touched, unsafe = [piece], {place.index}, list[str]()

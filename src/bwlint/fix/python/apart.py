@@ -30,7 +30,8 @@ def kept_apart(job: Job, fix: Fix, own: Span) -> Fix | NoFix:
     new = longer[syntax.start(node) : syntax.start(node.body[0]) + len(longer) - len(job.source)]
     if is_first == is_last or node.orelse or old.count("\n") != 1:
         return NoFix("the statement stands among others")
-    at = syntax.offset((node.body[0].end_lineno if is_first else node.body[-2].end_lineno or 0) + 1, 0)
+    last = node.body[0 if is_first else -2].end_lineno or 0
+    at = syntax.offset(last + 1, 0)
     header = (new if is_first else old).split("\n")[0] + "\n"
     again = syntax.edit(job.module.path, at, at, syntax.indent(node.lineno) + header)
     edits = (again,) if is_first else (*fix.edits, again)

@@ -198,7 +198,7 @@ def _remedy(one: _Compiled, kept: Target | None, at: Span) -> Remedy | NoFix:
     written = next((carry for carry in one.home.carries if carry.at == at), one.listed)
     if kept is not None:
         return NoFix("one list serves sources of several generations: which targets each is built for is a choice")
-    if one.carry.kind == "inherited" or one.listed.kind == "asked":
+    if one.carry.kind == "inherited" or one.listed.is_a("asked", "match", "filter"):
         return NoFix("who configures the build names the targets, and no list here does")
     loads = ChipSet.union(target.loads_on() for target in known_targets(written.sass))
     unsafe = "the suffix costs the PTX for later chips" if written.ptx else None
