@@ -64,6 +64,7 @@ def _proposals(place: CarryPlace) -> Iterator[Proposal]:
     elif not twins(~place.gains, place.gains) & reached(place.carry):
         yield from lists.added(place)
     else:
+        yield from lists.own(place)
         yield from lists.family(place)
         yield from lists.beside(place)
         yield from lists.renamed(place)

@@ -18,7 +18,7 @@ from bwlint.fix.buildfiles.proof import Proposal, in_a_list
 from bwlint.fix.buildfiles.spellings import Piece, TargetToken
 from bwlint.judging.compiled import behind, lost
 from bwlint.model.facts import Carry
-from bwlint.model.kinds import ACCEPTING, CarryKind
+from bwlint.model.kinds import ACCEPTING, FLAGS, CarryKind
 from bwlint.readers.exact_names import exact_names
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
@@ -51,6 +51,18 @@ def family(place: CarryPlace) -> Iterator[Proposal]:
     if place.carry.kind == "option":
         unsafe = f"{unsafe}; what else asks the option for {lowest} is not looked for".removeprefix("; ")
     yield from _with_conditions(place, pieces, given, unsafe)
+
+
+def own(place: CarryPlace) -> Iterator[Proposal]:
+    """The target of the one chip that a test lets in, which does not load what stands there."""
+    alone = place.job.context.let_in(place.job.module, place.carry.at) if place.carry.kind in FLAGS else NONE
+    exact = _exact(place)
+    if len(alone) != 1 or not alone <= place.gains or not exact:
+        return
+    chip = next(iter(alone))
+    pieces = tuple(spellings.instead(token, Target(chip.joined, token.target.suffix)) for token in exact)
+    title = f"Name the target of {chip}"
+    yield Proposal(pieces, "family", title, place.gains, frozenset({place.index}), 0, "", spared=~alone)
 
 
 def _in_a_branch(place: CarryPlace, pieces: Sequence[Piece], first: str) -> Iterator[Proposal]:

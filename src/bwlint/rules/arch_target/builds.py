@@ -544,6 +544,9 @@ class _BuildFile:
         """Builds make code: that the other chip runs it has to be shown by another build of the same sources."""
         wanted = built.loads | missing
         shown = elsewhere(self.context, self.module, built.carry, built.loads & _relatives(missing) | missing)
+        asked = self.context.let_in(self.module, built.carry.at) if built.carry.kind in FLAGS else NONE
+        if asked and asked <= missing:
+            return Remedy("carry", wanted, evidence=f"{plain(asked)} alone gets there, and loads nothing of it")
         if alone:
             return Remedy("carry", wanted, evidence=shown or "", unsafe="a build may be meant for one chip alone")
         code = behind(self.context, self.module, built.carry) if shown is None else Behind(())
