@@ -74,9 +74,9 @@ def _refusal(place: CarryPlace) -> NoFix:
     carry, wanted = place.carry, place.wanting()
     if not place.gains and (late := place.late()):
         names = " and ".join(map(str, late))
-        return NoFix(
-            f"{names}: whether older releases are built with, in a branch of their own, is for its maker to say"
-        )
+        return NoFix(f"whether releases that do not know {names} are built with is for its maker to say")
+    if carry.kind == "match" and accepted.is_sparse(place):
+        return NoFix("sparse mma of FP4 is for the exact targets alone")
     if wanted is not None and said_not_to_be(place.source, wanted):
         return NoFix(f"a comment speaks against {wanted}")
     if place.gains and not place.possible() and twins(~place.gains, place.gains) & reached(carry):
@@ -87,6 +87,8 @@ def _refusal(place: CarryPlace) -> NoFix:
         return NoFix(f"`{carry.name}` comes from elsewhere: what has the flags of the family wants a name first")
     if carry.kind == "match" and not place.written(carry):
         return NoFix("no target is written there: which suffixes are taken is for its author to say")
+    if wanted is not None and not twins(~place.gains, place.gains) & reached(carry):
+        return NoFix(f"{wanted} has to be added by hand: the list is not written out in one place")
     return NoFix("no known rewrite for this spelling")
 
 

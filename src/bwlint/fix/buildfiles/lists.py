@@ -14,7 +14,7 @@ from bwlint.chips.wording import plain
 from bwlint.fix.buildfiles import accepted, branches, spellings
 from bwlint.fix.buildfiles.accepted import condition
 from bwlint.fix.buildfiles.place import CarryPlace, sass, twins
-from bwlint.fix.buildfiles.proof import Proposal, in_a_list
+from bwlint.fix.buildfiles.proof import Proposal, in_a_list, reached
 from bwlint.fix.buildfiles.spellings import Piece, TargetToken
 from bwlint.judging.compiled import behind, lost
 from bwlint.model.facts import Carry
@@ -69,7 +69,9 @@ def _in_a_branch(place: CarryPlace, pieces: Sequence[Piece], first: str) -> Iter
     """A list that is changed for the toolkits from one on; older ones get what they got."""
     front = branches.in_front(place.source, place.job.module.path, pieces, place.carry.toolkit[0], first)
     if front is not None:
-        title = f"{place.wanted()} from CUDA {first} on: write `{' '.join(spellings.words(pieces))}`"
+        held = twins(~place.gains, place.gains) & reached(place.carry)
+        what = place.wanted() if held else f"Build for {plain(place.gains)}"
+        title = f"{what} from CUDA {first} on: write `{' '.join(spellings.words(pieces))}`"
         unsafe = f"whether CUDA {first} is to have a branch of its own is for the author to say"
         yield Proposal((front,), "family", title, place.gains, frozenset({place.index}), 1, unsafe, how="splits")
 
@@ -98,6 +100,10 @@ def added(place: CarryPlace) -> Iterator[Proposal]:
     if block is not None:
         title = f"{title} from CUDA {first} on: add `{body[0].text}`"
         yield Proposal((block,), "family", title, place.gains, frozenset({place.index}), 0, "", how="repeats")
+    last = max(code, key=lambda token: token.target.number)
+    piece = spellings.beside(place.source, code, [last], [new], place.lone()) if place.carry.kind in _LISTS else None
+    if block is None and piece is not None:
+        yield from _in_a_branch(place, [piece], first)
 
 
 def beside(place: CarryPlace) -> Iterator[Proposal]:

@@ -49,7 +49,7 @@ class CarryPlace:
         before = reached(carry)
         gains, losses = job.remedy.chips - before, before - job.remedy.chips
         if gains and losses:
-            return NoFix("the set wanted both gains and loses chips")
+            return NoFix("several lists stand in that place")
         if carry.kind == "file":
             return NoFix("PTX is written by a compiler, which has to be asked for another target")
         change = WantedChange("family", job.remedy.chips, gains | losses, twins(before, gains | losses))

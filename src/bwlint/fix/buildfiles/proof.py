@@ -246,16 +246,20 @@ def _faults(job: Job, index: int, edited: Module, proposal: Proposal, places: Se
         return NoFix("too many lists add up to one here")
     old = _said_of(job, job.module, [(n, before[n]) for n in sorted(related)])
     new = _said_of(job, edited, [(n, one) for n, one in zip(places, after, strict=True) if n in related])
-    own = {
-        (index, label) for draft in plain.check_file(job.context, edited) if (label := draft.label) == job.draft.label
-    }
-    if own or any((place, label) == (index, job.draft.label) for place, label, _ in new):
+    asked = [_asked_for(job, module) for module in (job.module, edited)]
+    left = 0 < asked[0] <= asked[1]
+    if left or any((place, label) == (index, job.draft.label) for place, label, _ in new):
         return NoFix("the finding would still be there")
     known = {(place, label) for place, label, _ in old if place in proposal.touched}
     for place, label, message in new - old:
         if (place, label) not in known and label != builds.NO_FAMILY:  # the old test did not hold for it either
             return NoFix(f"the edited file would have another fault: {message}")
     return None
+
+
+def _asked_for(job: Job, module: Module) -> int:
+    """How often a suffix, or another list, is asked for in a file with the words of the finding."""
+    return sum(draft.label == job.draft.label for draft in plain.check_file(job.context, module))
 
 
 def _related(carry: Carry, touched: Iterable[Carry]) -> bool:

@@ -32,7 +32,8 @@ def kept_apart(job: Job, fix: Fix, own: Span) -> Fix | NoFix:
         return NoFix("the statement stands among others")
     last = node.body[0 if is_first else -2].end_lineno or 0
     at = syntax.offset(last + 1, 0)
-    header = (new if is_first else old).split("\n")[0] + "\n"
+    longer_by = len(longer) - len(job.source) if is_first else 0
+    header = (new if is_first else old)[: syntax.end(node.test) - syntax.start(node) + longer_by] + ":\n"
     again = syntax.edit(job.module.path, at, at, syntax.indent(node.lineno) + header)
     edits = (again,) if is_first else (*fix.edits, again)
     edited = edited_module(job.module, apply(job.source, edits))
