@@ -84,6 +84,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("text", ""): "text",
     ("size", ""): "size",
     ("space", ""): "space",
+    ("release", ""): "release",
     ("wrapper", "cuda"): "cuda.wrapper",
     ("status", "cuda"): "cuda.status",
     ("macros", "cuda"): "cuda.macros",

@@ -107,6 +107,9 @@ def _behind(job: Job, fix: Fix) -> str | None:
     if judged is None or parts is None:
         return None
     held, missing = parts
+    if (own := job.remedy.at) is not None:  # what is kept apart from the rest gets what it got
+        rest = tuple(use for use in judged.gate.yes.uses if use.at != own)
+        judged = replace(judged, gate=replace(judged.gate, yes=replace(judged.gate.yes, uses=rest)))
     stopped = kept_out(job.context, judged, held, missing)
     if stopped is not None:
         return stopped

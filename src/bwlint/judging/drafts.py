@@ -42,11 +42,13 @@ Mending = Literal[
     "status",
     "macros",
     "answer",
+    "release",
 ]
 """What is mended: a test of the running program; one that another generation is written into; an order of names or of
 releases, which stands for something else; a list of targets by name; a guard of the preprocessor; a list, a flag or a
 condition of a build; words for people; a number of bytes; the state space of an instruction; the class that is put
-around kernels; a status that nobody looks at; macros that are named after one part; what a function answers."""
+around kernels; a status that nobody looks at; macros that are named after one part; what a function answers; the release
+of CUDA that is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,8 @@ class Remedy:
     the text names. `evidence` says why that is right, `unsafe` why a person should look at it first (None: it is safe).
     `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points. `targets` are
     those that a guard of the preprocessor compiles for afterwards. `named` are the chips that stand there by name: what
-    is done for them alone, where nothing shows that the others of their families may follow.
+    is done for them alone, where nothing shows that the others of their families may follow. `release` is the one asked
+    for, and the one to ask for.
     """
 
     how: Mending
@@ -69,6 +72,7 @@ class Remedy:
     amount: int = 0
     at: Span | None = None
     targets: TargetSet = NO_TARGET
+    release: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,8 @@ def of_test(project: Project, source: str) -> tuple[list[tuple[str, str]], list[
     [
         (
             "@pytest.mark.skipif(torch.cuda.get_device_capability()[0] < 10, reason='needs SM100+')\n",
-            "@pytest.mark.skipif(\n    torch.cuda.get_device_capability()[0] not in (10, 11), reason='needs SM10x or SM110'\n)\n",
+            "@pytest.mark.skipif(\n    torch.cuda.get_device_capability()[0] not in (10, 11),"
+            " reason='needs SM10x or SM110'\n)\n",
         ),
         (
             "@pytest.mark.skipif(torch.cuda.get_device_capability() < (10, 0), reason='needs capability >= 10.0')\n",

@@ -19,6 +19,7 @@ from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
+from bwlint.fix.python.apart import kept_apart
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
 from bwlint.judging.siblings import MAX_DEFINITIONS, asks
@@ -54,10 +55,15 @@ def mend(job: Job) -> Fix | NoFix:
     beyond: Literal["admit", "bound"] | None = "bound" if leaves_out else "admit" if doubt else None
     wanted = _wanted(judged, place, remedy.chips)
     gone = wanted - place.core | place.core - wanted
+    tree, evidence = job.context.tree, remedy.evidence
+    if remedy.at is not None:
+        whole = propose(tree, job.module, job.root, place.gate, place.sets, wanted, job.source, evidence, None)
+        parted = kept_apart(job, whole, remedy.at) if isinstance(whole, Fix) else whole
+        if isinstance(parted, Fix):
+            return parted
     users = list(askers(job, judged, place)) if leaves_out else []
     if (said := contrary(job, users, _named(place), gone)) is not None:
         return said
-    tree, evidence = job.context.tree, remedy.evidence
     fix = propose(tree, job.module, job.root, place.gate, place.sets, wanted, job.source, evidence, doubt, beyond)
     if not leaves_out:
         return _decided_elsewhere(job, place) or fix if fix == _UNKNOWN_SPELLING else fix
