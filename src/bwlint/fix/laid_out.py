@@ -53,7 +53,7 @@ def _of_file(path: str, source: str, edits: Sequence[Edit]) -> Sequence[Edit]:
     for first, last in statements(source):
         start, end = text.offset(first, 1), text.offset(last, 1) + len(text.line(last))
         inside = [edit for edit in left if start <= text.bounds(edit.region)[0] and text.bounds(edit.region)[1] <= end]
-        if not inside:
+        if not inside or any(edit.text.endswith("\n") for edit in inside):  # whole lines are laid out by who makes them
             continue
         edited = apply(source, inside)
         now = edited[start : end + len(edited) - len(source)]
