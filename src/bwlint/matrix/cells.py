@@ -295,6 +295,8 @@ class Cells:
     def _on_both_sides(self, site: DefinitionSite, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
         """What refuses a chip whichever way an `if` goes that an argument decides."""
         for at in dict.fromkeys(call.tests[0][0] for call in self._calls(site, qualname) if call.tests):
+            if self._is_of_device(site, at):
+                continue
             yes, no = (
                 together(
                     (
@@ -307,6 +309,13 @@ class Cells:
             refused = ChipSet.of(*(chip for chip in yes.refused if chip in no.refused))
             if refused and refused != EVERY:
                 yield replace(_only(together((yes, no)), refused), by=yes.by)
+
+    def _is_of_device(self, site: DefinitionSite, at: Span) -> bool:
+        """Whether the device alone decides a test."""
+        module = self.module(site)
+        gate = next((one for one in (() if module is None else module.gates) if one.at == at), None)
+        sets = self.tree.sets(module, gate) if module is not None and gate is not None else None
+        return sets is not None and sets.may == sets.must
 
     def _calls(self, site: DefinitionSite, qualname: str) -> Sequence[Call]:
         found = self.interfaces.get(site.module)
@@ -601,7 +610,7 @@ def _assumed(test: Expr, assumed: Mapping[Span, bool]) -> Vec | None:
     inner = test.args[0] if test.op == "not" else test
     for at, outcome in assumed.items():
         if test.at == at and test.op != "cmp":
-            return Vec((outcome,))
+            return Vec((outcome is not (inner is not test and inner.at == at),))  # `not x`, or what an else adds to x
         if inner.at is not None and (inner.at == at or inner.at == (at.line, at.column + len("not "), *at[2:])):
             return Vec((not outcome,)) if inner.op != "cmp" else None
     return None
