@@ -18,11 +18,12 @@ from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
 from bwlint.matrix import arms
 from bwlint.matrix.rows import ANSWERS, VALIDATES, ArmSite, DefinitionSite, Interfaces, RowEntry
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Side
+from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Side, Use
 from bwlint.readers.python.calls import Call, Option
 from bwlint.readers.python.interface import Offer
 from bwlint.run.engine import Linked
 from bwlint.world import proofs
+from bwlint.world.definitions import Definitions
 from bwlint.world.gates import refuses
 from bwlint.world.graph import Graph
 from bwlint.world.outlines import Outlines
@@ -111,12 +112,13 @@ class Cells:
     outlines: Outlines
     graph: Graph
     refusals: Refusals
+    definitions: Definitions
     _known: dict[tuple[Any, ...], Ruling] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, world: Linked, interfaces: Interfaces) -> Cells:
-        return cls(world.tree, interfaces, world.outlines, world.graph, world.native.refusals)
+        return cls(world.tree, interfaces, world.outlines, world.graph, world.native.refusals, world.definitions)
 
     def ruling(self, entry: RowEntry) -> Ruling:
         names = {entry.module, entry.site.module if entry.site is not None else entry.module}
@@ -332,7 +334,8 @@ class Cells:
             ways = self.interfaces.ways_called(site.module, qualname, call.name)
             callee = self.interfaces.called(site.module, qualname, call.name)
             applied = self._applied(site, qualname, call) if callee is None else None
-            coming = self._coming(site, qualname, call, bound, assumed) if callee or applied else NONE
+            compiled = self._compiled(site, qualname, call) if callee is None and applied is None else ()
+            coming = self._coming(site, qualname, call, bound, assumed) if callee or applied or compiled else NONE
             if not coming:
                 continue
             self._open.append(qualname)
@@ -342,6 +345,8 @@ class Cells:
                 behind = self._of_definition(callee, _given(call, callee.offer.parameters, bound))
             elif applied is not None:
                 behind = self._runs(applied, f"{applied.offer.name}.forward", {})
+            else:
+                behind = self._behind_proofs(self.graph.agreed(compiled))
             self._open.pop()
             yield behind if coming == EVERY else _only(behind, coming)
 
@@ -350,6 +355,14 @@ class Cells:
         owner, _, method = call.name.rpartition(".")
         found = self.interfaces.called(site.module, qualname, owner) if method == "apply" and owner else None
         return found if found is not None and "forward" in found.offer.methods else None
+
+    def _compiled(self, site: DefinitionSite, qualname: str, call: Call) -> tuple[proofs.Node, ...]:
+        """The functions of C++ that a call runs, of a compiled module or registered with torch."""
+        first, dot, rest = call.name.partition(".")
+        found = self.interfaces.get(site.module)
+        inner = found.inner.get((qualname, first), "") if found is not None else ""
+        target = inner or self.interfaces.beyond(site.module, first) or first
+        return self.definitions.bound(site.path, Use(f"{target}{dot}{rest}", "call", site.offer.at))
 
     def _coming(
         self,
