@@ -11,7 +11,7 @@ from typing import Any
 
 from bwlint.chips import frameworks, queries
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
-from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
+from bwlint.model.expr import COMPILED, TAG, Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import Function, Gate, Path, Side, Use
 from bwlint.model.kinds import LEAVING, Exit, GateKind
 from bwlint.model.naming import spoken
@@ -198,9 +198,10 @@ class HostWalk:
         """Note a way out. What stands in a loop, a try, a lambda or a branch of the preprocessor may not be taken."""
         path = (*self.path, test) if test is not None else tuple(self.path)
         around = self.directives.path(self.scope.open)
-        doubtful = self.doubts > 0 or (ends == "raise" and self.directives.path(start) != around)
-        if doubtful or len(path) > MAX_EXIT_PATH:
+        if self.doubts > 0 or len(path) > MAX_EXIT_PATH:
             path = (unknown("here"),)
+        elif ends == "raise" and self.directives.path(start) != around:
+            path = (*path, unknown(COMPILED))
         elif ends == "raise":
             how = "skip" if SKIPS.match(self.text, start, end) else "throw"
             self.returns.append((path[-MAX_PATH:], Expr("raise", (how,))))
