@@ -91,6 +91,8 @@ class _Planner:
     _found: dict[GatePlace, FoundPlace] = field(default_factory=dict)
     _arms: dict[GatePlace, str] = field(default_factory=dict)
     _served: dict[GatePlace, ChipSet] = field(default_factory=dict)
+    _proved: set[GatePlace] = field(default_factory=set)
+    """Gates of ways for which a finding has the edit, and what it needs."""
 
     @classmethod
     def of(cls, gathered: Gathered, name: str, select: Sequence[str]) -> _Planner:
@@ -117,7 +119,12 @@ class _Planner:
         flags = self._flags(wishes[name] for name in whole)
         builds = self._builds(taken, set(order)) | flags
         planned = list(self._functions(wishes[name] for name in taken if name in wishes))
-        told = self._told({*order, *builds, *tests}, planned)
+        guards = {place for place in order if self.ways.gates.gate(place) is None and self.ways.gates.guard(place)}
+        told = self._told({*order, *builds, *tests} - guards, planned)
+        at_line = {(place.path, place.at.line): place for place in self._found}
+        same = {place: at_line[line] for place in guards if (line := (place.path, place.at.line)) in at_line}
+        self._proved = {place for place, one in same.items() if self._found[one].finding.severity != "note"}
+        order = [place for place in order if place not in same]
         ordered = (*told["kernel"], *order, *told["code"], *builds, *told["build"], *tests, *told["test"])
         self._numbers = {place: number for number, place in enumerate(ordered, 1)}
         needed = defaultdict[GatePlace, list[str]](list)
@@ -136,6 +143,7 @@ class _Planner:
         steps = tuple(
             self._step(place, needed[place], tuple(shown[place]), holds.get(place)) for place in self._numbers
         )
+        self._numbers |= {place: self._numbers[found] for place, found in same.items()}
         rows = tuple(self._row(name, wish, taken.get(name, [])) for name, wish in sorted(wishes.items()))
         rows += tuple(map(self._row_of_switch, switches))
         skipped: set[Skipped] = set(unread(self.gathered))
@@ -244,7 +252,8 @@ class _Planner:
         cell = row.cells[self.chip]
         verdict: Verdict = "impossible" if any(way.lacks for way in wish.ways) else "unseen"
         if taken:
-            verdict = "partly" if wish.partly else "opens" if taken[0].shown else "unproved"
+            is_proved = taken[0].shown or taken[0].gates.keys() <= self._proved
+            verdict = "partly" if wish.partly else "opens" if is_proved else "unproved"
         ways = tuple(self._way(way, any(way is one for one in taken)) for way in wish.ways)
         on_all = shared(wish.ways) if not wish.partly else set[GatePlace]()
         both = tuple(sorted(self._numbers[place] for place in on_all if place in self._numbers))
@@ -271,6 +280,12 @@ class _Planner:
             words = "what it compiles loads nowhere else"
             admits = self._served[place].names
             return PortStep(number, "build", spot, place.path, admits, self.family, None, words, bool(shown), names)
+        guarded = self.ways.gates.guard(place) if judged is None else None
+        if guarded is not None:
+            module, guard = guarded
+            admits = self.context.tree.built_for(module, guard.test).names
+            words = f"give it an arm of its own: what is left to it is the error from line {(guard.no.at or guard.at).line} on"
+            return PortStep(number, "kernel", spot, place.path, admits, self.family, None, words, bool(shown), names)
         if judged is None:
             words = "no test of the device stands here: what is written here refuses it by itself"
             return PortStep(number, "code", spot, place.path, (), self.family, None, words, bool(shown), names)

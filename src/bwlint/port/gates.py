@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bwlint.judging.context import Context
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import RowEntry
-from bwlint.model.facts import Module
+from bwlint.model.facts import Gate, Module
 from bwlint.run.engine import Linked
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
@@ -57,6 +57,13 @@ class PortGates:
         last = max((one.gate.chain for one in chain), default=0) if not place.path.endswith(".py") else 0
         own = (one for one in chain if one.gate.chain == last or one.gate.yes.ends == "return")
         return sorted(own, key=lambda one: one.gate.at, reverse=True) if last else []
+
+    def guard(self, place: GatePlace) -> tuple[Module, Gate] | None:
+        """The innermost guard of the preprocessor that stands at a place, or that leaves an error there to a chip."""
+        module = self.module(place.path) if not place.path.endswith(".py") else None
+        guards = module.guards if module is not None else ()
+        found = [one for one in guards if one.at == place.at or one.yes.holds(place.at) or one.no.holds(place.at)]
+        return (module, max(found, key=lambda one: one.at)) if module is not None and found else None
 
     def judged(self, path: str) -> Iterable[Judged]:
         """The gates of a file that read the device."""
