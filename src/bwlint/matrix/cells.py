@@ -364,8 +364,8 @@ class Cells:
         """The functions of C++ that a call runs, of a compiled module or registered with torch."""
         first, dot, rest = call.name.partition(".")
         found = self.interfaces.get(site.module)
-        inner = found.inner.get((qualname, first), "") if found is not None else ""
-        target = inner or self.interfaces.beyond(site.module, first) or first
+        inner = found.inner.get((qualname, first)) if found is not None else None
+        target = inner or (found.imports.get(first) if found is not None else None) or first
         return self.definitions.bound(site.path, Use(f"{target}{dot}{rest}", "call", site.offer.at))
 
     def _coming(
