@@ -39,7 +39,7 @@ _DECLARES = re.compile(r"support|admissible|allowed")
 _ASKS = re.compile(r"_*(?:get|is|has|can|should|supports?|determine|select|choose|pick|default)_")
 """Functions that answer a question: what they choose among is the answer, and no way of working."""
 _ARITHMETIC = frozenset({"min", "max", "int", "abs", "round", "cdiv", "next_power_of_2"})
-_RUNS = ("__init__", "plan", "run", "forward", "__call__", "apply")
+_RUNS = ("__init__", "from_pretrained", "plan", "run", "forward", "__call__", "apply")
 """Methods that whoever uses a class calls."""
 
 
@@ -701,8 +701,10 @@ def _says_least(value: Any, index: int) -> bool | None:
 
 def _on(offer: Offer, gate: Gate) -> bool:
     """Whether a list stands in a decorator of a definition, of what a class runs as it is used, or under a name that
-    one is given.
+    one is given, or a bound in the body of a class.
     """
+    if gate.kind == "predicate":
+        return offer.kind == "class" and gate.qualname == offer.name
     if gate.kind != "list":
         return False
     if offer.kind == "class" and gate.qualname == offer.name:
