@@ -284,7 +284,8 @@ class _Planner:
         if guarded is not None:
             module, guard = guarded
             admits = self.context.tree.built_for(module, guard.test).names
-            words = f"give it an arm of its own: what is left to it is the error from line {(guard.no.at or guard.at).line} on"
+            error = (guard.no.at or guard.at).line
+            words = f"give it an arm of its own: what is left to it is the error from line {error} on"
             return PortStep(number, "kernel", spot, place.path, admits, self.family, None, words, bool(shown), names)
         if judged is None:
             words = "no test of the device stands here: what is written here refuses it by itself"

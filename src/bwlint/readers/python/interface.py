@@ -14,7 +14,7 @@ from bwlint.model.expr import Span
 from bwlint.readers.nodes import below
 from bwlint.readers.python import parse
 from bwlint.readers.python.calls import Call, calls, compared, parameters
-from bwlint.readers.python.sides import dotted
+from bwlint.readers.python.sides import arm_of_others, dotted
 from bwlint.readers.python.sides import statements as within
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
@@ -168,10 +168,11 @@ def _top(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements that run when a file is imported, those under tests and in `try` included."""
     for node in body:
         yield node
+        others = arm_of_others(node)
         if isinstance(node, ast.If | ast.Try | ast.With):
-            yield from _top(node.body)
+            yield from _top(node.body if node.body is not others else ())
         if isinstance(node, ast.If | ast.Try):
-            yield from _top(node.orelse)
+            yield from _top(node.orelse if node.orelse is not others else ())
         for case in node.cases if isinstance(node, ast.Match) else ():
             yield from _top(case.body)
 
