@@ -507,7 +507,7 @@ class Cells:
         refused = {chip.name: places for chip, places in zip(CHIPS, found, strict=True) if places}
         if not refused or (len(refused) == len(CHIPS) and not says_all):
             granted = says_all and all(_grants(ways, index) for index in range(len(CHIPS)))
-            return Ruling({}, own) if granted else OPEN
+            return Ruling({}, own) if granted and of in (None, site) else OPEN  # a base's yes to all says nothing
         proved = {places[0] for ruling in behind if ruling.by is None for places in ruling.refused.values()}
         return Ruling(refused, next((places[0] for places in refused.values() if places[0] not in proved), None))
 
