@@ -721,9 +721,10 @@ def _gives_amounts(module: Module, name: str, left: int = MAX_BASES) -> bool:
     nodes = [node for value in values for node in walk_through(value, module.slots, MAX_BASES)]
     called = (str(node.args[0].args[-1]) for node in nodes if node.op == "call")
     is_plain = all(value.op in ("tuple", "const", "var", "if", "bin", "call") for value in values)
-    texts = any(node.op == "const" and isinstance(node.args[0], str | bool) for node in nodes)
+    given = [node.args[0] for node in nodes if node.op == "const"]
+    is_plain = is_plain and not any(isinstance(one, str | bool) or one is None for one in given)
     inner = all(one in _ARITHMETIC or (left > 0 and _gives_amounts(module, one, left - 1)) for one in called)
-    return bool(values) and is_plain and not texts and inner and any(node.op == "const" for node in nodes)
+    return is_plain and inner and bool(given)
 
 
 def _on_call(node: Expr) -> bool:
