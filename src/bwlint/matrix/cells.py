@@ -17,7 +17,7 @@ from bwlint.evaluate.objects import ClassValue, EvaluationFrame, FunctionValue, 
 from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
 from bwlint.matrix import arms
 from bwlint.matrix.rows import ANSWERS, VALIDATES, ArmSite, DefinitionSite, Interfaces, RowEntry
-from bwlint.model.expr import Expr, Span, walk_through
+from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Side, Use
 from bwlint.readers.python.calls import Call, Option
 from bwlint.readers.python.interface import Offer
@@ -38,7 +38,6 @@ _PROVING = frozenset({"operation", "library"})
 _DECLARES = re.compile(r"support|admissible|allowed")
 _ASKS = re.compile(r"_*(?:get|is|has|can|should|supports?|determine|select|choose|pick|default)_")
 """Functions that answer a question: what they choose among is the answer, and no way of working."""
-_ARITHMETIC = frozenset({"min", "max", "int", "abs", "round", "cdiv", "next_power_of_2"})
 _RUNS = ("__init__", "from_pretrained", "plan", "run", "forward", "__call__", "apply")
 """Methods that whoever uses a class calls."""
 
@@ -221,8 +220,7 @@ class Cells:
     def _is_own(self, site: DefinitionSite, name: str) -> bool:
         """Whether a name is a definition of the tree, and no function that gives the sizes of a launch."""
         found = self.interfaces.called(site.module, site.offer.name, name)
-        module = self.module(found) if found is not None else None
-        return found is not None and not (module is not None and _gives_amounts(module, found.offer.name))
+        return found is not None and not found.offer.gives_numbers
 
     def _of_choice(self, site: DefinitionSite, check: DefinitionSite | None, bound: Mapping[str, str]) -> Ruling:
         """A backend that has a check. What its check declares counts instead of what a check for all declares."""
@@ -712,19 +710,6 @@ def _on(offer: Offer, gate: Gate) -> bool:
     assigned = gate.yes.at is None and gate.qualname == "<module>"
     named = assigned and gate.name in offer.given
     return named or any(span.holds(gate.at) for span in offer.decorators)
-
-
-def _gives_amounts(module: Module, name: str, left: int = MAX_BASES) -> bool:
-    """Whether a function gives nothing but numbers, by arithmetic alone."""
-    function = module.functions.get(name)
-    values = [value for _, value in function.returns if value.op != "raise"] if function is not None else []
-    nodes = [node for value in values for node in walk_through(value, module.slots, MAX_BASES)]
-    called = (str(node.args[0].args[-1]) for node in nodes if node.op == "call")
-    is_plain = all(value.op in ("tuple", "const", "var", "if", "bin", "call") for value in values)
-    given = [node.args[0] for node in nodes if node.op == "const"]
-    is_plain = is_plain and not any(isinstance(one, str | bool) or one is None for one in given)
-    inner = all(one in _ARITHMETIC or (left > 0 and _gives_amounts(module, one, left - 1)) for one in called)
-    return is_plain and inner and bool(given)
 
 
 def _on_call(node: Expr) -> bool:
