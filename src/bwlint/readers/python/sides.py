@@ -604,7 +604,9 @@ def _filled(node: ast.If) -> list[ast.stmt] | None:
 
 
 def _is_for_some(test: ast.expr) -> bool:
-    """`x.numel() > 0`: who has nothing to work on has no other way."""
+    """`x.numel() > 0`, `x.numel()`: who has nothing to work on has no other way."""
+    if isinstance(test, ast.Call):
+        return dotted(test.func).rpartition(".")[2] in _AMOUNTS
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return all(map(_is_for_some, test.values))
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Gt | ast.NotEq):
