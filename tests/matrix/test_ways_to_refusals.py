@@ -335,3 +335,33 @@ def test_what_nobody_else_imports_is_offered(user: str, expected: str, tmp_path:
         "pkg/_inner.py": f"{user}def go(x):\n    return x\n",
     }
     assert rows(made(tmp_path, files)).get("mix", "") == expected
+
+
+OWN: dict[str, tuple[str, list[str]]] = {
+    "an assertion": ("        assert qv is None\n        return Sm120().run(x)\n", ["assert qv is None"]),
+    "an error": (
+        "        if qv is not None:\n            raise NotImplementedError\n        return Sm120().run(x)\n",
+        ["if qv is not None:"],
+    ),
+    "two of them": (
+        "        assert qv is None\n        assert x.dim() == 4\n        return Sm120().run(x)\n",
+        ["assert qv is None", "assert x.dim() == 4"],
+    ),
+    "a choice": ("        y = x if qv is None else x + qv\n        return Sm120().run(y)\n", []),
+    "a warning": ("        if qv is not None:\n            warn('slow')\n        return Sm120().run(x)\n", []),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_the_own_arm_of_a_chip_refuses_is_told(name: str, tmp_path: Path) -> None:
+    arm, expected = OWN[name]
+    body = f"    if arch() // 10 in (10, 11):\n        return Sm100().run(x)\n    elif arch() // 10 == 12:\n{arm}"
+    text = (
+        f"{DEVICE}from .a import Sm100\nfrom .b import Sm120\ndef mix(x, qv=None):\n{body}    raise ValueError('gpu')\n"
+    )
+    files = {"pkg/__init__.py": "from .ops import mix\n", "pkg/ops.py": text, "pkg/a.py": SM100, "pkg/b.py": SM120}
+    made(tmp_path, files)
+    plan = port([str(tmp_path)], "12.1", jobs=1)
+    lines = [lack.at.line for row in plan.rows for way in row.ways for lack in way.lacks]
+    assert [text.splitlines()[line - 1].strip() for line in lines] == expected
+    assert [row.verdict for row in plan.rows] == (["partly"] if expected else [])

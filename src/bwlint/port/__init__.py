@@ -23,7 +23,7 @@ from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, step_of
 from bwlint.port.gates import PortGates
 from bwlint.port.opening import opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
-from bwlint.port.partly import Partly
+from bwlint.port.partly import OWN_ARM, Partly
 from bwlint.port.reasons import OpenWay, Reasons
 from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
@@ -108,7 +108,7 @@ class _Planner:
         found = list(self._wishes())
         found += self._in_part(found)
         self.ways.reasons.end_alike([(wish.entry, wish.ways) for wish in found])
-        wishes = {_named(wish.entry): wish for wish in found if not wish.partly or passable(wish.ways)}
+        wishes = {_named(wish.entry): wish for wish in found if not wish.partly or _is_met(wish.ways)}
         whole = chosen({name: wish.ways for name, wish in wishes.items() if not wish.partly})
         some = {name: passable(wish.ways) for name, wish in wishes.items() if wish.partly}
         taken = {name: [way] for name, way in whole.items()} | some
@@ -218,7 +218,7 @@ class _Planner:
         for entry, ruling in (*self.rows.kept, *self.rows.alike):
             if entry.backend is None and (entry.module, entry.name) not in stuck:
                 ways = tuple(way for way in partly.of(entry) if not way.gates.keys() & said)
-                if passable(ways):
+                if _is_met(ways):
                     yield _Wish(entry, ruling, ways, (), partly=True)
 
     def _switches(self, known: set[GatePlace]) -> list[PortSwitch]:
@@ -251,6 +251,7 @@ class _Planner:
         row = self.rows.table.row(wish.entry, wish.ruling)
         cell = row.cells[self.chip]
         verdict: Verdict = "impossible" if any(way.lacks for way in wish.ways) else "unseen"
+        verdict = "partly" if wish.partly else verdict
         if taken:
             is_proved = taken[0].shown or taken[0].gates.keys() <= self._proved
             verdict = "partly" if wish.partly else "opens" if is_proved else "unproved"
@@ -404,6 +405,11 @@ class _Planner:
     def _spot(self, place: GatePlace) -> CodeSpot:
         found = self.rows.table.gate(place)
         return CodeSpot(found.path, found.line, found.column, found.text)
+
+
+def _is_met(ways: Sequence[OpenWay]) -> bool:
+    """Whether something keeps the chip from some uses that it comes to: a gate to open, or an error of its own arm."""
+    return bool(passable(ways)) or any(way.name == OWN_ARM for way in ways)
 
 
 def _named(entry: RowEntry) -> str:
