@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bwlint.judging.context import Context
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import RowEntry
+from bwlint.model.expr import negate
 from bwlint.model.facts import Gate, Module
 from bwlint.run.engine import Linked
 from bwlint.sources.texts import Texts
@@ -59,11 +60,17 @@ class PortGates:
         return sorted(own, key=lambda one: one.gate.at, reverse=True) if last else []
 
     def guard(self, place: GatePlace) -> tuple[Module, Gate] | None:
-        """The innermost guard of the preprocessor that stands at a place, or that leaves an error there to a chip."""
+        """The innermost guard that asks what the build makes of the device, at a place or around it."""
         module = self.module(place.path) if not place.path.endswith(".py") else None
-        guards = module.guards if module is not None else ()
-        found = [one for one in guards if one.at == place.at or one.yes.holds(place.at) or one.no.holds(place.at)]
-        return (module, max(found, key=lambda one: one.at)) if module is not None and found else None
+        if module is None:
+            return None
+        found = [
+            one
+            for one in module.guards
+            if one.at == place.at or one.yes.holds(place.at) or one.no.holds(place.at)
+            if any(self.world.tree.built_for(module, test) for test in (one.test, negate(one.test)))
+        ]
+        return (module, max(found, key=lambda one: one.at)) if found else None
 
     def judged(self, path: str) -> Iterable[Judged]:
         """The gates of a file that read the device."""
