@@ -60,6 +60,7 @@ UNWATCHED = {
     "sources/pypi.py": "packages, whose runs are not kept",
     "sources/wheels.py": "packages, whose runs are not kept",
     "sources/worktree.py": "asks git, for --fix and --diff",
+    "sources/held.py": "locks, for --fix",
     "sources/snapshot.py": "asks git, for --since, whose other tree is not kept",
     "inspection/__init__.py": "inspect's, and notes what it opens",
     "inspection/origins.py": "inspect's",

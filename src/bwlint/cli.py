@@ -195,7 +195,11 @@ def app() -> None:
     is_flag=True,
     help="Print what --fix would change instead of a report; change nothing.",
 )
-@click.option("--interactive", is_flag=True, help="With --fix: ask about every fix; needs a terminal.")
+@click.option(
+    "--interactive",
+    is_flag=True,
+    help="With --fix: ask about every fix, safe or not, and which of several ways; needs a terminal.",
+)
 @click.option(
     "--patches",
     metavar="DIR",

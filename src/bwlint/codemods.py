@@ -62,7 +62,8 @@ class _Command(CodemodCommand):
             raise SkipFile(str(error)) from error
         found = at_least(outcome.report, outcome.severity).findings
         wanted = [finding.fix for finding in found if self._applies(finding) and finding.fix is not None]
-        return [edit for fix in wanted for edit in fix.edits if outcome.names.real(edit.path) == path]
+        own = (fix.edits for fix in wanted if {outcome.names.real(edit.path) for edit in fix.edits} == {path})
+        return [edit for edits in own for edit in edits]
 
     def _applies(self, finding: Finding) -> bool:
         fix = finding.fix
@@ -85,9 +86,7 @@ class Text(_Command):
 
 
 class Admit(_Command):
-    DESCRIPTION = (
-        "Tests that keep out chips on which what they guard works let them in (nearly all of these are unsafe)."
-    )
+    DESCRIPTION = "Tests that keep out chips on which what they guard works let them in (most of these are unsafe)."
     KIND = "admit"
 
 

@@ -43,6 +43,7 @@ def worded(statement: str) -> str:
         ("pytest.skip('needs compute capability 12.0')", "pytest.skip('needs compute capability 12.x')"),
         ("pytest.skip('needs compute capability of 12.0')", "pytest.skip('needs compute capability of 12.x')"),
         ("pytest.skip('the SM120 kernel needs SM120a')", "pytest.skip('the SM120 kernel needs SM120a/SM121a')"),
+        ("pytest.skip('needs SM120 (RTX 5090 cards).')", "pytest.skip('needs SM12x.')"),
         ("pytest.skip('SM120 alone has SM120 tiles')", "pytest.skip('SM12x alone has SM12x tiles')"),
         ("pytest.skip('needs SM121')", None),
     ],
@@ -61,7 +62,8 @@ def test_words(before: str, after: str | None) -> None:
         ("pytest.skip('needs version (12, 0)')", "no known rewrite for these words"),
         ("pytest.skip('needs SM1200')", "no known rewrite for these words"),
         ("pytest.skip('needs SM120 or SM121')", "the new words would not be read as meant"),
-        ("pytest.skip('needs SM120 (RTX PRO 6000)')", "the text names a product too"),
+        ("pytest.skip('needs SM120, an RTX PRO 6000')", "the text names a product too"),
+        ("pytest.skip('needs SM120 (RTX 5090 or RTX PRO 6000)')", "the text names a product too"),
         ("pytest.skip('needs SM120+')", "the new words would not be read as meant"),
         ("pytest.skip('needs SM120 or newer')", "the new words would not be read as meant"),
         ("pytest.skip('needs SM120 or 12.1')", None),
@@ -130,7 +132,9 @@ def worded_in_cpp(statement: str) -> str:
         ('CHECK(sm120, "needs it");  // SM120', "no known rewrite for these words"),
         ('CHECK(x, "needs SM120 or SM121");', "the new words would not be read as meant"),
         ('CHECK(x, "needs SM120 or newer");', "the new words would not be read as meant"),
-        ('CHECK(x, "needs SM120 (RTX 5090)");', "the text names a product too"),
+        ('CHECK(x, "needs SM120, or RTX 5090");', "the text names a product too"),
+        ('CHECK(x, "needs SM120 (RTX 5090)");', 'CHECK(x, "needs SM12x");'),
+        ('CHECK(x, "needs SM120a (RTX 5090 32GB)");', 'CHECK(x, "needs SM120a/SM121a");'),
     ],
 )
 def test_words_in_cpp(before: str, after: str) -> None:

@@ -38,8 +38,8 @@ def of_units(*units: str, **options: str) -> str:
         (["sm_120a"], "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"),
         (["sm_121"], "does not run on 12.0: only for later minors: sm_121; runs on 12.1"),
         (["sm_80 sm_90"], "does not run on 12.0 and 12.1: cubins for sm_80, sm_90, no PTX"),
-        # The reason that most containers have.
-        (["sm_80", "sm_90a", "sm_90a"], "does not run on 12.0 and 12.1: cubins for sm_90a, no PTX"),
+        # The targets of all.
+        (["sm_80", "sm_90a", "sm_90a"], "does not run on 12.0 and 12.1: cubins for sm_80, sm_90a, no PTX"),
         (
             ["lto_120"],
             "does not run on 12.0 and 12.1: LTO code for sm_120, which only a program that links it can load",
@@ -114,7 +114,7 @@ def test_libraries_by_what_they_do() -> None:
 
 def test_code_that_is_compiled_where_it_runs() -> None:
     assert answer(Shipment("w", others=1, compiles=("Triton",)), CONSUMER) == (
-        "no device code here; it compiles at run time (Triton)"
+        "no ready device code; it compiles at run time (Triton)"
     )
     some = Shipment("w", (library("w/a.cubin", "sm_90a"),), compiles=("Triton",))
     assert answer(some, CONSUMER) == (
@@ -128,7 +128,7 @@ def test_code_that_is_compiled_where_it_runs() -> None:
     [
         ("", "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"),
         ("aarch64", "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"),
-        ("x86_64", "runs on 12.0; 12.1 comes with aarch64 alone"),
+        ("x86_64", "runs on 12.0; 12.1 is in aarch64 machines alone, which need another wheel"),
     ],
 )
 def test_machines(machine: str, expected: str) -> None:
@@ -146,13 +146,17 @@ def test_chips_that_are_asked_for() -> None:
     assert said(one, asked=ChipSet.of("9.0", "10.0", "12.0")) == (
         "runs on 9.0; does not run on 10.0 and 12.0: cubins for sm_90a, no PTX"
     )
-    assert said(one, asked=ChipSet.of("11.0", "12.1"), machine="x86_64") == ("11.0 and 12.1 come with aarch64 alone")
+    assert said(one, asked=ChipSet.of("11.0", "12.1"), machine="x86_64") == (
+        "11.0 and 12.1 are in aarch64 machines alone, which need another wheel"
+    )
 
 
-def test_the_main_reason_is_that_of_most_containers() -> None:
+def test_the_main_reason_has_the_targets_of_all_cubins() -> None:
     two = [library("w/a.so", "sm_90a", "sm_120"), library("w/b.so", "sm_100f", "sm_90a")]
-    assert main_reason(two, "12.0") == "cubins for sm_90a, no PTX"
-    assert main_reason(two, "9.0") == "cubins for sm_120, no PTX"
+    assert main_reason(two, "12.0") == "cubins for sm_90a, sm_100f, no PTX"
+    mixed = [library("w/a.so", "sm_90a ptx_90a"), library("w/b.so", "sm_80", "sm_80")]
+    assert main_reason(mixed, "12.0") == "cubins for sm_80, no PTX"
+    assert main_reason(two, "9.0") == "cubins for sm_100f, sm_120, no PTX"
     assert main_reason([], "12.0") == "no image"
 
 

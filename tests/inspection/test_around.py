@@ -13,7 +13,7 @@ from small_binaries import Section, container, cubin, elf, entry, ptx, shared_ob
 
 from bwlint.binaries.library import read_library
 from bwlint.binaries.operations import operations
-from bwlint.binaries.shipments import Shipment
+from bwlint.binaries.shipments import Assembler, Shipment
 from bwlint.chips import ChipSet
 from bwlint.cli import app
 from bwlint.inspection.answers import answer
@@ -134,6 +134,8 @@ def test_a_maker_of_ptx_is_no_dead_end(tmp_path: Path, files: dict[str, bytes], 
         ("x/libclang.so", ["nvptx64-nvidia-cuda"], ()),
         ("x/core.so", ["cuModuleLoadData", "cuLaunchKernel"], ()),
         ("x/core.so", ["clGetPlatformIDs", "clBuildProgram"], ()),
+        # A codec in a wheel for CPUs, of which nobody asks that.
+        ("x.libs/libx264-6d2fa01e.so.164", ["clBuildProgram", "clCreateProgramWithSource"], ()),
         ("x/.libs/libOpenCL-5519dec5.so.1.0.0", ["clBuildProgram", "clCreateProgramWithSource"], ()),
     ],
 )
@@ -205,6 +207,13 @@ def metadata(*rows: str) -> dict[str, bytes]:
             ['Requires-Dist: triton==3.2.0; platform_system == "Linux"'],
             "its own code runs on 12.0 by JIT alone; it requires triton==3.2.0, of which no wheel has ptxas for 12.0",
         ),
+        # The first release for 12.0 has its wheels for CUDA 12.8 on another index.
+        (
+            ["Requires-Dist: torch==2.7.1"],
+            "its own code runs on 12.0 by JIT alone; it requires torch==2.7.1, of which no wheel on PyPI has kernels"
+            " for 12.0: a build for CUDA 12.8 or newer, from another index, does",
+        ),
+        (["Requires-Dist: torch>=2.7"], "runs on 12.0 by JIT alone"),
         (["Requires-Dist: torch>=2.0"], "runs on 12.0 by JIT alone"),
         (["Requires-Dist: torch==2.8.0"], "runs on 12.0 by JIT alone"),
         (["Requires-Dist: torch"], "runs on 12.0 by JIT alone"),
@@ -217,6 +226,61 @@ def metadata(*rows: str) -> dict[str, bytes]:
 )
 def test_what_a_wheel_requires(tmp_path: Path, rows: list[str], expected: str) -> None:
     assert said(tmp_path, {"x/_C.so": COMPILED, **metadata(*rows)}) == expected
+
+
+OLD_ABI = b"\0_ZN3c106detail14torchCheckFailEPKcS2_jRKSs\0"
+
+
+@pytest.mark.parametrize(
+    ("symbols", "name", "expected"),
+    [
+        (
+            OLD_ABI,
+            "x-1.0-py3-none-any.whl",
+            "its own code runs on 12.0 by JIT alone; its libraries need torch before 2.7 (C++ ABI), of which no wheel"
+            " has kernels for 12.0",
+        ),
+        (OLD_ABI.replace(b"RKSs", b"RKNSt7__cxx1112basic_stringIcEE"), "x-1.0-py3-none-any.whl", ""),
+        (OLD_ABI, "torch-2.5.1-py3-none-any.whl", ""),
+    ],
+)
+def test_the_abi_of_a_required_package(tmp_path: Path, symbols: bytes, name: str, expected: str) -> None:
+    files = {"x/_C.so": COMPILED, "x/lib.so": elf([Section(".dynstr", symbols, flags=2)])}
+    assert said(tmp_path, files, name) == (expected or "runs on 12.0 by JIT alone")
+
+
+def test_libraries_for_other_cudas_cost_nothing_beside_a_native_one() -> None:
+    native, old = library("w/x_cuda128.so", "sm_120"), library("w/x_cuda118.so", "ptx_80")
+    shipment = Shipment("w", (native, old))
+    assert shipment.spare("12.0") == (old,)
+    assert shipment.spare("9.0") == ()
+    assert Shipment("w", (old, library("w/y.so", "sm_120"))).spare("12.0") == ()
+
+
+def test_what_no_compiler_knows_does_not_compile_at_run_time() -> None:
+    known = Shipment(
+        "w", (library("w/a.so", "sm_80"),), compiles=("Triton",), assemblers=(Assembler("ptxas", (12, 4)),)
+    )
+    assert answer(known, ChipSet.of("12.0")) == (
+        "its ptxas (CUDA 12.4) knows no 12.0: nothing compiles for sm_120;"
+        " nothing that is built runs on 12.0 (cubins for sm_80, no PTX)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (
+            "Requires-Dist: X_cu12==1.0",
+            "no ready device code; it compiles at run time (Triton); its device code may be in X_cu12==1.0, which it"
+            " requires: inspect that too",
+        ),
+        ("Requires-Dist: X_cu12>=1.0", "no ready device code; it compiles at run time (Triton)"),
+        ("Requires-Dist: y==1.0", "no ready device code; it compiles at run time (Triton)"),
+    ],
+)
+def test_a_part_in_a_wheel_of_its_own(tmp_path: Path, row: str, expected: str) -> None:
+    assert said(tmp_path, {"x/a.py": TRITON, **metadata(row)}) == expected
 
 
 def test_the_metadata_of_a_package_within_is_not_its_own(tmp_path: Path) -> None:
@@ -288,6 +352,57 @@ def test_source_distributions(tmp_path: Path, files: dict[str, bytes], expected:
     assert told == (
         expected if expected.startswith("a stub") else built + (expected or "no device code in its sources")
     )
+
+
+FETCHING = b"""\
+from urllib.request import urlretrieve
+URL = "https://github.com/owner/x/releases/download/{tag}/{wheel}"
+urlretrieve(URL)
+ext_modules = [CUDAExtension("x", ["csrc/x.cu"])]
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (
+            {"setup.py": FETCHING, "csrc/x.cu": b""},
+            "its setup.py fetches a ready wheel from github.com/owner/x, which was not read;"
+            " its sources have device code (1 file of CUDA C++)",
+        ),
+        (
+            {"setup.py": FETCHING},
+            "its setup.py fetches a ready wheel from github.com/owner/x, which was not read: the CUDA sources that it"
+            " names are missing; no device code in its sources",
+        ),
+        (
+            {"setup.py": FETCHING.replace(b"urlretrieve", b"print"), "csrc/x.cu": b""},
+            "it is built on your machine; its sources have device code (1 file of CUDA C++)",
+        ),
+        # nvcc in a program of the package, in flags of a build, and in a message.
+        (
+            {"x/run.py": b"call(['nvcc', '--cubin', '-arch', arch])\n"},
+            "it is built on your machine; its sources compile at run time (nvcc)",
+        ),
+        (
+            {"x/run.py": b"def build(src, nvcc='nvcc'):\n    call([nvcc, src, '-arch=sm_90'])\n"},
+            "it is built on your machine; its sources compile at run time (nvcc)",
+        ),
+        (
+            {"setup.py": b"call(['nvcc', '-arch', arch])\n"},
+            "it is built on your machine; no device code in its sources",
+        ),
+        (
+            {"x/flags.py": b"FLAGS = {'nvcc': ['-gencode', 'arch=compute_80,code=sm_80']}\n"},
+            "it is built on your machine; no device code in its sources",
+        ),
+        ({"x/run.py": b"print('nvcc')\n"}, "it is built on your machine; no device code in its sources"),
+    ],
+)
+def test_how_sources_are_installed(tmp_path: Path, files: dict[str, bytes], expected: str) -> None:
+    data = tarred({f"x-1.0/{name}": text for name, text in files.items()}, "gz")
+    told = asked(tmp_path, "x-1.0.tar.gz", data)["shipments"][0]["answer"]
+    assert told.partition("; its own build")[0] == f"a source distribution: {expected}"
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def tool(release: str, *texts: str) -> bytes:
         ),
         (
             {"x/core.so": elf([Section(".rodata", b"gpu-name\0nvrtcCompileProgram", flags=2)])},
-            "no device code here; it compiles at run time (NVRTC)",
+            "no ready device code; it compiles at run time (NVRTC)",
             "",
         ),
         # What has the text and compiles nothing: tools that show code, profilers.
@@ -126,15 +126,17 @@ def test_the_compilers_are_listed(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["inspect", str(name)])
     assert done.exit_code == 0
     first, *_ = done.stdout.splitlines()
-    assert first.endswith("compiles for 12.0 (ptxas-blackwell of CUDA 12.9); 12.1 comes with aarch64 alone")
+    assert first.endswith(
+        "compiles for 12.0 (ptxas-blackwell of CUDA 12.9); 12.1 is in aarch64 machines alone, which need another wheel"
+    )
     assert "compiler of CUDA 12.8: bin/ptxas\ncompiler of CUDA 12.9: bin/ptxas-blackwell\n" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("files", "code", "answer"),
     [
-        ({"x/a.py": TRITON}, 0, "no device code here; it compiles at run time (Triton)"),
-        ({"x/a.py": TRITON, "x/a.so": elf([])}, 0, "no device code here; it compiles at run time (Triton)"),
+        ({"x/a.py": TRITON}, 0, "no ready device code; it compiles at run time (Triton)"),
+        ({"x/a.py": TRITON, "x/a.so": elf([])}, 0, "no ready device code; it compiles at run time (Triton)"),
         ({"x/a.py": b"", "x/a.so": elf([])}, 0, "no device code"),
         # Nothing that is read.
         ({"x/a.py": b""}, 3, "no device code"),
@@ -147,7 +149,7 @@ def test_the_compilers_are_listed(tmp_path: Path) -> None:
         (
             {"x/a.py": TRITON, "x/tests/data/a.ptx": ptx(75), "x/testing/b.cubin": cubin(120), "x/a.so": elf([])},
             0,
-            "no device code here; it compiles at run time (Triton)",
+            "no ready device code; it compiles at run time (Triton)",
         ),
         ({"x/tests/data/a.ptx": ptx(75), "x/a.ptx": ptx(80)}, 0, "runs on 12.0 by JIT alone"),
         # Ready code counts, whatever lies beside it.

@@ -516,7 +516,7 @@ def test_an_enumeration_of_backends(tmp_path: Path) -> None:
     assert found == {
         "pkg.registry.Backend[FLASH]": "yyy---",
         "pkg.registry.Backend[CHILD]": "yyy---",
-        "pkg.registry.Backend[PLAIN]": "yyyyyy",
+        "pkg.registry.Backend[PLAIN]": "??????",
         "pkg.registry.Backend[PAIR]": "-yyyyy",
         "pkg.registry.Backend[MADE]": "??????",
     }

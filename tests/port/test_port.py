@@ -1295,7 +1295,7 @@ def test_what_is_impossible_says_why_and_what_there_is_instead(tmp_path: Path) -
 
 def test_what_is_asked_for_by_name_needs_nobody_who_hands_it_on(tmp_path: Path) -> None:
     inner = TREES["gates behind each other are opened from within"][0]["inner.py"].replace("def run(", "def attend(")
-    plan = made(tmp_path, {"ops.py": "", "inner.py": inner}, "attend")
+    plan = made(tmp_path, {"ops.py": "from . import inner\n", "inner.py": inner}, "attend")
     assert [step.at.line for step in plan.steps] == [4]
     assert port([str(tmp_path)], "12.1", jobs=1).steps == ()
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from select import select
 
 import pytest
+from processes import SECONDS
 from repair.trees import GUARD, contents, put
 
+from bwlint.fix import Job, ways
+from bwlint.model.findings import Edit, Fix, NoFix, Region
 from bwlint.repair.interactive import HELP, Dialog
 from bwlint.repair.passes import Repaired, repaired
 from bwlint.run.check import check
@@ -34,11 +42,12 @@ class Terminal:
         self.shown += text
 
 
-def answered(tree: Path, *answers: str) -> tuple[Repaired, Terminal, dict[str, str]]:
+def answered(tree: Path, *answers: str, ways: bool = False) -> tuple[Repaired, Terminal, dict[str, str]]:
     terminal = Terminal(answers)
     with ExitStack() as stack:
         dialog = Dialog(terminal.read, terminal.write)
-        found = repaired(CheckRequest((str(tree),), fixes=True), stack, decide=dialog.decide)
+        request = CheckRequest((str(tree),), fixes=True, ways=ways)
+        found = repaired(request, stack, unsafe=ways, decide=dialog.decide)
         return found, terminal, {Path(source.file.real).name: source.current for source in found.changed}
 
 
@@ -110,3 +119,78 @@ def test_a_place_where_no_comment_can_stand(tmp_path: Path) -> None:
     _, terminal, texts = answered(tmp_path, "u", "only GB202", "s")
     assert "No comment with that reason can be put at this place." in terminal.shown
     assert texts == {}
+
+
+BOUND = """import torch
+from sgl_kernel import flash_mla_with_kvcache
+
+
+def attend(q):
+    if torch.cuda.get_device_capability()[0] >= 10:
+        return flash_mla_with_kvcache(q)
+    return plain(q)
+"""
+
+
+def test_of_several_ways_one_is_chosen(tmp_path: Path) -> None:
+    put(tmp_path, {"a.py": BOUND, "b.py": BOUND.replace("attend", "another")})
+    _, terminal, texts = answered(tmp_path, "a", "1", "2", ways=True)
+    told = terminal.shown
+    for part in (
+        "1  Keep 11.0 and newer out: write `torch.cuda.get_device_capability()[0] == 10` (unsafe)",
+        "   11.0 and newer: holds now, then does not hold\n",
+        "2  Keep 12.x out: write `torch.cuda.get_device_capability()[0] in (10, 11)` (unsafe)",
+        "   11.0 only: holds, as now\n   12.x: holds now, then does not hold\n",
+        "Which way? [1] [2], [s]kip, s[u]ppress this place, [q]uit, [?] ",
+        HELP,
+    ):
+        assert part in told
+    assert "[0] == 10:" in texts["a.py"]
+    assert "[0] in (10, 11):" in texts["b.py"]
+
+
+def test_a_way_that_is_not_open_is_not_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, {"a.py": BOUND})
+    elsewhere = Edit(str(tmp_path / "gone.py"), Region(1, 1, 1, 1), "#")
+    made = ways.ways
+
+    def with_another(job: Job, usual: Fix | NoFix) -> tuple[Fix, ...]:
+        first, *others = made(job, usual)
+        return (first, *(replace(fix, edits=(*fix.edits, elsewhere)) for fix in others))
+
+    monkeypatch.setattr(ways, "ways", with_another)
+    _, terminal, texts = answered(tmp_path, "a", ways=True)
+    assert "Which way?" not in terminal.shown
+    assert "[0] == 10:" in texts["a.py"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo terminals")
+def test_at_a_terminal(tmp_path: Path) -> None:
+    put(tmp_path, {"a.py": BOUND, "b.py": TWO})
+    here, there = os.openpty()
+    command = [sys.executable, "-m", "bwlint", "check", "--fix", "--interactive", "--exit-zero", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, stdin=there, stderr=there, stdout=subprocess.PIPE, env=environment) as process:
+        os.close(there)
+        try:
+            told = "".join(answering(here, answer) for answer in ("?", "a", "u", "GB202 alone", "2"))
+            process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
+            os.close(here)
+    assert HELP.splitlines()[1] in told
+    assert "Which way? [1] [2]" in told
+    after = contents(tmp_path)
+    assert b"[0] in (10, 11):" in after["a.py"]
+    assert b"[0] != 12:" in after["b.py"]
+    assert after["b.py"].count(b"# bwlint: ignore[family-split] GB202 alone") == 1
+
+
+def answering(terminal: int, answer: str) -> str:
+    """What a terminal shows up to the next question, which is answered."""
+    told = b""
+    while not told.endswith((b"[?] ", b"back) ")):
+        assert select([terminal], [], [], SECONDS)[0], told.decode()
+        told += os.read(terminal, 4096)
+    os.write(terminal, answer.encode() + b"\n")
+    return told.decode()

@@ -17,6 +17,7 @@ from bwlint.repair.write import recovered
 FILES = 4
 KILLED = """
 import os, signal, sys
+from bwlint.repair import write as writing
 from bwlint.repair.write import Replacement, write
 
 together = [Replacement(name, b"old\\n", b"new\\n") for name in sys.argv[1:]]
@@ -33,6 +34,17 @@ def counted(call):
     return killing
 
 
+check, foreign = writing._refusal, os.environ.get("FOREIGN")
+
+
+def meanwhile(item):
+    # somebody writes into the last file once those before it are replaced
+    if item.real == foreign and open(together[1].real, "rb").read() == b"new\\n":
+        open(foreign, "wb").write(b"mine\\n")
+    return check(item)
+
+
+writing._refusal = meanwhile
 for line in sys.stdin:
     left = int(line)
     child = os.fork()
@@ -54,9 +66,10 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def killed(tree: Path) -> Iterator[Killed]:
+def killed(tree: Path, request: pytest.FixtureRequest) -> Iterator[Killed]:
     """Whether a run that replaces the files of the tree does so many things to the disk; it is killed at the next."""
-    with begun(KILLED, *(str(tree / name) for name in OLD)) as process:
+    foreign = {"FOREIGN": str(tree / "m3.py")} if getattr(request, "param", False) else {}
+    with begun(KILLED, *(str(tree / name) for name in OLD), **foreign) as process:
 
         def at(moment: int) -> bool:
             shutil.rmtree(tree, ignore_errors=True)
@@ -76,7 +89,7 @@ def test_files_of_one_fix_are_all_old_or_all_new(tree: Path, killed: Killed) -> 
         if not killed(moment):
             break
         before = contents(tree)
-        ended = [real for left in left_behind([str(tree)]) for real in recovered(left)[0]]
+        ended = [one.real for left in left_behind([str(tree)]) for one in recovered(left) if one.how == "fixed"]
         after = contents(tree)
         assert after.keys() == OLD.keys(), "nothing lies beside them"
         assert {after[name] for name in list(OLD)[1:]} in ({b"old\n"}, {b"new\n"})
@@ -84,6 +97,22 @@ def test_files_of_one_fix_are_all_old_or_all_new(tree: Path, killed: Killed) -> 
         outcomes.append(len(ended))
     assert contents(tree) == NEW
     assert {0, 1, 2} == set(outcomes), "some were killed between two files of a fix"
+
+
+@pytest.mark.parametrize("killed", [True], indirect=True)
+def test_a_run_that_is_killed_while_it_takes_back(tree: Path, killed: Killed) -> None:
+    outcomes = set()
+    for moment in range(100):
+        if not killed(moment):
+            break
+        put(tree, {"m3.py": b"old\n"})
+        ended = [(Path(one.real).name, one.how) for left in left_behind([str(tree)]) for one in recovered(left)]
+        after = contents(tree)
+        assert after.keys() == OLD.keys(), "nothing lies beside them"
+        assert len({after[name] for name in ("m1.py", "m2.py", "m3.py")}) == 1
+        outcomes |= {how for _, how in ended}
+    assert contents(tree) == {**OLD, "m0.py": b"new\n", "m3.py": b"mine\n"}
+    assert outcomes == {"fixed", "put back"}
 
 
 def half(tree: Path, killed: Killed) -> None:
@@ -113,8 +142,8 @@ def test_what_somebody_has_changed_since_stays(name: str, told: list[str], tree:
     half(tree, killed)
     put(tree, {name: b"mine\n"})
     before = {name: contents(tree)[name] for name in OLD}
-    ((done, lost),) = [recovered(left) for left in left_behind([str(tree)])]
-    assert (done, [Path(real).name for real in lost]) == ([], told)
+    ended = [(Path(one.real).name, one.how) for left in left_behind([str(tree)]) for one in recovered(left)]
+    assert ended == [(name, "lost") for name in told]
     assert contents(tree) == before
 
 

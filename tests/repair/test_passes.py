@@ -15,6 +15,7 @@ from bwlint.fix import Job
 from bwlint.model.findings import Edit, Fix, NoFix, Proof, Region
 from bwlint.repair import passes
 from bwlint.repair.passes import MOST_PASSES, Repaired, repaired
+from bwlint.repair.summary import not_fixed
 from bwlint.run.request import CheckRequest
 from bwlint.sources.read import SourceText
 
@@ -214,7 +215,9 @@ def test_a_file_outside_the_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     fixed_by(monkeypatch, lambda job: [*widened(job), (str(path), 0, 0, "# too\n")])
     with repairing(tmp_path / "tree") as found:
         assert found.changed == ()
-        assert reasons(found) == ["an edit lies outside the given paths"]
+        ((_, reason),) = not_fixed(found)
+        assert reason.startswith("it changes ")
+        assert reason.endswith(f"{path.name} too, which is not among the given paths")
 
 
 def test_a_fix_in_two_files_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

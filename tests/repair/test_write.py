@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from processes import SECONDS, begun, line
 
 from bwlint.repair import write as writing
-from bwlint.repair.write import NotWritten, Replacement, write
+from bwlint.repair.journal import left_behind
+from bwlint.repair.write import NotWritten, Replacement, recovered, write
+from bwlint.sources import held
 
 
 def one(path: Path, after: bytes = b"new", before: bytes | None = None) -> Replacement:
@@ -111,15 +115,108 @@ def test_a_file_that_changes_while_the_new_one_is_prepared(tmp_path: Path, monke
     path, other = files(tmp_path, "m.py", "other.py")
     stage = writing._stage
 
-    def slow(item: Replacement, temporary: str) -> None:
-        stage(item, temporary)
+    def slow(item: Replacement, temporary: str) -> int:
+        made = stage(item, temporary)
         path.write_bytes(b"meanwhile")
+        return made
 
     monkeypatch.setattr(writing, "_stage", slow)
     assert {problem.failed for problem in write([[one(other), one(path)]])} == {False}
     monkeypatch.undo()
     assert (path.read_bytes(), other.read_bytes()) == (b"meanwhile", b"old")
     assert sorted(tmp_path.iterdir()) == [path, other]
+
+
+def test_what_somebody_else_has_written_is_not_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same text, at the same moment: two runs of bwlint on one tree, one of which knows no locks."""
+    paths = files(tmp_path, "a.py", "b.py", "c.py")
+    stage = writing._stage
+
+    def slow(item: Replacement, temporary: str) -> int:
+        made = stage(item, temporary)
+        other = tmp_path / "theirs"
+        other.write_bytes(b"new")
+        other.replace(paths[0])
+        return made
+
+    monkeypatch.setattr(writing, "_stage", slow)
+    assert {problem.reason for problem in write([[one(path) for path in paths]])} == {
+        "changed since it was read",
+        "a fix changes it together with a file that was not written",
+    }
+    assert [path.read_bytes() for path in paths] == [b"new", b"old", b"old"]
+
+
+SLOW = """
+import os, sys
+from bwlint.repair.write import Replacement, write
+replaced = os.replace
+
+
+def slow(source, target):
+    replaced(source, target)
+    print(target, flush=True)
+    sys.stdin.readline()
+
+
+os.replace = slow
+print(write([[Replacement(path, b"old", b"new") for path in sys.argv[1:]]]), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks")
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_two_runs_at_once(is_killed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second waits for the first, and then claims nothing that it did not do."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "tree").mkdir()
+    paths = files(tmp_path / "tree", "a.py", "b.py", "c.py")
+    with begun(SLOW, *map(str, paths)) as first, ThreadPoolExecutor() as pool:
+        line(first)
+        second = pool.submit(write, [[one(path, b"new", b"old") for path in paths]])
+        time.sleep(0.2)
+        assert not second.done()
+        if is_killed:
+            first.kill()
+        else:
+            assert first.communicate(b"\n\n\n", timeout=SECONDS)[0].endswith(b"\n[]\n")
+        reasons = {problem.reason for problem in second.result(timeout=SECONDS)}
+    assert "changed since it was read" in reasons
+    ended = [found.how for left in left_behind([str(tmp_path)]) for found in recovered(left)]
+    assert ended == ["fixed"] * (2 * is_killed)
+    assert [path.read_bytes() for path in paths] == [b"new"] * 3
+    assert sorted((tmp_path / "tree").iterdir()) == paths
+    assert not list((tmp_path / "state").rglob("*.fix"))
+
+
+def test_a_run_that_has_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (path,) = files(tmp_path, "m.py")
+    monkeypatch.setattr(held, "_PATIENCE", 0)
+    with held.alone_in([str(tmp_path)]):
+        (problem,) = write([[one(path)]])
+    assert problem.reason == "cannot be written: another run does not come to an end there"
+    assert path.read_bytes() == b"old"
+
+
+def test_what_cannot_be_put_back_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = files(tmp_path, "a.py", "b.py")
+    replace, failing = os.replace, [False]
+
+    def full(source: str, target: str) -> None:
+        failing[0] = failing[0] or target == str(second)
+        if failing[0]:
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(os, "replace", full)
+    told = {Path(problem.real).name: problem.reason for problem in write([[one(first), one(second)]])}
+    assert told["a.py"] == "replaced, and cannot be put back: run bwlint again"
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert {found.how for left in left_behind([str(tmp_path)]) for found in recovered(left)} == {"fixed"}
+    assert (first.read_bytes(), second.read_bytes()) == (b"new", b"new")
+    assert sorted(tmp_path.glob("*.*")) == [first, second]
 
 
 def test_what_the_system_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

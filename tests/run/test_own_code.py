@@ -84,6 +84,12 @@ def run(x):
     return x
 """
 )
+LISTED = b"""\
+cmake_minimum_required(VERSION 3.20)
+project(x LANGUAGES CXX CUDA)
+set(CMAKE_CUDA_ARCHITECTURES 86-real)
+add_library(x SHARED x.cu)
+"""
 FLAGS = b"""\
 from setuptools import setup
 from torch.utils.cpp_extension import CUDAExtension
@@ -148,6 +154,9 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
             [("out", "x/a.py:4")],
         ),
         ({**ALL, "x/tests/test_a.py": REFUSED}, "runs on 12.0 and 12.1", []),
+        # What others made and a package carries; a build that nobody runs.
+        ({**ALL, "x/3rdparty/y/a.py": REFUSED}, "runs on 12.0 and 12.1", []),
+        ({**ALL, "x/y/CMakeLists.txt": LISTED.replace(b"86", b"90a")}, "runs on 12.0 and 12.1", []),
         ({**ALL, "x/a.py": REFUSED.replace(b"(9, 0)", b"(12, 1)")}, "runs on 12.0 and 12.1", []),
         ({**ALL, "x/a.py": REFUSED.replace(b"> (9, 0)", b"< (9, 0)")}, "runs on 12.0 and 12.1", []),
     ],
@@ -169,7 +178,20 @@ def test_wheels(tmp_path: Path, files: dict[str, bytes], answer: str, own: list[
         ),
         (
             {"setup.py": FLAGS.replace(b"code=sm_90", b"code=compute_90"), "x.cu": b""},
-            "a source distribution: it is built on your machine; its sources have device code (1 file of CUDA C++)",
+            "a source distribution: it is built on your machine; its sources have device code (1 file of CUDA C++);"
+            " its own build makes code that 12.0 and 12.1 can load (setup.py)",
+            [("made", "setup.py:5")],
+        ),
+        (
+            {"setup.py": FLAGS.replace(b"90", b"120"), "x.cu": b"__global__ void k() {}\n"},
+            "a source distribution: it is built on your machine; its sources have device code (1 file of CUDA C++);"
+            " its own build makes code that 12.0 and 12.1 can load (CUDAExtension)",
+            [("made", "setup.py:5")],
+        ),
+        # Python beside the sources of a library that only lends headers is not installed.
+        (
+            {"setup.py": b"from setuptools import setup\nsetup()\n", "csrc/y/python/y/a.py": REFUSED},
+            "a source distribution: it is built on your machine; no device code in its sources",
             [],
         ),
         # What is built by a setup of its own is another package.

@@ -152,7 +152,7 @@ def test_known_ids_lead_to_codes() -> None:
         ("sources = [", "origins = ["),
         ("silent = [", "quiet = ["),
         ('evidence = ["assembled"', 'evidence = ["dreamt"'),
-        ('fix = "unsafe', 'fix = "maybe'),
+        ('fix = """\nsafe', 'fix = """\nmaybe'),
         ('    "a bare lower bound', '    "",\n    "a bare lower bound'),
     ],
 )

@@ -24,11 +24,16 @@ ALL, PARTIAL = "all", "partial"
 NO_KERNELS = "no kernels"
 """The generation of a container without a kernel, which no chip can lack: none that is told."""
 
+_CUBINS, _NO_PTX = "cubins for ", ", no PTX"
+"""How a reason begins and ends where a container has cubins alone."""
+
 NO_LINES = "its kernels have no lines"
 """In what is said of a cubin whose line table cannot be read, which decides nothing."""
 
 _BEGINNING = re.compile(r"^[A-Za-z]*")
 _NUMBERS = re.compile(r"(?<=\.so)(?:\.\d+)+$")
+# One of several libraries that are picked by the release of CUDA: libx_cuda121.so, x-cu118.so.
+_BY_CUDA = re.compile(r"(?<![a-z0-9])cu(?:da)?[_-]?(\d\d)(\d)(?!\d)")
 _X86 = frozenset({"x86_64", "i386"})
 
 
@@ -125,8 +130,14 @@ def reasons(libraries: Iterable[DeviceLibrary], chip: str) -> Counter[str]:
 
 
 def main_reason(libraries: Iterable[DeviceLibrary], chip: str) -> str:
-    """The reason that is true of most of those containers."""
-    return next((reason for reason, _ in reasons(libraries, chip).most_common(1)), "no image")
+    """The reason that is true of most of those containers; where all have cubins alone, the targets of all."""
+    libraries = tuple(libraries)
+    found = reasons(libraries, chip)
+    if len(found) > 1 and all(reason.startswith(_CUBINS) and reason.endswith(_NO_PTX) for reason in found):
+        units = (unit for library in libraries for unit in library.units if unit.verdicts[chip].way == NONE)
+        images = {(image.number, image.suffix) for unit in units for image in unit.container.images}
+        return f"{_CUBINS}{', '.join(f'sm_{number}{suffix}' for number, suffix in sorted(images))}{_NO_PTX}"
+    return next((reason for reason, _ in found.most_common(1)), "no image")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +185,11 @@ class Assembler:
 class OwnPlace:
     """A place in a package's own Python or build files, and what it does with the chips; `says` is how, in a phrase.
 
-    out: keeps them out and lets older ones in. build: builds nothing for them. in: lets them in to a `library` that has
-    nothing for them.
+    out: keeps them out and lets older ones in. build: builds nothing for them. made: builds what they load. in: lets
+    them in to a `library` that has nothing for them.
     """
 
-    does: Literal["out", "build", "in"]
+    does: Literal["out", "build", "made", "in"]
     chips: tuple[str, ...]
     path: str
     line: int
@@ -194,7 +205,9 @@ class Shipment:
     `name` is what was asked for, `tag` a wheel's platform tag ("" for others). `missing` says why there is
     nothing to look at ("no wheel for aarch64"). `others` counts binaries without device code, `unread` are those of
     which nobody knows, as they could not be read, `compiles` what speaks for code that is compiled where it runs.
-    `requires` are names and ranges of what it needs, `instead` is what is to be said of one that holds nothing.
+    `requires` are names and ranges of what it needs, `instead` is what is to be said of one that holds nothing. `built`
+    says that these are sources, and how they are installed; `bound_to` are packages of which a library needs a release
+    before the first with code for newer chips.
     """
 
     name: str
@@ -212,12 +225,26 @@ class Shipment:
     elsewhere: tuple[str, ...] = ()
     instead: str = ""
     requires: tuple[tuple[str, str], ...] = ()
+    bound_to: tuple[str, ...] = ()
 
     @property
     def compilers(self) -> tuple[Assembler, ...]:
         """The newest compiler of each name: an older ptxas beside a newer one is for older chips."""
         by_release = sorted(self.assemblers, key=lambda one: one.release)
         return tuple({_BEGINNING.findall(one.file)[0]: one for one in by_release}.values())
+
+    @property
+    def by_cuda(self) -> tuple[tuple[Version, DeviceLibrary], ...]:
+        """The libraries whose names hold a release of CUDA: one of them is picked."""
+        named = ((_BY_CUDA.search(PurePosixPath(library.path).name), library) for library in self.libraries)
+        return tuple(((int(name[1]), int(name[2])), library) for name, library in named if name)
+
+    def spare(self, chip: str) -> tuple[DeviceLibrary, ...]:
+        """Libraries for other releases of CUDA, beside one that runs on the chip without JIT."""
+        picked = [library for _, library in self.by_cuda]
+        if not any(library.tallies[chip].native + library.tallies[chip].family for library in picked):
+            return ()
+        return tuple(one for one in picked if not one.tallies[chip].native + one.tallies[chip].family)
 
     def unknown(self, asked: ChipSet) -> ChipSet:
         """Those of the judged chips that none of its compilers knows; none where it has no compiler."""

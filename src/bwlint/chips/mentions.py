@@ -20,11 +20,12 @@ _TOKEN = re.compile(
     rf"(?<![A-Za-z0-9_]){IN_WORDS}(?P<sm>{NUMBER}|\d{{1,2}}\.?x|\d{{1,2}}\.\d)(?P<suffix>[afx]?)(?![0-9])"
     r"|(?<![A-Za-z])(?:capabilit(?:y|ies)|cc|sm|compute(?=[^\w]{0,5}\d{1,2}\.\d))\s{0,3}"
     rf"(?:(?:of|is|version|must be|should be)\s{{1,3}})?(?P<bound>{_BOUND})?\s{{0,3}}"
-    r"\(?(?P<major>\d{1,3})(?!\d)(?:[.,]\s?(?P<minor>\d)(?!\d)|\.?x)?\)?"
+    r"\(?(?P<major>\d{1,3})(?!\d)(?:[.,]\s?(?P<minor>\d)(?!\d)|\.?x|[af]\b)?\)?"
     r"|(?<![\w.])(?P<bare>1[012]|[789])\.(?P<tenth>[\dx])(?!\w|\.\d)",
     re.I,
 )
 _LIST = re.compile(rf"/({NUMBER}){SUFFIX}(?![0-9])")
+_BOUND_WORDS = re.compile(rf"{_BOUND}\s*", re.I)
 _RELEASED = re.compile(rf"{said('released')}\s{{0,3}}(?:{_BOUND})?\s{{0,3}}v?$", re.I)
 _FLOOR_BEFORE = re.compile(rf"{_LEAST}\s{{0,3}}(?:(?:required|supported)\s)?(?:(?:cuda\s)?compute\s)?$", re.I)
 _TOO_OLD = re.compile(rf"{said('older')}\s{{0,3}}$", re.I)
@@ -32,7 +33,7 @@ _STRICT = re.compile(r"<\s{0,3}$")
 _CEILING_BEFORE = re.compile(rf"{_MOST}\s{{0,3}}$", re.I)
 _PLUS = r"(?:(?<!\s)\+(?!\w)|(?<=\s)\+(?!\s{0,9}[\w\[(]))"
 """What joins two things is no bound: "SM90 + bf16"."""
-_FLOOR_BEHIND = re.compile(rf"{_ASIDE}{_NOUN}(?:\s{{0,3}}(?:{_PLUS}|<=?|≤)|,?\s{{0,3}}{_NEWER})", re.I)
+_FLOOR_BEHIND = re.compile(rf"{_ASIDE}{_NOUN}(?P<open>\s{{0,3}}(?:{_PLUS}|<=?|≤)|,?\s{{0,3}}{_NEWER})", re.I)
 _CEILING_BEHIND = re.compile(rf"{_ASIDE}{_NOUN}(?:\s{{0,3}}(?:>=?|≥)|,?\s{{0,3}}{said('or-older')})", re.I)
 _RANGE = re.compile(rf"{_ASIDE}\s{{0,3}}{said('range')}\s{{0,3}}(?:(?:compute )?capability\s)?", re.I)
 _BETWEEN = re.compile(r"\bbetween\s{1,3}(?:(?:compute )?capability\s)?$", re.I)
@@ -105,6 +106,33 @@ def mentioned(text: str) -> Mention:
     return Mention(named, exact, open_ended, any(_ALIKE.match(text, token.end) for token in tokens))
 
 
+@dataclass(frozen=True, slots=True)
+class OpenEnd:
+    """Where a text means every chip from one on: the words that say "and newer", and the number of the one."""
+
+    chips: ChipSet
+    bounds: tuple[tuple[int, int], ...]
+    number: tuple[int, int]
+    prefix: str
+    """What stands in front of the number in the name of a target; "" where a capability is named."""
+
+
+def open_ends(text: str) -> Iterator[OpenEnd]:
+    for token in _tokens(text):
+        match = _TOKEN.match(text, token.start)
+        if token.floor is None or token.too_old or match is None or (match["suffix"] or "").strip("xX"):
+            continue
+        first = next(name for name in ("sm", "major", "bare") if match[name])
+        before = _FLOOR_BEFORE.search(text, max(0, token.start - _REACH), token.start)
+        behind = _FLOOR_BEHIND.match(text, token.end)
+        inside = _BOUND_WORDS.search(text, token.start, match.end(first)) if match["bound"] else None
+        found = (before and before.span(), inside and inside.span(), behind and behind.span("open"))
+        number = match.start(first), token.end - text[: token.end].endswith(")")
+        yield OpenEnd(
+            token.floor, tuple(filter(None, found)), number, text[token.start : number[0]] if match["sm"] else ""
+        )
+
+
 def shared_memory(text: str) -> Iterator[tuple[str, int, ChipSet]]:
     """What a text gives as the shared memory of chips: its words ("SM120 with 100 KB"), the KiB, the chips."""
     for size in SIZE.finditer(text) if _SHARED.search(text) else ():
@@ -145,7 +173,7 @@ def _tokens(text: str) -> Iterator[_ChipToken]:
         if not chips or (match["bare"] and _RELEASED.search(before)):
             continue
         end = match.end()
-        while match["sm"] and (extra := _LIST.match(text, end)):
+        while not match["bare"] and (extra := _LIST.match(text, end)):
             more, single = _chips(extra[1], "")
             chips, exact, end = chips | more, exact | single, extra.end()
         too_old = _TOO_OLD.search(before) is not None

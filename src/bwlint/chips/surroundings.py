@@ -53,19 +53,32 @@ def packages() -> dict[str, PackageFloor]:
 
 @dataclass(frozen=True, slots=True)
 class ShippedCode:
-    """Releases of a package from `first` on have what runs on `chips`, or makes code for them, or calls it."""
+    """Releases of a package from `first` on have what runs on `chips`, or makes code for them, or calls it.
+
+    `index` is the first of them on PyPI, `older` a symbol that only earlier ones have ("" where none is known).
+    """
 
     name: str
     chips: tuple[str, ...]
     first: str
     what: str
-    called: bool = False
+    called: bool
+    index: str
+    older: str
 
 
 @cache
 def shipped() -> tuple[ShippedCode, ...]:
     rows = table("toolkits")["shipped"]
     return tuple(
-        ShippedCode(row["name"], tuple(row["chips"]), row["first"], row["what"], row.get("called", False))
+        ShippedCode(
+            name=row["name"],
+            chips=tuple(row["chips"]),
+            first=row["first"],
+            what=row["what"],
+            called=row.get("called", False),
+            index=row.get("index", row["first"]),
+            older=row.get("older", ""),
+        )
         for row in rows
     )

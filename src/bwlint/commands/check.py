@@ -168,11 +168,15 @@ def _recover(request: CheckRequest) -> None:
         from bwlint.model.escape import visible
         from bwlint.repair.write import recovered
 
-        done, lost = recovered(left)
-        for real in done:
-            say(f"bwlint: {visible(real)}: fixed now, with others of a fix that an earlier run was killed in\n")
-        for real in lost:
-            say(f"bwlint: warning: {visible(real)}: not fixed as others are, by a run that was killed; changed since\n")
+        for ended in recovered(left):
+            say(f"bwlint: {_ENDED[ended.how].format(visible(ended.real))}\n")
+
+
+_ENDED = {
+    "fixed": "{}: fixed now, with others of a fix that an earlier run was killed in",
+    "put back": "{}: as it was again, like others of a fix that an earlier run took back when it was killed",
+    "lost": "warning: {}: not fixed as others are, by a run that was killed; changed since",
+}
 
 
 def _request(options: dict[str, Any]) -> CheckRequest:
@@ -191,6 +195,7 @@ def _request(options: dict[str, Any]) -> CheckRequest:
         jobs=options["jobs"],
         stdin=data,
         fixes=options["fix"] or options["show_diff"] or any(form in _WITH_FIXES for form, _ in options["reports"]),
+        ways=options["interactive"],
         offers=any(form in _FOR_PEOPLE for form, _ in options["reports"]),
         link_budget=options["link_budget"],
         config=options["config"],
@@ -230,7 +235,8 @@ def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) 
     decide = Dialog(_answer, say).decide if options["interactive"] else everything
     with put_right(), progress() as advance:
         shown = quiet if options["interactive"] else advance
-        return repaired(request, stack, shown, unsafe=options["unsafe_fixes"], decide=decide)
+        unsafe = options["unsafe_fixes"] or options["interactive"]  # whoever is asked sees what it does
+        return repaired(request, stack, shown, unsafe=unsafe, decide=decide)
 
 
 def _answer(question: str) -> str:

@@ -21,7 +21,7 @@ from bwlint.judging.family_evidence import exact_target
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
-from bwlint.model.findings import Applicability, Fix, NoFix
+from bwlint.model.findings import Applicability, Edit, Fix, NoFix
 from bwlint.world.gates import Judged
 
 __all__ = ["Job", "propose"]
@@ -32,7 +32,8 @@ class Job:
     """One finding that is to be mended.
 
     `judged` is the gate of the finding where it is one of the running program, `root` the folder that the imports of
-    the file start from, `source` the text that `draft.module` was read from.
+    the file start from, `source` the text that `draft.module` was read from. `known` are the edits of a build in
+    whose place others are asked for.
     """
 
     context: Context
@@ -41,6 +42,7 @@ class Job:
     judged: Judged | None
     root: str
     source: str
+    known: frozenset[Edit] = frozenset()
 
     @property
     def module(self) -> Module:
@@ -84,7 +86,11 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("text", ""): "text",
     ("size", ""): "size",
     ("space", ""): "space",
+    ("release", ""): "release",
     ("wrapper", "cuda"): "cuda.wrapper",
+    ("status", "cuda"): "cuda.status",
+    ("macros", "cuda"): "cuda.macros",
+    ("answer", "cuda"): "cuda.answers",
 }
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""
 
@@ -95,18 +101,31 @@ def propose(job: Job) -> Fix | NoFix:
     if proved[path] > MOST_PROVED:
         return NoFix("there is more in the file than can be proved at a time: mend what has a fix, and ask again")
     proved[path] += len(job.source)
-    if job.remedy.at is not None and job.remedy.how in ("test", "admit"):  # another arm of the chain
-        job = replace(job, judged=next((one for one in job.context.beside(job.module) if one.at == job.at), None))
+    arm = next((one for one in job.context.beside(job.module) if one.at == job.remedy.at), None)
+    if arm is not None and job.remedy.how in ("test", "admit"):  # another one of the chain
+        job = replace(job, judged=arm, remedy=replace(job.remedy, at=None))
     fix = mended(job)
     if isinstance(fix, Fix) and fix.kind == "admit":
-        from bwlint.fix.opened import whole
+        from bwlint.fix.opened import with_parts
 
-        fix = whole(job, fix)
-    if isinstance(fix, NoFix) or fix.applicability == "unsafe":
+        fix = with_parts(job, fix)
+    if isinstance(fix, NoFix):
         return fix
-    from bwlint.fix.safety import settled
+    from bwlint.fix.laid_out import laid_out
+    from bwlint.fix.safety import another, settled
+    from bwlint.fix.together import gathered
 
-    return settled(job, fix)
+    if fix.applicability == "unsafe":
+        whole = gathered(job, fix) if job.remedy.how == "guard" else fix
+        fault = another(job, whole) if isinstance(whole, Fix) and whole.kind == "bound" else None
+        return NoFix(fault) if fault is not None else whole if isinstance(whole, NoFix) else laid_out(whole)
+    safe, named = settled(job, fix), job.remedy.named
+    if safe.applicability == "safe" or not named or named == job.remedy.chips:
+        return laid_out(safe)
+    alone = replace(job, remedy=replace(job.remedy, chips=named))
+    fix = mended(alone)
+    fix = fix if isinstance(fix, NoFix) else settled(alone, fix)
+    return laid_out(safe if isinstance(fix, NoFix) or fix.applicability == "unsafe" else fix)
 
 
 def mended(job: Job) -> Fix | NoFix:

@@ -37,7 +37,7 @@ def stale(module: Module, source: str, gate: Gate, refusal: Side, held: ChipSet,
     """The words beside a gate that name some of `held` and none of `missing`. `refusal` is the side to be left."""
     if not held | missing <= NAMED_BY_PARTS:
         return []  # of the others, the number of the first is the name of all
-    found = (*_literals(source, refusal), *_comments(module, source, gate), *_sentences(module, source, gate))
+    found = (*_literals(source, refusal), *comments(module, source, gate), *_sentences(module, source, gate))
     return [one for one in found if _names_one(source[one.start : one.end], held, missing)]
 
 
@@ -65,7 +65,7 @@ def _literals(source: str, refusal: Side) -> Iterator[NearbyWords]:
         yield NearbyWords(*text.bounds(text.region(*prose.at)), prose.at)
 
 
-def _comments(module: Module, source: str, gate: Gate) -> Iterator[NearbyWords]:
+def comments(module: Module, source: str, gate: Gate) -> Iterator[NearbyWords]:
     """The comments on the lines of a gate, and those that stand alone right above it."""
     text = SourceText(source)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bwlint.chips import Chip, ChipSet, spelling, words
+from bwlint.chips import Chip, ChipSet, Target, spelling, words
 from bwlint.fix.change import WantedChange
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate
@@ -38,6 +38,12 @@ def said_exactly(said: str, change: WantedChange) -> NoFix | None:
 def said_to_fail(said: str, chips: ChipSet) -> bool:
     """Whether a text says that one of some chips was tried: "fails to build on sm_120a"."""
     return any(_beside(_FAILS, _names(chip)).search(said) for chip in chips)
+
+
+def said_not_to_be(source: str, target: Target) -> bool:
+    """Whether comments of a file speak against a target: "not a family-conditional sm_120f fallback"."""
+    said = " ".join(line.partition("#")[2].strip(" #:") for line in source.splitlines() if "#" in line)
+    return re.search(rf"(?:{_DENIED})[^.;]{{0,40}}(?<![0-9]){target.number}{target.suffix}\b", said, re.I) is not None
 
 
 def comments(source: str, span: Span) -> str:

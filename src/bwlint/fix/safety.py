@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from bwlint.chips import group
+from bwlint.chips import ChipSet, chip_of_number, group
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.spelling import spelled
 from bwlint.chips.wording import plain
 from bwlint.chips.words import said
 from bwlint.fix import Job
@@ -18,16 +20,19 @@ from bwlint.fix.buildfiles.consumers import unaware
 from bwlint.fix.edited import MOST_KEPT
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python import origin
-from bwlint.fix.python.proof import reached
+from bwlint.fix.python.askers import unproved
+from bwlint.fix.python.proof import reached, written
 from bwlint.fix.together import changed, together
 from bwlint.judging.behind import kept_away, kept_out, tested
 from bwlint.judging.context import Context, instead
-from bwlint.judging.drafts import Draft
+from bwlint.judging.drafts import Draft, Remedy
 from bwlint.judging.guards import guards_of
+from bwlint.model.expr import walk
 from bwlint.model.facts import Module
-from bwlint.model.findings import SEVERITIES, Fix, NoFix, Severity
+from bwlint.model.findings import SEVERITIES, Fix, NoFix
 from bwlint.readers import ReadError
 from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.rules.family_split import guard as family_split
 from bwlint.world.gates import Judged
 
 _REASON = re.compile(rf"\b(?:{said('on-purpose', 'tried', 'untried')})\b", re.I)
@@ -37,7 +42,7 @@ _PLACE = re.compile(r"\bline \d+|:\d+\b")
 
 def settled(job: Job, fix: Fix) -> Fix:
     """A fix that is called safe, with those that belong to it; unsafe where something speaks against one of them."""
-    if job.judged is not None and job.remedy.how == "test":
+    if job.judged is not None and job.remedy.how == "test" and fix.kind != "bound":
         job = replace(job, judged=origin(job, job.judged))
     if (doubt := _guessed(job)) is not None:
         return _unsafe(fix, doubt)
@@ -47,7 +52,7 @@ def settled(job: Job, fix: Fix) -> Fix:
     edits = tuple(dict.fromkeys(edit for _, part in parts for edit in part.edits))
     fix = replace(fix, edits=edits)
     doubts = (check(each, replace(part, edits=edits)) for each, part in parts for check in _CHECKS)
-    doubt = next(filter(None, doubts), None)
+    doubt = next(filter(None, doubts), None) or _untried(parts)
     return fix if doubt is None else _unsafe(fix, doubt)
 
 
@@ -63,7 +68,20 @@ def _guessed(job: Job) -> str | None:
         parts = {node.args[1] for node in reached(job.judged.gate.test, job.module) if node.op == "attr"}
         if parts & {"major", "minor"}:
             return None  # its type says what it is
+    if _says_what_it_is(job.judged):
+        return None
     return "what is asked is called like a capability, and nothing here sets it to one"
+
+
+def _says_what_it_is(judged: Judged) -> bool:
+    """Whether what stands beside a value tells that it is a part: `"sm_120"`, or a list of the numbers of several."""
+    gate = judged.gate
+    test = next((node for node in walk(gate.test) if node.at is not None and node.at == gate.leaf), gate.test)
+    literals = [node.args[0] for node in walk(test) if node.op == "const"]
+    if literals and all(isinstance(one, str) for one in literals):
+        return all((name := spelled(one)) is not None and name.prefix for one in literals)
+    chips = [chip_of_number(one) for one in literals if type(one) is int]
+    return None not in chips and len({chip.major for chip in chips if chip}) > 1 and len(chips) == len(literals)
 
 
 def _meant(job: Job, fix: Fix) -> str | None:
@@ -89,12 +107,36 @@ def _behind(job: Job, fix: Fix) -> str | None:
     if judged is None or parts is None:
         return None
     held, missing = parts
+    if (own := job.remedy.at) is not None:  # what is kept apart from the rest gets what it got
+        rest = tuple(use for use in judged.gate.yes.uses if use.at != own)
+        judged = replace(judged, gate=replace(judged.gate, yes=replace(judged.gate.yes, uses=rest)))
     stopped = kept_out(job.context, judged, held, missing)
     if stopped is not None:
         return stopped
-    if not judged.in_test:
-        return kept_away(job.context, judged, held, missing)
-    return None if tested(job.context, judged, missing) else "nothing that the test calls says that it is for both"
+    return None if judged.in_test else kept_away(job.context, judged, held, missing)
+
+
+def _untried(parts: Sequence[tuple[Job, Fix]]) -> str | None:
+    """Neither what a test calls nor the reason of a skip says that it is for the other twin."""
+    opened = [
+        (job.context, job.judged, *moved)
+        for job, fix in parts
+        if job.judged is not None and job.judged.in_test and (moved := changed(job, fix)) is not None
+    ]
+    for context, judged, held, missing in opened:
+        reasons = [mentioned(prose.text) for prose in judged.other.texts]
+        named = any(missing <= said.named and not said.exact & held for said in reasons)
+        if named or tested(context, judged, missing):
+            return None
+    return "nothing that the test calls says that it is for both" if opened else None
+
+
+def _loses(job: Job, fix: Fix) -> str | None:
+    """Somebody else is kept out by a bound, or more is than what fails."""
+    if job.judged is None or fix.kind != "bound" or job.module.language != "python":
+        return None
+    before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
+    return unproved(job, job.judged, origin(job, job.judged), before - after | after - before)
 
 
 def _headers(job: Job, fix: Fix) -> str | None:
@@ -103,10 +145,14 @@ def _headers(job: Job, fix: Fix) -> str | None:
         return None
     edited = {edit.path for edit in fix.edits}
     for header in job.context.tree.headers.included(job.module):
-        parted = [one for one in guards_of(job.context.tree, header) if one.chips & _TWINS and _TWINS & one.refused]
+        guards = job.context.guards.setdefault(header.path, guards_of(job.context.tree, header))
+        parted = [one for one in guards if one.chips & _TWINS and _TWINS & one.refused]
         named = {(one.chips & _TWINS).names for one in parted}
-        if len(named) == 1 and header.path not in edited:
-            return f"{PurePath(header.path).name}:{parted[0].guard.at[0]} tells the twins apart, too"
+        if len(named) != 1 or header.path in edited:
+            continue
+        told = next((one for one in parted if any(family_split.check_guard(job.context, one))), None)
+        if told is not None:  # the others ask for a macro that is told where it is defined, or are served otherwise
+            return f"{PurePath(header.path).name}:{told.guard.at[0]} tells the twins apart, too"
     return None
 
 
@@ -123,26 +169,32 @@ def _words(job: Job, fix: Fix) -> str | None:
     return None
 
 
-def _again(job: Job, fix: Fix, severity: Severity | None = None) -> str | None:
-    """The finding is still there, or another one no less severe is, when the edited file is judged."""
+def another(job: Job, fix: Fix) -> str | None:
+    """What there is to find in the file as a fix leaves it: the finding itself, or one that was not there."""
     module, context = job.module, job.context
     embedded = module.path.endswith(".py") != (module.language == "python")
     # what stands in other files was judged by its own proof
-    others = job.remedy.how in ("carry", "wrapper") or job.remedy.home is not None
+    others = job.remedy.how in ("carry", "wrapper", "macros") or job.remedy.home is not None
     if others or module.path not in context.judged or embedded:
         return None
-    text = apply(job.source, (edit for edit in fix.edits if edit.path == module.path))
+    edits = [edit for edit in fix.edits if edit.path == module.path]
+    text = apply(job.source, edits)
     try:
         edited = edited_module(module, text)
     except ReadError as error:
         return f"the edited file does not parse: {error}"
-    least = SEVERITIES.index(severity or job.draft.severity)
+    if fix.kind == "bound" and text.count("\n") != job.source.count("\n"):
+        return None  # rules look into the file on the disk, where other lines stand
     before = Counter(map(_key, _said(context, module, is_edited=False)))
-    drafts = (one for one in _said(context, edited, is_edited=True) if SEVERITIES.index(one.severity) >= least)
-    # what else there is to say of a guard was there before, behind the graver fault; the needs are those of yesterday
-    opened = _opened(job, fix)
-    after = Counter(_key(one) for one in drafts if one.rule == job.draft.rule or not _is_guard(job, one))
-    after = Counter({key: count for key, count in after.items() if not any(f"`{name}`" in key[2] for name in opened)})
+    lines = written(edits)
+    told = (one for one in _said(context, edited, is_edited=True) if _weighs(job, fix, one, lines))
+    if fix.kind == "admit":  # what knew the edited functions as closed says so still
+        gates = [one.gate for one in context.beside(module)]
+        inside = [gate for gate in gates if any(gate.at[0] <= edit.region.line <= gate.at[2] for edit in edits)]
+        opened = {f"`{gate.qualname.rpartition('.')[2]}`" for gate in inside}
+        told = (one for one in told if not any(name in one.message for name in opened))
+    # what else there is to say of a guard or a comparison was there before, behind the graver fault
+    after = Counter(_key(one) for one in told if one.rule == job.draft.rule or not _stood_behind(job, fix, one))
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
         return "the finding would still be there"
     new = next(iter(after - before), None)
@@ -150,17 +202,15 @@ def _again(job: Job, fix: Fix, severity: Severity | None = None) -> str | None:
     return None if new is None or same else f"the edited file would have another finding: {new[2]}"
 
 
-def new_finding(job: Job, fix: Fix) -> str | None:
-    """What else would be found in the edited file, notes too, or the same again."""
-    return _again(job, fix, "note")
-
-
-def _opened(job: Job, fix: Fix) -> set[str]:
-    """The functions in which an edit lets chips in: what knew them as closed says so still."""
-    lines = [edit.region.line for edit in fix.edits if edit.path == job.module.path and fix.kind == "admit"]
-    gates = (one.gate for one in job.context.beside(job.module))
-    held = (gate for gate in gates if any(gate.at.line <= line <= gate.at.end_line for line in lines))
-    return {gate.qualname.rpartition(".")[2] for gate in held}
+def _weighs(job: Job, fix: Fix, new: Draft, lines: Sequence[tuple[int, int]]) -> bool:
+    """Whether a finding after a fix that edits these lines speaks against it: it is no less severe than the one before,
+    stands elsewhere, or is what chips come to that are let in, or sent another way.
+    """
+    if fix.kind == "admit" or SEVERITIES.index(new.severity) >= SEVERITIES.index(job.draft.severity):
+        return True
+    if fix.kind == "bound":
+        return not (isinstance(new.remedy, Remedy) and new.remedy.how == "text")
+    return not any(new.at[0] <= last and first <= new.at[2] for first, last in lines)
 
 
 def _said(context: Context, module: Module, *, is_edited: bool) -> tuple[Draft, ...]:
@@ -175,8 +225,8 @@ def _said(context: Context, module: Module, *, is_edited: bool) -> tuple[Draft, 
     return known[1]
 
 
-def _is_guard(job: Job, draft: Draft) -> bool:
-    return job.remedy.how == "guard" and draft.at[0] == job.draft.at[0]
+def _stood_behind(job: Job, fix: Fix, draft: Draft) -> bool:
+    return (job.remedy.how == "guard" or fix.kind == "type") and draft.at[0] == job.draft.at[0]
 
 
 def _key(draft: Draft) -> tuple[str, str, str]:
@@ -217,8 +267,9 @@ _CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (
     _meant,
     _moves_others,
     _behind,
+    _loses,
     _headers,
     unaware,
     _words,
-    _again,
+    another,
 )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bwlint.chips import Chip, ChipSet, group, words
-from bwlint.chips.mentions import SIZE, mentioned
+from bwlint.chips.mentions import SIZE, mentioned, open_ends
 from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
@@ -24,10 +24,12 @@ from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 
-_NAME = rf"(?<![A-Za-z0-9_])({IN_WORDS}){{major}}{{minor}}(?P<suffix>{SUFFIX})(?![A-Za-z0-9_])"
-_CAPABILITY = r"(capabilit(?:y|ies)(?: of)? )(?P<suffix>)(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
+_NAME = rf"(?<![A-Za-z0-9_])(?P<name>({IN_WORDS}){{major}}{{minor}}(?P<suffix>{SUFFIX}))(?![A-Za-z0-9_]){{cards}}"
+_CARDS = r"(?: \((?:{})(?:(?! (?:or|and) )[\w ])*\))?"
+"""Behind a name, the cards that it means: "SM120 (RTX PRO 6000)". They go where the family is named."""
+_CAPABILITY = r"(?P<name>)(capabilit(?:y|ies)(?: of)? )(?P<suffix>)(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
 """A release of CUDA may be called 12.0 too."""
-_KIB = 1024
+_JOINED = rf"(?P<name>)(capabilit(?:y|ies)(?: of)? ){{major}}{{minor}}(?P<suffix>{SUFFIX})(?!\w|\.\d)"
 _DEMAND = re.compile(words.said("demand"), re.I)
 _Hit = tuple[int, int, str]
 """From where to where other words are to stand, and which."""
@@ -43,7 +45,7 @@ def mend(job: Job) -> Fix | NoFix:
     edits = _sized(job) if remedy.amount else wording(job.source, module.path, job.at, remedy.chips)
     if isinstance(edits, NoFix):
         return edits
-    if _tests(module) != _tests(edited_module(module, apply(job.source, edits))):
+    if tests(module) != tests(edited_module(module, apply(job.source, edits))):
         return NoFix("the edit would change a test")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     what = "Give the memory of" if remedy.amount else "Name"
@@ -57,7 +59,7 @@ def _sized(job: Job) -> tuple[Edit, ...] | NoFix:
     text = SourceText(job.source)
     start, end = text.bounds(text.region(*job.at))
     found = list(SIZE.finditer(job.source, start, end))
-    size = str(job.remedy.amount // _KIB)
+    size = str(job.remedy.amount // 1024)
     if len(found) != 1 or len(size) != len(found[0]["kib"]):
         return NoFix("the number does not stand where the text was read")
     return (between(text, job.module.path, *found[0].span("kib"), size),)
@@ -107,6 +109,31 @@ def reworded_comment(source: str, path: str, start: int, end: int, chips: ChipSe
     return _fault(before, _replaced(before, hits, start), chips) or _edits(source, path, hits)
 
 
+def closed(source: str, start: int, end: int, gone: ChipSet) -> list[_Hit]:
+    """What to write where a text between two indexes says "SM100+" or "10.0 or above", so that it leaves out `gone`;
+    none where nobody knows how.
+    """
+    before = source[start:end]
+    hits: list[_Hit] = []
+    for one in open_ends(before):
+        for first, last in one.bounds:
+            glued = before[first - 1 : first].isalnum() and before[last : last + 1].isalnum()
+            hits.append((start + first, start + last, " " if glued else ""))
+        hits.append((start + one.number[0], start + one.number[1], _spelled(one.prefix, one.chips - gone)))
+    after = mentioned(_replaced(before, hits, start))
+    return hits if hits and after.named == mentioned(before).named - gone and not after.open_ended else []
+
+
+def _spelled(prefix: str, chips: ChipSet) -> str:
+    """The generations of chips behind what stands in front of the first: `10x or SM11x`, `10.x or 11.0`."""
+    each = []
+    for major in sorted({chip.major for chip in chips}):
+        one = ChipSet.where(lambda chip: chip.major == major)  # noqa: B023 - used at once
+        minor = "x" if len(one) > 1 else str(next(iter(one)).minor)
+        each.append(f"{major}{minor}" if prefix else f"{major}.{minor}")
+    return f" or {prefix}".join(each)
+
+
 def _asked(text: str, start: int, chips: ChipSet) -> list[_Hit]:
     """Where a text names the part that is asked for: behind a word that demands it, where there is one."""
     found = list(_places(text, start, chips))
@@ -133,7 +160,7 @@ def _not_one(found: Sequence[object], chips: ChipSet) -> NoFix:
 
 def _fault(before: str, after: str, chips: ChipSet) -> NoFix | None:
     """Why a text is not to become another; None where it may."""
-    if any(product in before for chip in chips for product in chip.products):
+    if any(product in after for chip in chips for product in chip.products):
         return NoFix("the text names a product too")
     return None if _says(before, after, chips) else NoFix("the new words would not be read as meant")
 
@@ -151,18 +178,23 @@ def _literals(syntax: Syntax, place: Span) -> Iterator[ast.expr]:
 def _places(text: str, start: int, chips: ChipSet) -> Iterator[_Hit]:
     """Where a literal that begins at `start` names a member of a family, from and to, and the family in its style."""
     for chip in chips if chips <= NAMED_BY_PARTS else ():
-        for form, ending in ((_NAME, "x"), (_CAPABILITY, ".x")):
+        for form, ending in ((_NAME, "x"), (_CAPABILITY, ".x"), (_JOINED, "")):
             pattern = form.replace("{major}", str(chip.major)).replace("{minor}", str(chip.minor))
+            pattern = pattern.replace("{cards}", _CARDS.format("|".join(chip.products)))
             for match in re.finditer(pattern, text, re.I):
                 yield start + match.start(), start + match.end(), _of_all(match, chip, chips, ending)
 
 
 def _of_all(match: re.Match[str], chip: Chip, chips: ChipSet, ending: str) -> str:
-    """The family in the style of a name; a target that is pinned by its suffix has one of its own for each member."""
-    if match["suffix"]:
-        each = (match[0].replace(str(chip.joined), str(one.joined)) for one in (chip, *(chips - ChipSet.of(chip.name))))
-        return "/".join(each)
-    return f"{match[1]}{chip.major}{ending}"
+    """The family in the style of a name; a number alone, and a target that is pinned by its suffix, has one of its own
+    for each member.
+    """
+    if match["suffix"] or not ending:
+        noun = "" if ending else match[2]
+        text = match["name"] if ending else match[0].removeprefix(noun)
+        each = (text.replace(str(chip.joined), str(one.joined)) for one in (chip, *(chips - ChipSet.of(chip.name))))
+        return noun + "/".join(each)
+    return f"{match[2]}{chip.major}{ending}"
 
 
 def _changed(tree: ast.Module, edited: str) -> tuple[str, str] | None:
@@ -210,7 +242,7 @@ def _says(before: str, after: str, chips: ChipSet) -> bool:
     )
 
 
-def _tests(module: Module) -> list[tuple[str, str, object]]:
+def tests(module: Module) -> list[tuple[str, str, object]]:
     """The tests of a file, wherever they stand."""
     return [(gate.kind, gate.qualname, _bare(gate.test)) for gate in (*module.gates, *module.guards)]
 

@@ -9,21 +9,24 @@ from pathlib import PurePath
 
 from bwlint.chips import ChipSet, siblings
 from bwlint.fix import Job, mended
-from bwlint.judging.behind import equal_refusals, same_refusals, scripts_beside, tells_apart, told_lists
+from bwlint.judging.behind import equal_refusals, further, same_refusals, scripts_beside, tells_apart, told_lists
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.judging.entries import entry_lists
+from bwlint.judging.guards import guards_of
 from bwlint.judging.same_guards import same_guards
 from bwlint.judging.siblings import calls
 from bwlint.model.expr import Span
 from bwlint.model.findings import Fix, NoFix
 from bwlint.readers import reader
+from bwlint.rules.arch_target import builds as arch_target
 from bwlint.rules.family_split import guard as family_split
 from bwlint.rules.family_split import reasons
 from bwlint.sources.read import SourceText
 from bwlint.sources.search import search_of
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import package_root
+from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged
 
 _SILENCED = re.compile(r"bwlint:\s*ignore")
@@ -37,7 +40,8 @@ def changed(job: Job, fix: Fix) -> tuple[ChipSet, ChipSet] | None:
     before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
     missing = before - after if judged.denies else after - before
     if fix.kind == "type":  # a literal stands for itself; its twin is what the fix adds
-        missing = ChipSet.where(lambda chip: str(chip.joined) not in judged.gate.text) & (before | after)
+        moved = before - after | after - before
+        missing = ChipSet.where(lambda chip: str(chip.joined) not in judged.gate.text) & moved
     held = ChipSet.joining(twin for chip in missing for twin in siblings(chip)) - missing
     return (held, missing) if missing and held else None
 
@@ -55,7 +59,7 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
         source = Texts().source(other.module.path)
         if _silenced(source or "", other.gate.at):
             continue
-        theirs = _job(job, other, root, source or "", parts[1])
+        theirs = _job(job, other, root, source or "", *parts)
         mend = mended(theirs)
         if isinstance(mend, NoFix) or source is None:
             return NoFix(f"the same is asked at {other.place or other.module.path}:{other.gate.at[0]}")
@@ -63,17 +67,50 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
     return found
 
 
-def _job(job: Job, judged: Judged, root: str, source: str, missing: ChipSet) -> Job:
-    """The same change at another gate."""
-    chips = judged.core - missing if judged.denies else judged.core | missing
+def gathered(job: Job, fix: Fix) -> Fix | NoFix:
+    """A fix of a guard that a person is to look at, with those of the guards that ask the same; all of them or none."""
+    parts = _guards(job, fix)
+    if isinstance(parts, NoFix):
+        return parts
+    edits = dict.fromkeys(edit for _, part in parts for edit in part.edits)
+    builds = {one.edits: one for one in _builds(job) if isinstance(one, Fix)}
+    if not builds:
+        return replace(fix, edits=tuple(edits))
+    told = " and ".join(
+        dict.fromkeys(one.proof.evidence.rpartition("(unsafe: ")[2].rstrip(")") for one in builds.values())
+    )
+    evidence = f"{fix.proof.evidence.partition('(unsafe: ')[0]}(unsafe: {told})"
+    every = dict.fromkeys((*edits, *(edit for found in builds for edit in found)))
+    return replace(fix, edits=tuple(every), proof=replace(fix.proof, evidence=evidence))
+
+
+def _builds(job: Job) -> Iterator[Fix | NoFix]:
+    """The fixes of the builds of a file that make nothing for those whom a guard is to let through."""
+    guarded, context, texts = job.guarded, job.context, Texts()
+    parted = family_split.parts(context, guarded) if guarded is not None else None
+    if parted is None or parted[1] <= runs_on(context.builds.of(job.module)):
+        return
+    for path in dict.fromkeys(path for path, _ in context.builds.placed(job.module.path)):
+        build = context.builds.read(path)
+        for draft in arch_target.check_file(context, build) if build is not None else ():
+            if isinstance(draft.remedy, Remedy) and draft.remedy.how == "carry" and parted[1] <= draft.remedy.chips:
+                yield mended(Job(context, draft, draft.remedy, None, job.root, texts.source(path) or ""))
+
+
+def _job(job: Job, judged: Judged, root: str, source: str, held: ChipSet, missing: ChipSet) -> Job:
+    """The same change at another gate: who comes there now goes the way of its twin."""
+    chips = judged.core | missing if held & judged.core else judged.core - missing
     draft = replace(job.draft, place=DraftPlace.of_gate(judged))
     return Job(job.context, draft, Remedy("test", chips, evidence=job.remedy.evidence), judged, root, source)
 
 
 def _gates(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
-    """The gates that belong to one, with their package roots: its equals and copies, the lists that it tells, the
-    scripts beside C++ code, which write the rest of it, and of a flag of a build the lists of who needs what is built.
+    """The gates that belong to one, with their package roots: those behind it, its equals and copies, the lists that it
+    tells, the scripts beside C++ code, which write the rest of it, and of a flag of a build the lists of who needs what
+    is built.
     """
+    root = package_root(judged.module.path)
+    yield from ((one, root) for one in further(context, judged, held, missing))
     yield from equal_refusals(context, judged, held, missing)
     yield from told_lists(context, judged, held, missing)
     copies = list(same_refusals(context, judged, held, missing))
@@ -105,7 +142,21 @@ def _guards(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
             return NoFix(f"the guard at {_place(other.module.path, other.guard.at)} asks the same: {theirs.reason}")
         if not isinstance(theirs, NoFix):
             found.append(theirs)
-    return found
+    macros = _macros(job)
+    return found if macros is None else [*found, macros]
+
+
+def _macros(job: Job) -> tuple[Job, Fix] | None:
+    """The fix of macros that are named after the part in the headers of a file: what it guards rests on them."""
+    for header in job.context.tree.headers.included(job.module):
+        for one in job.context.guards.setdefault(header.path, guards_of(job.context.tree, header)):
+            draft = next(family_split.check_guard(job.context, one), None)
+            if draft is None or not isinstance(draft.remedy, Remedy) or draft.remedy.how != "macros":
+                continue
+            theirs = Job(job.context, draft, draft.remedy, None, job.root, "")
+            mend = mended(theirs)
+            return (theirs, mend) if isinstance(mend, Fix) and mend.applicability == "safe" else None
+    return None
 
 
 def _mended(job: Job, draft: Draft, source: str, *, sure: bool) -> tuple[Job, Fix] | NoFix:

@@ -121,12 +121,17 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
     report = Report(asked.names, tuple(findings), tuple(skipped), (), _stats(shipments))
     answers = tuple(answer(shipment, asked) for shipment in shipments)
     inspection = Inspection(asked.names, tuple(shipments), answers, report)
-    scanned = sum(len(each.libraries) + each.others + len(each.compiles) for each in shipments)
+    scanned = sum(len(each.libraries) + each.others + len(each.compiles) + _is_told(each) for each in shipments)
     severity, fail_on = config.levels
     unjudged = tuple(
         each.name for each in shipments if each.unread and not (each.libraries or each.others or each.compiles)
     )
     return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged)
+
+
+def _is_told(shipment: Shipment) -> bool:
+    """Whether something is said of it without a library: a source distribution, a stub, a package of requirements."""
+    return bool(shipment.built or shipment.instead or shipment.elsewhere)
 
 
 def _with_own_text(
@@ -189,10 +194,11 @@ def examine(
         unknown,
         run_time.evidence,
         tuple(run_time.assemblers),
-        built=origin.built,
+        built=f"{origin.built}: {metadata.build(has_cuda=run_time.cuda > 0)}" if origin.built else "",
         elsewhere=origin.elsewhere,
         instead=metadata.instead(is_all=not (libraries or others or run_time.has_any)),
         requires=metadata.requires,
+        bound_to=tuple(run_time.bound_to),
     )
     return found, skipped
 
@@ -231,11 +237,11 @@ def _libraries(
             unread.add(entry)
             continue
         try:
+            metadata.take(entry.path, entry.source)
             if is_source(entry.path, built=True):
                 if not _OF_TESTS.search(entry.path):
                     run_time.take(entry.path, entry.source)
                 continue
-            metadata.take(entry.path, entry.source)
             if entry.path != metadata.top and not _may_be_binary(entry):
                 continue
             library = read_library(entry.path, entry.source, asked, deep=deep, allowance=allowance)

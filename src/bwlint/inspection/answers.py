@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -21,12 +20,12 @@ from bwlint.chips.wording import listed, plain
 from bwlint.model.images import Version
 from bwlint.model.naming import counted
 
-# One of several libraries that are picked by the release of CUDA: libx_cuda121.so, x-cu118.so.
-_BY_CUDA = re.compile(r"(?<![a-z0-9])cu(?:da)?[_-]?(\d\d)(\d)(?!\d)")
 _CUDA = "CUDA C++"
+_NOTHING = "nothing that is built runs"
 _NO_SOURCES = "no device code in its sources"
 _OWN = {
     "build": "its own build leaves out {chips} ({names})",
+    "made": "its own build makes code that {chips} can load ({names})",
     "out": "its own code turns {chips} away in {names}, where older chips get in",
     "in": "its own code lets {chips} in to {library} ({names}), which has nothing for it",
 }
@@ -40,9 +39,10 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
         return f"nothing is in it; its content lies in {listed(shipment.elsewhere)}"
     if shipment.instead:
         return shipment.instead
-    required = (*_required(shipment, asked), *_picked(shipment, asked))
+    required = (*_required(shipment, asked), *_bound(shipment, asked), *_picked(shipment, asked))
     parts = (
         *_whole(shipment, asked, is_held=bool(required)),
+        *_parts(shipment),
         *_own_text(shipment),
         *required,
         *_called(shipment, asked),
@@ -54,12 +54,12 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
 def _whole(shipment: Shipment, asked: ChipSet, *, is_held: bool) -> Iterator[str]:
     """What is true of all of it; `is_held`: what is around it does not fit."""
     if shipment.built:
-        yield f"{shipment.built}: it is built on your machine"
+        yield shipment.built
     compilers = tuple(_compilers(shipment, asked))
     yield from compilers
     if shipment.libraries:
         ready = _of_chips(shipment, asked)
-        whose = "the ready code " if compilers or shipment.built else ""
+        whose = "the ready code " if (compilers or shipment.built) and not ready.startswith(_NOTHING) else ""
         whose = whose or ("its own code " if is_held and ready.startswith("runs") else "")
         yield whose + _unsound(shipment, ready) + ready
     elif shipment.built:
@@ -87,15 +87,40 @@ def _required(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
     judged = shipment.judged(asked)
     for name, range_ in shipment.requires:
         with suppress(ValueError):  # "===" takes what is no version
-            for row in shut_out(name, range_, judged):
-                chips = plain(ChipSet.of(*row.chips) & judged)
-                yield f"it requires {name}{range_}, of which no wheel has {row.what} for {chips}"
+            never = shut_out(name, range_, judged)
+            for row in shut_out(name, range_, judged, on_pypi=True):
+                chips = ChipSet.of(*row.chips) & judged
+                lacks = f"has {row.what} for {plain(chips)}"
+                if row in never:
+                    yield f"it requires {name}{range_}, of which no wheel {lacks}"
+                else:
+                    other = f"a build for CUDA {first_release(chips)} or newer, from another index, does"
+                    yield f"it requires {name}{range_}, of which no wheel on PyPI {lacks}: {other}"
+
+
+def _parts(shipment: Shipment) -> Iterator[str]:
+    """Parts of a package, each a wheel of its own that it requires by exact version, where it has no code itself."""
+    from packaging.utils import canonicalize_name
+
+    own = canonicalize_name(PurePosixPath(shipment.name).name.partition("-")[0])
+    parts = [(name, exact) for name, exact in shipment.requires if canonicalize_name(name).startswith(f"{own}-")]
+    exact = [f"{name}{range_}" for name, range_ in parts if range_.startswith("==")]
+    if exact and not shipment.libraries:
+        yield f"its device code may be in {listed(exact)}, which it requires: inspect that too"
+
+
+def _bound(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """Packages of which one of its libraries needs a release without code for a chip: it has a symbol of these."""
+    for row in shipped():
+        chips = shipment.judged(asked) & ChipSet.of(*row.chips)
+        if row.name in shipment.bound_to and chips and not PurePosixPath(shipment.name).name.startswith(f"{row.name}-"):
+            lacks = f"of which no wheel has {row.what} for {plain(chips)}"
+            yield f"its libraries need {row.name} before {row.first} (C++ ABI), {lacks}"
 
 
 def _picked(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
     """Libraries of which one is picked by the release of CUDA, none of them for a release that knows a chip."""
-    names = (_BY_CUDA.search(_name(library)) for library in shipment.libraries)
-    releases = sorted({(int(name[1]), int(name[2])) for name in names if name})
+    releases = sorted({release for release, _ in shipment.by_cuda})
     late = shipment.judged(asked) - known_chips(releases[-1]) if len(releases) > 1 else None
     if late:
         ends = f"{dotted(releases[0])} to {dotted(releases[-1])}"
@@ -114,7 +139,7 @@ def _called(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
         return
     for row in shipped():
         chips = shipment.judged(asked) & ChipSet.of(*row.chips)
-        if row.called and row.name == name and version < Release(row.first) and chips:
+        if row.called and row.name == name and version < Release(row.first) and chips and shipment.libraries:
             yield f"before {row.first} it has no {row.what} on {plain(chips)}"
 
 
@@ -162,8 +187,8 @@ def _elsewhere(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
     """The chips that are in no machine that it is for."""
     names = (asked - shipment.judged(asked)).names
     if names and (shipment.libraries or shipment.assemblers):
-        come = "comes" if len(names) == 1 else "come"
-        yield f"{' and '.join(names)} {come} with aarch64 alone"
+        are = "is" if len(names) == 1 else "are"
+        yield f"{' and '.join(names)} {are} in aarch64 machines alone, which need another wheel"
 
 
 def _way(shipment: Shipment) -> Iterator[str]:
@@ -175,7 +200,7 @@ def _way(shipment: Shipment) -> Iterator[str]:
 def _without_code(shipment: Shipment) -> str:
     """Of what was not read nobody knows what it holds."""
     if not shipment.unread:
-        return " here; ".join(("no device code", *_way(shipment)))
+        return "; ".join((f"no {'ready ' if shipment.compiles else ''}device code", *_way(shipment)))
     paths = {one.path for one in shipment.unread}
     if len(paths) == 1 and not shipment.others:
         return f"cannot be read: {shipment.unread[0].reason}"
@@ -187,8 +212,9 @@ def _on(shipment: Shipment, chip: str) -> str:
     absent = [library for library in shipment.libraries if not library.tallies[chip].served]
     if len(absent) == len(shipment.libraries):
         if shipment.compiles:
-            built = f"nothing that is built runs on {{}} ({main_reason(absent, chip)})"
-            return f"{built}, and the rest compiles at run time: {', '.join(shipment.compiles)}"
+            built = f"{_NOTHING} on {{}} ({main_reason(absent, chip)})"
+            rest = f", and the rest compiles at run time: {', '.join(shipment.compiles)}"
+            return built + ("" if chip_of(chip) in shipment.unknown(ChipSet.of(chip)) else rest)
         return f"does not run on {{}}: {main_reason(absent, chip)}"
     served = [library for library in shipment.libraries if library.tallies[chip].served]
     missed = [library for library in absent if _is_missed(shipment, library, chip)]

@@ -16,6 +16,10 @@ _OF_SOURCES = re.compile(rf"[^/]+/{re.escape(PROJECT)}")
 # The back end of stubs whose wheels lie elsewhere; read: pyproject.toml of libcuvs-cu12 25.2.1.
 _STUB = re.compile(rb"^build-backend[ \t]*=[ \t]*[\"']wheel_stub\.", re.M)
 _INDEX = re.compile(rb"^index_url[ \t]*=[ \t]*[\"'](https?://[\w./:-]+)[\"']", re.M)
+_SETUP = re.compile(r"[^/]+/setup\.py")
+_READY_WHEEL = re.compile(rb"https://([\w.-]+/[\w.-]+/[\w.-]+)/releases/download/")
+_FETCHES = re.compile(rb"\burlretrieve\b|\burlopen\b|\brequests\.get\b")
+_CUDA_SOURCE = re.compile(rb"\.cu[\"']")
 _LARGEST = 1 << 20
 
 
@@ -23,7 +27,8 @@ _LARGEST = 1 << 20
 class Metadata:
     """`top` is the path of the package for reports, `machine` the one that it is for; `requires` are names and ranges.
 
-    `extras` are the names under which it asks for more, `stub_of` is the index that has its wheel if it builds nothing.
+    `extras` are the names under which it asks for more, `stub_of` is the index that has its wheel if it builds nothing,
+    `ready_at` the place of released wheels that its setup.py fetches, `names_cuda` that this names CUDA sources.
     """
 
     top: str
@@ -31,6 +36,8 @@ class Metadata:
     requires: tuple[tuple[str, str], ...] = ()
     extras: tuple[str, ...] = ()
     stub_of: str = ""
+    ready_at: str = ""
+    names_cuda: bool = False
 
     def take(self, path: str, source: ByteSource) -> None:
         """Any file; raises `ReadError`."""
@@ -39,10 +46,22 @@ class Metadata:
             text = source.read(0, min(source.size, _LARGEST))
             index = _INDEX.search(text)
             self.stub_of = (index[1].decode() if index else "another index") if _STUB.search(text) else ""
+        elif _SETUP.fullmatch(inner):
+            text = source.read(0, min(source.size, _LARGEST))
+            ready = _READY_WHEEL.search(text) if _FETCHES.search(text) else None
+            self.ready_at = ready[1].decode() if ready else ""
+            self.names_cuda = _CUDA_SOURCE.search(text) is not None
         elif _OF_WHEEL.fullmatch(inner):
             metadata = message_from_bytes(source.read(0, min(source.size, _LARGEST)))
             self.extras = tuple(map(str, metadata.get_all("Provides-Extra", [])))
             self.requires = tuple((one.name, str(one.specifier)) for one in requirements(metadata, self.machine))
+
+    def build(self, *, has_cuda: bool) -> str:
+        """How a source distribution is installed; `has_cuda`: CUDA sources are in it."""
+        if self.ready_at:
+            ready = f"its setup.py fetches a ready wheel from {self.ready_at}, which was not read"
+            return ready if has_cuda or not self.names_cuda else f"{ready}: the CUDA sources that it names are missing"
+        return "it is built on your machine"
 
     def instead(self, *, is_all: bool) -> str:
         """What is to be said of a package that has nothing itself; `is_all`: there is no file but this one."""

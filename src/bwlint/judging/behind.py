@@ -17,7 +17,7 @@ from bwlint.judging.evidence import handed_out
 from bwlint.judging.siblings import admits
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Use
-from bwlint.model.kinds import ANSWERS, LISTED
+from bwlint.model.kinds import ANSWERS, LISTED, REFUSING
 from bwlint.readers.python.occurrences import index
 from bwlint.sources.search import Hit
 from bwlint.sources.texts import Texts
@@ -37,20 +37,20 @@ MAX_CALLERS = 40
 
 
 def kept_out(
-    context: Context, judged: Judged, held: ChipSet, missing: ChipSet, mended: Collection[str] = ()
+    context: Context, judged: Judged, held: ChipSet, missing: ChipSet, opened: Collection[str] = ()
 ) -> str | None:
-    """What behind a gate is for some of `held` and not for all of `missing`, as a sentence; None: nothing. `mended` are
-    functions that are opened with it.
+    """What behind a gate is for some of `held` and not for all of `missing`, as a sentence; None: nothing. `opened` are
+    functions whose gates are mended with it.
     """
-    users = [judged, *askers(context, judged)] if is_asked(judged) else [judged]
+    users = [judged, *askers(context, judged)] if is_asked(judged) else [judged, *callers_of(context, judged)]
     for entry in _decorated(judged):
         if (pinned := _pinned(context, judged.module, entry, held, missing)) is not None:
             return pinned
     for user in users:
         for use in handed_out(user.working):
             name = use.name.rpartition(".")[2]
-            if name in (judged.gate.qualname.rpartition(".")[2], *mended):
-                continue  # what the list is in knows it from the list
+            if name in opened:
+                continue  # what a list is in knows it from the list
             for proof in context.evidence.shown(user.module, use):
                 if held & proof.legal and missing - proof.legal:
                     return f"`{name}`, which is behind the test, is for {plain(proof.legal)}"
@@ -61,6 +61,31 @@ def kept_out(
                     path = PurePath(gate.module.path).name
                     return f"`{name}` leads to a test that tells them apart ({path}:{gate.at[0]})"
     return None
+
+
+def callers_of(context: Context, judged: Judged) -> list[Judged]:
+    """The gates of the same file that are a call of the helper in which a gate refuses."""
+    return [one for one in context.beside(judged.module) if one is not judged and _calls(one, judged)]
+
+
+def _calls(other: Judged, judged: Judged) -> bool:
+    helper = judged.gate.qualname.rpartition(".")[2]
+    return other.gate.kind == "helper-call" and other.gate.name.rpartition(".")[2] == helper
+
+
+def further(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[Judged]:
+    """The gates behind one that refuses, or behind the calls of its helper, that part in their turn who comes through
+    it, and those by which the file of a test takes what it calls.
+    """
+    entries = [judged, *callers_of(context, judged)] if judged.other.ends in REFUSING else []
+    for other in context.beside(judged.module) if entries else ():
+        if other in entries or other.gate.is_a("helper-call", *LISTED):
+            continue
+        above = any(one.gate.qualname == other.gate.qualname and one.gate.at < other.gate.at for one in entries)
+        behind = above and not missing & other.sets.live
+        taken = judged.in_test and other.gate.qualname == "<module>" and other.gate.is_a("condition")
+        if (behind or taken) and other.core & (held | missing) in (held, missing):
+            yield other
 
 
 def _decorated(judged: Judged) -> Iterator[Use]:
@@ -75,7 +100,7 @@ def _decorated(judged: Judged) -> Iterator[Use]:
 
 def _pinned(context: Context, module: Module, use: Use, held: ChipSet, missing: ChipSet) -> str | None:
     """A definition behind a use that compiles for some of `held` and nothing for `missing`, as a sentence."""
-    for path, definition in context.evidence.leads_to(module, use) if use.how == "call" else ():
+    for path, definition in context.evidence.leads_to(module, use) if use.is_a("call", "import") else ():
         file = context.tree.headers.at(path)
         flags = [one for one in file.carries if definition.at.holds(one.at)] if file is not None else []
         loads = runs_on(flags)
@@ -97,7 +122,7 @@ def kept_away(context: Context, judged: Judged, held: ChipSet, missing: ChipSet)
             waiting.append((caller, function))
             inside = [gate for gate in caller.gates if gate.qualname == function and not gate.yes.tuning]
             for one in context.gates(caller, inside):
-                if tells_apart(one, held, missing):
+                if tells_apart(one, held, missing) and not _calls(one, judged):
                     place = f"{PurePath(caller.path).name}:{one.gate.at[0]}"
                     return f"`{function}`, which leads here, tells them apart ({place})"
     return None
@@ -235,6 +260,12 @@ def hits(context: Context, module: Module, name: str) -> tuple[Hit, ...]:
     if module.language != "python" or not name.isidentifier() or name.startswith("__"):
         return ()
     return context.search(module).word("python", name)
+
+
+def got(context: Context, judged: Judged) -> bool:
+    """Whether a line of the project asks a table by `.get`: who has no row there meets no error."""
+    asked = re.compile(rf"\b{re.escape(judged.gate.name)}\.get\(")
+    return any(asked.search(hit.text) for hit in hits(context, judged.module, judged.gate.name))
 
 
 def only_got(context: Context, judged: Judged, *, with_default: bool = False) -> bool:

@@ -29,12 +29,28 @@ class RelatedSpan:
 
 
 Mending = Literal[
-    "test", "admit", "order", "names", "rows", "comma", "guard", "carry", "text", "size", "space", "wrapper"
+    "test",
+    "admit",
+    "order",
+    "names",
+    "rows",
+    "comma",
+    "guard",
+    "carry",
+    "text",
+    "size",
+    "space",
+    "wrapper",
+    "status",
+    "macros",
+    "answer",
+    "release",
 ]
 """What is mended: a test of the running program; one that another generation is written into; an order of names or of
 releases, which stands for something else; a list of targets by name; a table of what each chip has; two strings that
 are one for want of a comma; a guard of the preprocessor; a list, a flag or a condition of a build; words for people; a
-number of bytes; the state space of an instruction; the class that is put around kernels."""
+number of bytes; the state space of an instruction; the class that is put around kernels; a status that nobody looks at;
+macros that are named after one part; what a function answers; the release of CUDA that is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +60,21 @@ class Remedy:
     `chips` are those for which the test holds afterwards, the guard compiles, the build makes what they load, or that
     the text names. `evidence` says why that is right, `unsafe` why a person should look at it first (None: it is safe).
     `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points. `targets` are
-    those that a guard of the preprocessor compiles for afterwards, `home` the file to mend, if it is another one.
+    those that a guard of the preprocessor compiles for afterwards. `named` are the chips that stand there by name: what
+    is done for them alone, where nothing shows that the others of their families may follow. `release` is the one asked
+    for, and the one to ask for. `home` is the file to mend, if it is another one.
     """
 
     how: Mending
     chips: ChipSet = NONE
     _: KW_ONLY
+    named: ChipSet = NONE
     evidence: str = ""
     unsafe: str | None = None
     amount: int = 0
     at: Span | None = None
     targets: TargetSet = NO_TARGET
+    release: tuple[str, str] = ("", "")
     home: Module | None = None
 
 

@@ -16,7 +16,7 @@ from bwlint.chips import ChipSet, Target, known_targets, spelling
 from bwlint.chips.instructions import find, verdict
 from bwlint.chips.wording import plain
 from bwlint.evaluate.values import CHIPS
-from bwlint.judging.behind import only_got
+from bwlint.judging.behind import got
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import Admission, asking
 from bwlint.model.expr import Expr, Span, walk
@@ -73,7 +73,7 @@ def only_refused(judged: Judged) -> bool:
 
 def _refused(context: Context, parted: Parted) -> str | None:
     judged = parted.judged
-    if not only_refused(judged) or (judged.gate.kind == "table" and only_got(context, judged)):
+    if not only_refused(judged) or (judged.gate.kind == "table" and got(context, judged)):
         return None
     side = judged.other.at
     return f"all that {plain(parted.missing)} meets now is an error ({_here(judged, side or judged.at)})"

@@ -24,7 +24,7 @@ from bwlint.judging.guarded_macros import defined
 from bwlint.judging.path_conditions import bare
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Carry, Module, Operation
-from bwlint.model.findings import Confidence, Severity
+from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.model.kinds import NAMED
 from bwlint.model.rule import RuleTraits
 from bwlint.world.builds import built, named_for
@@ -360,7 +360,7 @@ def _source_draft(context: Context, module: Module, rule: RuleTraits, found: lis
     )
 
 
-def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None) -> Remedy | None:
+def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None) -> Remedy | NoFix | None:
     """Bound the guard that lets an instruction through, or load into the block's own shared memory."""
     if module.language != "cuda":
         return None
@@ -372,13 +372,15 @@ def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None
             else None
         )
         if group is None or group.group == "multicast":
-            return None
+            return NoFix("another way to do it is for a person to choose")
         why = "right only where no cluster of several blocks is launched, with PTX 8.6 (CUDA 12.8) or newer"
         said = "the destination is the block's own shared memory"
         return Remedy("space", charge.targets.chips, evidence=said, unsafe=why)
     around = next((one for one in context.guards.get(module.path, ()) if one.guard.at == guard), None)
-    if around is None or charge.kind not in _OF_OTHERS:
-        return None
+    if around is None:
+        return NoFix("a guard around it and a build without these chips would both mend it")
+    if charge.kind not in _OF_OTHERS:
+        return NoFix("what these targets are to run instead is for a person to say")
     wrong = ChipSet.joining(
         chip for chip in around.admitted.chips if not TargetSet.native(ChipSet.of(chip.name)) & charge.legal
     )

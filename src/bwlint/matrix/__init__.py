@@ -154,6 +154,8 @@ def _gated_in(module: Module) -> Iterable[str]:
             yield f"{module.name}.{gate.name}"
         elif gate.kind == "list" and gate.name == "__init__":
             yield f"{module.name}.{gate.qualname}"
+        elif gate.kind == "predicate" and gate.qualname in module.classes and "." not in gate.qualname:
+            yield f"{module.name}.{gate.qualname}"  # a bound that its class gives
     for qualname in module.functions:
         owner, _, name = qualname.rpartition(".")
         if owner and "." not in owner and (ANSWERS.fullmatch(name) or VALIDATES.fullmatch(name)):

@@ -18,11 +18,12 @@ from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
 from bwlint.matrix import arms
 from bwlint.matrix.rows import ANSWERS, VALIDATES, ArmSite, DefinitionSite, Interfaces, RowEntry
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Side
+from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Side, Use
 from bwlint.readers.python.calls import Call, Option
 from bwlint.readers.python.interface import Offer
 from bwlint.run.engine import Linked
 from bwlint.world import proofs
+from bwlint.world.definitions import Definitions
 from bwlint.world.gates import refuses
 from bwlint.world.graph import Graph
 from bwlint.world.outlines import Outlines
@@ -37,7 +38,7 @@ _PROVING = frozenset({"operation", "library"})
 _DECLARES = re.compile(r"support|admissible|allowed")
 _ASKS = re.compile(r"_*(?:get|is|has|can|should|supports?|determine|select|choose|pick|default)_")
 """Functions that answer a question: what they choose among is the answer, and no way of working."""
-_RUNS = ("__init__", "plan", "run", "forward", "__call__", "apply")
+_RUNS = ("__init__", "from_pretrained", "plan", "run", "forward", "__call__", "apply")
 """Methods that whoever uses a class calls."""
 
 
@@ -111,12 +112,13 @@ class Cells:
     outlines: Outlines
     graph: Graph
     refusals: Refusals
+    definitions: Definitions
     _known: dict[tuple[Any, ...], Ruling] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, world: Linked, interfaces: Interfaces) -> Cells:
-        return cls(world.tree, interfaces, world.outlines, world.graph, world.native.refusals)
+        return cls(world.tree, interfaces, world.outlines, world.graph, world.native.refusals, world.definitions)
 
     def ruling(self, entry: RowEntry) -> Ruling:
         names = {entry.module, entry.site.module if entry.site is not None else entry.module}
@@ -216,7 +218,9 @@ class Cells:
         return together(parts)
 
     def _is_own(self, site: DefinitionSite, name: str) -> bool:
-        return self.interfaces.called(site.module, site.offer.name, name) is not None
+        """Whether a name is a definition of the tree, and no function that gives the sizes of a launch."""
+        found = self.interfaces.called(site.module, site.offer.name, name)
+        return found is not None and not found.offer.gives_numbers
 
     def _of_choice(self, site: DefinitionSite, check: DefinitionSite | None, bound: Mapping[str, str]) -> Ruling:
         """A backend that has a check. What its check declares counts instead of what a check for all declares."""
@@ -295,6 +299,8 @@ class Cells:
     def _on_both_sides(self, site: DefinitionSite, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
         """What refuses a chip whichever way an `if` goes that an argument decides."""
         for at in dict.fromkeys(call.tests[0][0] for call in self._calls(site, qualname) if call.tests):
+            if self._is_of_device(site, at):
+                continue
             yes, no = (
                 together(
                     (
@@ -307,6 +313,13 @@ class Cells:
             refused = ChipSet.of(*(chip for chip in yes.refused if chip in no.refused))
             if refused and refused != EVERY:
                 yield replace(_only(together((yes, no)), refused), by=yes.by)
+
+    def _is_of_device(self, site: DefinitionSite, at: Span) -> bool:
+        """Whether the device alone decides a test."""
+        module = self.module(site)
+        gate = next((one for one in (() if module is None else module.gates) if one.at == at), None)
+        sets = self.tree.sets(module, gate) if module is not None and gate is not None else None
+        return sets is not None and sets.may == sets.must
 
     def _calls(self, site: DefinitionSite, qualname: str) -> Sequence[Call]:
         found = self.interfaces.get(site.module)
@@ -323,7 +336,8 @@ class Cells:
             ways = self.interfaces.ways_called(site.module, qualname, call.name)
             callee = self.interfaces.called(site.module, qualname, call.name)
             applied = self._applied(site, qualname, call) if callee is None else None
-            coming = self._coming(site, qualname, call, bound, assumed) if callee or applied else NONE
+            compiled = self._compiled(site, qualname, call) if callee is None and applied is None else ()
+            coming = self._coming(site, qualname, call, bound, assumed) if callee or applied or compiled else NONE
             if not coming:
                 continue
             self._open.append(qualname)
@@ -333,6 +347,8 @@ class Cells:
                 behind = self._of_definition(callee, _given(call, callee.offer.parameters, bound))
             elif applied is not None:
                 behind = self._runs(applied, f"{applied.offer.name}.forward", {})
+            else:
+                behind = self._behind_proofs(self.graph.agreed(compiled))
             self._open.pop()
             yield behind if coming == EVERY else _only(behind, coming)
 
@@ -341,6 +357,14 @@ class Cells:
         owner, _, method = call.name.rpartition(".")
         found = self.interfaces.called(site.module, qualname, owner) if method == "apply" and owner else None
         return found if found is not None and "forward" in found.offer.methods else None
+
+    def _compiled(self, site: DefinitionSite, qualname: str, call: Call) -> tuple[proofs.Node, ...]:
+        """The functions of C++ that a call runs, of a compiled module or registered with torch."""
+        first, dot, rest = call.name.partition(".")
+        found = self.interfaces.get(site.module)
+        inner = found.inner.get((qualname, first)) if found is not None else None
+        target = inner or (found.imports.get(first) if found is not None else None) or first
+        return self.definitions.bound(site.path, Use(f"{target}{dot}{rest}", "call", site.offer.at))
 
     def _coming(
         self,
@@ -481,7 +505,7 @@ class Cells:
         refused = {chip.name: places for chip, places in zip(CHIPS, found, strict=True) if places}
         if not refused or (len(refused) == len(CHIPS) and not says_all):
             granted = says_all and all(_grants(ways, index) for index in range(len(CHIPS)))
-            return Ruling({}, own) if granted else OPEN
+            return Ruling({}, own) if granted and of in (None, site) else OPEN  # a base's yes to all says nothing
         proved = {places[0] for ruling in behind if ruling.by is None for places in ruling.refused.values()}
         return Ruling(refused, next((places[0] for places in refused.values() if places[0] not in proved), None))
 
@@ -601,7 +625,7 @@ def _assumed(test: Expr, assumed: Mapping[Span, bool]) -> Vec | None:
     inner = test.args[0] if test.op == "not" else test
     for at, outcome in assumed.items():
         if test.at == at and test.op != "cmp":
-            return Vec((outcome,))
+            return Vec((outcome is not (inner is not test and inner.at == at),))  # `not x`, or what an else adds to x
         if inner.at is not None and (inner.at == at or inner.at == (at.line, at.column + len("not "), *at[2:])):
             return Vec((not outcome,)) if inner.op != "cmp" else None
     return None
@@ -675,8 +699,10 @@ def _says_least(value: Any, index: int) -> bool | None:
 
 def _on(offer: Offer, gate: Gate) -> bool:
     """Whether a list stands in a decorator of a definition, of what a class runs as it is used, or under a name that
-    one is given.
+    one is given, or a bound in the body of a class.
     """
+    if gate.kind == "predicate":
+        return offer.kind == "class" and gate.qualname == offer.name
     if gate.kind != "list":
         return False
     if offer.kind == "class" and gate.qualname == offer.name:

@@ -249,7 +249,7 @@ def entries(
 
     `gated` are dotted names of definitions that declare or answer where they work: public ones are rows though no
     package hands them on. `refusing` are functions that turn devices away: rows in modules of which a package hands
-    on something else.
+    on something else, or that nobody else imports.
     """
     inside = {name: file for name, file in interfaces.files.items() if not OUTSIDE.search(file.path)}
     names = inside or interfaces.files
@@ -259,7 +259,8 @@ def entries(
     loose = () if packages else _loose(interfaces, names)
     shared_names = {(dotted.rpartition(".")[0], dotted.rpartition(".")[2]) for dotted in public}
     shared = {site.module for site in public.values()}
-    gated |= {name for name in refusing if name.rpartition(".")[0] in shared}
+    apart = _entry_modules(names, {name.rpartition(".")[0] for name in refusing} - shared)
+    gated |= {name for name in refusing if name.rpartition(".")[0] in shared | apart}
     gated |= set(_checked(interfaces, {name.rpartition(".")[0] for name in gated}))
     for dotted, site in (*public.items(), *loose, *_gated(interfaces, names, gated, public)):
         module, _, name = dotted.rpartition(".")
@@ -341,6 +342,18 @@ def _loose(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[tup
         for name, offer in ({} if found is None else found.offers).items():
             if not name.startswith("_"):
                 yield f"{module}.{name}", DefinitionSite(module, interfaces.path(module), offer)
+
+
+def _entry_modules(names: dict[str, SourceFile], modules: set[str]) -> set[str]:
+    """Modules of packages that no other file imports: users do, and call what they find there."""
+    inside = {name for name in modules if name.rpartition(".")[0] in names}
+    words = {name.rpartition(".")[2].encode(): name for name in sorted(inside)}
+    imported = re.compile(rb"^\s*(?:from|import)\s[^\n]*\b(" + b"|".join(map(re.escape, words)) + rb")\b", re.MULTILINE)
+    for module, file in names.items() if words else ():
+        data = read_bytes(file.real)
+        if not isinstance(data, Unread):
+            inside -= {words[found[1]] for found in imported.finditer(data) if words[found[1]] != module}
+    return inside
 
 
 def _gated(

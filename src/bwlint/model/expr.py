@@ -81,6 +81,8 @@ def unknown(key: str, at: Span | None = None) -> Expr:
 NONE = const(None)
 TAG = "tag"
 """The key of an unknown that holds one of the program's own numbers, and no device."""
+COMPILED = "compiled"
+"""That of one which holds where the guards of the preprocessor around a place do."""
 
 
 def negate(test: Expr) -> Expr:

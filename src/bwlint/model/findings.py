@@ -32,7 +32,7 @@ Category = Literal[
     "wgmma",
 ]
 Applicability = Literal["safe", "unsafe"]
-FixKind = Literal["family", "type", "text", "admit", "bound", "size", "space"]
+FixKind = Literal["family", "type", "text", "admit", "bound", "size", "space", "check"]
 """What a fix does: completes a family, mends a comparison of unlike types, mends words, admits another family, writes
 the size that a chip has; and, never safe, bounds an open test or drops a target, writes another state space."""
 
@@ -255,6 +255,8 @@ class Finding:
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     fix_refused: str | None = None
+    ways: tuple[Fix, ...] = field(default=(), compare=False)
+    """The edits that a person has to choose from, in no report: only where somebody asks for them."""
     fingerprint: str = ""
     content: str = field(default="", compare=False)
     """The fingerprint without the function around it: the same where code was moved into another one."""

@@ -23,7 +23,7 @@ from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, step_of
 from bwlint.port.gates import PortGates
 from bwlint.port.opening import opened, wanted
 from bwlint.port.order import chosen, inside_out, passable, shared
-from bwlint.port.partly import Partly
+from bwlint.port.partly import OWN_ARM, Partly
 from bwlint.port.reasons import OpenWay, Reasons
 from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
@@ -91,6 +91,8 @@ class _Planner:
     _found: dict[GatePlace, FoundPlace] = field(default_factory=dict)
     _arms: dict[GatePlace, str] = field(default_factory=dict)
     _served: dict[GatePlace, ChipSet] = field(default_factory=dict)
+    _proved: set[GatePlace] = field(default_factory=set)
+    """Gates of ways for which a finding has the edit, and what it needs."""
 
     @classmethod
     def of(cls, gathered: Gathered, name: str, select: Sequence[str]) -> _Planner:
@@ -106,7 +108,7 @@ class _Planner:
         found = list(self._wishes())
         found += self._in_part(found)
         self.ways.reasons.end_alike([(wish.entry, wish.ways) for wish in found])
-        wishes = {_named(wish.entry): wish for wish in found if not wish.partly or passable(wish.ways)}
+        wishes = {_named(wish.entry): wish for wish in found if not wish.partly or _is_met(wish.ways)}
         whole = chosen({name: wish.ways for name, wish in wishes.items() if not wish.partly})
         some = {name: passable(wish.ways) for name, wish in wishes.items() if wish.partly}
         taken = {name: [way] for name, way in whole.items()} | some
@@ -117,7 +119,12 @@ class _Planner:
         flags = self._flags(wishes[name] for name in whole)
         builds = self._builds(taken, set(order)) | flags
         planned = list(self._functions(wishes[name] for name in taken if name in wishes))
-        told = self._told({*order, *builds, *tests}, planned)
+        guards = {place for place in order if self.ways.gates.gate(place) is None and self.ways.gates.guard(place)}
+        told = self._told({*order, *builds, *tests} - guards, planned)
+        at_line = {(place.path, place.at.line): place for place in self._found}
+        same = {place: at_line[line] for place in guards if (line := (place.path, place.at.line)) in at_line}
+        self._proved = {place for place, one in same.items() if self._found[one].finding.severity != "note"}
+        order = [place for place in order if place not in same]
         ordered = (*told["kernel"], *order, *told["code"], *builds, *told["build"], *tests, *told["test"])
         self._numbers = {place: number for number, place in enumerate(ordered, 1)}
         needed = defaultdict[GatePlace, list[str]](list)
@@ -136,6 +143,7 @@ class _Planner:
         steps = tuple(
             self._step(place, needed[place], tuple(shown[place]), holds.get(place)) for place in self._numbers
         )
+        self._numbers |= {place: self._numbers[found] for place, found in same.items()}
         rows = tuple(self._row(name, wish, taken.get(name, [])) for name, wish in sorted(wishes.items()))
         rows += tuple(map(self._row_of_switch, switches))
         skipped: set[Skipped] = set(unread(self.gathered))
@@ -210,7 +218,7 @@ class _Planner:
         for entry, ruling in (*self.rows.kept, *self.rows.alike):
             if entry.backend is None and (entry.module, entry.name) not in stuck:
                 ways = tuple(way for way in partly.of(entry) if not way.gates.keys() & said)
-                if passable(ways):
+                if _is_met(ways):
                     yield _Wish(entry, ruling, ways, (), partly=True)
 
     def _switches(self, known: set[GatePlace]) -> list[PortSwitch]:
@@ -243,8 +251,10 @@ class _Planner:
         row = self.rows.table.row(wish.entry, wish.ruling)
         cell = row.cells[self.chip]
         verdict: Verdict = "impossible" if any(way.lacks for way in wish.ways) else "unseen"
+        verdict = "partly" if wish.partly else verdict
         if taken:
-            verdict = "partly" if wish.partly else "opens" if taken[0].shown else "unproved"
+            is_proved = taken[0].shown or taken[0].gates.keys() <= self._proved
+            verdict = "partly" if wish.partly else "opens" if is_proved else "unproved"
         ways = tuple(self._way(way, any(way is one for one in taken)) for way in wish.ways)
         on_all = shared(wish.ways) if not wish.partly else set[GatePlace]()
         both = tuple(sorted(self._numbers[place] for place in on_all if place in self._numbers))
@@ -271,6 +281,13 @@ class _Planner:
             words = "what it compiles loads nowhere else"
             admits = self._served[place].names
             return PortStep(number, "build", spot, place.path, admits, self.family, None, words, bool(shown), names)
+        guarded = self.ways.gates.guard(place) if judged is None else None
+        if guarded is not None:
+            module, guard = guarded
+            admits = self.context.tree.built_for(module, guard.test).names
+            error = (guard.no.at or guard.at).line
+            words = f"give it an arm of its own: what is left to it is the error from line {error} on"
+            return PortStep(number, "kernel", spot, place.path, admits, self.family, None, words, bool(shown), names)
         if judged is None:
             words = "no test of the device stands here: what is written here refuses it by itself"
             return PortStep(number, "code", spot, place.path, (), self.family, None, words, bool(shown), names)
@@ -388,6 +405,11 @@ class _Planner:
     def _spot(self, place: GatePlace) -> CodeSpot:
         found = self.rows.table.gate(place)
         return CodeSpot(found.path, found.line, found.column, found.text)
+
+
+def _is_met(ways: Sequence[OpenWay]) -> bool:
+    """Whether something keeps the chip from some uses that it comes to: a gate to open, or an error of its own arm."""
+    return bool(passable(ways)) or any(way.name == OWN_ARM for way in ways)
 
 
 def _named(entry: RowEntry) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from bwlint.judging.context import Context
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import RowEntry
-from bwlint.model.facts import Module
+from bwlint.model.expr import negate
+from bwlint.model.facts import Gate, Module
 from bwlint.run.engine import Linked
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
@@ -57,6 +58,19 @@ class PortGates:
         last = max((one.gate.chain for one in chain), default=0) if not place.path.endswith(".py") else 0
         own = (one for one in chain if one.gate.chain == last or one.gate.yes.ends == "return")
         return sorted(own, key=lambda one: one.gate.at, reverse=True) if last else []
+
+    def guard(self, place: GatePlace) -> tuple[Module, Gate] | None:
+        """The innermost guard that asks what the build makes of the device, at a place or around it."""
+        module = self.module(place.path) if not place.path.endswith(".py") else None
+        if module is None:
+            return None
+        found = [
+            one
+            for one in module.guards
+            if one.at == place.at or one.yes.holds(place.at) or one.no.holds(place.at)
+            if any(self.world.tree.built_for(module, test) for test in (one.test, negate(one.test)))
+        ]
+        return (module, max(found, key=lambda one: one.at)) if found else None
 
     def judged(self, path: str) -> Iterable[Judged]:
         """The gates of a file that read the device."""

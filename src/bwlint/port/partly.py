@@ -15,10 +15,12 @@ from bwlint.matrix.rows import ANSWERS, RowEntry
 from bwlint.model.expr import walk
 from bwlint.port.choices import closed_to, is_run_by_users, takes
 from bwlint.port.reasons import OpenWay
+from bwlint.port.sources import Lacking
 from bwlint.port.ways import NEWER, Ways
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.proofs import Key, Node
 
+OWN_ARM = "in its own arm"
 MAX_LOOSE = 200
 """Definitions that are looked at for one operation."""
 
@@ -60,6 +62,22 @@ class Partly:
             if way.gates and not told >= way.gates.keys() and not ends_beside:
                 told |= way.gates.keys()
                 yield way
+        for place in dict.fromkeys(place for node, _ in users.values() for place in self._errors(node)):
+            yield OpenWay(OWN_ARM, {}, {place: Lacking(place, "an error for some arguments", ChipSet.of())})
+
+    def _errors(self, node: Node) -> Iterator[GatePlace]:
+        """The errors in arms for the family of the chip alone that ask no device, of Python."""
+        module = self.ways.gates.module(node.outline.path) if node.outline.language == "python" else None
+        function = module.functions.get(node.definition.qualname) if module is not None else None
+        known = self.ways.gates.judged(node.outline.path) if function is not None else ()
+        within = [one for one in known if node.definition.at.holds(one.gate.at)]
+        family = siblings(chip(self.ways.gates.chip))
+        own = [one.gate.yes for one in within if one.core and one.core <= family and self.ways.gates.chip in one.core]
+        asked = {one.gate.at for one in within}
+        for path, value in function.returns if function is not None and own else ():
+            at = path[-1].at if path and value.op == "raise" else None
+            if at is not None and at not in asked and any(side.holds(at) for side in own):
+                yield GatePlace(node.outline.path, at)
 
     def _is_surely_met(self, way: OpenWay) -> bool:
         """Whether a way that ends in what the chip lacks is met whatever else is asked in its function."""

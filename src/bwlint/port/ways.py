@@ -205,7 +205,10 @@ class Ways:
         while waiting and len(seen) < MAX_GATES:
             place = waiting.popleft()
             judged = self.gates.gate(place) if place not in seen else None
+            guarded = self.gates.guard(place) if judged is None and place not in seen else None
             seen.add(place)
+            if guarded is not None:
+                self._add_needs(way, guarded[0], guarded[1].yes)
             if judged is not None and place not in way.arms and not judged.gate.is_a("list", "table", "predicate"):
                 self._add_needs(way, judged.module, judged.working)
                 node = self.gates.world.definitions.around(judged.module, judged.gate.qualname)
@@ -318,6 +321,10 @@ class Ways:
         flag = self.gates.flag(judged) if judged is not None else None
         if flag is not None:
             yield GatePlace(flag.module.path, flag.at)
+            return
+        guarded = self.gates.guard(place) if judged is None else None
+        if guarded is not None:
+            yield GatePlace(place.path, guarded[1].at)
             return
         is_call = judged is None or judged.gate.is_a("helper-call") or not judged.owns_comparison
         inside = list(self._in_callee(place, left)) if is_call and left else []

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from bwlint.model.escape import visible
+from bwlint.model.findings import Proof
 from bwlint.repair.changes import TextChange
 from bwlint.repair.comment import comment
 from bwlint.repair.diff import blocks, lines_of, unified
-from bwlint.repair.plan import Decision, Quit, Wish, silenced
+from bwlint.repair.plan import Decision, Quit, Wish, moving, silenced
 from bwlint.repair.source import EditedFile
 from bwlint.report.words import words
 from bwlint.run.outcome import Outcome
 
 QUESTION = "Apply this fix? [a]ccept, [s]kip, s[u]ppress this place, [q]uit, [?] "
+CHOICE = "Which way? {ways}, [s]kip, s[u]ppress this place, [q]uit, [?] "
 REASON = "Why is it right as it is? (nothing: back) "
-HELP = """a  apply the fix
+HELP = """a  apply the fix; the number of a way: apply that one
 s  leave this place as it is, in this run
 u  write a comment that says why this place is right; it is not reported any more
 q  ask no more; what was accepted so far is applied
@@ -35,13 +38,17 @@ class Dialog:
 
     def decide(self, wish: Wish, outcome: Outcome) -> Decision:
         """What is to be done about a fix of the findings in `outcome`."""
+        ways = {str(number): replace(way, others=()) for number, way in enumerate((wish, *wish.others), 1)}
+        question = CHOICE.format(ways=" ".join(f"[{number}]" for number in ways)) if wish.others else QUESTION
         self.write(_shown(wish, outcome))
         while True:
-            answer = self._line(QUESTION)
+            answer = self._line(question)
             if answer is None or answer == "q":
                 return Quit()
-            if answer == "a":
+            if answer == "a" and not wish.others:
                 return wish
+            if answer in ways:
+                return ways[answer]
             if answer == "s":
                 return None
             if answer == "u":
@@ -74,20 +81,43 @@ class Dialog:
 
 
 def _shown(wish: Wish, outcome: Outcome) -> str:
-    finding = wish.finding
-    head = f"\n{finding.path}:{finding.region.line}:{finding.region.column}: {finding.name}: {finding.message}"
-    rows = [head]
-    if finding.fix is not None:
-        proof = finding.fix.proof
-        rows.append(f"{finding.fix.title} ({finding.fix.applicability})")
-        rows.append(f"holds on: {_set(proof.before_may)}; then: {_set(proof.after_may)}")
-        rows += [f"because: {proof.evidence}"] * bool(proof.evidence)
-    lines = [visible(row) if row != head else "\n" + visible(head[1:]) for row in rows]
-    return "\n".join([*lines, *_diffs(wish, outcome), ""])
+    finding, ways = wish.finding, (wish, *wish.others)
+    place = f"{finding.path}:{finding.region.line}:{finding.region.column}"
+    lines = ["", visible(f"{place}: {finding.name}: {finding.message}")]
+    names = sorted({name for way in ways if way.finding.fix for name in moving(way.finding.fix.proof)}, key=_in_order)
+    for number, way in enumerate(ways, 1):
+        if (fix := way.finding.fix) is None:
+            continue
+        head = f"{number}  " if wish.others else ""
+        rows = [f"{head}{fix.title} ({fix.applicability})"]
+        rows += _effects(fix.proof, names) if wish.others else [_sets(fix.proof)]
+        rows += [f"because: {fix.proof.evidence}"] * bool(fix.proof.evidence)
+        lines += [*(visible(row) for row in rows), *_diffs(way, outcome)]
+    return "\n".join([*lines, ""])
 
 
-def _set(names: Sequence[str]) -> str:
-    return words(names) if names else "none"
+def _sets(proof: Proof) -> str:
+    before, after = (words(names) if names else "none" for names in (proof.before_may, proof.after_may))
+    return f"holds on: {before}; then: {after}"
+
+
+def _effects(proof: Proof, names: Sequence[str]) -> Iterator[str]:
+    """What an edit does on the chips, or to the targets, on which one of the ways changes anything."""
+    alike = defaultdict[tuple[str, str], list[str]](list)
+    for name in names:
+        before = _state(name, proof.before_may, proof.before_must)
+        alike[before, _state(name, proof.after_may, proof.after_must)].append(name)
+    for (before, after), chips in alike.items():
+        yield f"   {words(chips)}: {f'{before}, as now' if before == after else f'{before} now, then {after}'}"
+
+
+def _state(name: str, may: Sequence[str], must: Sequence[str]) -> str:
+    return "holds" if name in must else "may hold" if name in may else "does not hold"
+
+
+def _in_order(name: str) -> tuple[int, str]:
+    """Capabilities and targets by their numbers."""
+    return int("".join(filter(str.isdigit, name)) or 0), name
 
 
 def _diffs(wish: Wish, outcome: Outcome) -> list[str]:

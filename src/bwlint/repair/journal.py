@@ -18,12 +18,15 @@ from bwlint.sources.worktree import is_in
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A file (a real path), what lies beside it to take its place, and the digests of both contents."""
+    """A file (a real path), what lies beside it to take its place, the digests of both contents, and the inode by which
+    the file system knows the new one (0: not made yet).
+    """
 
     real: str
     temporary: str
     before: str
     after: str
+    inode: int = 0
 
 
 LeftBehind = tuple[Step, ...]
@@ -32,14 +35,18 @@ LeftBehind = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """One group at a time. Where nothing can be written down, files are replaced without."""
+    """One group at a time, the newest line counts. Where nothing can be written down, files are replaced without.
+
+    Its owner holds it: the system lets go of it as soon as that process ends, while the number of a process may be
+    another's by then.
+    """
 
     file: BinaryIO | None
 
     def staging(self, steps: Sequence[Step]) -> None:
-        """New contents of a group are about to be laid beside its files."""
+        """New contents of a group are about to be laid beside its files, or then to take their places."""
         if self.file is not None:
-            self.file.write(json.dumps([astuple(step) for step in steps]).encode())
+            self.file.write(json.dumps([astuple(step) for step in steps]).encode() + b"\n")
             self.file.flush()
         if self.file is not None and len(steps) > 1:
             os.fsync(self.file.fileno())
@@ -50,10 +57,14 @@ class Journal:
             self.file.seek(0)
             self.file.truncate()
 
+    @property
+    def is_clear(self) -> bool:
+        return self.file is None or not self.file.tell()
+
 
 @contextmanager
 def journal() -> Iterator[Journal]:
-    """The journal of a run; whoever leaves it has nothing left to be written down."""
+    """The journal of a run; it goes where nothing is left to be ended."""
     path = user_state_path("bwlint", appauthor=False) / f"{os.urandom(8).hex()}.fix"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -62,10 +73,12 @@ def journal() -> Iterator[Journal]:
         yield Journal(None)
         return
     with file:
+        made = Journal(file)
         try:
-            yield Journal(file)
+            yield made
         finally:
-            path.unlink(missing_ok=True)
+            if made.is_clear:
+                path.unlink(missing_ok=True)
 
 
 def left_behind(paths: Sequence[str]) -> Iterator[LeftBehind]:
@@ -82,8 +95,9 @@ def left_behind(paths: Sequence[str]) -> Iterator[LeftBehind]:
 
 
 def _read(data: bytes) -> LeftBehind:
-    with suppress(ValueError, TypeError):  # killed while it wrote this: nothing was done yet
-        return tuple(Step(*map(str, row)) for row in json.loads(data))
+    for line in reversed(data.splitlines()):
+        with suppress(ValueError, TypeError):  # killed while it wrote this one: the one before holds
+            return tuple(Step(*row) for row in json.loads(line))
     return ()
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.model.progress import Advance, quiet
 from bwlint.repair.changes import moved, origin
-from bwlint.repair.plan import Decision, Key, PassPlan, Quit, Unrepaired, Wish, connected, plan, wishes
+from bwlint.repair.plan import Decision, Key, PassPlan, Quit, Unrepaired, Wish, connected, moving, plan, wishes
 from bwlint.repair.source import EditedFile
 from bwlint.run.check import judge
 from bwlint.run.gather import Gathered, again, gather
@@ -122,18 +122,22 @@ class _Run:
         found, refused = wishes(self.outcome, unsafe=self.unsafe)
         self.held_back = {Wish(refusal.finding, ()).key: refusal for refusal in refused}
         known = self.refused.keys() | self.skipped
-        return [wish for wish in found if wish.key not in known and self._can_change(wish)]
+        return [able for wish in found if wish.key not in known and (able := self._able(wish)) is not None]
 
     def _refuse(self, wish: Wish, reason: str) -> None:
         self.refused.setdefault(wish.key, Unrepaired(wish.finding, reason))
 
-    def _can_change(self, wish: Wish) -> bool:
-        for real in sorted(wish.files):
-            source = self._source(real)
-            if isinstance(source, str):
-                self._refuse(wish, source)
-                return False
-        return True
+    def _able(self, wish: Wish) -> Wish | None:
+        """A wish with the ways whose files can be changed; None where there is none."""
+        ways = [replace(way, others=()) for way in (wish, *wish.others) if self._obstacle(way) is None]
+        if not ways:
+            self._refuse(wish, self._obstacle(wish) or "")
+            return None
+        return replace(ways[0], others=tuple(ways[1:]))
+
+    def _obstacle(self, wish: Wish) -> str | None:
+        found = (source for real in sorted(wish.files) if isinstance(source := self._source(real), str))
+        return next(found, None)
 
     def _source(self, real: str) -> EditedFile | str:
         if real not in self.sources:
@@ -280,7 +284,4 @@ def _is_of_chips(wish: Wish) -> bool:
 def _moving(wish: Wish) -> set[str]:
     """What the proof of a fix lets move."""
     fix = wish.finding.fix
-    if wish.note or fix is None:
-        return set()
-    proof = fix.proof
-    return {*proof.before_may} ^ {*proof.after_may} | {*proof.before_must} ^ {*proof.after_must}
+    return set() if wish.note or fix is None else moving(fix.proof)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from bwlint.model.findings import Finding
+from bwlint.model.findings import Finding, Fix, Proof
 from bwlint.repair.changes import Changes, TextChange, get_on
 from bwlint.report.summary import at_least
 from bwlint.run.outcome import Outcome
@@ -22,12 +22,13 @@ NEEDS_LEAVE = "unsafe: only with --unsafe-fixes"
 @dataclass(frozen=True, slots=True)
 class Wish:
     """A finding and the changes, by real path, that would mend it: all of them, or none. `note` is set for changes
-    that silence the finding with a comment instead.
+    that silence the finding with a comment instead; `others` are the other ways to mend it.
     """
 
     finding: Finding
     changes: tuple[tuple[str, TextChange], ...]
     note: bool = False
+    others: tuple[Wish, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -79,19 +80,18 @@ def wishes(outcome: Outcome, *, unsafe: bool) -> tuple[list[Wish], list[Unrepair
     found: list[Wish] = []
     refused: list[Unrepaired] = []
     for finding in at_least(outcome.report, outcome.severity).findings:
-        if finding.fix is None:
-            continue
-        wish = _wish(outcome, finding, unsafe=unsafe)
-        if isinstance(wish, str):
-            refused.append(Unrepaired(finding, wish))
-        else:
-            found.append(wish)
+        fixes = finding.ways or ((finding.fix,) if finding.fix else ())
+        made = [_wish(outcome, replace(finding, fix=fix), fix, unsafe=unsafe) for fix in fixes]
+        usable = [wish for wish in made if isinstance(wish, Wish)]
+        if usable:
+            found.append(replace(usable[0], others=tuple(usable[1:])))
+        elif made:
+            refused.append(Unrepaired(finding, str(made[0])))
     return sorted(found, key=lambda wish: wish.finding.fix is not None and wish.finding.fix.applicability), refused
 
 
-def _wish(outcome: Outcome, finding: Finding, *, unsafe: bool) -> Wish | str:
-    fix = finding.fix
-    if fix is None or not fix.edits:
+def _wish(outcome: Outcome, finding: Finding, fix: Fix, *, unsafe: bool) -> Wish | str:
+    if not fix.edits:
         return "the fix changes nothing"
     if fix.applicability == "unsafe" and not unsafe:
         return NEEDS_LEAVE
@@ -150,3 +150,8 @@ def connected(found: Iterable[Wish], start: Iterable[str]) -> Iterator[Wish]:
 def silenced(wish: Wish, changes: tuple[tuple[str, TextChange], ...]) -> Wish:
     """The same finding with a comment in place of its fix."""
     return replace(wish, changes=changes, note=True)
+
+
+def moving(proof: Proof) -> set[str]:
+    """The chips or targets for which another thing may or must be true after an edit."""
+    return {*proof.before_may} ^ {*proof.after_may} | {*proof.before_must} ^ {*proof.after_must}

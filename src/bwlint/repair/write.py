@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from bwlint.repair.journal import Journal, LeftBehind, Step, digest, journal
 from bwlint.repair.passes import Repaired
 from bwlint.repair.plan import connected
+from bwlint.sources.held import alone_in
 from bwlint.sources.read import Unread, read_from_disk, special_file, why
 
 
@@ -62,58 +64,109 @@ def write(groups: Iterable[Sequence[Replacement]]) -> list[NotWritten]:
 
 
 def _write_group(group: Sequence[Replacement], journal: Journal) -> list[NotWritten]:
-    refused = [NotWritten(item.real, reason) for item in group if (reason := _refusal(item))]
-    if refused:
-        return [*refused, *_not_alone(group, refused)]
-    staged = [(item, _temporary(item.real)) for item in group]
-    item = group[0]
     try:
-        journal.staging([Step(i.real, beside, digest(i.before), digest(i.after)) for i, beside in staged])
-        for item, temporary in staged:
-            _stage(item, temporary)
-        for item, temporary in staged:
-            if reason := _refusal(item):
-                _restore(group)
-                return [NotWritten(item.real, reason), *_not_alone(group, [NotWritten(item.real, reason)])]
-            os.replace(temporary, item.real)
+        with alone_in(os.path.dirname(item.real) for item in group):
+            refused = [NotWritten(item.real, reason) for item in group if (reason := _refusal(item))]
+            problems = refused or _replaced(group, journal)
     except OSError as error:
-        _restore(group)
-        failure = NotWritten(item.real, f"cannot be written: {why(error)}", failed=True)
-        return [failure, *_not_alone(group, [failure])]
+        problems = [NotWritten(group[0].real, f"cannot be written: {why(error)}", failed=True)]
+    return [*problems, *_not_alone(group, problems)] if problems else []
+
+
+def _replaced(group: Sequence[Replacement], journal: Journal) -> list[NotWritten]:
+    """Put new contents in the place of files; where one stands in the way, none, and what it is."""
+    steps = [Step(i.real, _temporary(i.real), digest(i.before), digest(i.after)) for i in group]
+    item, problems = group[0], list[NotWritten]()
+    try:
+        journal.staging(steps)
+        for number, item in enumerate(group):
+            steps[number] = replace(steps[number], inode=_stage(item, steps[number].temporary))
+        journal.staging(steps)
+        for item, step in zip(group, steps, strict=True):
+            if reason := _refusal(item):
+                problems = [NotWritten(item.real, reason)]
+                break
+            os.replace(step.temporary, item.real)
+    except OSError as error:
+        problems = [NotWritten(item.real, f"cannot be written: {why(error)}", failed=True)]
     except BaseException:
-        _restore(group)
+        _put_back(group, steps, journal)
         raise
-    finally:
-        for _, temporary in staged:
-            _unlink(temporary)
-        journal.is_over()
+    if problems:
+        return [*problems, *_put_back(group, steps, journal)]
+    journal.is_over()
     return []
 
 
-def recovered(left: LeftBehind) -> tuple[list[str], list[str]]:
-    """Bring what a killed run has begun to its end: the files (real paths) that were replaced for that, and those that
-    cannot be any more, as somebody has changed them or others of their group.
+def _put_back(group: Sequence[Replacement], steps: Sequence[Step], journal: Journal) -> list[NotWritten]:
+    """Bring back what this run has replaced of a group that could not be written whole: what another one has put
+    there is not ours, whatever it says. Where this has no end, what was written down stays for the next run.
     """
-    now = {step: read_from_disk(step.real) for step in left}
-    old = [step for step, data in now.items() if _is(data, step.before)]
-    new = [step for step, data in now.items() if _is(data, step.after)]
-    is_whole = len(old) + len(new) == len(now)
-    waiting = old if new else []
-    done = [step.real for step in waiting if is_whole and _is_replaced(step)]
-    for step in left:
+    ours = [(item, step) for item, step in zip(group, steps, strict=True) if _is_ours(step)]
+    try:
+        for item, step in ours:
+            _stage(Replacement(item.real, item.after, item.before), step.temporary)
+        for item, step in ours:
+            os.replace(step.temporary, item.real)
+    except OSError:
+        reason = "replaced, and cannot be put back: run bwlint again"
+        return [NotWritten(step.real, reason, failed=True) for _, step in ours if _is_ours(step)]
+    for step in steps:
         _unlink(step.temporary)
-    return done, [step.real for step in waiting if step.real not in done]
+    journal.is_over()
+    return []
 
 
-def _is_replaced(step: Step) -> bool:
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What became of a file (a real path) in which a killed run has begun something: `lost` where it cannot be as its
+    group any more, as somebody has changed one of them.
+    """
+
+    real: str
+    how: Literal["fixed", "put back", "lost"]
+
+
+def recovered(left: LeftBehind) -> list[Recovered]:
+    """Bring what a killed run has begun to its end, or take it back where it was taking it back itself."""
+    with suppress(OSError), alone_in({os.path.dirname(step.real) for step in left}):
+        ended = list(_ended(left))
+        for step in left:
+            _unlink(step.temporary)
+        return ended
+    return []
+
+
+def _ended(left: LeftBehind) -> Iterator[Recovered]:
+    ours = [step for step in left if _is_ours(step)]
+    old = [step for step in left if _is(read_from_disk(step.real), step.before)]
+    new = [step for step in left if _is(read_from_disk(step.real), step.after)]
+    if not ours or not old:
+        return
+    is_whole = len(old) + len(new) == len(left)
+    if is_whole and all(_is(read_from_disk(step.temporary), step.after) for step in old):
+        yield from (Recovered(step.real, "fixed" if _is_moved(step) else "lost") for step in old)
+    elif is_whole and all(_is(read_from_disk(step.temporary), step.before) for step in ours):
+        yield from (Recovered(step.real, "put back" if _is_moved(step) else "lost") for step in ours)
+    else:
+        yield from (Recovered(step.real, "lost") for step in old)
+
+
+def _is_moved(step: Step) -> bool:
+    """Whether what lies beside a file takes its place."""
     before, after = read_from_disk(step.real), read_from_disk(step.temporary)
-    if isinstance(before, Unread) or isinstance(after, Unread) or not _is(after, step.after):
+    if isinstance(before, Unread) or isinstance(after, Unread) or _refusal(Replacement(step.real, before, after)):
         return False
-    if _refusal(Replacement(step.real, before, after)):
-        return False
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         os.replace(step.temporary, step.real)
         return True
+    return False
+
+
+def _is_ours(step: Step) -> bool:
+    """Whether a file is the very one that was laid beside it to take its place, as it was written."""
+    with suppress(OSError):
+        return os.lstat(step.real).st_ino == step.inode and _is(read_from_disk(step.real), step.after)
     return False
 
 
@@ -161,8 +214,8 @@ def _temporary(real: str) -> str:
     return os.path.join(os.path.dirname(real), f".bwlint-{os.urandom(8).hex()}.tmp")
 
 
-def _stage(item: Replacement, temporary: str) -> None:
-    """Put the new content beside the file, with its permissions and its owner."""
+def _stage(item: Replacement, temporary: str) -> int:
+    """Put the new content beside the file, with its permissions and its owner; the inode that it has."""
     status = os.stat(item.real)
     with open(temporary, "xb") as file:
         file.write(item.after)
@@ -172,20 +225,9 @@ def _stage(item: Replacement, temporary: str) -> None:
     if (made.st_uid, made.st_gid) != (status.st_uid, status.st_gid):
         os.chown(temporary, status.st_uid, status.st_gid)
     os.chmod(temporary, stat.S_IMODE(status.st_mode))
-
-
-def _restore(group: Iterable[Replacement]) -> None:
-    """Bring back what has been replaced of a group that could not be written whole."""
-    for item in group:
-        if read_from_disk(item.real) != item.after:
-            continue
-        temporary = _temporary(item.real)
-        with contextlib.suppress(OSError):
-            _stage(Replacement(item.real, item.after, item.before), temporary)
-            os.replace(temporary, item.real)
-        _unlink(temporary)
+    return made.st_ino
 
 
 def _unlink(path: str) -> None:
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         os.unlink(path)

@@ -17,7 +17,7 @@ from bwlint.report.snippet import Paint
 
 MOST_LINES = 8
 """Of one kind below a table; the rest is counted."""
-_OWN = {"out": "turned away", "build": "not built for", "in": "let in"}
+_OWN = {"out": "turned away", "build": "not built for", "made": "built for", "in": "let in"}
 _LEAST_COST = 1_000_000
 """Bytes of PTX from which on it is said what they cost: below, starting takes as long."""
 
@@ -113,6 +113,8 @@ def _of_chip(shipment: Shipment, answer: str, chip: str, paint: Paint) -> Iterat
     for library, tally in sorted(judged, key=lambda pair: pair[0].path):
         if tally.word == PARTIAL:
             yield f"{relative(library.path, shipment)}: {_counts(tally, paint)}; {visible(_reason(library, chip))}"
+    spare = shipment.spare(chip)
+    judged = [(library, tally) for library, tally in judged if library not in spare]
     compiled = sum(tally.jit + tally.link for _, tally in judged)
     if compiled:
         total = sum(tally.total for _, tally in judged)

@@ -28,7 +28,7 @@ def document(report: Report, setting: Setting) -> dict[str, Any]:
 
 def _finding(finding: Finding) -> dict[str, Any]:
     told: dict[str, Any] = plain(finding)
-    del told["content"]  # it serves to tell what has moved
+    del told["content"], told["ways"]  # they serve to tell what has moved, and to ask somebody
     for name in ("verdict", "trace"):
         if told[name] is None:
             del told[name]

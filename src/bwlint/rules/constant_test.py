@@ -13,7 +13,6 @@ from bwlint.judging.foregone import Foregone, Reading, foregone, is_constant
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Gate, Module
-from bwlint.model.findings import NoFix
 from bwlint.model.kinds import LISTED, UNASKED, Language
 from bwlint.model.rule import RuleTraits
 from bwlint.world.gates import Judged, operands
@@ -119,6 +118,5 @@ def _uncalled(module: Module, gate: Gate, asked: Expr) -> Draft:
         message=says,
         label="true on every chip",
         advice="call it",
-        remedy=NoFix("with which arguments it is to be called is for its author to say"),
         claims=(Claimed(claims.other(says, EVERY), at, module),),
     )

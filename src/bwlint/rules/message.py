@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import EVERY, NONE, Chip, ChipSet, group, spelling, words
+from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import Mention, from_generation, mentioned
 from bwlint.chips.wording import kib, only, plain
 from bwlint.judging import claims
@@ -35,8 +35,6 @@ _BACKEND = re.compile(r"[A-Za-z][\w.-]+")
 _OF_THE_READER = re.compile(r"\b(?:is|are) not supported (?:on|by) (?:this|your|the current) \w+", re.I)
 """A text that refuses a device for lack of a chip that it names: "SM100 is not supported on this device"."""
 _HOPPER = 90
-_NEAR = 4
-"""Lines within which a text gives other chips their memory in the same sense."""
 _FOR_NOBODY = "whoever is skipped is none of those that the reason leaves out"
 
 
@@ -105,19 +103,16 @@ def _memory(context: Context, module: Module, one: Operation) -> Iterator[Draft]
 
 def _right_size(module: Module, one: Operation, chips: ChipSet) -> Remedy | NoFix:
     """What the chips have of that which the same text gives others: a block's limit, or all of a multiprocessor."""
-    near = (other for other in module.operations if other.kind == "stated" and abs(other.at[0] - one.at[0]) <= _NEAR)
-    given = [(chip, other.amounts[0].args[0]) for other in near for chip in EVERY if _is_for(other, chip)]
+    near = [other for other in module.operations if other.kind == "stated" and abs(other.at[0] - one.at[0]) <= 4]
+    told = [(other.amounts[0].args[0], {amount.args[0] for amount in other.amounts[1:]}) for other in near]
+    given = [(chip, size) for size, numbers in told for chip in EVERY - chips if chip.joined in numbers]
     for what in ("smem_per_sm", "smem_per_block_optin"):
         sizes = {getattr(chip, what) for chip in chips}
-        others = [has == size for chip, size in given if chip not in chips and (has := getattr(chip, what)) is not None]
-        if others and all(others) and len(sizes) == 1:
+        right = [has == size for chip, size in given if (has := getattr(chip, what)) is not None]
+        if right and all(right) and len(sizes) == 1:
             evidence = "the text gives the others what a block or a multiprocessor of theirs has, as the tables say"
             return Remedy("text", chips, evidence=evidence, amount=sizes.pop())
     return NoFix("whether the text is for the block or for the multiprocessor is not known")
-
-
-def _is_for(one: Operation, chip: Chip) -> bool:
-    return chip.joined in [amount.args[0] for amount in one.amounts[1:]]
 
 
 def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:

@@ -13,7 +13,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import NoFix
@@ -143,8 +143,33 @@ def _draft(
         related=tuple(
             one for one in (*related, origin) if one is not None and not _same(one, module, guard or wait.at)
         ),
-        remedy=NoFix("a wider guard, a macro of the build and a launch without the attribute would all mend it"),
+        remedy=_remedy(context, module, wait, empty),
         claims=(Claimed(claims.other(says, chips, wait.name)),),
+    )
+
+
+def _remedy(context: Context, module: Module, wait: Operation, empty: TargetSet) -> Remedy | NoFix:
+    """A wider guard around the wait, and around what lets the next kernel begin, where the same words keep it out.
+
+    A wait is right on every chip that has it: with nothing to wait for it does nothing. What lets the next kernel begin
+    is right as long as every wait of the file is there too.
+    """
+    guards = {one.guard.test.at: one for one in context.guards.get(module.path, ()) if one.module is module}
+    around = next((guards[test.at] for test in reversed(wait.path) if test.at in guards), None)
+    if around is None or switches(wait.name):
+        return NoFix("a macro of the build and a launch without the attribute would both mend it")
+    native = TargetSet.native(context.targets)
+    others = [one for one in module.operations if one.name in known_waits()]
+    left = [one for one in others if native - context.tree.compiled(module, one.path)]
+    same = all(guards[one.path[-1].at].guard.text == around.guard.text for one in left if one.path[-1].at in guards)
+    asked = same and all(one.path[-1].at in guards for one in left) and not around.guard.comment
+    return Remedy(
+        "guard",
+        around.admitted.chips | empty.chips,
+        evidence=f"`{wait.name}` assembles there, and with nothing to wait for it does nothing",
+        unsafe=None if asked else "a kernel of this file that waits elsewhere may begin too early then",
+        at=around.guard.at,
+        targets=around.admitted | (empty & around.sets.live),
     )
 
 

@@ -38,6 +38,7 @@ _FAMILY, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _REFUSED = re.compile(words.said("refusal"), re.I)
 _ASKED = re.compile(words.said("demand"), re.I)
 _TAKES_BACK = re.compile(rf"\bnot?\b|\bonly\b|{words.said('refusal')}", re.I)
+_MEANT_FOR_SOME = NoFix("the reason of the skip names others alone: whether the test is for these too is to be decided")
 _ODD_ONES = 2
 """What refuses no more chips than these says whom it does not know, and not for whom it is."""
 
@@ -59,13 +60,15 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         if one.cause is None:
             one = replace(one, cause=(judged.module.path, need.what))  # the tests of a file are bounded together
         related = (*one.related, *predicate.comparisons(context, judged))
-        yield leak.with_remedy(judged, side, need, replace(one, rule=RULE, related=related))
+        yield leak.with_remedy(context, judged, side, need, wrong, replace(one, rule=RULE, related=related))
         return
     prepared = suites.leak(context, judged)
     if prepared is not None:
         need, wrong = prepared
         one = leak.draft(judged, judged.working, need, wrong)
-        yield leak.with_remedy(judged, judged.working, need, replace(one, rule=RULE, severity="warning"))
+        yield leak.with_remedy(
+            context, judged, judged.working, need, wrong, replace(one, rule=RULE, severity="warning")
+        )
         return
     asked = (own_words.instruction_tested, own_words.contradicted, own_words.open_bound)
     said = next(filter(None, (list(one(context, judged)) for one in asked)), [])
@@ -157,7 +160,7 @@ def _doubt(context: Context, judged: Judged, missing: ChipSet, api: Admission | 
     if context.builds_exact(judged):
         return "the file builds for one part alone"
     texts = [text.text for one in asked for side in (one.gate.yes, one.gate.no) for text in side.texts]
-    if any(mentioned(text).exact - _FAMILY for text in texts):
+    if any(mentioned(text).exact & held - _FAMILY for text in texts):
         return "the reason gives the number of the one part"  # SM120 is what authors call the family
     meant = any(family_split.meant(one) for one in asked) or any(_MADE_FOR.search(text) for text in texts)
     return "the exact part may be meant" if meant or held & _SECOND else None
@@ -191,7 +194,9 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     api = admits(context, judged, out) or suites.admits(context, judged, out)
     if api is not None:
         if out <= api.chips and len(EVERY - api.chips) > _ODD_ONES:
-            yield replace(_against(judged, out, api), severity=_by_build(context, judged, out, api))
+            found = replace(_against(judged, out, api), severity=_by_build(context, judged, out, api))
+            others = ChipSet.union(mentioned(text.text).named for text in judged.other.texts)
+            yield replace(found, remedy=_MEANT_FOR_SOME) if others and not others & out else found
         return
     need = context.need_of(judged, judged.working) or _named(context, judged)
     if need is not None and out - need.legal:

@@ -12,7 +12,7 @@ from bwlint.judging.amounts import BUILT, THEIRS, Asked, asked, fitting
 from bwlint.judging.caught import looked_at_by_called
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.facts import Module
 from bwlint.model.rule import RuleTraits
 
@@ -50,6 +50,12 @@ def _draft(one: Asked, over: ChipSet, size: int, claimed: Claimed) -> Draft:
         label="the status is dropped",
         advice="check what the call returns, and cudaGetLastError() after the launch",
         legal=fitting(size) if over else None,
+        remedy=Remedy(
+            "status",
+            one.targets.chips,
+            evidence="other calls of the file are looked at so",
+            unsafe="what went on without it ends in an error there",
+        ),
         claims=(claimed,),
         cause=None if loud else (one.module.path, RULE.name),
     )

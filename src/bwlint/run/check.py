@@ -108,7 +108,7 @@ def _told(
     again = _again(gathered, rules)
     analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, advance, jobs, world, again)
     level = (settings.run.severity or "warning") if request.fixes or request.offers else None
-    proofs = Proofs(level, None if request.fixes else FEW)
+    proofs = Proofs(level, None if request.fixes else FEW, request.ways, request.stdin is not None)
     finished = finish(analysis, marked, texts, names, settings.enabled, advance, proofs=proofs, again=again)
     stats = {**analysis.stats, **({"unlinked": len(budget.refused)} if budget.ended else {})}
     stats |= {"untried": proofs.untried} if proofs.untried else {}

@@ -51,11 +51,14 @@ FEW = 100_000
 @dataclass(slots=True)
 class Proofs:
     """Which fixes are looked for: those of findings of `level` and above, none without one. `most` characters are read
-    for it (None: as many as it takes), and `untried` are the findings that this has left out.
+    for it (None: as many as it takes), and `untried` are the findings that this has left out. `ways`: all that may be
+    done is looked for; `beyond`: also what changes files that nobody gave.
     """
 
     level: Severity | None
     most: int | None = None
+    ways: bool = False
+    beyond: bool = False
     untried: int = 0
     tried: list[Tried] = field(default_factory=list)
     """What was asked of late."""
@@ -224,7 +227,7 @@ class _ReportedFile:
 
     def _finding(self, draft: Draft, judged: Judged | None, rests_on: Sequence[Judged]) -> Finding:
         rule = catalog.lookup(draft.rule.name)
-        fix = self._fix(draft, judged)
+        fix, ways = self._fix(draft, judged)
         return Finding(
             rule=rule.code,
             name=rule.name,
@@ -242,6 +245,7 @@ class _ReportedFile:
             related=self._related(draft),
             fix=fix if isinstance(fix, Fix) else None,
             fix_refused=fix.reason if isinstance(fix, NoFix) else None,
+            ways=ways,
             claims=(*self._gate_claims(draft, rests_on), *(self._claim(claimed) for claimed in draft.claims)),
         )
 
@@ -271,26 +275,38 @@ class _ReportedFile:
                 found[Related(path, text.region(*entry.at), entry.message, rule)] = None
         return tuple(found)
 
-    def _fix(self, draft: Draft, judged: Judged | None) -> Fix | NoFix | None:
+    def _fix(self, draft: Draft, judged: Judged | None) -> tuple[Fix | NoFix | None, tuple[Fix, ...]]:
+        """The fix of a draft, or why it has none, and the ways that there are where a person has to choose."""
         remedy = draft.remedy
         if remedy is None and draft.severity != "note":
             _, found, why = catalog.lookup(draft.rule.name).fix.rpartition("none: ")
-            return NoFix(why.rstrip(".")) if found else None
+            return (NoFix(why.rstrip(".")) if found else None), ()
         if not isinstance(remedy, Remedy):
-            return remedy
+            return remedy, ()
         if not self.proofs.wanted(draft, len(self.text.source), self.analysis.context.proved.total()):
-            return None
+            return None, ()
         from bwlint.fix import Job, propose
+        from bwlint.fix.ways import ways
 
         job = Job(self.analysis.context, draft, remedy, judged, self.file.root, self.text.source)
         proposed: Fix | NoFix = NoFix("an internal error: please report it")
+        others: tuple[Fix, ...] = ()
         with contained(draft.module.path, f"fixing {draft.rule.name}", draft.at.line):
             proposed = propose(job)
-        if isinstance(proposed, NoFix):
-            return proposed
-        own = [edit for edit in proposed.edits if edit.path == draft.module.path]
+            others = ways(job, proposed) if self.proofs.ways else ()
+        ways_told = (self._told(draft, one) for one in others)
+        told = proposed if isinstance(proposed, NoFix) else self._told(draft, proposed)
+        return told, tuple(one for one in ways_told if isinstance(one, Fix))
+
+    def _told(self, draft: Draft, fix: Fix) -> Fix | NoFix:
+        """A fix with that of the copies of the file, and with the names that reports give to files."""
+        own = [edit for edit in fix.edits if edit.path == draft.module.path]
         copied = (replace(edit, path=copy.module.path) for copy in draft.copies for edit in own)
-        return replace(proposed, edits=tuple(map(self._reported, (*proposed.edits, *copied))))
+        edits = tuple(map(self._reported, (*fix.edits, *copied)))
+        away = [edit.path for edit in edits if self.names.real(edit.path) not in self.names.files]
+        if away and not self.proofs.beyond:
+            return NoFix(f"it changes {away[0]} too, which is not among the given paths")
+        return replace(fix, edits=edits)
 
     def _reported(self, edit: Edit) -> Edit:
         return replace(edit, path=self.names.reported(edit.path, self.file))

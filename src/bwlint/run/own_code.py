@@ -12,6 +12,7 @@ from bwlint.chips import ChipSet
 from bwlint.model.ledger import Row
 from bwlint.run.audit import audit
 from bwlint.run.request import CheckRequest
+from bwlint.sources.kinds import FOREIGN_FOLDERS
 from bwlint.sources.limits import bounded
 from bwlint.sources.pypi import SourceError, unpack
 
@@ -43,15 +44,28 @@ def own_places(archive: Path, shipment: Shipment, asked: ChipSet, scratch: Path)
         rows = audit(request, stack).rows
     # What a table has no row for may get a default, and what another place stops is told there.
     asking = (row for row in rows if row.group == "own" and not (row.rough or row.question.startswith("{")))
-    found = [place for row in asking if (place := _place(row, shipment, asked, top))]
-    told = {f"stopped by `{place.subject}`" for place in found}
-    return tuple(place for place in found if not (place.says.endswith(tuple(told)) or _is_of_another(place.path, top)))
+    places = (place for row in asking if (place := _place(row, shipment, asked, top)))
+    found = [place for place in places if not _is_carried(PurePosixPath(place.path), top, is_wheel=not shipment.built)]
+    told = tuple(f"stopped by `{place.subject}`" for place in found)
+    lost = {chip for place in found if place.does == "build" for chip in place.chips}
+    return tuple(
+        place
+        for place in found
+        if not (place.says.endswith(told) or (place.does == "made" and lost.intersection(place.chips)))
+    )
 
 
-def _is_of_another(path: str, top: str) -> bool:
-    """Whether a folder around a file, below the top one, is a project of its own."""
-    below = PurePosixPath(path).parents[:-1]
-    return any(Path(top, folder, name).exists() for folder in below for name in _PROJECT)
+def _is_carried(path: PurePosixPath, top: str, *, is_wheel: bool) -> bool:
+    """Whether a file is another project's, or one that is neither installed nor built: it decides nothing."""
+    below = path.parents[:-1]
+    if any(folder.name in FOREIGN_FOLDERS for folder in below):
+        return True
+    if is_wheel:
+        return path.suffix != ".py"  # nobody builds a wheel
+    if any(Path(top, folder, name).exists() for folder in below for name in _PROJECT):
+        return True
+    around = next((one for one in path.parents if not Path(top, one, "__init__.py").exists()), PurePosixPath())
+    return path.suffix == ".py" and len(around.parts) > 1
 
 
 def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace | None:
@@ -60,6 +74,9 @@ def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace |
     if row.form == "build" and row.kind == "fail":
         out = _unlike_older(row, (chip for chip in asked.names if answers.get(chip) == "no"))
         return OwnPlace("build", out, path, line, row.subject, row.why) if out else None
+    if shipment.built and row.form == "build":
+        made = tuple(chip for chip in asked.names if answers.get(chip) == "yes")
+        return OwnPlace("made", made, path, line, row.subject, row.why) if made else None
     if row.form not in _CONDITIONS or row.kind == "pass" or any(part.name in _ASIDE for part in row.parts):
         return None
     refused = {chip: way.does for way in row.ways for chip in way.chips if way.does.startswith(_REFUSES)}

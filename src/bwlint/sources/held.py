@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +16,8 @@ if sys.platform != "win32":
 
 _SECONDS = 60
 """More than there can be between making a file and holding it."""
+_PATIENCE, _PAUSE = 60, 0.005
+"""Seconds: how long another run may be somewhere, and between two looks."""
 
 
 def hold(path: Path) -> BinaryIO:
@@ -23,6 +27,35 @@ def hold(path: Path) -> BinaryIO:
         with suppress(OSError):  # without locks nobody can take it
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return file
+
+
+@contextmanager
+def alone_in(folders: Iterable[str]) -> Iterator[None]:
+    """No other run is between here and the end with one of these folders (real paths), unless the file system knows no
+    locks. Raises OSError where one has been for too long.
+    """
+    with ExitStack() as stack:
+        for folder in sorted({*folders} if sys.platform != "win32" else ()):  # in order: no two wait for each other
+            with suppress(PermissionError):
+                file = os.open(folder, os.O_RDONLY)
+                stack.callback(os.close, file)
+                _wait_for(file)
+        yield
+
+
+def _wait_for(file: int) -> None:
+    end = time.monotonic() + _PATIENCE
+    while sys.platform != "win32":
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise TimeoutError(errno.ETIMEDOUT, "another run does not come to an end there") from None
+            time.sleep(_PAUSE)
+        except OSError:
+            return
+        else:
+            return
 
 
 def take(path: Path) -> BinaryIO | None:

@@ -386,7 +386,7 @@ class Definitions:
             if target == root:
                 return self._absolute(name, depth + 1, outline.path)
             local = target.partition(".")[0]
-            inside = depth > 0 and local in outline.definitions
+            inside = local in outline.definitions and (depth > 0 or target == local)
             full = f"{target}.{rest}" if rest else target
             self._tree.expect(outline.path, full)
             if inside:

@@ -65,6 +65,8 @@ class Headers:
         other._by_path = {path: module if path == module.path else known for path, known in self._by_path.items()}
         for name, found in self._definers.items():
             other._definers[name] = [module if known.path == module.path else known for known in found]
+        for name in (name for name, one in module.functions.items() if one.kind == "macro"):
+            other._definers[name] = other._definers[name] or [module]
         other._reached, other._direct, other._sure = self._reached, self._direct, self._sure
         other._members = self._members
         return other

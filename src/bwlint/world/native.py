@@ -405,20 +405,21 @@ class Native:
         return bool(found) and all(node.definition.stub for node in found)
 
     def _refusal(self, place: Node) -> Iterator[NeedProof]:
-        """The error that a function surely ends in on some chips."""
+        """The errors that a function surely ends in on some chips, in itself or in the macros that it uses."""
         name, path = place.definition.qualname, place.outline.path
         if f"{name}#2" in place.outline.definitions:
             return  # the facts of a file hold one function of a name
         module = self._facts(path)
-        function = module.functions.get(name) if module is not None else None
-        if module is None or function is None or not function.exits:
-            return
-        errors = self.refusals.errors(module, name)
-        legal = ChipSet.common(error.legal for error in errors)
-        if legal and errors:
-            what = f"`{name}` ends in an error on {plain(EVERY - legal)}"
-            hops = (Hop(path, errors[-1].at, "the error"),)
-            yield NeedProof(legal, "gate", what, f"the checks of {name}", hops, where=name)
+        macros = (use.name for use in place.definition.uses if use.sure and use.how == "call" and use.name.isupper())
+        homes = [(home, f"{one}()") for one in macros if module for home in self.tree.headers.definers(module, one)]
+        for home, function in ((module, name), *homes) if module is not None else ():
+            known = home.functions.get(function) if home is not None else None
+            errors = self.refusals.errors(home, function) if home is not None and known and known.exits else ()
+            legal = ChipSet.common(error.legal for error in errors)
+            if home is not None and legal and errors:
+                what = f"`{function}` ends in an error on {plain(EVERY - legal)}"
+                hops = (Hop(home.path, errors[-1].at, "the error"),)
+                yield NeedProof(legal, "gate", what, f"the checks of {function}", hops, where=name)
 
     def _build(self, place: Node) -> Iterator[NeedProof]:
         """The targets for which the file of a definition is compiled."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet, words
 from bwlint.chips.wording import plain, refused_but
 from bwlint.evaluate.objects import EvaluationFrame
 from bwlint.evaluate.values import Vec
-from bwlint.model.expr import Expr, Span, negate
+from bwlint.model.expr import COMPILED, Expr, Span, negate, unknown
 from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Path
 from bwlint.model.kinds import BOUND
 from bwlint.model.naming import spoken
@@ -106,20 +106,24 @@ class Refusals:
         """Way by way: a chip that may return before an error is not refused by it, unless there is nothing to do.
 
         What an earlier error lets through is no condition of a later one: who does not pass it has had that error.
+        Behind a macro that the build makes of the device the chips have what is compiled for them.
         """
         left = EVERY
+        guards = [guard for guard in module.guards if function.exits and function.at.holds(guard.at)]
         frame = EvaluationFrame(module, _handed(function, given)) if given else None
         ways = list(_ways_out(function))
         passed = set[Span | None]()
         for path, ends, at in ways:
+            surely, never = self._compiled(module, guards, at)
             empty = ends == "return" and any(self._finds_nothing(module, test) for test in path[-1:])
             if ends == "return" and not empty:
-                left -= ChipSet.common(self._tree.may(module, test, frame) for test in path)
+                left -= ChipSet.common(self._tree.may(module, test, frame) for test in path) - never
                 continue
             told = [test for test in path if test.op != "unknown"]  # what stands in a loop is taken to happen
             known = (self._tree.must(module, test, frame) for test in told if test.at not in passed)
-            doubtful = bool(path) and not told  # a handler, a branch of the preprocessor
-            here = NONE if empty or doubtful else left & ChipSet.common(known)
+            is_compiled = path[-1:] == (unknown(COMPILED),)
+            doubtful = bool(path) and not told and not is_compiled  # a handler
+            here = NONE if empty or doubtful else left & ChipSet.common(known) & (surely if is_compiled else EVERY)
             passed |= {one.at for test in path[-1:] for one in (test, negate(test)) if one.at is not None}
             left -= here
             if here and here != EVERY:
@@ -130,6 +134,16 @@ class Refusals:
             if out not in (NONE, EVERY) and test.at is not None:
                 yield Refusal(EVERY - out, test.at, "skip" if self._tree.skips(module, test) else "gate")
             left -= out
+
+    def _compiled(self, module: Module, guards: Iterable[Gate], at: Span) -> tuple[ChipSet, ChipSet]:
+        """The chips for which a place is surely compiled, and those for which it surely is not."""
+        surely, never = EVERY, NONE
+        for guard in guards:
+            if guard.yes.holds(at) or guard.no.holds(at):
+                test = guard.test if guard.yes.holds(at) else negate(guard.test)
+                surely &= self._tree.built_for(module, test)
+                never |= self._tree.built_for(module, negate(test))
+        return surely, never
 
     def _finds_nothing(self, module: Module, test: Expr) -> bool:
         """Whether a test holds where there is nothing to do, also by a helper of C++: `if (returns_early(m, n))`."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bwlint.chips import ALL_TARGETS, EVERY, ChipSet, TargetSet
+from bwlint.chips import ALL_TARGETS, EVERY, NONE, ChipSet, TargetSet
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.objects import Clash, EvaluationFrame, FunctionValue
@@ -96,7 +96,7 @@ class Tree:
         """Files of the run in other languages, which are had when the first header is asked for."""
         self.searches: dict[str, Search] = {} if searches is None else searches
         self._tags = Tags(self.searches)
-        self._compiled: dict[tuple[int, Expr], tuple[TargetSet, TargetSet, bool]] = memory()
+        self._compiled: dict[tuple[int, Expr], tuple[TargetSet, TargetSet, bool, bool]] = memory()
 
     def add(self, module: Module, root: str) -> None:
         if module.language != "python":
@@ -268,7 +268,7 @@ class Tree:
 
     def target_sets(self, module: Module, guard: Gate) -> TargetSets | None:
         """Evaluate a guard; None when it does not ask for the target."""
-        may, must, asks = self._target_test(module, guard.test)
+        may, must, asks, _ = self._target_test(module, guard.test)
         if not asks:
             return None
         live = self.compiled(module, guard.path)
@@ -278,18 +278,24 @@ class Tree:
         """Whether a test of the preprocessor depends on the compile target."""
         return self._target_test(module, test)[2]
 
+    def built_for(self, module: Module, test: Expr) -> ChipSet:
+        """The chips on which a test surely holds of a macro to which the build gives the device; none of another."""
+        _, must, asks, is_of_build = self._target_test(module, test)
+        return must.chips if asks and is_of_build else NONE
+
     def defined_for(self, module: Module, macro: str) -> TargetSet:
         """The targets for which a macro may be defined at the end of a file."""
         return self._target_test(module, Expr("defined", (macro,)))[0]
 
-    def _target_test(self, module: Module, test: Expr) -> tuple[TargetSet, TargetSet, bool]:
-        """Where a test may hold, where it must, and whether it depends on the target at all."""
+    def _target_test(self, module: Module, test: Expr) -> tuple[TargetSet, TargetSet, bool, bool]:
+        """Where a test may hold, where it must, whether it depends on the target at all, and by a name alone."""
         key = (id(module), test)
         if key not in self._compiled:
             self.compiler.start()
             outcome = self.compiler.truth(test, EvaluationFrame(module))
             lanes = outcome.spread(len(ALL_TARGETS))
-            self._compiled[key] = (TargetSet(_mask(lanes, _may_hold)), TargetSet(_mask(lanes, _holds)), outcome.device)
+            may, must = TargetSet(_mask(lanes, _may_hold)), TargetSet(_mask(lanes, _holds))
+            self._compiled[key] = (may, must, outcome.device, outcome.guessed)
         return self._compiled[key]
 
     def frame(self, module: Module) -> EvaluationFrame:

@@ -119,8 +119,8 @@ def test_conditions_of_tests(mend: Mend, before: str, after: str) -> None:
     assert found.text == text.format(after)
     assert found.fix.applicability == "safe"
     left = mend(found.text, "test/gemm/CMakeLists.txt")
-    assert not left.fixes
-    assert all("not for 120f" in finding.message for finding in left.findings)  # whether it compiles is not shown
+    assert all("not for 120f" in finding.message for finding in left.findings)
+    assert all(fix.applicability == "unsafe" for fix in left.fixes)  # the source is not there to be read
 
 
 def test_conditions_of_examples_and_of_others(mend: Mend) -> None:
@@ -205,7 +205,11 @@ FLAGS = [
     (
         "setup.py",
         'flags = ["-gencode=arch=compute_121a,code=sm_121a"]\n',
-        'flags = ["-gencode=arch=compute_121a,code=sm_121a", "-gencode=arch=compute_120a,code=sm_120a"]\n',
+        """flags = [
+    "-gencode=arch=compute_121a,code=sm_121a",
+    "-gencode=arch=compute_120a,code=sm_120a",
+]
+""",
     ),
     (
         "k.json",
@@ -379,34 +383,181 @@ def test_conditions_over_a_list_go_with_it(mend: Mend) -> None:
     assert len(found.fix.edits) == 2
 
 
+GROWN = [
+    # a list for any toolkit, and one for toolkits that know it
+    ("build.sh", 'TORCH_CUDA_ARCH_LIST="8.0 9.0 10.0"', 'TORCH_CUDA_ARCH_LIST="8.0 9.0 10.0 12.0"'),
+    ("k.hcl", 'variable "TORCH_CUDA_ARCH_LIST" {\n  default = "8.0;9.0"\n}\n', None),
+    ("Dockerfile", "FROM nvidia/cuda:12.8.1-devel\nENV TORCH_CUDA_ARCH_LIST='8.0 8.6 8.9 9.0'\n", None),
+    ("Makefile", "F = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90\n", None),
+    ("CMakeLists.txt", "set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real)\n", None),
+    # one whose others all have a suffix, for toolkits that know the family's
+    (
+        "build.sh",
+        'if [ "$CUDA_MAJOR" -ge 13 ]; then\n  TORCH_CUDA_ARCH_LIST="8.0 8.6 8.9 9.0a 10.0f"\nfi\nX_ARCH_LIST="12.0f"\n',
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "after"), GROWN)
+def test_a_target_for_those_who_have_none(mend: Mend, name: str, before: str, after: str | None) -> None:
+    found = mend(before, name)
+    assert after is None or found.text == after
+    assert found.fix.applicability == "unsafe"
+    assert found.fix.title.startswith("Build for 12.x: add `")
+    assert "120a" not in found.text
+    assert "12.0a" not in found.text
+    assert all(not finding.fix for finding in mend(found.text, name).findings)
+
+
+STEPS = """if(CUDA_VERSION VERSION_GREATER_EQUAL "11.1")
+  list(APPEND CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real)
+endif()
+if(CUDA_VERSION VERSION_GREATER_EQUAL "11.8")
+  list(APPEND CMAKE_CUDA_ARCHITECTURES 90-real)
+endif()
+"""
+STEP = """if(CUDA_VERSION VERSION_GREATER_EQUAL "12.8")
+  list(APPEND CMAKE_CUDA_ARCHITECTURES 120-real)
+endif()
+"""
+FLAGGED = """from torch.utils.cpp_extension import CUDAExtension
+
+flags = ["-gencode", "arch=compute_80,code=sm_80"]
+if cuda_version >= {0}:
+    flags.append("-gencode")
+    flags.append("arch=compute_90,code=sm_90")
+{1}CUDAExtension("kit", ["kit.cu"], extra_compile_args=flags)
+"""
+FLAG = """if cuda_version >= {0}:
+    flags.append("-gencode")
+    flags.append("arch=compute_120,code=sm_120")
+"""
+RELEASES = [('Version("11.8")', 'Version("12.8")'), ("(11, 8)", "(12, 8)"), ("1108", "1208"), ("11080", "12080")]
+
+
+def test_a_step_more_of_a_ladder(mend: Mend) -> None:
+    found = mend(STEPS)
+    assert found.text == STEPS + STEP
+    assert found.fix.applicability == "unsafe"
+    assert found.fix.title == "Build for 12.x from CUDA 12.8 on: add `120-real`"
+    assert mend(found.text).findings == ()
+
+
+@pytest.mark.parametrize(("low", "first"), RELEASES)
+def test_flags_of_a_later_release(mend: Mend, low: str, first: str) -> None:
+    found = mend(FLAGGED.format(low, ""), "setup.py", {"kit.cu": "__global__ void k() {}\n"})
+    assert found.text == FLAGGED.format(low, FLAG.format(first))
+    assert mend(found.text, "setup.py", {"kit.cu": "__global__ void k() {}\n"}).findings == ()
+
+
+MOVED = """if(CUDA_VERSION VERSION_GREATER_EQUAL 12.8)
+  list(APPEND CMAKE_CUDA_ARCHITECTURES 100 120{})
+endif()
+if(CUDA_VERSION VERSION_GREATER_EQUAL 12.9)
+  list(APPEND CMAKE_CUDA_ARCHITECTURES 103{})
+endif()
+"""
+
+
+def test_a_target_goes_to_the_step_whose_toolkit_knows_it(mend: Mend) -> None:
+    found = mend(MOVED.format(" 121", ""))
+    assert found.text == MOVED.format("", " 121")
+    assert found.fix.applicability == "safe"
+    assert mend(found.text).findings == ()
+
+
+def test_a_target_gets_a_branch_of_its_own(mend: Mend) -> None:
+    text = 'if(CUDA_VERSION VERSION_GREATER_EQUAL 12.8)\n  set(X_ARCHS "100;120{}")\nendif()\n'
+    found = mend(text.format(";121"))
+    assert found.text == text.format(";121").replace("12.8", "12.9").replace("endif()\n", "else") + text.format("")
+    assert found.fix.applicability == "unsafe"
+    assert mend(found.text).findings == ()
+
+
+WORKFLOW = """jobs:
+  build:
+    strategy:
+      matrix:
+        cuda: ["12.8", "12.9", "13.0"]
+    env:
+      KIT_ARCH_LIST: ${{{{ {} }}}}
+"""
+
+
+def test_an_expression_of_a_workflow(mend: Mend) -> None:
+    before = "matrix.cuda < '13.0' && '9.0a 12.0a' || '9.0a 12.0f'"
+    after = "matrix.cuda < '12.9' && '9.0a 12.0a' || matrix.cuda < '13.0' && '9.0a 12.0f' || '9.0a 12.0f'"
+    found = mend(WORKFLOW.format(before), "w.yml")
+    assert found.text == WORKFLOW.format(after)
+    assert found.fix.applicability == "unsafe"
+    assert mend(found.text, "w.yml").findings == ()
+
+
+def test_the_rest_of_a_matrix_is_for_its_other_releases(mend: Mend) -> None:
+    before = "matrix.cuda == '12.8' && '9.0a 12.0a' || '9.0a 10.3a 12.0a'"
+    found = mend(WORKFLOW.format(before), "w.yml")
+    assert found.text == WORKFLOW.format(before.replace("10.3a 12.0a", "10.3a 12.0f"))
+
+
+def test_a_row_is_for_its_release(mend: Mend) -> None:
+    row = "          - {arch_list: '9.0 12.0a', cuda: '%s'}\n"
+    text = "jobs:\n  build:\n    strategy:\n      matrix:\n        include:\n" + row
+    assert mend(text % "12.8", "w.yml").findings == ()
+    assert mend(text % "13.0", "w.yml").text == (text % "13.0").replace("12.0a", "12.0f")
+
+
+def test_a_condition_gets_the_names_of_its_siblings(mend: Mend) -> None:
+    text = 'if(KIT_ARCHS MATCHES "{}")\n  kit_test(gemm_sm120.cu)\nendif()\n'
+    found = mend(text.format("120a"), "test/a/CMakeLists.txt", {"test/b/CMakeLists.txt": text.format("120a|120f|121a")})
+    assert found.text == text.format("120a|120f|121a")
+
+
+def test_the_flags_of_the_family_by_name(mend: Mend) -> None:
+    flags = 'kit_sm120a_nvcc_flags = ["-gencode=arch=compute_120a,code=sm_120a"]\n'
+    text = (
+        "from .flags import kit_sm120a_nvcc_flags\n\n\ndef spec():\n    return jit(['k.cu'], kit_sm120a_nvcc_flags)\n"
+    )
+    others = {"kit/flags.py": flags + flags.replace("120a", "120f"), "kit/__init__.py": ""}
+    assert mend(text, "kit/gemm.py", others).text == text.replace("120a", "120f")
+    assert "comes from elsewhere" in mend(text, "kit/gemm.py", {**others, "kit/flags.py": flags}).refused
+
+
 REFUSED = [
     # one call for each flag
     ("setup.py", 'flags.append("-gencode=arch=compute_121a,code=sm_121a")', "no known rewrite"),
-    # a toolkit that has nothing native for 12.1
-    ("CMakeLists.txt", CUDA128.format("set(GEMM_ARCHS 90a 120a)"), "CUDA 12.8"),
-    ("CMakeLists.txt", CUDA128.format("list(APPEND KIT_SUPPORTED_ARCHS 90a 120a)"), "plain 120 loads there"),
-    (
-        "CMakeLists.txt",
-        CUDA128.format("set(X 1)\n  set(KIT_SUPPORTED_ARCHS 90a 120a)"),
-        "plain 120 loads there",
-    ),
+    # a toolkit that has nothing native for 12.1, in a branch that does more
+    ("CMakeLists.txt", CUDA128.format("set(GEMM_ARCHS 90a 120a)\n  kit()"), "CUDA 12.8"),
+    ("CMakeLists.txt", CUDA128.format("kit()\n  list(APPEND KIT_SUPPORTED_ARCHS 90a 120a)"), "plain 120 loads there"),
     # plain ones load on both
     ("CMakeLists.txt", "set(KIT_SUPPORTED_ARCHS 80 90 120)", "without a suffix loads on 12.1 too"),
     # nobody knows what was meant
     ("CMakeLists.txt", 'set_target_properties(k PROPERTIES CUDA_ARCHITECTURES "120-real;120f-real")', "plain target"),
     ("CMakeLists.txt", "set(GEMM_CUDA_ARCHITECTURES 90f)", "which target was meant"),
-    ("CMakeLists.txt", CUDA128.format("set(X_ARCHS 120 121)"), "later toolkit"),
+    ("CMakeLists.txt", CUDA128.format("set(X_ARCHS 120 121)\n  kit()"), "for its maker to say"),
     ("build.sh", "nvcc -gencode arch=compute_120a,code=sm_121a k.cu", "which of the two"),
-    ("build.sh", 'TORCH_CUDA_ARCH_LIST="8.0 9.0 10.0"', "for its maker to say"),
+    # releases that do not know what would be added, or written
+    ("build.sh", '[ "$CUDA" = 12.6 ] && X=1\nTORCH_CUDA_ARCH_LIST="8.0 9.0 10.0"', "does not know sm_120:"),
+    ("build.sh", 'pip install torch+cu128\nKIT_CUDA_ARCH_LIST="9.0a 12.0a"\n', "CUDA 12.8, which this is for too"),
+    (
+        "build.sh",
+        '# 12.0 is excluded: the wheel would be too large\nTORCH_CUDA_ARCH_LIST="8.0 9.0 10.0"',
+        "left out knowingly",
+    ),
+    (
+        "run.py",
+        '# natively, not as an sm_120f fallback\nT = 1\n\nk = dsl.compile(f, GPUArch("sm_120a"))\n',
+        "speaks against",
+    ),
     # comments that say so
     ("CMakeLists.txt", "# exactly this part\nset(KIT_SUPPORTED_ARCHS 90a 120a)", "comment"),
     ("CMakeLists.txt", "set(KIT_SUPPORTED_ARCHS 90a 120a) # not for SM121", "comment"),
     ("CMakeLists.txt", "# only sm_120a\nset(KIT_SUPPORTED_ARCHS 120a)", "comment"),
     # spellings that are left to a person
     ("build.sh", "export TORCH_CUDA_ARCH_LIST=12.0a", "no known rewrite"),
-    ("tests/CMakeLists.txt", 'if(KIT_ARCHS MATCHES "12\\\\.(0a|0f)")\nkit(k.cu)\nendif()', "no known rewrite"),
+    ("tests/CMakeLists.txt", 'if(KIT_ARCHS MATCHES "12\\\\.(0a|0f)")\nkit(k.cu)\nendif()', "which suffixes"),
     ("tests/CMakeLists.txt", 'if(NOT "120a" IN_LIST KIT_ARCHS)\nreturn()\nendif()', "no known rewrite"),
-    ("tests/CMakeLists.txt", "set(R 120a)\nif(KIT_ARCHS MATCHES ${R})\nkit(k.cu)\nendif()", "no known rewrite"),
+    ("tests/CMakeLists.txt", "set(R 120a)\nif(KIT_ARCHS MATCHES ${R})\nkit(k.cu)\nendif()", "which suffixes"),
 ]
 
 

@@ -37,8 +37,8 @@ def source_of(shape: str, test: str) -> str:
 
 
 def safety_of(test: str) -> str:
-    """A parameter that is only called like a capability is for a person to look at."""
-    return "unsafe" if "sm_version" in test else "safe"
+    """A parameter that is only called like a capability is for a person, unless the numbers of several chips tell."""
+    return "unsafe" if "sm_version" in test and "90" not in test else "safe"
 
 
 @pytest.mark.parametrize(("before", "after"), REFUSALS)

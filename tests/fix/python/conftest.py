@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -18,6 +19,7 @@ from bwlint.model.findings import Finding, Fix, NoFix
 from bwlint.readers.python import read
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
+from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree
 
 
@@ -47,7 +49,22 @@ class Snippet:
 
     def propose(self, wanted: ChipSet | None = None, unsafe_reason: str | None = None) -> Fix | NoFix:
         target = self.wanted() if wanted is None else wanted
-        return propose(self.tree, self.module, "/", self.gate, self.sets, target, self.source, "a test", unsafe_reason)
+        denies = Judged(self.module, self.gate, self.sets, "").denies
+        more: Literal["admit", "bound"] = "admit" if bool(target - self.sets.core) != denies else "bound"
+        beyond = more if unsafe_reason else None
+        given = (
+            self.tree,
+            self.module,
+            "/",
+            self.gate,
+            self.sets,
+            target,
+            self.source,
+            "a test",
+            unsafe_reason,
+            beyond,
+        )
+        return propose(*given)
 
     def fixed(self, wanted: ChipSet | None = None) -> str:
         """The text after the fix; fails where it is refused."""

@@ -43,8 +43,7 @@ REFUSING = [
     (
         PLATFORM,
         "not current_platform.has_device_capability(100)",
-        "not (\n    current_platform.has_device_capability(100)\n"
-        "    and not current_platform.is_device_capability_family(120)\n)",
+        "not (current_platform.has_device_capability(100) and not current_platform.is_device_capability_family(120))",
     ),
 ]
 
@@ -99,11 +98,16 @@ KERNEL = "from cutlass.cute.nvgpu import tcgen05\n\n\ndef kernel():\n    tcgen05
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("if major >= 10:\n        kernel()", "if major in (10, 11):\n        kernel()"),
+        ("if major >= 10:\n        kernel()", ("unsafe", "if major in (10, 11):\n        kernel()")),
         (
             "if major < 10:\n        raise RuntimeError('no')\n    kernel()",
-            "if major not in (10, 11):\n        raise RuntimeError('no')\n    kernel()",
+            ("safe", "if major not in (10, 11):\n        raise RuntimeError('no')\n    kernel()"),
         ),
+        (
+            "if major < 10:\n        raise RuntimeError('needs SM100+')\n    kernel()",
+            ("safe", "if major not in (10, 11):\n        raise RuntimeError('needs SM10x or SM110')\n    kernel()"),
+        ),
+        ("if major < 10:\n        raise RuntimeError('neither SM90 nor SM120')\n    kernel()", None),
         ("if major >= 10:\n        other()", None),
         ("if major >= 10:\n        print('kernel')", None),
         ("if major in (10, 11):\n        kernel()", None),
@@ -111,9 +115,9 @@ KERNEL = "from cutlass.cute.nvgpu import tcgen05\n\n\ndef kernel():\n    tcgen05
         ("if major >= 9:\n        other()", None),
     ],
 )
-def test_leak(project: Project, before: str, after: str | None) -> None:
+def test_leak(project: Project, before: str, after: tuple[str, str] | None) -> None:
     head = f"import torch\n{KERNEL}def other():\n    pass\n\n\ndef run():\n"
     head += "    major, _ = torch.cuda.get_device_capability()\n    "
     assert project({"m.py": f"{head}{before}\n"}).fixes("leak") == (
-        [("unsafe", f"{head}{after}\n")] if after is not None else []
+        [(after[0], f"{head}{after[1]}\n")] if after is not None else []
     )

@@ -55,9 +55,9 @@ def test_twin_is_asked_for(project: Project, before: str, after: str) -> None:
 
 
 def test_block_with_a_module_of_its_own(project: Project) -> None:
-    body = f"if has_sm120:\n        specs.append(gen_quantization_sm120_module_())\n        {CALL}"
-    found = checked(project, body)
-    assert [how for how, _ in found] == ["unsafe"]
+    own = "if has_sm120:\n        specs.append(gen_quantization_sm120_module_())\n"
+    found = checked(project, f"{own}        {CALL}")
+    assert found == [("safe", AOT.format(f"{own}    if has_sm120 or has_sm121:\n        {CALL}"))]
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,6 @@ LAYOUTS = [
     ("try:\n    from p.u import old\nexcept ImportError:\n    old = None\n", None),
     ("from p.u import old, new\n", "from p.u import old, new\n"),
     ("from p.u import old\nfrom p.u import new\n", "from p.u import old\nfrom p.u import new\n"),
-    (
-        f"from p.u import old, {'x' * 64}\n",
-        f"from p.u import (\n    new,\n    old,\n    {'x' * 64},\n)\n",
-    ),
     (f"from p.u import old, {'x' * 80}\n", f"from p.u import new, old, {'x' * 80}\n"),
 ]
 

@@ -83,3 +83,46 @@ def test_member_that_is_not_there(project: Project, test: str) -> None:
     files = {"p/__init__.py": "", "p/arch.py": enum, "p/op.py": text}
     found = project(files)
     assert (found.fixes("family-split"), found.refusals("family-split")) == ([], ["`Arch` has no member `sm_121a`"])
+
+
+def test_target_that_the_refusal_denies(project: Project) -> None:
+    text = USE.format("[Arch.sm_120a, Arch.sm_121a]").replace(
+        "ValueError(self.admissible_archs)",
+        'ValueError(f"needs {self.admissible_archs}, sm_120f is not supported yet")',
+    )
+    found = project({"p/__init__.py": "", "p/arch.py": ENUM, "p/op.py": text})
+    assert found.fixes("family-split") == []
+    assert found.refusals("family-split") == ["its refusal says that the family target is not supported"]
+
+
+def test_a_names_of_every_family(project: Project) -> None:
+    enum = ENUM.replace("    sm_120a", '    sm_100f = (10, 0, "f")\n    sm_120a')
+    files = {
+        "p/__init__.py": "",
+        "p/arch.py": enum,
+        "p/op.py": USE.format("[Arch.sm_100a, Arch.sm_120a, Arch.sm_121a]"),
+    }
+    found = project(files)
+    assert found.fixes("family-split") == []
+    assert found.refusals("family-split") == [
+        "it lists the `a` targets of other families alone, too: what is behind it may exist on those only"
+    ]
+
+
+OTHER = """
+
+class Other:
+    admissible_archs = [Arch.sm_120a, Arch.sm_120f, Arch.sm_121a, Arch.sm_121f]
+
+    def __post_init__(self):
+        if get_arch_enum() not in self.admissible_archs:
+            raise ValueError("no {}")
+"""
+
+
+@pytest.mark.parametrize("words", ["such chip", "sm_120f is not supported"])
+def test_list_of_the_same_kind_that_has_them(project: Project, words: str) -> None:
+    text = USE + OTHER.format(words)
+    files = {"p/__init__.py": "", "p/arch.py": ENUM, "p/op.py": text.replace("{}", "[Arch.sm_120a, Arch.sm_121a]", 1)}
+    fixes = project(files).fixes("family-split")
+    assert fixes == [("safe", text.replace("{}", "[Arch.sm_120a, Arch.sm_120f, Arch.sm_121a, Arch.sm_121f]", 1))]

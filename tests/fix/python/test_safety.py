@@ -57,7 +57,8 @@ def mended(project: Project, text: str, function: str = "gemm") -> tuple[str, st
         (REFUSING + API.format("x = x.contiguous()", "'needs SM120'"), "unsafe"),
         (ANSWERING + API.format("x = x.contiguous()", "'needs SM120'"), "unsafe"),
         (KERNEL + API.format("x = x.contiguous()", "'needs SM120'") + CALLER, "unsafe"),
-        (KERNEL + API.format("x = x.contiguous()", "'needs SM120 (RTX 5090)'"), "unsafe"),
+        (KERNEL + API.format("x = x.contiguous()", "'needs SM120 (RTX 5090)'"), "safe"),
+        (KERNEL + API.format("x = x.contiguous()", "'needs SM120, an RTX 5090'"), "unsafe"),
         (KERNEL + API.format("x = x.contiguous()", "'needs SM120, SM121 is pending'"), "unsafe"),
         (KERNEL + API.format("x = x.contiguous()", "'needs exactly SM120'"), "unsafe"),
         (KERNEL + API.format("# the cubin is built for sm_120a", "'needs SM120'"), "unsafe"),
@@ -82,9 +83,24 @@ def test_words_move_with_the_test(project: Project, before: str, after: str) -> 
     assert "raise ValueError('the SM120 kernel needs SM12x')" in text
 
 
-def test_a_value_that_is_only_called_like_a_device(project: Project) -> None:
-    text = ARGUMENT.format("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32")
-    assert mended(project, text)[0] == "unsafe"
+@pytest.mark.parametrize(
+    ("old", "new", "applicability"),
+    [
+        ("in [89, 120]", "in [89, 120]", "safe"),
+        ("arch in [89, 120]", "arch == 120", "unsafe"),
+        ("arch in [89, 120]", "arch in [120]", "unsafe"),
+        ("arch in [89, 120]", "arch in [64, 120]", "unsafe"),
+        ("arch in [89, 120]", 'arch in ["89", "120"]', "unsafe"),
+        ("arch in [89, 120]", 'arch in ["sm_89", "sm_120"]', "safe"),
+        ("arch in [89, 120]", 'arch == "sm_120"', "safe"),
+    ],
+)
+def test_a_value_that_is_called_like_a_device(project: Project, old: str, new: str, applicability: str) -> None:
+    """Names of targets and a list of the numbers of several say what is compared with them."""
+    text = ARGUMENT.format("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32").replace(old, new)
+    if "sm_" in new:
+        text = text.replace("        arch = int(arch)\n", "")
+    assert mended(project, text)[0] == applicability
 
 
 MODULE = (

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.buildfiles import accepted, lists, spellings
-from bwlint.fix.buildfiles.place import CarryPlace
-from bwlint.fix.buildfiles.proof import Proposal, prove, stated
+from bwlint.fix.buildfiles.place import CarryPlace, twins
+from bwlint.fix.buildfiles.proof import Proposal, prove, reached, stated
 from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.fix.meant import said_not_to_be
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.buildfiles.places import Places
 from bwlint.sources.read import SourceText
@@ -37,6 +38,8 @@ def mend(job: Job) -> Fix | NoFix:
     refusal: NoFix | None = None
     for proposal in _proposals(place):
         edits = tuple(_edit(job, piece) for piece in proposal.pieces)
+        if job.known.issuperset(edits):
+            continue
         unsafe = "; ".join(dict.fromkeys(filter(None, (job.remedy.unsafe, proposal.unsafe))))
         words = f"{job.remedy.evidence or 'none'} (unsafe: {unsafe})" if unsafe else job.remedy.evidence
         proved = prove(job, index, proposal, edits, words)
@@ -50,21 +53,44 @@ def _proposals(place: CarryPlace) -> Iterator[Proposal]:
     kind = place.carry.kind
     if place.losses:
         yield from lists.dropped(place)
+    elif not place.gains and place.late():
+        yield from lists.moved(place)
     elif not place.gains:
-        yield from accepted.every_suffix(place) if kind == "filter" else lists.suffixed(place)
+        accepting = {"filter": accepted.every_suffix, "match": accepted.family_too}
+        yield from accepting.get(kind, lists.suffixed)(place)
     elif kind == "match":
         yield from lists.tested(place)
     elif kind == "filter":
         yield from accepted.names(place)
         yield from accepted.branch(place)
+    elif not twins(~place.gains, place.gains) & reached(place.carry):
+        yield from lists.added(place)
     else:
+        yield from lists.own(place)
         yield from lists.family(place)
         yield from lists.beside(place)
+        yield from lists.renamed(place)
 
 
 def _refusal(place: CarryPlace) -> NoFix:
-    if place.gains and not place.possible():
+    carry, wanted = place.carry, place.wanting()
+    if not place.gains and (late := place.late()):
+        names = " and ".join(map(str, late))
+        return NoFix(f"whether releases that do not know {names} are built with is for its maker to say")
+    if carry.kind == "match" and accepted.is_sparse(place):
+        return NoFix("sparse mma of FP4 is for the exact targets alone")
+    if wanted is not None and said_not_to_be(place.source, wanted):
+        return NoFix(f"a comment speaks against {wanted}")
+    if place.gains and not place.possible() and twins(~place.gains, place.gains) & reached(carry):
         return NoFix(place.too_early())
+    if wanted is not None and (release := place.too_old_for(wanted)):
+        return NoFix(f"CUDA {release}, which this is for too, does not know {wanted}: that wants a branch of its own")
+    if carry.kind == "option" and not place.written(carry):
+        return NoFix(f"`{carry.name}` comes from elsewhere: what has the flags of the family wants a name first")
+    if carry.kind == "match" and not place.written(carry):
+        return NoFix("no target is written there: which suffixes are taken is for its author to say")
+    if wanted is not None and not twins(~place.gains, place.gains) & reached(carry):
+        return NoFix(f"{wanted} has to be added by hand: the list is not written out in one place")
     return NoFix("no known rewrite for this spelling")
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from bwlint.chips import NONE, Target, siblings
 from bwlint.chips.toolkits import version, within
 from bwlint.fix.buildfiles import spellings
-from bwlint.fix.buildfiles.branch import branched
+from bwlint.fix.buildfiles.branches import in_front
 from bwlint.fix.buildfiles.place import CarryPlace, has, possible, sass
 from bwlint.fix.buildfiles.proof import Proposal
 from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.judging.compiled import behind, lost
 from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles import is_cmake
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
+
+_WORD = re.compile(r"[0-9]+[af]?")
+_SPARSE = re.compile(r"(?i)sparse|(?:^|[^a-z])\w{0,6}sp(?:[^a-z]|$)")
 
 
 def names(place: CarryPlace) -> Iterator[Proposal]:
@@ -25,21 +32,24 @@ def names(place: CarryPlace) -> Iterator[Proposal]:
         there = [name for _, carry in same if within(carry.toolkit) >= within(one.toolkit) for name in sass(carry)]
         piece = _beside(place, one, there)
         if piece is not None:
-            yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({n}), 0, "")
+            python = place.job.module.language == "python"
+            unsafe = "what the program does for a name that it accepts is not looked for" if python else ""
+            yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({n}), 0, unsafe)
 
 
 def branch(place: CarryPlace) -> Iterator[Proposal]:
     """The names of the sibling in a branch of their own, where the one at hand allows older toolkits."""
     low = place.carry.toolkit[0]
     later = max((first for chip in place.gains if (first := chip.min_cuda)), key=version, default="")
-    if not is_cmake(place.job.module.path) or not low or not later or version(later) <= version(low):
+    path = place.job.module.path
+    if not is_cmake(path) or not low or not later or version(later) <= version(low):
         return
     inner = _beside(place, place.carry, list(sass(place.carry)))
-    piece = branched(place.source, inner, low, later) if inner is not None else None
+    piece = in_front(place.source, path, (inner,), low, later) if inner is not None else None
     if piece is not None:
         title = f"{place.wanted()} from CUDA {later} on"
         unsafe = f"whether CUDA {later} is to have a branch of its own is for the author to say"
-        yield Proposal((piece,), "family", title, place.gains, frozenset({place.index}), 1, unsafe, splits=True)
+        yield Proposal((piece,), "family", title, place.gains, frozenset({place.index}), 1, unsafe, how="splits")
 
 
 def _beside(place: CarryPlace, carry: Carry, there: list[Target]) -> Piece | None:
@@ -61,6 +71,52 @@ def every_suffix(place: CarryPlace) -> Iterator[Proposal]:
         piece = spellings.beside(place.source, written, [last], sorted(wanted - set(there), key=_order))
         if piece is not None and chip in place.job.context.targets:
             yield Proposal((piece,), "family", f"Accept all of {chip}", NONE, frozenset({place.index}), 0, "")
+
+
+def family_too(place: CarryPlace) -> Iterator[Proposal]:
+    """The family target beside the exact ones that a condition holds for."""
+    pair = family_of(place)
+    if pair is None or is_sparse(place) or not place.reader_takes(pair[0]):
+        return
+    wide, exact = pair
+    piece = condition(place, place.carry, lambda target: (wide,) if target == exact else ())
+    if piece is not None:
+        unsafe = unshown(place, exact, wide) or ""
+        yield Proposal((piece,), "family", f"Accept {wide} too", NONE, frozenset({place.index}), 0, unsafe)
+
+
+def family_of(place: CarryPlace) -> tuple[Target, Target] | None:
+    """The family target that a condition does not hold for, and the exact one that it does."""
+    held = [target for target in sass(place.carry) if target.suffix == "a" and target.chip in place.job.context.targets]
+    if not held:
+        return None
+    lowest = min(held, key=lambda target: target.number)
+    first = min(siblings(lowest.chip), key=lambda chip: chip.joined)
+    wide = Target(first.joined, "f") if has(first, "f") else lowest
+    return None if wide in sass(place.carry) else (wide, lowest)
+
+
+def is_sparse(place: CarryPlace) -> bool:
+    """Whether a condition is called after sparse kernels: those of FP4 are for the exact targets alone."""
+    return any(_SPARSE.search(name) for name in (place.job.module.path, *place.carry.sources))
+
+
+def unshown(place: CarryPlace, exact: Target, wide: Target) -> str | None:
+    """Why it is not shown that what a condition lets through compiles for the family; None where it is."""
+    code = behind(place.job.context, place.job.module, place.carry)
+    if not code.modules or code.outside:
+        return f"{code.outside or 'what it lets through'} is not in this tree"
+    return lost(place.job.context, code, exact, wide)
+
+
+def sibling_takes(place: CarryPlace, exact: Target, wide: Target) -> bool:
+    """Whether another condition of the project over the same list holds for both targets."""
+    native, variable = place.job.context.native, place.carry.name.partition(" ")[0]
+    names = {target.name.removeprefix("sm_") for target in (exact, wide)}
+    if native is None or not variable.isidentifier() or is_sparse(place):
+        return False
+    hits = search_of(package_root(place.job.module.path), native.searches).word("build", variable)
+    return any("MATCHES" in hit.text and names <= set(_WORD.findall(hit.text)) for hit in hits)
 
 
 def condition(place: CarryPlace, carry: Carry, add: spellings.Add) -> Piece | None:

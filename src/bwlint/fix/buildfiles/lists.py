@@ -7,18 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from bwlint.chips import NONE, Target, known_targets
+from bwlint.chips import NONE, ChipSet, Target, known_targets, siblings
 from bwlint.chips.pairs import same_cubin
 from bwlint.chips.toolkits import first_toolkit
-from bwlint.fix.buildfiles import spellings
+from bwlint.chips.wording import plain
+from bwlint.fix.buildfiles import accepted, branches, spellings
 from bwlint.fix.buildfiles.accepted import condition
 from bwlint.fix.buildfiles.place import CarryPlace, sass, twins
-from bwlint.fix.buildfiles.proof import Proposal, in_a_list
+from bwlint.fix.buildfiles.proof import Proposal, in_a_list, reached
 from bwlint.fix.buildfiles.spellings import Piece, TargetToken
 from bwlint.judging.compiled import behind, lost
 from bwlint.model.facts import Carry
-from bwlint.model.kinds import ACCEPTING, CarryKind
+from bwlint.model.kinds import ACCEPTING, FLAGS, CarryKind
 from bwlint.readers.exact_names import exact_names
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request", "kernel"})
 _Given = Mapping[Target, tuple[Target, ...]]
@@ -40,10 +43,67 @@ def family(place: CarryPlace) -> Iterator[Proposal]:
     given = {token.target: (wide,) for token in exact}
     if _lost(place, given) is not None:
         return
+    pieces = [spellings.instead(token, wide) for token in exact]
+    if place.too_old_for(wide):
+        yield from _in_a_branch(place, pieces, str(first_toolkit(wide)))
+        return
     unsafe = place.outside() if known else f"a toolkit before CUDA {first_toolkit(wide)} does not know {wide}"
     if place.carry.kind == "option":
         unsafe = f"{unsafe}; what else asks the option for {lowest} is not looked for".removeprefix("; ")
-    yield from _with_conditions(place, [spellings.instead(token, wide) for token in exact], given, unsafe)
+    yield from _with_conditions(place, pieces, given, unsafe)
+
+
+def own(place: CarryPlace) -> Iterator[Proposal]:
+    """The target of the one chip that a test lets in, which does not load what stands there."""
+    alone = place.job.context.let_in(place.job.module, place.carry.at) if place.carry.kind in FLAGS else NONE
+    exact = _exact(place)
+    if len(alone) != 1 or not alone <= place.gains or not exact:
+        return
+    chip = next(iter(alone))
+    pieces = tuple(spellings.instead(token, Target(chip.joined, token.target.suffix)) for token in exact)
+    title = f"Name the target of {chip}"
+    yield Proposal(pieces, "family", title, place.gains, frozenset({place.index}), 0, "", spared=~alone)
+
+
+def _in_a_branch(place: CarryPlace, pieces: Sequence[Piece], first: str) -> Iterator[Proposal]:
+    """A list that is changed for the toolkits from one on; older ones get what they got."""
+    front = branches.in_front(place.source, place.job.module.path, pieces, place.carry.toolkit[0], first)
+    if front is not None:
+        held = twins(~place.gains, place.gains) & reached(place.carry)
+        what = place.wanted() if held else f"Build for {plain(place.gains)}"
+        title = f"{what} from CUDA {first} on: write `{' '.join(spellings.words(pieces))}`"
+        unsafe = f"whether CUDA {first} is to have a branch of its own is for the author to say"
+        yield Proposal((front,), "family", title, place.gains, frozenset({place.index}), 1, unsafe, how="splits")
+
+
+def added(place: CarryPlace) -> Iterator[Proposal]:
+    """A target that the wanted chips load, in a list that has none of their family."""
+    new, code = place.native(), place.written(place.carry)
+    first = first_toolkit(new) if new is not None else None
+    if new is None or first is None or not code:
+        return
+    title = f"Build for {plain(place.gains)}"
+    if not place.too_old_for(new):
+        unsafe = "" if place.known_everywhere(new) else f"a toolkit before CUDA {first} does not know {new}"
+        if place.carry.kind == "gencode":
+            flag = _second_flag(place, [(token, new) for token in code])
+            pieces, touched = ([flag] if flag is not None else []), {place.index}
+        else:
+            pieces, touched = _to_each(place, new)
+        if pieces:
+            flags = int(place.carry.kind == "gencode")
+            yield Proposal(tuple(pieces), "family", title, place.gains, frozenset(touched), flags, unsafe)
+        return
+    path, low = place.job.module.path, place.carry.toolkit[0]
+    body = spellings.replaced(place.source, *branches.body(place.source, path, code[0].start), new)
+    block = branches.again(place.source, path, body, low, first) if low and body else None
+    if block is not None:
+        title = f"{title} from CUDA {first} on: add `{body[0].text}`"
+        yield Proposal((block,), "family", title, place.gains, frozenset({place.index}), 0, "", how="repeats")
+    last = max(code, key=lambda token: token.target.number)
+    piece = spellings.beside(place.source, code, [last], [new], place.lone()) if place.carry.kind in _LISTS else None
+    if block is None and piece is not None:
+        yield from _in_a_branch(place, [piece], first)
 
 
 def beside(place: CarryPlace) -> Iterator[Proposal]:
@@ -51,25 +111,72 @@ def beside(place: CarryPlace) -> Iterator[Proposal]:
     exact = _exact(place)
     given = {token.target: place.mirrored(token.target) for token in exact}
     new = tuple(dict.fromkeys(target for targets in given.values() for target in targets))
-    if not new or not place.possible():
+    if not new:
+        return
+    piece = spellings.beside(place.source, place.written(place.carry), exact, new, place.lone())
+    if not place.possible() or any(map(place.too_old_for, new)):
+        if piece is not None and place.carry.kind in _LISTS:
+            yield from _in_a_branch(place, [piece], str(first_toolkit(new[0])))
         return
     unsafe = _lost(place, given) or place.outside()
     if not unsafe and place.carry.kind != "kernel" and not all(map(place.known_everywhere, new)):
         unsafe = f"a toolkit before CUDA {first_toolkit(new[0])} does not know {new[0]}"
     if place.carry.kind in _LISTS:
-        piece = spellings.beside(place.source, place.written(place.carry), exact, new, place.lone())
         if piece is not None:
             yield from _with_conditions(place, [piece], given, unsafe)
     elif place.carry.kind == "gencode" and len(place.gains) == 1:
-        pairs = [(token, target) for token in exact for target in given[token.target]]
-        flag = spellings.doubled_flag(place.source, *place.stretch(place.carry), pairs)
-        if flag is not None and (place.job.module.language != "python" or in_a_list(place.source, place.carry.at)):
+        flag = _second_flag(place, [(token, target) for token in exact for target in given[token.target]])
+        if flag is not None:
             yield Proposal((flag,), "family", place.wanted(), place.gains, frozenset({place.index}), 1, unsafe)
+
+
+def moved(place: CarryPlace) -> Iterator[Proposal]:
+    """Targets in the list, or in the branch, of the toolkits that know them."""
+    late, code = place.late(), place.written(place.carry)
+    gone = spellings.without(place.source, code, [token for token in code if token.target in late])
+    firsts = {str(first_toolkit(target)) for target in late}
+    if gone is None or len(firsts) != 1:
+        return
+    first, path = firsts.pop(), place.job.module.path
+    title = f"Give {' and '.join(map(str, late))} to CUDA {first} and newer alone"
+    for n, one in enumerate(place.stated):
+        if (one.kind, one.name, *one.toolkit) == (place.carry.kind, place.carry.name, first, place.carry.toolkit[1]):
+            there = place.written(one)
+            piece = spellings.beside(place.source, there, there[-1:], late, place.lone())
+            if piece is not None:
+                yield Proposal((*gone, piece), "bound", title, NONE, frozenset({place.index, n}), 0, "", how="moves")
+    same = Piece(gone[0].start, gone[0].start, "")
+    front = branches.in_front(place.source, path, (same,), place.carry.toolkit[0], first)
+    if front is not None:
+        unsafe = f"whether CUDA {first} is to have a branch of its own is for the author to say"
+        yield Proposal((front, *gone), "bound", title, NONE, frozenset({place.index}), 1, unsafe, how="moves")
+
+
+def _to_each(place: CarryPlace, new: Target) -> tuple[list[Piece], set[int]]:
+    """A target more in a list and in those of its name that say the same, with their places; none if one has none."""
+    own, found, touched = place.carry, list[Piece](), set[int]()
+    for n, one in enumerate(place.stated):
+        if (one.kind, one.name, one.sass, one.toolkit) == (own.kind, own.name, own.sass, own.toolkit):
+            code = place.written(one)
+            last = max(code, key=lambda token: token.target.number, default=None)
+            piece = spellings.beside(place.source, code, [last], [new], place.lone()) if last is not None else None
+            if piece is None:
+                return [], set()
+            found.append(piece)
+            touched.add(n)
+    return list(dict.fromkeys(found)), touched
+
+
+def _second_flag(place: CarryPlace, names: Sequence[tuple[TargetToken, Target]]) -> Piece | None:
+    flag = spellings.doubled_flag(place.source, *place.stretch(place.carry), names)
+    return flag if place.job.module.language != "python" or in_a_list(place.source, place.carry.at) else None
 
 
 def tested(place: CarryPlace) -> Iterator[Proposal]:
     """A condition that holds for the names of the sibling too, with the family target in what it leads to."""
-    piece = condition(place, place.carry, place.mirrored)
+    pair = accepted.family_of(place)
+    wide = {pair[1]: pair[:1]} if pair is not None and accepted.sibling_takes(place, *pair) else {}
+    piece = condition(place, place.carry, lambda one: (*wide.get(one, ()), *place.mirrored(one)))
     if piece is None:
         return
     pieces, touched, unsafe = [piece], {place.index}, list[str]()
@@ -101,12 +208,40 @@ def kept_there(place: CarryPlace, pieces: Sequence[Piece]) -> Target | None:
 
 
 def suffixed(place: CarryPlace) -> Iterator[Proposal]:
-    """The family target in the place of the plain one."""
+    """The family target in the place of the plain one; the exact one where a test lets its chip alone in."""
     bare = [token for token in place.written(place.carry) if _is_bare(place, token)]
-    wide = [Target(token.target.number, "f") for token in bare]
-    if bare and all(place.known_everywhere(target) and place.reader_takes(target) for target in wide):
-        pieces = tuple(map(spellings.instead, bare, wide))
-        yield Proposal(pieces, "family", "Build for the family", NONE, frozenset({place.index}), 0, "")
+    alone = place.job.context.let_in(place.job.module, place.carry.at)
+    pieces, unsafe, spared = [], "", NONE
+    for token in bare:
+        wide = Target(token.target.number, "f")
+        if alone and alone <= ChipSet.of(token.target.chip.name):
+            wide, spared = Target(token.target.number, "a"), siblings(token.target.chip) - alone
+        if place.too_old_for(wide) or not place.reader_takes(wide):
+            return
+        if not place.known_everywhere(wide) and first_toolkit(wide) != first_toolkit(token.target):
+            unsafe = f"a toolkit before CUDA {first_toolkit(wide)} does not know {wide}"
+        pieces.append(spellings.instead(token, wide))
+    if pieces:
+        title = "Build with the suffix that is needed"
+        touched = frozenset({place.index})
+        yield Proposal(tuple(pieces), "family", title, NONE, touched, 0, unsafe, spared=spared)
+
+
+def renamed(place: CarryPlace) -> Iterator[Proposal]:
+    """A variable of the project's own with the flags of the family in the place of the one that the file takes."""
+    old, native = place.carry.name, place.job.context.native
+    targets = [target for target in sass(place.carry) if target.suffix == "a" and "f" in target.chip.suffixes]
+    if place.carry.kind != "option" or native is None or len(targets) != 1:
+        return
+    wide = Target(targets[0].number, "f")
+    new = old.replace(targets[0].name.removeprefix("sm_"), wide.name.removeprefix("sm_"))
+    hits = search_of(package_root(place.job.module.path), native.searches).word("python", new) if new != old else ()
+    defined = any(re.match(rf"{re.escape(new)}\s*(?::[^=]+)?=", hit.text) for hit in hits)
+    if not defined or place.too_old_for(wide) or not place.reader_takes(wide) or not place.gains <= wide.loads_on():
+        return
+    pieces = [Piece(*match.span(), new) for match in re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", place.source)]
+    touched = frozenset(n for n, one in enumerate(place.stated) if (one.kind, one.name) == ("option", old))
+    yield Proposal(tuple(pieces), "family", place.wanted(), place.gains, touched, 0, place.outside())
 
 
 def dropped(place: CarryPlace) -> Iterator[Proposal]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import NONE, Chip, ChipSet, Target, known_targets, siblings
-from bwlint.chips.toolkits import first_toolkit, version, within
+from bwlint.chips import NONE, Chip, ChipSet, Target, all_chips, known_targets, siblings
+from bwlint.chips.toolkits import every_toolkit, first_toolkit, version, within
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.buildfiles.proof import reached, stated
 from bwlint.fix.buildfiles.spellings import TargetToken, tokens
 from bwlint.fix.change import WantedChange
-from bwlint.fix.meant import comments, said_exactly
+from bwlint.fix.meant import comments, said_exactly, said_not_to_be
 from bwlint.judging.compiled import Behind, behind
 from bwlint.model.facts import Carry
 from bwlint.model.findings import NoFix
@@ -20,6 +21,12 @@ from bwlint.model.kinds import ACCEPTING
 from bwlint.readers.buildfiles import is_cmake
 from bwlint.sources.read import SourceText
 from bwlint.world.builds import takes_family
+
+_OF_CUDA = re.compile(r"(?i)cuda|nvcc|toolkit|cu1[0-9]|major, minor")
+_RELEASE = re.compile(
+    r"(?<![\d.])(?:cu)?(?P<major>1[0-9])(?:\.|, |(?<=cu1[0-9]))(?P<minor>[0-9])(?:\.[0-9]{1,2})?(?![\d]|\.\d)"
+)
+"""12.8, 12.8.1, (12, 8), cu128."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +49,13 @@ class CarryPlace:
         before = reached(carry)
         gains, losses = job.remedy.chips - before, before - job.remedy.chips
         if gains and losses:
-            return NoFix("the set wanted both gains and loses chips")
+            return NoFix("several lists stand in that place")
         if carry.kind == "file":
             return NoFix("PTX is written by a compiler, which has to be asked for another target")
         change = WantedChange("family", job.remedy.chips, gains | losses, twins(before, gains | losses))
-        said = said_exactly(comments(job.source, carry.at), change)
+        alone = carry.name == "" or change.twins
+        lists = [carry] if alone else [one for one in stated(job.module) if one.name == carry.name]
+        said = said_exactly(" ".join(comments(job.source, one.at) for one in lists), change)
         if said is not None:
             return said
         code = behind(job.context, job.module, carry) if carry.kind not in ACCEPTING else Behind(())
@@ -75,6 +84,28 @@ class CarryPlace:
         own = [chip for chip in self.gains if target.chip in siblings(chip)]
         return tuple(Target(chip.joined, target.suffix) for chip in own if has(chip, target.suffix))
 
+    def native(self) -> Target | None:
+        """The target that all wanted chips load, without a suffix; with that of the family where all others have one.
+
+        None where the others have one and the family's is not known to each toolkit.
+        """
+        first = min(self.gains, key=lambda chip: chip.joined)
+        new = Target(first.joined)
+        late = [target for target in sass(self.carry) if target.chip.suffixes]
+        if len(late) > 1 and all(target.suffix for target in late):
+            new = Target(first.joined, "f")
+            if not self.known_everywhere(new) or not self.reader_takes(new):
+                return None
+        return new if self.gains <= new.loads_on() else None
+
+    def wanting(self) -> Target | None:
+        """The target that would serve those who are to be gained."""
+        held = twins(reached(self.carry), self.gains)
+        if not self.gains or self.carry.kind in ACCEPTING:
+            return None
+        lowest = min((*held, *self.gains), key=lambda chip: chip.joined)
+        return Target(lowest.joined, "f" if held and has(lowest, "f") else "")
+
     def together(self) -> tuple[Target, ...]:
         same = [one for one in self.stated if one.name == self.carry.name and one.kind == self.carry.kind]
         return tuple(target for one in same if within(one.toolkit) & within(self.carry.toolkit) for target in sass(one))
@@ -83,6 +114,21 @@ class CarryPlace:
         """Whether every toolkit that the branch allows has a target."""
         first = first_toolkit(target)
         return first is not None and all(version(one) >= version(first) for one in within(self.carry.toolkit))
+
+    def too_old_for(self, target: Target) -> str:
+        """A release that gets the list and does not know a target, "" where none is named; kernels are only offered."""
+        first = first_toolkit(target)
+        if first is None or self.carry.kind == "kernel":
+            return ""
+        asked = within(self.carry.toolkit) if self.carry.toolkit != ("", "") else named_releases(self.source)
+        early = [one for one in asked if version(one) < version(first)]
+        return max(early, key=version, default="")
+
+    def late(self) -> tuple[Target, ...]:
+        """The targets that the oldest toolkit of the branch does not know."""
+        low = self.carry.toolkit[0]
+        firsts = ((target, first_toolkit(target)) for target in (sass(self.carry) if low else ()))
+        return tuple(target for target, first in firsts if first and version(first) > version(low))
 
     def possible(self) -> bool:
         return possible(self.gains, self.carry)
@@ -94,7 +140,9 @@ class CarryPlace:
         return f"{lacks}: plain {plain_ones} loads there"
 
     def reader_takes(self, target: Target) -> bool:
-        """A framework's own reader may refuse every f."""
+        """A framework's own reader may refuse every f, and the author who says so in a comment too."""
+        if said_not_to_be(self.source, target):
+            return False
         return target.suffix != "f" or takes_family(self.job.module, self.carry)
 
     def outside(self) -> str:
@@ -106,6 +154,15 @@ class CarryPlace:
 
     def wanted(self) -> str:
         return f"Treat {' and '.join(self.gains.names)} like {' and '.join(twins(~self.gains, self.gains).names)}"
+
+
+def named_releases(source: str) -> frozenset[str]:
+    """The releases of CUDA that a file speaks of; what is a chip's number too is left to that."""
+    chips = {chip.name for chip in all_chips()}
+    lines = (line.partition("#")[0] for line in source.splitlines())
+    found = (match for line in lines if _OF_CUDA.search(line) for match in _RELEASE.finditer(line))
+    named = {f"{one['major']}.{one['minor']}" for one in found}
+    return every_toolkit() & (named - chips)
 
 
 def twins(have: ChipSet, missing: ChipSet) -> ChipSet:

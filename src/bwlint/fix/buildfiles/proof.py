@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bwlint.chips import NONE, ChipSet, known_targets, siblings
-from bwlint.chips.toolkits import within
+from bwlint.chips import NONE, ChipSet, Target, known_targets, siblings
+from bwlint.chips.toolkits import first_toolkit, releases, version, within
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.buildfiles.spellings import Piece
@@ -18,9 +18,9 @@ from bwlint.fix.python.syntax import parse
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Edit, NoFix, Proof
-from bwlint.model.kinds import ACCEPTING, FLAGS
+from bwlint.model.kinds import ACCEPTING, FLAGS, LISTED
 from bwlint.readers import ReadError
-from bwlint.rules.arch_target import builds
+from bwlint.rules.arch_target import builds, plain
 
 MOST_RELATED = 60
 """How many lists may add up to one that is changed."""
@@ -41,8 +41,12 @@ class Proposal:
     touched: frozenset[int]
     added: int
     unsafe: str
-    splits: bool = False
-    """The list gets a branch of its own for later toolkits, in front of the one where it stands."""
+    spared: ChipSet = NONE
+    """Chips that a test keeps away from the list, whatever it has for them."""
+    how: Literal["here", "splits", "repeats", "moves"] = "here"
+    """splits: the list gets a branch of its own for later toolkits, in front of the one where it stands; repeats: what
+    stands there is written again behind it for later toolkits; moves: targets go to a branch whose toolkits know them.
+    """
 
 
 def stated(module: Module) -> tuple[Carry, ...]:
@@ -69,15 +73,19 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
         return NoFix(f"the edited file does not parse: {error}")
     before, after = stated(job.module), stated(edited)
     first = min(proposal.touched)
-    if proposal.splits:
+    if proposal.how == "splits":
         return _split(job, index, proposal, edited, evidence)
+    if proposal.how == "repeats":
+        return _repeated(job, index, proposal, edited, edits, evidence)
+    if proposal.how == "moves":
+        return _unmoved(job, index, proposal, edited, edits, evidence)
     new = after[first + 1 : first + 1 + proposal.added]
     after = (*after[: first + 1], *after[first + 1 + proposal.added :])
     if len(after) != len(before) or len(new) != proposal.added:
         return NoFix("the edited file has other lists than before")
-    wrong = (
-        _differs(before, after, new, proposal) or _gates(job.module, edited) or _faults(job, index, edited, proposal)
-    )
+    places = [*range(first + 1), *[first] * proposal.added, *range(first + 1, len(before))]
+    wrong = _differs(before, after, new, proposal) or _gates(job.module, edited, edits)
+    wrong = wrong or _faults(job, index, edited, proposal, places)
     if wrong is not None:
         return wrong
     old, now = before[first], _joined(after[first], new)
@@ -89,17 +97,74 @@ def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: s
     before, after = stated(job.module), stated(edited)
     if len(after) != len(before) + 1:
         return NoFix("the edited file has other lists than before")
-    old, later, earlier = before[index], after[index], after[index + 1]
+    old = before[index]
+    earlier, later = sorted(after[index : index + 2], key=lambda one: version(one.toolkit[0] or releases()[0]))
     toolkits = within(later.toolkit), within(earlier.toolkit)
     if toolkits[0] & toolkits[1] or toolkits[0] | toolkits[1] != within(old.toolkit):
         return NoFix("the branches do not share the toolkits of the one that was")
     if _said(replace(earlier, toolkit=old.toolkit)) != _said(old):
         return NoFix("the edit would change the list for older toolkits")
     rest = (*after[:index], replace(later, toolkit=old.toolkit), *after[index + 2 :])
-    wrong = _differs(before, rest, (), proposal) or _faults(job, index, edited, proposal)
+    places = [*range(index + 1), *range(index, len(before))]
+    wrong = _differs(before, rest, (), proposal) or _faults(job, index, edited, proposal, places)
     if wrong is not None:
         return wrong
     return Proof(_may(old).names, reached(old).names, _may(later).names, reached(later).names, evidence)
+
+
+def _repeated(
+    job: Job, index: int, proposal: Proposal, edited: Module, edits: Sequence[Edit], evidence: str
+) -> Proof | NoFix:
+    """The same for lists behind those that were, in a branch of their own: nothing that was there changes."""
+    before, after = stated(job.module), stated(edited)
+    after_line = edits[0].region.line + 1
+    lines = range(after_line, after_line + edits[0].text.count("\n"))
+    new = [one for one in after if one.at[0] in lines]
+    if [_said(one) for one in before] != [_said(one) for one in after if one not in new]:
+        return NoFix("the edit would change other lists")
+    if not new or any(not _is_known(one) or reached(one) != proposal.gains for one in new):
+        return NoFix("the new branch would not build just what is wanted")
+    names = iter(range(len(before)))
+    places = [index if one in new else next(names) for one in after]
+    if (wrong := _gates(job.module, edited, edits) or _faults(job, index, edited, proposal, places)) is not None:
+        return wrong
+    old, now = before[index], _joined(before[index], [one for one in new if one.name == before[index].name])
+    return Proof(_may(old).names, reached(old).names, _may(now).names, reached(now).names, evidence)
+
+
+def _unmoved(
+    job: Job, index: int, proposal: Proposal, edited: Module, edits: Sequence[Edit], evidence: str
+) -> Proof | NoFix:
+    """The same where targets change their branch: each toolkit is given all that it was given and knows."""
+    before, after = stated(job.module), stated(edited)
+    added = len(after) - len(before)
+    if added not in (0, 1) or any(_given(before, release) != _given(after, release) for release in releases()):
+        return NoFix("a toolkit that knows a target would not get it any more")
+    places = [*range(index + 1), *[index] * added, *range(index + 1, len(before))]
+    if (wrong := _gates(job.module, edited, edits) or _faults(job, index, edited, proposal, places)) is not None:
+        return wrong
+    old = before[index]
+    return Proof(_may(old).names, reached(old).names, _may(old).names, reached(old).names, evidence)
+
+
+def _given(carries: Sequence[Carry], release: str) -> dict[tuple[str, str], frozenset[str]]:
+    """What a toolkit knows of what it is given, by name."""
+    found: dict[tuple[str, str], frozenset[str]] = {}
+    for carry in carries:
+        if release in within(carry.toolkit):
+            known = (target.name for target in known_targets(carry.sass) if _knows(release, target))
+            name = "" if carry.kind in FLAGS else carry.kind, carry.name
+            found[name] = found.get(name, frozenset()) | frozenset(known)
+    return found
+
+
+def _knows(release: str, target: Target) -> bool:
+    first = first_toolkit(target)
+    return first is not None and version(first) <= version(release)
+
+
+def _is_known(carry: Carry) -> bool:
+    return all(_knows(release, target) for target in known_targets(carry.sass) for release in within(carry.toolkit))
 
 
 def _joined(carry: Carry, new: Sequence[Carry]) -> Carry:
@@ -134,7 +199,7 @@ def _frame(carry: Carry) -> tuple[object, ...]:
 
 def _moved(old: Carry, now: Carry, proposal: Proposal) -> NoFix | None:
     """What is wrong with how the chips of a list moved."""
-    had, has = reached(old), reached(now)
+    had, has = reached(old) - proposal.spared, reached(now) - proposal.spared
     if proposal.kind == "bound":
         is_wanted = has <= had and has != had and set(now.sass) <= set(old.sass)
         return None if is_wanted else NoFix("the list would not be as wanted")
@@ -159,30 +224,42 @@ def _may(carry: Carry) -> ChipSet:
     return found
 
 
-def _gates(module: Module, edited: Module) -> NoFix | None:
-    """Gates and guards beside the lists stay as they are."""
+def _gates(module: Module, edited: Module, edits: Sequence[Edit]) -> NoFix | None:
+    """Gates and guards beside the lists stay as they are; one that is such a list itself changes with it."""
+    lines = {edit.region.line for edit in edits}
+    itself = {
+        n for n, gate in enumerate(module.gates) if gate.kind in LISTED and lines & {*range(gate.at[0], gate.at[2] + 1)}
+    }
     both = ([*one.gates, None, *one.guards] for one in (module, edited))
     old, new = ([one and (one.kind, one.qualname, one.name, one.text) for one in gates] for gates in both)
-    return None if old == new else NoFix("the edited file has other gates than before")
+    same = len(old) == len(new) and all(
+        n in itself or one == other for n, (one, other) in enumerate(zip(old, new, strict=True))
+    )
+    return None if same else NoFix("the edited file has other gates than before")
 
 
-def _faults(job: Job, index: int, edited: Module, proposal: Proposal) -> NoFix | None:
-    """The fault is gone, and none is there that was not."""
+def _faults(job: Job, index: int, edited: Module, proposal: Proposal, places: Sequence[int]) -> NoFix | None:
+    """The fault is gone, and none is there that was not; `places` are those that the lists had before."""
     before, after = stated(job.module), stated(edited)
-    first = min(proposal.touched)
-    places = [*range(first + 1), *[first] * proposal.added, *range(first + 1, len(before))]
     related = {n for n, one in enumerate(before) if _related(one, [before[place] for place in proposal.touched])}
     if len(related) > MOST_RELATED:
         return NoFix("too many lists add up to one here")
     old = _said_of(job, job.module, [(n, before[n]) for n in sorted(related)])
     new = _said_of(job, edited, [(n, one) for n, one in zip(places, after, strict=True) if n in related])
-    if any((place, label) == (index, job.draft.label) for place, label, _ in new):
+    asked = [_asked_for(job, module) for module in (job.module, edited)]
+    left = 0 < asked[0] <= asked[1]
+    if left or any((place, label) == (index, job.draft.label) for place, label, _ in new):
         return NoFix("the finding would still be there")
-    known = {(place, label) for place, label, _ in old if place in proposal.touched - {index}}
+    known = {(place, label) for place, label, _ in old if place in proposal.touched}
     for place, label, message in new - old:
         if (place, label) not in known and label != builds.NO_FAMILY:  # the old test did not hold for it either
             return NoFix(f"the edited file would have another fault: {message}")
     return None
+
+
+def _asked_for(job: Job, module: Module) -> int:
+    """How often a suffix, or another list, is asked for in a file with the words of the finding."""
+    return sum(draft.label == job.draft.label for draft in plain.check_file(job.context, module))
 
 
 def _related(carry: Carry, touched: Iterable[Carry]) -> bool:

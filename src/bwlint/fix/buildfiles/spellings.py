@@ -22,6 +22,8 @@ _TOKEN = re.compile(
 )
 _COMMENT = re.compile(r"(?:(?<=\s)|^)#[^\n]*", re.M)
 _FLAG = re.compile(r"(?:-gencode|--generate-code)(?P<joint>=|[ \t]+|;|(?P<quote>[\"']),[ \t\r\n]*[\"'])$")
+_IS_MEMBER = re.compile(r"(?:append|add|insert)\(\s*$|[\[{,]\s*$")
+"""In front of a string that is one of several, and no list itself."""
 _BOUNDS = "|()\"' \t\r\n"
 Add: TypeAlias = Callable[[Target], Sequence[Target]]
 """The targets that are to stand beside one."""
@@ -93,13 +95,29 @@ def _gap(source: str, written: Sequence[TargetToken], token: TargetToken) -> str
     if near:
         return near[0] if "#" not in near[0] else None
     before, after = source[max(token.start - 1, 0) : token.start], source[token.end : token.end + 1]
-    if before == after != "" and before in "\"'":
+    if (
+        before == after != ""
+        and before in "\"'"
+        and not _IS_MEMBER.search(source, max(token.start - 40, 0), token.start - 1)
+    ):
         return ";"
     return None
 
 
 def instead(token: TargetToken, target: Target) -> Piece:
     return Piece(token.start, token.end, token.write(target))
+
+
+def replaced(source: str, start: int, end: int, target: Target) -> tuple[Piece, ...]:
+    """Each list in a stretch with one target instead of all, flags with it in each of their places."""
+    pieces: list[Piece] = []
+    for token in tokens(source, start, end):
+        near = pieces and source[pieces[-1].end : token.start].strip(" ;\t\"'") == ""
+        if near:
+            pieces[-1] = Piece(pieces[-1].start, token.end, pieces[-1].text)
+        else:
+            pieces.append(instead(token, target))
+    return tuple(pieces)
 
 
 def without(source: str, written: Sequence[TargetToken], wrong: Sequence[TargetToken]) -> tuple[Piece, ...] | None:
@@ -209,5 +227,6 @@ def _between(source: str, left: int, right: int) -> str:
 def words(pieces: Sequence[Piece]) -> Iterator[str]:
     """What is written, for a title."""
     for piece in pieces:
-        if piece.text.strip(" ;,|"):
-            yield " ".join(piece.text.split()).strip(" ;,|")
+        text = " ".join(re.sub(r"[\"']", "", piece.text).split()).strip(" ;,|")
+        if text:
+            yield text

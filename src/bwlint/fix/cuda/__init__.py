@@ -7,6 +7,8 @@ tests on every chip. An edit after which anything else than what is wanted is tr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 
 from bwlint.chips import ChipSet, TargetSet, siblings
 from bwlint.chips.wording import plain
@@ -15,7 +17,7 @@ from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.beside import moved, stale
 from bwlint.fix.change import WantedChange
-from bwlint.fix.cuda import conditions, guards
+from bwlint.fix.cuda import companions, conditions, guards
 from bwlint.fix.cuda.introduced import not_introduced
 from bwlint.fix.cuda.proof import FileChecker, in_a_string
 from bwlint.fix.cuda.terms import Change as Rewrite
@@ -23,13 +25,13 @@ from bwlint.fix.cuda.terms import edits, offsets
 from bwlint.fix.meant import said_exactly
 from bwlint.judging.context import Context
 from bwlint.judging.guards import Guarded
-from bwlint.model.expr import Span
+from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.world.tree import Tree
 
-__all__ = ["mend"]
+__all__ = ["family_change", "mend"]
 
 MAX_TRIED = 24
 _LONGEST_TITLE = 70
@@ -59,54 +61,68 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     name = not_introduced(code, guarded, job.context.guards[job.module.path], wanted - mine)
     if not guarded.denies and name is not None:
         return NoFix(f"`{name}`, which is used behind the guard, is not there for {plain((wanted - mine).chips)}")
-    proposals, kind, title = _proposals(job, code, guarded, gained)
-    change = _of_family(guarded, job.remedy.targets)
+    spelled, kind, title = _spellings(job, code, guarded, gained)
+    change = family_change(guarded, job.remedy.targets)
     if change is not None and (refusal := said_exactly(said, change)):
         return refusal
+    also = list(_also(job, code, guarded, wanted)) if change is None else []
+    each = [spelled(one.test) for one in (guarded.guard, *(other for other, _ in also))]
     found = _first_proved(
         job,
         code,
-        proposals,
+        (list(chain.from_iterable(changes)) for changes in zip(*each, strict=False)),
         kind,
         title,
         checker,
-        lambda text, words: checker.guard(text, guarded.guard, wanted, words),
+        lambda text, words: checker.guard(text, guarded.guard, wanted, words, also),
         () if change is None else _beside(job, guarded.guard, _refusing(guarded), change),
     )
-    if found == _UNKNOWN_SPELLING and change is not None and not _names_part(guarded, change):
-        return NoFix("the parts are told apart where the macros of this guard are defined")
+    parts = gained.chips if change is None else change.twins
+    if found == _UNKNOWN_SPELLING and not any(str(chip.joined) in guarded.guard.text for chip in parts):
+        return NoFix("the targets are told apart where the macros of this guard are defined: they are mended there")
     return found
+
+
+def _also(job: Job, code: Code, guarded: Guarded, wanted: TargetSet) -> Iterator[tuple[Gate, TargetSet]]:
+    """The guards that are mended along, with the targets that their tests are to hold for."""
+    here = tuple(one for one in job.context.guards[job.module.path] if one.module is job.module)
+    lost = guarded.sets.may - wanted
+    if not guarded.denies:
+        yield from companions.bounded(code, guarded, here, lost) if lost else companions.opened(guarded, here, wanted)
 
 
 def _refusing(guarded: Guarded) -> Side:
     return guarded.guard.yes if guarded.denies else guarded.guard.no
 
 
-def _names_part(guarded: Guarded, change: WantedChange) -> bool:
-    return any(str(chip.joined) in guarded.guard.text for chip in change.twins)
-
-
-def _proposals(job: Job, code: Code, guarded: Guarded, moved: TargetSet) -> tuple[Iterator[list[Rewrite]], str, str]:
+def _spellings(
+    job: Job, code: Code, guarded: Guarded, moved: TargetSet
+) -> tuple[Callable[[Expr], Iterator[list[Rewrite]]], str, str]:
     """What the text of a guard may become, the kind of the fix, and its title."""
-    test, wanted = guarded.guard.test, job.remedy.targets
+    wanted = job.remedy.targets
     lost = guarded.admitted - wanted
     if lost:
         first = next(iter(lost)).chip.major * 100
-        return guards.bounded(code, test, first), "bound", f"Keep {lost.chips} away from what is behind the guard"
-    change = _of_family(guarded, wanted)
+        return (
+            partial(guards.bounded, code, end=first),
+            "bound",
+            f"Keep {lost.chips} away from what is behind the guard",
+        )
+    change = family_change(guarded, wanted)
     if change is None and moved.chips <= guarded.chips:
         chips = tuple(moved.chips)
         names = " and ".join(target.name for target in moved)
-        return guards.suffixed(code, test, chips), "family", f"Let {names} through too"
+        return partial(guards.suffixed, code, chips=chips), "family", f"Let {names} through too"
     if change is None:
-        major = next(iter(moved)).chip.major
-        return guards.raised(code, test, major * 100, major * 100 + 100), "bound", f"Compile it for {moved.chips} too"
+        start = next(iter(moved)).chip.major * 100
+        opened = partial(guards.raised, code, start=start, end=start + 100)
+        return opened, "bound", f"Compile it for {moved.chips} too"
     chip, twin = next(iter(change.chips)), next(iter(change.twins))
     want = guards.Widening(twin, chip, _known(job.context.tree, job.module))
-    return guards.widened(code, test, want), "family", change.title
+    return partial(guards.widened, code, want=want), "family", change.title
 
 
-def _of_family(guarded: Guarded, wanted: TargetSet) -> WantedChange | None:
+def family_change(guarded: Guarded, wanted: TargetSet) -> WantedChange | None:
     """The change of a guard for whole chips, where they have a member of their family beside them."""
     gained = (wanted - guarded.admitted).chips - guarded.chips
     twins = ChipSet.joining(twin for chip in gained for twin in siblings(chip)) & guarded.chips
@@ -117,7 +133,7 @@ def _known(tree: Tree, module: Module) -> Callable[[str, str], bool]:
     """Whether a macro that is to stand beside another is the compiler's, or defined where the other one is."""
 
     def known(new: str, old: str) -> bool:
-        if new.startswith("__CUDA_ARCH_"):
+        if new.startswith("__CUDA_ARCH_") or known_macro(f"__CUDA_ARCH_FEAT_{new}"):
             return True
         if _defined(tree, module, new):
             return True
@@ -140,30 +156,49 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     judged = job.judged
     if judged is None:
         return NoFix("nothing here tells which test to mend")
-    change = WantedChange.between(judged.sets, job.remedy.chips)
+    gate, wanted = judged.gate, job.remedy.chips
+    lets_in = bool(wanted - judged.sets.core) != judged.denies
+    change = WantedChange.between(judged.sets, wanted, "admit" if lets_in else "bound")
     if isinstance(change, NoFix):
         return change
-    gate = judged.gate
     span = gate.leaf or gate.at
     if refusal := said_exactly(f"{gate.comment} {code.comment_near(*offsets(code, span))}", change):
         return refusal
     if _compares_limit(code, gate):
         return NoFix("the literal is compared with a queried shared-memory limit")
-    if len(change.chips) != 1 or not change.twins:
+    also: tuple[Gate, ...] = ()
+    if change.kind in ("bound", "admit"):
+        also = tuple(one for one in job.module.gates if one != gate and _asks_the_same(job, one))
+        roots = [(one.test, one.leaf or one.at) for one in (gate, *also)]
+        proposals = conditions.bounded(code, job.module, roots, change)
+    elif len(change.chips) != 1 or not change.twins:
         return _UNKNOWN_SPELLING
-    chip = next(iter(change.chips))
-    twin = next(iter(siblings(chip) & change.twins), chip)
-    proposals = conditions.widened(code, job.module, gate.test, span, twin, chip)
-    return _first_proved(
+    else:
+        chip = next(iter(change.chips))
+        twin = next(iter(siblings(chip) & change.twins), chip)
+        proposals = conditions.widened(code, job.module, gate.test, span, twin, chip)
+    found = _first_proved(
         job,
         code,
         proposals,
         change.kind,
         change.title,
         checker,
-        lambda text, words: checker.gate(text, gate, judged.sets, change, words),
+        lambda text, words: checker.gate(text, gate, judged.sets, change, words, also),
         _beside(job, gate, judged.other, change),
     )
+    if isinstance(found, NoFix) and not change.twins:
+        return NoFix(f"no bound here could end at {plain(change.chips)}: what they are to run is for a person to say")
+    return found
+
+
+def _asks_the_same(job: Job, gate: Gate) -> bool:
+    """Whether a gate stands in the function of another one, and asks the same of the device."""
+    judged = job.judged
+    if judged is None or gate.qualname != judged.gate.qualname:
+        return False
+    sets = job.context.tree.sets(job.module, gate)
+    return sets is not None and (sets.core, sets.live) == (judged.sets.core, judged.sets.live)
 
 
 def _beside(job: Job, gate: Gate, refusal: Side, change: WantedChange) -> tuple[Edit, ...]:

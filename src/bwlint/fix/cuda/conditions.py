@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bwlint.chips import Chip
+from bwlint.fix.change import WantedChange
 from bwlint.fix.cuda.terms import Change, Term, bracketed, offsets, separator, terms, twin_text
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module
@@ -23,6 +24,8 @@ _NEAR = 200
 _SIGNS = {"==": "||", "!=": "&&"}
 _OPPOSITE = {"==": "!=", "!=": "=="}
 _JOINING = {"==": "and", "!=": "or"}
+_LOWER = {"==": ">=", "!=": "<"}
+_LEAST_JOINED, _LEAST_HUNDREDFOLD = 20, 300
 
 
 def widened(code: Code, module: Module, test: Expr, span: Span, twin: Chip, chip: Chip) -> Iterator[list[Change]]:
@@ -43,6 +46,70 @@ def widened(code: Code, module: Module, test: Expr, span: Span, twin: Chip, chip
     yield from _labelled(code, span, twin, chip)
     for term in found:
         yield from _minor_joined(code, term, twin, chip)
+
+
+def bounded(
+    code: Code, module: Module, roots: Sequence[tuple[Expr, Span]], change: WantedChange
+) -> Iterator[list[Change]]:
+    """`sm >= 90` to `sm >= 90 && sm < 120`, `major < 9` to `major < 9 || major >= 12`, at all tests that ask the same;
+    `sm == 86 || sm == 89` to the same with `|| sm == 120 || sm == 121`.
+    """
+    found = [[term for root in _roots(module, test, span) for term in terms(code, root)] for test, span in roots]
+    for term in found[0]:
+        text = code.text[term.start : term.end]
+        same = [one for others in found for one in others if code.text[one.start : one.end] == text]
+        each = [list(kept_to(code, one, change)) for one in {one.start: one for one in same}.values()]
+        yield from (list(changes) for changes in zip(*each, strict=False))
+    for term in found[0]:
+        if term.node.op == "or" and term.node.args[0]:
+            yield from _listed_too(code, term, change)
+
+
+def kept_to(code: Code, term: Term, change: WantedChange) -> Iterator[Change]:
+    """An open bound with its other end; where one generation is left, that alone."""
+    op, value = _compares(term.node)
+    first = min(change.chips, key=lambda chip: chip.joined)
+    if value is None or op not in ("<", "<=", ">", ">="):
+        return
+    subject, end = code.source[slice(*offsets(code, term.node.args[1][0].at))], _number(first, value)
+    for sign, kept in (("==", change.wanted), ("!=", ~change.wanted)):
+        if {_number(chip, value) for chip in kept} == {value} and op == _LOWER[sign]:
+            yield term.start, term.end, f"{subject} {sign} {value}"
+    join, sign = ("&&", "<") if op in (">=", ">") else ("||", ">=")
+    text = f"{subject} {sign} {end}"
+    if term.inside("and" if join == "&&" else "or") or (
+        term.parent is None and _stands_alone(code, *bracketed(code, term))
+    ):
+        yield term.end, term.end, f"{separator(code, term, join, len(text))}{text}"
+    else:
+        yield term.start, term.end, f"({code.source[term.start : term.end]} {join} {text})"
+
+
+def _compares(node: Expr) -> tuple[str, int | None]:
+    """The operator and the number of a comparison with a number of a chip."""
+    if node.op != "cmp" or node.args[1][0].at is None:
+        return "", None
+    right = node.args[1][1]
+    number = right.args[0] if right.op == "const" else None
+    return node.args[0], number if type(number) is int else None
+
+
+def _number(chip: Chip, like: int) -> int:
+    """The number of a chip as another one is told: 9, 90 or 900."""
+    return chip.major if like < _LEAST_JOINED else chip.joined if like < _LEAST_HUNDREDFOLD else chip.joined * 10
+
+
+def _listed_too(code: Code, term: Term, change: WantedChange) -> Iterator[list[Change]]:
+    """One more comparison for each chip behind a list of such."""
+    last = [Term(node, *offsets(code, node.at), (term.start, term.end), term) for node in term.node.args[0] if node.at]
+    node = last[-1].node
+    op, value = _compares(node)
+    if op != "==" or value is None or len({_subject(code, one.node) for one in last if one.node.op == "cmp"}) != 1:
+        return
+    subject = code.source[slice(*offsets(code, node.args[1][0].at))]
+    numbers = dict.fromkeys(_number(chip, value) for chip in sorted(change.chips, key=lambda chip: chip.joined))
+    end = bracketed(code, last[-1])[1]
+    yield [(end, end, "".join(f"{separator(code, last[-1], '||', 20)}{subject} == {each}" for each in numbers))]
 
 
 def _roots(module: Module, test: Expr, span: Span) -> Iterator[Expr]:

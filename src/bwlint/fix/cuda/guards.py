@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bwlint.chips import Chip
 from bwlint.fix.cuda.terms import Change, Term, bracketed, offsets, separator, terms, twin_text
-from bwlint.model.expr import Expr
+from bwlint.model.expr import Expr, walk
 from bwlint.readers.cuda.lexer import Code, matching
 
 _ARCH = "__CUDA_ARCH__"
@@ -19,6 +19,7 @@ _FAMILY = "__CUDA_ARCH_FAMILY_SPECIFIC__"
 _SHORT_FORM = re.compile(r"\b(?P<el>el)?if(?P<n>n?)def(?=[ \t])[ \t]*\Z")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LEAVES = frozenset({"cmp", "defined", "macro"})
+_ORDERS = ("<", "<=", ">", ">=")
 _OPPOSITE = {"==": ("&&", ">=", "<"), "!=": ("||", "<", ">=")}
 
 
@@ -34,18 +35,18 @@ class Widening:
 def widened(code: Code, test: Expr, want: Widening) -> Iterator[list[Change]]:
     """What the text of a guard may become, the most idiomatic first."""
     found = _terms(code, test)
-    leaves = [term for term in found if term.node.op in _LEAVES]
+    simple = [term for term in found if term.node.op in _LEAVES]
     named = [term for term in found if _is_exact(term.node) and _names(code, term, want)]
-    for term in leaves:
+    for term in simple:
         if not _beside_others(term):
             yield from _ranges(code, term, want)
     for term in reversed(named):
-        yield from _twins(code, term, want)
-    for term in leaves:
+        yield from twins(code, term, want)
+    for term in simple:
         yield from _ranges(code, term, want)
     operands = [term for term in named if term.inside("or") and term.parent is not None and term.parent.parent is None]
     if len(operands) > 1:
-        yield [change for term in operands for change in next(_twins(code, term, want), [])]
+        yield [change for term in operands for change in next(twins(code, term, want), [])]
 
 
 def suffixed(code: Code, test: Expr, chips: tuple[Chip, ...]) -> Iterator[list[Change]]:
@@ -59,20 +60,34 @@ def suffixed(code: Code, test: Expr, chips: tuple[Chip, ...]) -> Iterator[list[C
 
 
 def bounded(code: Code, test: Expr, end: int) -> Iterator[list[Change]]:
-    """A lower bound of the architecture with the upper bound `end` beside it."""
+    """A lower bound of the architecture with the upper bound `end` beside it, or the opposite."""
     for term in _terms(code, test):
         subject, op, value = _comparison(term.node)
-        if subject == _ARCH and op in (">=", ">") and isinstance(value, int) and value < end:
-            text = f"{code.source[term.start : term.end]} && {subject} < {end}"
-            yield [(term.start, term.end, f"({text})" if term.parent else text)]
+        if subject == _ARCH and op in _ORDERS and isinstance(value, int) and value < end:
+            rest = f"&& {subject} < {end}" if op in (">=", ">") else f"|| {subject} >= {end}"
+            text = f"{code.source[term.start : term.end]} {rest}"
+            alone = term.parent is None or bracketed(code, term) != (term.start, term.end)
+            yield [(term.start, term.end, text if alone else f"({text})")]
 
 
 def raised(code: Code, test: Expr, start: int, end: int) -> Iterator[list[Change]]:
-    """An upper bound of the architecture at `start` moved to `end`."""
+    """An upper bound of the architecture that is not above `start` moved to `end`."""
     for term in _terms(code, test):
         subject, op, value = _comparison(term.node)
-        if subject == _ARCH and op == "<" and value == start and term.node.args[1][1].at:
+        upper = op == "<" and isinstance(value, int) and value <= start
+        if subject == _ARCH and upper and term.node.args[1][1].at:
             yield [(*offsets(code, term.node.args[1][1].at), str(end))]
+
+
+def border(test: Expr) -> int:
+    """The architecture at which a guard parts two ways; 0 where it is not one alone."""
+    found = [value for node in walk(test) for subject, op, value in [_comparison(node)] if subject == _ARCH and op]
+    return found[0] if len(found) == 1 and isinstance(found[0], int) else 0
+
+
+def leaves(code: Code, test: Expr) -> Iterator[Term]:
+    """The operands that are no conditions of others."""
+    return (term for term in _terms(code, test) if term.node.op in _LEAVES)
 
 
 def _terms(code: Code, test: Expr) -> tuple[Term, ...]:
@@ -129,7 +144,7 @@ def _ranges(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
     yield [(term.start, term.end, text if alone else f"({text})")]
 
 
-def _twins(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
+def twins(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
     """The same term for the missing part, beside the one there is."""
     start, end = bracketed(code, term)
     text = code.source[start:end]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import NO_TARGET, TargetSet
@@ -11,6 +13,7 @@ from bwlint.fix.edited import outline
 from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Gate, Module, Operation, Side
 from bwlint.model.findings import NoFix, Proof
+from bwlint.model.kinds import ANSWERS
 from bwlint.world.gates import refuses
 from bwlint.world.tree import Sets, TargetSets, Tree
 
@@ -38,11 +41,16 @@ class FileChecker:
         again = edited_module(self.module, self.source)
         return again.guards == self.module.guards and again.gates == self.module.gates
 
-    def guard(self, text: str, guard: Gate, wanted: TargetSet, evidence: str) -> Proof | NoFix:
-        """The proof that `guard` lets exactly `wanted` of the targets that get there through, nothing else moved."""
+    def guard(
+        self, text: str, guard: Gate, wanted: TargetSet, evidence: str, also: Sequence[tuple[Gate, TargetSet]] = ()
+    ) -> Proof | NoFix:
+        """The proof that `guard` lets exactly `wanted` of the targets that get there through, nothing else moved but
+        the guards that are mended along with what they are to let through.
+        """
         edited = edited_module(self.module, text)
         here = _index(self.module.guards, guard)
-        if here is None or not self._same_outline(edited, here):
+        along = {_index(self.module.guards, other): targets for other, targets in also}
+        if here is None or not self._same_outline(edited, frozenset({here, *along})):
             return NoFix("the edited file has other guards than before")
         after_tree = self.tree.edited(edited)
         old = self.before.target_sets(self.module, guard)
@@ -55,15 +63,21 @@ class FileChecker:
         moved = (new.may - old.may) | (old.may - new.may)
         if _moved(old, new) - moved:
             return NoFix("the edit would change the guard for other targets")
-        if said := self._others(edited, after_tree, here, moved) or self._operations(edited, after_tree, moved):
+        for index, targets in along.items():
+            other = None if index is None else after_tree.target_sets(edited, edited.guards[index])
+            if other is None or other.may != targets & other.live:  # so nothing else of it has moved
+                return NoFix("what belongs to the guard is not mended by the same edit")
+        if said := self._others(edited, after_tree, frozenset({here, *along}), moved) or self._operations(
+            edited, after_tree, moved
+        ):
             return said
         return Proof(old.may.names, old.must.names, new.may.names, new.must.names, evidence)
 
-    def _others(self, edited: Module, after: Tree, here: int, moved: TargetSet) -> NoFix | None:
+    def _others(self, edited: Module, after: Tree, mended: frozenset[int | None], moved: TargetSet) -> NoFix | None:
         """Other guards stay as they are; below this one, or with a macro of it, they change where it does at most."""
         for index, (guard, guard_after) in enumerate(zip(self.module.guards, edited.guards, strict=True)):
             old, new = self.before.target_sets(self.module, guard), after.target_sets(edited, guard_after)
-            if index == here or old == new:
+            if old == new or index in mended:
                 continue
             if old is None or new is None or _moved(old, new) - moved:
                 return NoFix(f"the edit would change the guard at line {guard.at[0]}")
@@ -88,45 +102,58 @@ class FileChecker:
                 return NoFix(f"the edit would change for whom line {old.at[0]} is compiled")
         return None
 
-    def gate(self, text: str, gate: Gate, sets: Sets, change: WantedChange, evidence: str) -> Proof | NoFix:
-        """The proof that the test of `gate` holds on exactly the chips of `change`, and that nothing else moves."""
+    def gate(
+        self, text: str, gate: Gate, sets: Sets, change: WantedChange, evidence: str, also: tuple[Gate, ...] = ()
+    ) -> Proof | NoFix:
+        """The proof that the test of `gate` holds on exactly the chips of `change`, and that nothing but those of
+        `also`, which ask the same, moves with it.
+        """
         edited = edited_module(self.module, text)
         here = _index(self.module.gates, gate)
-        if here is None or not self._same_outline(edited, None):
+        if here is None or not self._same_outline(edited, frozenset()):
             return NoFix("the edited file has other gates than before")
         # in a world that has evaluated nothing yet, since an interpreter reports a clash of types only once
         after = self.tree.edited(edited).sets(edited, edited.gates[here])
         if after is None:
             return NoFix("the edited test does not read the device any more")
-        if said := change.missed(sets, after) or self._other_gates(edited, here, gate, change):
+        if said := change.missed(sets, after) or self._other_gates(edited, (gate, *also), change):
             return said
         return Proof(sets.may.names, sets.must.names, after.may.names, after.must.names, evidence)
 
-    def _other_gates(self, edited: Module, here: int, gate: Gate, change: WantedChange) -> NoFix | None:
+    def _other_gates(self, edited: Module, gates: tuple[Gate, ...], change: WantedChange) -> NoFix | None:
         """Other tests stay as they are; what stands below this one, or reads its flag, moves on its chips at most."""
         after_tree = self.tree.edited(edited)
-        for index, (other, other_after) in enumerate(zip(self.module.gates, edited.gates, strict=True)):
+        chains, leaves = {gate.chain for gate in gates}, {gate.leaf for gate in gates}
+        for other, other_after in zip(self.module.gates, edited.gates, strict=True):
             old, new = self.before.sets(self.module, other), after_tree.sets(edited, other_after)
-            if index == here or old == new:
+            if other == gates[0] or old == new:
                 continue
             if old is None or new is None or not shifted(old, new) <= change.chips:
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
-            if shifted(old, new) and other.chain != gate.chain and other.leaf != gate.leaf:
+            if shifted(old, new) and other.chain not in chains and other.leaf not in leaves and other not in gates:
+                if _asks(gates[0], other):
+                    return NoFix(f"the test at line {other.at[0]} asks it, too: what is behind both has to be for them")
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
         return None
 
-    def _same_outline(self, edited: Module, edited_guard: int | None) -> bool:
-        """Whether guards other than the edited one read as before, and the file has the gates and needs that it had."""
+    def _same_outline(self, edited: Module, mended: frozenset[int | None]) -> bool:
+        """Whether guards other than the edited ones read as before, and gates and needs are those that were there."""
         mine, its = self.module, edited
         if len(mine.guards) != len(its.guards) or len(mine.gates) != len(its.gates):
             return False
         guards = zip(mine.guards, its.guards, strict=True)
-        if any(a.text != b.text for index, (a, b) in enumerate(guards) if index != edited_guard):
+        if any(a.text != b.text for index, (a, b) in enumerate(guards) if index not in mended):
             return False
         gates = zip(mine.gates, its.gates, strict=True)
         if any(outline(a) != outline(b) for a, b in gates):
             return False
         return [outline(one) for one in needs(mine)] == [outline(one) for one in needs(its)]
+
+
+def _asks(gate: Gate, other: Gate) -> bool:
+    """Whether a test calls the function that another one answers for."""
+    name = gate.name.rpartition(".")[2] or gate.name
+    return gate.kind in ANSWERS and bool(name) and re.search(rf"\b{re.escape(name)}\s*\(", other.text) is not None
 
 
 def needs(module: Module) -> list[Operation]:

@@ -90,18 +90,23 @@ def separator(code: Code, term: Term, sign: str, length: int, *, directive: bool
     Where nothing shows how lines are broken, a directive is continued below its first operand.
     """
     joined = [one for one in _separators(code, term) if sign in one]
-    broken = [one for one in joined if "\n" in one]
+    breaks = broken(code, term, sign)
     plain = f" {sign} "
-    if joined and len(broken) == len(joined):
-        return broken[-1]
+    if joined and all("\n" in one for one in joined):
+        return breaks
     end = bracketed(code, term)[1]
     width = end - code.line_start(end) + len(plain) + length
-    if broken:
-        return plain if width <= LONGEST_LINE else broken[-1]
+    if breaks:
+        return plain if width <= LONGEST_LINE else breaks
     if not directive or width <= TOO_LONG or "\r" in code.source:
         return plain
     first = (term.parent or term).start
     return f" {sign} \\\n{' ' * (first - code.line_start(first))}"
+
+
+def broken(code: Code, term: Term, sign: str) -> str:
+    """How the condition that a term is part of goes on in another line; "" where it does not."""
+    return next((one for one in reversed([*_separators(code, term)]) if sign in one and "\n" in one), "")
 
 
 def _separators(code: Code, term: Term) -> Iterator[str]:

@@ -7,17 +7,23 @@ is not exactly what is wanted does not leave this package.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from importlib import import_module
+from pathlib import PurePath
 from typing import Literal
 
 from bwlint.chips import ChipSet
 from bwlint.chips.spelling import IN_NAMES, PREFIX
+from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
+from bwlint.fix.python.apart import kept_apart
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
+from bwlint.judging.siblings import MAX_DEFINITIONS, asks
+from bwlint.model.expr import walk, walk_through
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
@@ -38,17 +44,86 @@ _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 
 
 def mend(job: Job) -> Fix | NoFix:
+    from bwlint.fix.python.askers import askers, contrary, with_words
+
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return NoFix("nothing here tells which test to mend")
     place = origin(job, judged)
     doubt = remedy.unsafe or _known_to_fail(job, place)
-    return _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
+    leaves_out = bool(remedy.chips - judged.core) == judged.denies and remedy.chips != judged.core
+    beyond: Literal["admit", "bound"] | None = "bound" if leaves_out else "admit" if doubt else None
+    wanted = _wanted(judged, place, remedy.chips)
+    gone = wanted - place.core | place.core - wanted
+    tree, evidence = job.context.tree, remedy.evidence
+    if remedy.at is not None:
+        whole = propose(tree, job.module, job.root, place.gate, place.sets, wanted, job.source, evidence, None)
+        parted = kept_apart(job, whole, remedy.at) if isinstance(whole, Fix) else whole
+        if isinstance(parted, Fix):
+            return parted
+    users = list(askers(job, judged, place)) if leaves_out else []
+    if (said := contrary(job, users, _named(place), gone)) is not None:
+        return said
+    fix = propose(tree, job.module, job.root, place.gate, place.sets, wanted, job.source, evidence, doubt, beyond)
+    if not leaves_out:
+        return _decided_elsewhere(job, place) or fix if fix == UNKNOWN else fix
+    if isinstance(fix, NoFix):
+        technical = fix is UNKNOWN or fix.reason.startswith("the edited")
+        unwritten = NoFix(
+            f"how `{place.gate.text or _named(place)}` is to leave {plain(gone)} out is for a person to write"
+        )
+        return _decided_elsewhere(job, place) or _asked_elsewhere(judged, place) or unwritten if technical else fix
+    for twin in _set_again(job, place):
+        more = propose(tree, job.module, job.root, twin.gate, twin.sets, wanted, job.source, evidence, doubt, beyond)
+        fix = fix if isinstance(more, NoFix) else replace(fix, edits=(*fix.edits, *more.edits))
+    return with_words(job, fix, users, place, gone)
 
 
-def _proposed(job: Job, origin: Judged, wanted: ChipSet, doubt: str | None) -> Fix | NoFix:
-    tree, evidence = job.context.tree, job.remedy.evidence
-    return propose(tree, job.module, job.root, origin.gate, origin.sets, wanted, job.source, evidence, doubt)
+def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
+    """Where what a test asks is decided, if it only hands an answer on: there it is to be mended."""
+    gate, module, context = judged.gate, judged.module, job.context
+    for one in context.beside(module):
+        if one is not judged and one.stands_here and asks(judged, one):
+            return NoFix(f"what it asks is decided at line {one.at.line}: it is to be mended there")
+    for node in walk_through(gate.test, module.slots, MAX_DEFINITIONS):
+        found = context.tree.function(module, node.args[0]) if node.op == "call" else None
+        asked = context.judged.get(found.module.path, ()) if found is not None else ()
+        if found is not None and any(one.gate.qualname == found.function.qualname for one in asked):
+            place = f"{PurePath(found.module.path).name}:{found.function.at.line}"
+            return NoFix(f"what it asks is decided in `{found.function.qualname}` ({place}): others may ask it too")
+    return None
+
+
+def _set_again(job: Job, place: Judged) -> Iterator[Judged]:
+    """The other places that set a flag by the same name to the same chips."""
+    for one in job.context.judged[job.module.path] if place.gate.kind == "flag" and place.gate.name else ():
+        same = (one.gate.kind, one.gate.name, one.gate.qualname) == ("flag", place.gate.name, place.gate.qualname)
+        if same and one.gate is not place.gate and one.core == place.core:
+            yield one
+
+
+def _named(judged: Judged) -> str:
+    return judged.gate.name or judged.gate.qualname.rpartition(".")[2]
+
+
+def _asked_elsewhere(judged: Judged, place: Judged) -> NoFix | None:
+    """Why a test cannot be bounded where it stands: what it asks is the answer of something else."""
+    gate = place.gate
+    if judged.admitted >= judged.sets.live:
+        return NoFix("nothing here asks for the chip: how it is to be asked is for a person to say")
+    if gate.kind == "helper-call":
+        return NoFix(f"`{gate.name}` is called by others too: a skip or an error of its own is wanted here")
+    if gate.kind == "predicate" and gate.test.op == "const":
+        return NoFix(f"`{_named(place)}` answers with the least capability, which has no upper end: who asks it has to")
+    if place is judged and not (judged.owns_comparison and re.search(r"\d", gate.text)):
+        named = (node for node in walk(gate.test) if node.op == "import" and node.args[1])
+        asked = next((node for node in named if gate.leaf is None or gate.leaf.holds(node.at or gate.at)), None)
+        where = f"decided in `{asked.args[0]}`" if asked is not None else "decided elsewhere"
+        name = asked.args[1] if asked is not None else gate.text or _named(place)
+        return NoFix(
+            f"`{name}` is {where}: whether it is to say no there, for all who ask, or only here is for a person"
+        )
+    return None
 
 
 def _wanted(judged: Judged, origin: Judged, chips: ChipSet) -> ChipSet:
@@ -70,11 +145,13 @@ def _known_to_fail(job: Job, judged: Judged) -> str | None:
 
 
 def origin(job: Job, judged: Judged) -> Judged:
-    """The gate to mend: of a call of a helper that skips or raises, the test in the helper that the finding is at."""
-    if judged.gate.kind != "helper-call":
+    """The gate to mend: the test in the helper, the flag or the predicate that the finding is at, and not its use."""
+    leaf, gate = judged.gate.leaf, judged.gate
+    if job.draft.at in (judged.at, gate.at):
         return judged
-    own = (other for other in job.context.judged[job.module.path] if other.gate.at == job.draft.at)
-    return next(own, judged)
+    beside = [other for other in job.context.judged[job.module.path] if other.gate is not gate]
+    flags = (one for one in beside if one.gate.kind == "flag" and leaf and one.gate.at.holds(leaf))
+    return next(flags, None) or next((one for one in beside if one.gate.at == job.draft.at), judged)
 
 
 def propose(
@@ -87,13 +164,15 @@ def propose(
     source: str,
     evidence: str,
     unsafe_reason: str | None,
+    beyond: Literal["admit", "bound"] | None = None,
 ) -> Fix | NoFix:
     """The fix after which the test of `gate` holds on exactly the chips `wanted`, or why there is none.
 
     `source` is the text that `module` was read from, without a byte order mark. The fix is safe unless
-    `unsafe_reason` says why not; the words of both stand in its proof.
+    `unsafe_reason` says why not; the words of both stand in its proof. `beyond` is what it does more than to complete a
+    family.
     """
-    change = WantedChange.between(sets, wanted, _beyond(module, gate, sets, wanted) if unsafe_reason else None)
+    change = WantedChange.between(sets, wanted, beyond)
     if isinstance(change, NoFix):
         return change
     place = ConditionPlace(tree, module, root, gate, sets, source, gate.leaf or gate.at, change)
@@ -101,20 +180,15 @@ def propose(
         return said
     if compares_limit(gate, place.span, module):
         return NoFix("the literal is compared with a queried shared-memory limit")
-    if gate.kind in TABLES and not unsafe_reason and not import_module(f"{__name__}.rows").told_by_facts(module, gate):
-        unsafe_reason = "what stands in a row may be true of the twin alone"
+    untold = import_module(f"{__name__}.rows").untold if gate.kind in TABLES and not unsafe_reason else None
+    if untold is not None and isinstance(why := untold(place), NoFix):
+        return why
     spellings = (_of("rows"),) if gate.kind in TABLES else _SPELLINGS
     proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
     if isinstance(proved, NoFix):
         return proved
     candidate, proof = _with_words(place, *proved)
     return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, candidate), candidate, proof)
-
-
-def _beyond(module: Module, gate: Gate, sets: Sets, wanted: ChipSet) -> Literal["admit", "bound"]:
-    """Whether the working side of a gate gains chips or loses some."""
-    denies = Judged(module, gate, sets, "").denies
-    return "admit" if bool(wanted - sets.core) != denies else "bound"
 
 
 def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof) -> tuple[Candidate, Proof]:

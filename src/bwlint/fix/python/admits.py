@@ -16,9 +16,10 @@ from bwlint.fix.python.items import behind
 from bwlint.fix.python.methods import EXACT, FAMILY
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
-from bwlint.model.findings import Edit, Fix, NoFix
+from bwlint.model.findings import Fix, NoFix
 
 _LIST = (ast.List, ast.Tuple, ast.Set)
+_WORDS: dict[type[ast.cmpop], str] = {ast.Eq: "in", ast.NotEq: "not in"}
 
 
 def mend(job: Job) -> Fix | NoFix:
@@ -32,7 +33,7 @@ def mend(job: Job) -> Fix | NoFix:
     place = ConditionPlace.of(job, judged, change)
     if isinstance(place, NoFix):
         return place
-    spelling = rows.newest if judged.gate.kind in TABLES else _proposals
+    spelling = rows.newest if judged.gate.kind in TABLES else widened
     proved = first_proved(place, (spelling,), job.evidence)
     if isinstance(proved, NoFix):
         return NoFix(f"what {plain(change.chips)} get here is for a person to write") if proved is UNKNOWN else proved
@@ -41,73 +42,51 @@ def mend(job: Job) -> Fix | NoFix:
     return Fix(job.applicability, change.kind, f"{change.title}: write `{text}`", candidate, proof)
 
 
-def _proposals(place: ConditionPlace) -> Iterator[Candidate]:
+def widened(place: ConditionPlace) -> Iterator[Candidate]:
     """`[100, 103]` to `[100, 103, 120, 121]`, `major == 10` to `major in (10, 12)`, `major != 10` likewise."""
     syntax = parse(place.source)
     if syntax is None:
         return
     path, chips = place.module.path, place.change.chips
-    for node in sorted(
-        syntax.within(place.span), key=lambda one: not isinstance(one, ast.BoolOp)
-    ):  # a whole `or` first
+    nodes = sorted(syntax.within(place.span), key=lambda node: not isinstance(node, ast.BoolOp))  # whole `or`s first
+    for node in nodes:
         if isinstance(node, _LIST) and node.elts:
             items = [(syntax.start(item), syntax.end(item)) for item in node.elts]
             for added in (*_targets(syntax, node.elts, chips), *_spelled(syntax, node.elts[-1], chips)):
                 yield behind(syntax, path, items, len(items) - 1, added)
-        elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and (alike := _alike(node)):
-            left, values = alike
+        elif (compared := _compared(node)) is not None:
+            left, word, values = compared
             for added in _spelled(syntax, values[-1], chips):
                 members = ", ".join((*map(syntax.segment, values), *added))
-                text = f"{syntax.segment(left)} in ({members})"
-                yield (syntax.edit(path, syntax.start(node), syntax.end(node), text),)
-        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq) and len(node.ops) == 1:
-            word = "in" if isinstance(node.ops[0], ast.Eq) else "not in"
-            value = node.comparators[0]
-            for added in _spelled(syntax, value, chips):
-                members = ", ".join((syntax.segment(value), *added))
-                text = f"{syntax.segment(node.left)} {word} ({members})"
+                text = f"{syntax.segment(left)} {word} ({members})"
                 yield (syntax.edit(path, syntax.start(node), syntax.end(node), text),)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in (EXACT, FAMILY):
-            yield (_asked_besides(place, syntax, node, node.func),)
+            around, owner = syntax.parents[node], syntax.segment(node.func.value)
+            joined = isinstance(around, ast.BoolOp) and isinstance(around.op, ast.Or)
+            last = around.values[-1] if isinstance(around, ast.BoolOp) and joined else node
+            asked = [f"{owner}.{FAMILY}({number})" for number in sorted({chip.major * 10 for chip in chips})]
+            yield syntax.joined(path, last, "or", [syntax.segment(last), *asked])
 
 
-def _asked_besides(place: ConditionPlace, syntax: Syntax, node: ast.expr, method: ast.Attribute) -> Edit:
-    """A question for a family behind the last that an `or` joins, or behind the only one."""
-    owner, families = syntax.segment(method.value), sorted({chip.major * 10 for chip in place.change.chips})
-    asked, path, around = (
-        [f"{owner}.{FAMILY}({number})" for number in families],
-        place.module.path,
-        syntax.parents[node],
-    )
-    if isinstance(around, ast.BoolOp) and isinstance(around.op, ast.Or):
-        *_, before, last = around.values
-        joint, end = syntax.text.source[syntax.end(before) : syntax.start(last)], syntax.end(last)
-        return syntax.edit(path, end, end, "".join(f"{joint}{one}" for one in asked))
-    text = syntax.bracketed(node, "or", [syntax.segment(node), *asked])
-    return syntax.edit(path, syntax.start(node), syntax.end(node), text)
-
-
-def _alike(node: ast.BoolOp) -> tuple[ast.expr, list[ast.expr]] | None:
-    """`major` and 8 and 9 of `major == 8 or major == 9`."""
-    tests = [one for one in node.values if isinstance(one, ast.Compare) and [*map(type, one.ops)] == [ast.Eq]]
-    if len(tests) < len(node.values) or len({ast.dump(one.left) for one in tests}) > 1:
+def _compared(node: ast.expr) -> tuple[ast.expr, str, list[ast.expr]] | None:
+    """`major`, `in`, and 8 and 9 of `major == 8 or major == 9`; `not in` of `major != 8`."""
+    tests = node.values if isinstance(node, ast.BoolOp) else [node]
+    found = [one for one in tests if isinstance(one, ast.Compare) and len(one.ops) == 1]
+    words = {_WORDS.get(type(one.ops[0])) for one in found}
+    if len(found) < len(tests) or len(words) > 1 or len({ast.dump(one.left) for one in found}) > 1:
         return None
-    return tests[0].left, [one.comparators[0] for one in tests]
+    word = words.pop()
+    return None if word is None else (found[0].left, word, [one.comparators[0] for one in found])
 
 
 def _targets(syntax: Syntax, items: Sequence[ast.expr], chips: ChipSet) -> Iterator[list[str]]:
     """In a list of targets by name, those of the chips with the suffixes that stand in it: `Arch.sm_120a`."""
-    like = items[-1]
-    if not isinstance(like, ast.Attribute) and not isinstance(getattr(like, "value", None), str):
-        return
-    texts = [syntax.segment(item) for item in items]
-    names = [re.fullmatch(rf"(?P<head>.*?{IN_NAMES}){NUMBER}(?P<suffix>{SUFFIX})(?P<end>['\"]?)", one) for one in texts]
-    found = [one for one in names if one is not None]
-    if len(found) < len(texts) or not any(one["suffix"] for one in found):
-        return
-    suffixes = dict.fromkeys(one["suffix"] for one in found)
-    targets = [(chip, suffix) for chip in chips for suffix in sorted(suffixes)]
-    yield [f"{found[-1]['head']}{chip.joined}{suffix}{found[-1]['end']}" for chip, suffix in targets]
+    name = re.compile(rf"(?P<head>.*?{IN_NAMES}){NUMBER}(?P<suffix>{SUFFIX})(?P<end>['\"]?)")
+    found = [match for item in items if (match := name.fullmatch(syntax.segment(item)))]
+    suffixes = sorted({one["suffix"] for one in found})
+    if len(found) == len(items) and any(suffixes):
+        head, end = found[-1]["head"], found[-1]["end"]
+        yield [f"{head}{chip.joined}{suffix}{end}" for chip in chips for suffix in suffixes]
 
 
 def _spelled(syntax: Syntax, like: ast.expr, chips: ChipSet) -> Iterator[list[str]]:

@@ -1,16 +1,20 @@
-"""Open lower bounds, made to end below the generation that what is behind them lacks."""
+"""Tests that let a generation through which what is behind them lacks, made to leave it out."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, chip_of_number
+from bwlint.chips.mentions import mentioned
+from bwlint.fix.python.admits import widened
+from bwlint.fix.python.methods import named
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 
 _MOST_MAJORS = 2
+_LISTS = (ast.List, ast.Tuple, ast.Set)
 _MAJORS = frozenset(chip.major for chip in EVERY)
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 
@@ -34,18 +38,84 @@ class _Bound:
 
 
 def proposals(place: ConditionPlace) -> Iterator[Candidate]:
-    """`major >= 10` to `major in (10, 11)`, `sm >= 100` to `100 <= sm < 120`, and what refuses the rest likewise."""
+    """Every way to leave chips out of what a test names or bounds, the most idiomatic first."""
     syntax = parse(place.source) if place.change.kind == "bound" else None
     if syntax is None:
         return
     for node in syntax.within(place.span):
-        for text in _compared(place, syntax, node) if isinstance(node, ast.Compare) else ():
+        for text in _without(place, syntax, node):
             yield (syntax.edit(place.module.path, syntax.start(node), syntax.end(node), text),)
+        if isinstance(node, ast.Call):
+            yield from _shut_above(place, syntax, node)
+    yield from widened(place)
+
+
+def _without(place: ConditionPlace, syntax: Syntax, node: ast.expr) -> Iterator[str]:
+    gone = place.change.chips
+    if isinstance(node, ast.Compare):
+        yield from _compared(place, syntax, node)
+        yield from _one_left(syntax, node, gone)
+    elif isinstance(node, _LISTS):
+        yield from _rest(syntax, node, node.elts, gone)
+    elif isinstance(node, ast.BoolOp):
+        yield from _rest(syntax, node, node.values, gone)
+
+
+def _shut_above(place: ConditionPlace, syntax: Syntax, call: ast.Call) -> Iterator[Candidate]:
+    """`at_least(10)` to `at_least(10) and not at_least(12)`."""
+    if call.args and not call.keywords and all(map(_is_literal, call.args)):
+        value = call.args[0] if len(call.args) == 1 else ast.Tuple(call.args)
+        end = _first_out(value, place.change.chips)
+        end = end if len(call.args) == 1 else end.strip("()")
+        if end:
+            asked = [syntax.segment(call), f"not {syntax.segment(call.func)}({end})"]
+            yield syntax.joined(place.module.path, call, "and", asked)
+
+
+def _one_left(syntax: Syntax, node: ast.Compare, gone: ChipSet) -> Iterator[str]:
+    """`major in (10, 12)` to `major == 10`."""
+    listed = node.comparators[0]
+    if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(listed, _LISTS):
+        kept = [item for item in listed.elts if not _names_only(syntax, item, gone)]
+        if len(kept) == 1 < len(listed.elts):
+            sign = "==" if isinstance(node.ops[0], ast.In) else "!="
+            yield f"{syntax.segment(node.left)} {sign} {syntax.segment(kept[0])}"
+
+
+def _rest(syntax: Syntax, node: ast.expr, parts: Sequence[ast.expr], gone: ChipSet) -> Iterator[str]:
+    """`[10, 11, 12]` to `[10, 11]`, `is_sm100() or is_sm120()` to `is_sm100()`: without what names only who goes."""
+    kept = [part for part in parts if not _names_only(syntax, part, gone)]
+    source, end = syntax.text.source, syntax.end(node)
+    if not kept or len(kept) == len(parts) or "#" in syntax.segment(node):
+        return
+    text, last = source[syntax.start(node) : syntax.start(parts[0])], syntax.end(parts[-1])
+    for part in kept:
+        before = parts[parts.index(part) - 1] if part is not kept[0] else None
+        gap = source[syntax.end(before) : syntax.start(part)] if before is not None else ""
+        text += gap + syntax.segment(part)
+    alone = isinstance(node, ast.Tuple) and len(kept) == 1 and "," not in source[last:end]
+    yield text + ("," if alone else "") + source[last:end]
+
+
+def _names_only(syntax: Syntax, node: ast.expr, gone: ChipSet) -> bool:
+    """Whether an item, or what a chain of tests asks, speaks of chips that go and of no others."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return _names_only(syntax, node.operand, gone)
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq) and len(node.ops) == 1:
+        return _names_only(syntax, node.comparators[0], gone)
+    if isinstance(node, ast.Constant) and node.value in _MAJORS:
+        said = ChipSet.where(lambda chip: chip.major == node.value)
+    elif (chip := named(node)) is not None:
+        said = ChipSet.of(chip.name)
+    else:
+        said = mentioned(syntax.segment(node).strip("'\"").replace("_", " ")).named
+    return bool(said) and said <= gone
 
 
 def _compared(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Iterator[str]:
     bound = _bound(syntax, node)
     if bound is None:
+        yield from _other_way_round(place, syntax, node)
         return
     if isinstance(bound.value, ast.Constant) and bound.value.value in _MAJORS:
         # a `not` around it, or one that the bound itself stands for, turns the set round
@@ -56,6 +126,21 @@ def _compared(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Itera
         sign = "<=" if bound.within else "<"
         inside = f"{syntax.segment(bound.value)} {sign} {bound.subject} < {end}"
         yield inside if bound.lower else f"not ({inside})"
+    kept = place.change.wanted if bound.lower else ~place.change.wanted
+    low = _first_out(bound.value, kept)
+    above = ChipSet.where(lambda chip: chip.joined > max(one.joined for one in kept)) if kept else kept
+    if low and above and end != _first_out(bound.value, above):
+        inside = f"{low} <= {bound.subject} < {_first_out(bound.value, above)}"
+        yield inside if bound.lower else f"not ({inside})"
+
+
+def _other_way_round(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Iterator[str]:
+    """`major == 9` to `major != 10`, where all but one generation is to be refused."""
+    kept = sorted({chip.major for chip in ~place.change.wanted})
+    value = node.comparators[0]
+    one = len(node.ops) == len(kept) == 1 and isinstance(node.ops[0], ast.Eq)
+    if one and isinstance(value, ast.Constant) and value.value in _MAJORS:
+        yield f"{syntax.segment(node.left)} != {kept[0]}"
 
 
 def _listed(bound: _Bound, majors: list[int]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bwlint.chips import NONE, ChipSet, siblings
+from bwlint.chips.mentions import mentioned
 from bwlint.chips.spelling import numberless
 from bwlint.chips.toolkits import releases, version
 from bwlint.evaluate.interpreter import Interpreter
@@ -20,7 +21,7 @@ from bwlint.evaluate.values import Vec
 from bwlint.fix.python import imports
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
-from bwlint.fix.python.syntax import LINE, Syntax, parse
+from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, NoFix
@@ -48,6 +49,10 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     by_span = {span(node): node for node in syntax.within(place.span) if isinstance(node, ast.Call)}
     world = _Answers(place)
     found = [(call, by_span[call.node.at]) for call in _calls(place) if call.node.at in by_span]
+    if place.change.kind == "bound":
+        for call, node in found:
+            yield from _narrower(world, syntax, call, node)
+        return
     for call, node in found:
         for name in _namesakes(world, call):
             if _replaces(world, call, name):
@@ -56,6 +61,32 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
         names = _completed(world, call)
         if names:
             yield from _joined(place, syntax, call, node, names)
+
+
+def _narrower(world: _Answers, syntax: Syntax, call: _Call, node: ast.Call) -> Iterator[Candidate]:
+    """The helper of the same module that leaves out who is to go, instead of one or behind it: `a() and not b()`."""
+    place, old = world.place, world.of(call, call.name)
+    asked = {name: world.of(call, name) for name in _alike(world, call)} if old is not None else {}
+    known = [(name, sets) for name, sets in asked.items() if sets is not None]
+    gone = place.change.chips
+    for name, sets in known:
+        if all(new == held - gone for new, held in zip(sets, old or (), strict=True)):
+            yield from _renamed(place, syntax, call, node, name)
+    for name, sets in known:
+        if all(new & held == gone & held for new, held in zip(sets, old or (), strict=True)):
+            brought, last = _brought(place, syntax, call, node, (name,)), _last(node)
+            if not isinstance(brought, NoFix) and last:
+                text, end = syntax.segment(node), syntax.end(node.func) - syntax.start(node)
+                other = f"not {text[: end - len(last)]}{name}{text[end:]}"
+                yield (*brought, *syntax.joined(place.module.path, node, "and", [text, other]))
+
+
+def _alike(world: _Answers, call: _Call) -> Iterator[str]:
+    """Other helpers of the same module that are called after chips and take the same."""
+    for name in call.owner.names:
+        told = name != call.name and mentioned(name.replace("_", " ")).named
+        if told and world.signature(call, name) == world.signature(call, call.name):
+            yield name
 
 
 def _calls(place: ConditionPlace) -> Iterator[_Call]:
@@ -79,7 +110,10 @@ def _definition(place: ConditionPlace, function: Expr, value: object) -> tuple[M
         named = "." not in value.function.qualname and value.owner is None
         return (value.module if named else None), value.function.qualname
     if function.op == "import" and function.args[1] is not None:
-        return place.tree.module(function.args[0]), function.args[1]
+        owner, name = place.tree.module(function.args[0]), function.args[1]
+        inner = value.function if isinstance(value, PartialValue) else None
+        told_on = owner is not None and name not in owner.names and isinstance(inner, FunctionValue)
+        return (inner.module if told_on and isinstance(inner, FunctionValue) else owner), name
     return (place.module, function.args[0]) if function.op == "name" else (None, "")
 
 
@@ -236,17 +270,13 @@ def _with_others(place: ConditionPlace, syntax: Syntax, call: ast.Call, others: 
         if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.And):
             gap = _gap(syntax, above, parent)
             return syntax.edit(path, end, end, "".join(f"{gap}and not {other}" for other in others))
-        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
+        return syntax.edit(path, start, end, f"({' or '.join([syntax.segment(call), *others])})")
     if isinstance(parent, ast.BoolOp):
-        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
-    breakable = isinstance(parent, ast.If | ast.While | ast.Return | ast.Assign | ast.Assert)
-    is_argument = isinstance(parent, ast.Call) and call in parent.args
-    if not (breakable or is_argument or isinstance(parent, ast.IfExp | ast.keyword)):
+        return syntax.edit(path, start, end, f"({' or '.join([syntax.segment(call), *others])})")
+    free = isinstance(parent, ast.If | ast.While | ast.Return | ast.Assign | ast.Assert | ast.IfExp | ast.keyword)
+    if not (free or (isinstance(parent, ast.Call) and call in parent.args)):
         return None
-    more = "".join(f" or {other}" for other in others)
-    if breakable and len(syntax.text.line(call.lineno)) + len(more) > LINE:
-        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
-    return syntax.edit(path, end, end, more)
+    return syntax.edit(path, end, end, "".join(f" or {other}" for other in others))
 
 
 def _gap(syntax: Syntax, chain: ast.BoolOp, operand: ast.expr) -> str:

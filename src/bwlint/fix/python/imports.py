@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from bwlint.fix.python.syntax import LINE, Syntax
+from bwlint.fix.python.syntax import Syntax
 from bwlint.model.findings import Edit, NoFix
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Module)
@@ -228,10 +228,6 @@ def _added(syntax: Syntax, path: str, statement: ast.ImportFrom, old: ast.alias,
     if closed and _alone(syntax, anchor):
         return _own_line(syntax, path, anchor, names, in_front=before is not None)
     listed = ", ".join(names)
-    line = syntax.text.line(statement.lineno)
-    too_long = statement.lineno == statement.end_lineno and len(line) <= LINE < len(line) + len(listed) + 2
-    if too_long and not closed and "#" not in line and ";" not in line:
-        return _broken(syntax, path, statement, anchor, names, in_front=before is not None)
     if before is not None:
         return syntax.edit(path, syntax.start(before), syntax.start(before), f"{listed}, ")
     return syntax.edit(path, syntax.end(old), syntax.end(old), f", {listed}")
@@ -269,17 +265,3 @@ def _own_line(syntax: Syntax, path: str, anchor: ast.alias, names: Sequence[str]
         return syntax.edit(path, stop + len(newline), stop + len(newline), lines)
     end = syntax.end(anchor)
     return syntax.edit(path, end, end, "".join(f",{newline}{space}{name}" for name in names))
-
-
-def _broken(
-    syntax: Syntax, path: str, statement: ast.ImportFrom, anchor: ast.alias, names: Sequence[str], *, in_front: bool
-) -> Edit:
-    """A line that got too long, as formatters break it: one name to a line."""
-    line = syntax.text.line(statement.lineno)
-    space, newline = line[: _indent(line)], "\r\n" if "\r\n" in syntax.text.source else "\n"
-    listed: list[str] = []
-    for alias in statement.names:
-        own = [syntax.segment(alias)]
-        listed += ([*names, *own] if in_front else [*own, *names]) if alias is anchor else own
-    inner = "".join(f"{space}    {each},{newline}" for each in listed)
-    return syntax.edit(path, syntax.start(statement.names[0]), syntax.end(statement), f"({newline}{inner}{space})")

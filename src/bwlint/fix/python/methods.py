@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from bwlint.chips import Chip, ChipSet, chip_of_number
 from bwlint.evaluate.objects import ClassValue, Instance
@@ -32,38 +32,28 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
             start = syntax.end(node.func) - len(EXACT)
             yield (syntax.edit(place.module.path, start, end, f"{FAMILY}({exact.major}0)"),)
         elif newer is not None and place.change.kind == "bound":
-            for text in _bounded(syntax, node, newer, place.change.chips):
-                yield (syntax.edit(place.module.path, start, end, text),)
+            yield from _bounded(place, syntax, node, newer)
 
 
-def _bounded(syntax: Syntax, call: ast.Call, first: Chip, gone: ChipSet) -> Iterator[str]:
+def _bounded(place: ConditionPlace, syntax: Syntax, call: ast.Call, first: Chip) -> Iterator[Candidate]:
     """`p.has_device_capability(100)` to the one family, with another one shut out, or to two."""
     assert isinstance(call.func, ast.Attribute)
+    path, gone = place.module.path, place.change.chips
     owner, text = syntax.segment(call.func.value), syntax.segment(call)
     kept = ChipSet.where(lambda chip: chip.joined >= first.joined) - gone
     asked = [_asked(owner, major) for major in sorted({chip.major for chip in kept})]
     shut = [f"not {owner}.{FAMILY}({major}0)" for major in sorted({chip.major for chip in gone})]
     if len(asked) == 1:
-        yield asked[0]
+        yield (syntax.edit(path, syntax.start(call), syntax.end(call), asked[0]),)
     if len(shut) == 1:
-        yield _grouped(syntax, call, ast.And, [text, *shut])
+        yield syntax.joined(path, call, "and", [text, *shut])
     if len(asked) == 2:
-        yield _grouped(syntax, call, ast.Or, asked)
+        yield syntax.joined(path, call, "or", asked)
 
 
 def _asked(owner: str, major: int) -> str:
     members = ChipSet.where(lambda chip: chip.major == major)
     return f"{owner}.{FAMILY}({major}0)" if len(members) > 1 else f"{owner}.{EXACT}({next(iter(members)).joined})"
-
-
-def _grouped(syntax: Syntax, node: ast.expr, joins: type[ast.boolop], operands: Sequence[str]) -> str:
-    """Operands that `joins` joins, in brackets where what is around binds tighter."""
-    around, word = syntax.parents[node], "and" if joins is ast.And else "or"
-    same = isinstance(around, ast.BoolOp) and isinstance(around.op, joins)
-    free = isinstance(around, ast.If | ast.While | ast.IfExp | ast.Return | ast.Assign | ast.keyword | ast.Assert)
-    if same or free or (isinstance(around, ast.Call) and node in around.args):
-        return f" {word} ".join(operands)
-    return syntax.bracketed(node, word, operands)
 
 
 def argument(node: ast.expr, name: str) -> Chip | None:

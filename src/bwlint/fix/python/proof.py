@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
@@ -16,7 +16,7 @@ from bwlint.fix.edited import outline
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Module
-from bwlint.model.findings import NoFix, Proof
+from bwlint.model.findings import Edit, NoFix, Proof
 from bwlint.readers import ReadError
 from bwlint.sources.read import SourceText
 from bwlint.world.tree import Sets
@@ -66,14 +66,14 @@ class GateChecker:
         before, after = [outline(gate) for gate in old], [outline(gate) for gate in new]
         if before == after:
             return list(zip(old, new, strict=True))
-        written = _written(candidate)
+        lines = written(candidate)
         pairs: list[tuple[Gate, Gate]] = []
         for kind, start, end, new_start, new_end in SequenceMatcher(None, before, after, False).get_opcodes():
             if kind == "equal":
                 pairs += zip(old[start:end], new[new_start:new_end], strict=True)
                 continue
             gone, come = old[start:end], new[new_start:new_end]
-            if not all(_touched(gate, candidate) for gate in gone) or not all(_in_lines(g, written) for g in come):
+            if not all(_touched(gate, candidate) for gate in gone) or not all(_in_lines(g, lines) for g in come):
                 return None
         return pairs
 
@@ -130,7 +130,7 @@ def _touched(gate: Gate, candidate: Candidate) -> bool:
     return any(region.line <= gate.at[0] and gate.at[2] <= region.end_line for region in regions)
 
 
-def _written(candidate: Candidate) -> list[tuple[int, int]]:
+def written(candidate: Iterable[Edit]) -> list[tuple[int, int]]:
     """The lines of the edited text that an edit wrote, first and last."""
     found, shift = [], 0
     for edit in sorted(candidate, key=lambda edit: (edit.region.line, edit.region.column)):

@@ -5,12 +5,14 @@ shared memory that a block may have, with what a chip has.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
 
-from bwlint.chips import EVERY, Chip, ChipSet
+from bwlint.chips import Chip, ChipSet
+from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
@@ -19,152 +21,170 @@ from bwlint.fix.python.literals import ChipLiteral, literal
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import Span
-from bwlint.model.facts import Gate, Module, Operation
 from bwlint.model.findings import Fix, NoFix, Proof
-from bwlint.readers import ReadError, again
 from bwlint.readers.spans import span
 from bwlint.sources.texts import Texts
 
-_KIB = 1024
-_PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.UnaryOp, ast.BinOp)
-_PARTS = (*_PLAIN, ast.expr_context, ast.unaryop, ast.operator)
+_MEMORY = ("smem_per_block_optin", "smem_per_block_default", "smem_per_sm")
+_SUMS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
+_PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.UnaryOp)
+_PARTS = (*_PLAIN, ast.expr_context, ast.unaryop)
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row of a table; `names` is its key where that names a chip."""
+    """A row of a table whose key names a chip: `index` is its place among all rows."""
 
+    syntax: Syntax
+    table: ast.Dict
+    index: int
     key: ast.expr
     value: ast.expr
-    names: ChipLiteral | None
+    literal: ChipLiteral
+
+    def behind(self, path: str, texts: Sequence[str]) -> Candidate:
+        """The edits that put other rows behind this one."""
+        pairs = zip(self.table.keys, self.table.values, strict=True)
+        items = [(self.syntax.start(key or value), self.syntax.end(value)) for key, value in pairs]
+        return behind(self.syntax, path, items, self.index, texts)
 
 
 def proposals(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
     """`(12, 0): ("Blackwell", "sm_120a"),` and behind it the same for 12.1, names of targets with it."""
-    syntax = parse(place.source)
-    rows = _rows(syntax, place.span) if syntax is not None else None
-    if syntax is None or rows is None:
-        return NoFix("the rows of this table stand elsewhere")
-    for index, row in enumerate(rows):
-        if row.names is not None and row.names.chip in place.change.twins:
-            return _copied(place, syntax, rows, index, place.change.beside(row.names.chip))
-    return NoFix("no row of this table is for the twin")
+    row = _twin(place)
+    return row if isinstance(row, NoFix) else _copied(place, row, place.change.beside(row.literal.chip))
 
 
 def newest(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
     """The row of the newest chip, which says nothing but names, written for those of another generation."""
-    chips, syntax = place.change.chips, parse(place.source)
-    rows = _rows(syntax, place.span) if syntax is not None else None
-    index = _last(rows or [])
-    if syntax is None or rows is None or index is None or not _only_names(syntax, rows[index]):
+    chips, row = place.change.chips, _newest(_rows(place.source, place.span) or [])
+    if row is None or not _only_names(row, next(iter(chips))):
         return NoFix(f"what a row for {plain(chips)} holds is for a person to say")
-    return _copied(place, syntax, rows, index, tuple(chips))
+    return _copied(place, row, tuple(chips))
+
+
+def untold(place: ConditionPlace) -> NoFix | None:
+    """Why a row may say something else for the other chip; None for names of targets, and for memory of which both have
+    as much.
+    """
+    row = _twin(place)
+    if isinstance(row, NoFix):
+        return row
+    chips = (row.literal.chip, *place.change.beside(row.literal.chip))
+    amount = _amount(row.value)
+    if amount is not None and any(all(getattr(chip, name) == amount for chip in chips) for name in _MEMORY):
+        return None
+    if _unit(_rows(place.source, place.span) or []) or _only_names(row, chips[1]):
+        return None
+    return NoFix("what stands in a row is for a person to say")
 
 
 def mend(job: Job) -> Fix | NoFix:
     """The fix after which a table of shared memory has rows for the chips of the remedy."""
     chips, home = job.remedy.chips, job.remedy.home or job.module
     source = job.source if home is job.module else Texts().source(home.path) or ""
-    table = next((one for one in home.operations if one.kind == "size-table" and one.at == job.at), None)
-    syntax, counted = parse(source), _unit(table) if table is not None else 0
-    rows = _rows(syntax, job.at) if syntax is not None else None
-    index = _last(rows or [])
-    if syntax is None or rows is None or table is None or not counted:
+    rows = _rows(source, job.at) or []
+    row, counted = _newest(rows), _unit(rows)
+    if row is None or not counted:
         return NoFix("not every row is what its chip gives one block: what a row counts is for a person to say")
-    like = rows[index].names if index is not None else None
-    if index is None or like is None:
-        return NoFix("the keys of this table are not written out")
-    spelled = {size: syntax.segment(row.value) for (_, size), row in zip(_sizes(table), rows, strict=True)}
-    wanted = {chip.name: (chip.smem_per_block_optin or 0) // counted for chip in chips}
-    texts = [f"{_code(like, chip)}: {spelled.get(wanted[chip.name], wanted[chip.name])}" for chip in chips]
-    edits = behind(syntax, home.path, _places(syntax, rows), index, texts)
-    if not _holds(home, table, apply(source, edits), wanted):
+    held, spelled = _sizes(rows), {_amount(one.value): row.syntax.segment(one.value) for one in rows}
+    wanted = {chip: (chip.smem_per_block_optin or 0) // counted for chip in chips}
+    texts = [f"{_code(row.literal, chip)}: {spelled.get(size, size)}" for chip, size in wanted.items()]
+    edits = row.behind(home.path, texts)
+    text = apply(source, edits)
+    if _sizes(_rows(text, Span(*job.at[:2], text.count("\n") + 2, 0)) or []) != held | wanted:
         return NoFix("the edited table would not be as wanted")
-    before = ChipSet.of(*(name for name, _ in _sizes(table)))
+    before = ChipSet.joining(held)
     after, title = before | chips, f"Add the rows of {plain(chips)}: write `{', '.join(texts)}`"
     return Fix("safe", "size", title, edits, Proof(before.names, before.names, after.names, after.names, job.evidence))
 
 
-def told_by_facts(module: Module, gate: Gate) -> bool:
-    """Whether every row of a table is what its chip gives one block of shared memory."""
-    tables = [one for one in module.operations if one.kind == "size-table" and gate.at.holds(one.at)]
-    return len(tables) == 1 and bool(_unit(tables[0]))
+def _sizes(rows: Sequence[_Row]) -> dict[Chip, int | None]:
+    return {row.literal.chip: _amount(row.value) for row in rows}
 
 
-def _unit(table: Operation) -> int:
-    """The bytes that a row counts, 1 or 1024, where each is what its chip gives one block; else 0."""
-    known = {chip.name: chip.smem_per_block_optin for chip in EVERY}
-    right = (unit for unit in (1, _KIB) if all(size * unit == known.get(name) for name, size in _sizes(table)))
-    return next(right, 0)
+def _unit(rows: Sequence[_Row]) -> int:
+    """The bytes that a row counts, 1 or 1024, where each is what its chip gives one block, and they differ; else 0."""
+    sizes = _sizes(rows)
+    for unit in (1, 1024) if len(set(sizes.values())) > 1 else ():
+        if all(size is not None and size * unit == chip.smem_per_block_optin for chip, size in sizes.items()):
+            return unit
+    return 0
 
 
-def _sizes(table: Operation) -> list[tuple[str, int]]:
-    pairs = zip(table.amounts[::2], table.amounts[1::2], strict=True)
-    return [(key.args[0], value.args[0]) for key, value in pairs]
-
-
-def _holds(home: Module, table: Operation, text: str, wanted: dict[str, int]) -> bool:
-    """Whether the edited file has the table with the rows that it had and those wanted, and the gates that it had."""
-    try:
-        edited = again(home, text)
-    except ReadError:
-        return False
-    after = next((one for one in edited.operations if (one.kind, one.name) == (table.kind, table.name)), None)
-    told = dict(_sizes(after)) if after is not None else {}
-    return told == {**dict(_sizes(table)), **wanted} and len(edited.gates) == len(home.gates)
-
-
-def _rows(syntax: Syntax, at: Span) -> list[_Row] | None:
-    """The rows of the first table in a span; None where there is none, or where it takes another one in."""
-    table = next((node for node in syntax.within(at) if isinstance(node, ast.Dict)), None)
-    keys = [key for key in table.keys if key is not None] if table is not None else []
-    if table is None or len(keys) < len(table.keys):
+def _rows(source: str, at: Span) -> list[_Row] | None:
+    """The rows for chips of the first table in a span; None where there is no table."""
+    syntax = parse(source)
+    within = syntax.within(at) if syntax is not None else ()
+    table = next((node for node in within if isinstance(node, ast.Dict)), None)
+    if syntax is None or table is None:
         return None
-    return [_Row(key, value, _literal(syntax, key)) for key, value in zip(keys, table.values, strict=True)]
+    pairs = enumerate(zip(table.keys, table.values, strict=True))
+    named = ((index, key, value, _literal(syntax, key)) for index, (key, value) in pairs if key is not None)
+    return [_Row(syntax, table, index, key, value, found) for index, key, value, found in named if found is not None]
 
 
-def _last(rows: Sequence[_Row]) -> int | None:
-    """The index of the row of the newest chip, where every key names one."""
-    numbers = [row.names.chip.joined for row in rows if row.names is not None]
-    return numbers.index(max(numbers)) if rows and len(numbers) == len(rows) else None
+def _newest(rows: Sequence[_Row]) -> _Row | None:
+    """The row of the newest chip, where every key names one."""
+    whole = rows and len(rows) == len(rows[0].table.keys)
+    return max(rows, key=lambda row: row.literal.chip.joined) if whole else None
 
 
-def _places(syntax: Syntax, rows: Sequence[_Row]) -> list[tuple[int, int]]:
-    return [(syntax.start(row.key), syntax.end(row.value)) for row in rows]
+def _twin(place: ConditionPlace) -> _Row | NoFix:
+    rows = _rows(place.source, place.span)
+    if rows is None:
+        return NoFix("the rows of this table stand elsewhere")
+    twins = (row for row in rows if row.literal.chip in place.change.twins)
+    return next(twins, None) or NoFix("no row of this table is for the twin")
 
 
-def _only_names(syntax: Syntax, row: _Row) -> bool:
-    """Whether a row holds texts alone, and names its own chip in one of them."""
-    assert row.names is not None
-    texts = all(isinstance(node.value, str) for node in ast.walk(row.value) if isinstance(node, ast.Constant))
-    return texts and len(list(_written(syntax, row, row.names.chip))) > 1
+def _only_names(row: _Row, chip: Chip) -> bool:
+    """Whether a row says nothing but names of targets, which are written anew for another chip."""
+    constants = [node for node in ast.walk(row.value) if isinstance(node, ast.Constant)]
+    targets = [node for node, _ in _written(row, chip) if node is not row.key]
+    told = [str(node.value) for node in constants if node not in targets]
+    speaks = any(mentioned(text).exact or any(each in text for each in row.literal.chip.products) for text in told)
+    return bool(targets) and all(isinstance(node.value, str) for node in constants) and not speaks
 
 
-def _copied(
-    place: ConditionPlace, syntax: Syntax, rows: Sequence[_Row], index: int, chips: Iterable[Chip]
-) -> Iterable[Candidate] | NoFix:
-    if any(not isinstance(node, _PARTS) for node in ast.walk(rows[index].value)):
+def _copied(place: ConditionPlace, row: _Row, chips: Iterable[Chip]) -> Iterable[Candidate] | NoFix:
+    if any(not isinstance(node, _PARTS) for node in ast.walk(row.value)) and _amount(row.value) is None:
         return NoFix("the row of the twin is computed, and not written out")
-    texts = [_text(syntax, rows[index], chip) for chip in chips]
-    return [behind(syntax, place.module.path, _places(syntax, rows), index, texts)]
+    return [row.behind(place.module.path, [_text(row, chip) for chip in chips])]
 
 
-def _text(syntax: Syntax, row: _Row, chip: Chip) -> str:
+def _amount(node: ast.expr) -> int | None:
+    """The number that `(100 - 1) * 1024` is."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    does = _SUMS.get(type(node.op)) if isinstance(node, ast.BinOp) else None
+    if does is None or not isinstance(node, ast.BinOp):
+        return None
+    left, right = _amount(node.left), _amount(node.right)
+    return None if left is None or right is None else does(left, right)
+
+
+def _text(row: _Row, chip: Chip) -> str:
     """The text of a row, written for another chip."""
+    syntax = row.syntax
     start, end = syntax.start(row.key), syntax.end(row.value)
     text = syntax.text.source[start:end]
-    for node, written in reversed(list(_written(syntax, row, chip))):
+    for node, written in reversed(list(_written(row, chip))):
         text = text[: syntax.start(node) - start] + written + text[syntax.end(node) - start :]
     return text
 
 
-def _written(syntax: Syntax, row: _Row, chip: Chip) -> Iterator[tuple[ast.expr, str]]:
+def _written(row: _Row, chip: Chip) -> Iterator[tuple[ast.expr, str]]:
     """What to write in the place of which node: the key, and in the value names of the row's own targets."""
     named = [node for node in ast.walk(row.value) if isinstance(node, ast.Constant | ast.Attribute)]
     for node in sorted([row.key, *named], key=span):
-        found = _literal(syntax, node)
+        found = _literal(row.syntax, node)
         number = node is not row.key and isinstance(node, ast.Constant) and not isinstance(node.value, str)
-        if found is not None and row.names is not None and found.chip == row.names.chip and not number:
+        if found is not None and found.chip == row.literal.chip and not number:
             yield node, _code(found, chip)
 
 

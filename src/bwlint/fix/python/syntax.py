@@ -7,16 +7,16 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Literal
 
 from bwlint.model.expr import Span
 from bwlint.model.findings import Edit, Region
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 
-LINE = 88
-"""How long a line may get; the formatters of the field break longer ones."""
-
-Located = ast.expr | ast.stmt | ast.alias
+Located = ast.expr | ast.stmt | ast.alias | ast.keyword
+_FREE = (ast.If, ast.While, ast.IfExp, ast.Return, ast.Assign, ast.keyword, ast.Assert)
+"""What binds no tighter than `or`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +64,13 @@ class Syntax:
         text = self.text.line(line)
         return text[: len(text) - len(text.lstrip())]
 
-    def bracketed(self, node: ast.expr, word: str, operands: Sequence[str]) -> str:
-        """`(a or b)` in the place of a node, broken as formatters do where it would be too long for a line."""
-        line, flat = self.text.line(node.lineno), f" {word} ".join(operands)
-        length = len(line) + len(flat) - len(self.segment(node)) + 2
-        if node.lineno != node.end_lineno or length <= LINE or len(line) > LINE:
-            return f"({flat})"
-        inner = f"{self.newline}{self.indent(node.lineno)}    "
-        joined = f"{inner}{word} ".join(operands)
-        return f"({inner}{joined}{self.newline}{self.indent(node.lineno)})"
+    def joined(self, path: str, node: ast.expr, word: Literal["and", "or"], operands: Sequence[str]) -> tuple[Edit]:
+        """The edit that puts `a and b` in the place of a node: in brackets where what is around binds tighter."""
+        flat, around = f" {word} ".join(operands), self.parents[node]
+        same = isinstance(around, ast.BoolOp) and isinstance(around.op, ast.And if word == "and" else ast.Or)
+        is_argument = isinstance(around, ast.Call) and node in around.args
+        text = flat if same or is_argument or isinstance(around, _FREE) else f"({flat})"
+        return (self.edit(path, self.start(node), self.end(node), text),)
 
 
 @lru_cache(maxsize=2)

@@ -55,6 +55,8 @@ _KEEPS_MEMBERS = frozenset({"sorted", "list", "set", "tuple", "fromkeys", "rever
 _OF_SETS = frozenset({"intersection", "issubset", "union"})
 _TOOLKIT = re.compile(r"(?i)(?!.*capab)(?=.*version).*(?:bare_?metal|cuda|nvcc|toolkit)")
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,2}")
+_JOINED_RELEASE = re.compile(r"(1\d)(0\d)0?")
+"""1208, 12080."""
 _SUFFIXED = re.compile(r"^[af]$|[0-9][af]\b")
 """A suffix, or a target that has one."""
 _NEWEST = re.compile(r"(?i)max|newest|latest|highest|largest|supported")
@@ -161,6 +163,8 @@ class _Python:
     """Its regular expressions."""
     to_cmake: frozenset[str] = frozenset()
     """The variables that are handed on as `CMAKE_CUDA_ARCHITECTURES`."""
+    versions: frozenset[str] = frozenset()
+    """The names in the function at hand that stand for the toolkit's version."""
     handed: bool = False
     """Whether what is visited becomes the value of one."""
     toolkits: dict[int, tuple[str, str]] = field(default_factory=dict)
@@ -177,6 +181,7 @@ class _Python:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             qualname = f"{qualname}.{node.name}" if qualname else node.name
             if not isinstance(node, ast.ClassDef):
+                self.versions = _versions(node)  # no name is asked outside of functions
                 self.undecided |= _reassigned(node)
                 self._returned(node, qualname)
                 self._newest(node, qualname)
@@ -199,7 +204,7 @@ class _Python:
             if names:
                 listed = Listed(tuple(sorted(names)), (), True)
                 self._add("match", ast.unparse(node.test), listed, node.test, qualname)
-        if isinstance(node, ast.If) and (release := _asked_release(node.test)):
+        if isinstance(node, ast.If) and (release := self._asked_release(node.test)):
             self._arms(node, release, qualname)
             return
         if isinstance(node, ast.If) and self._on_hosts(node, qualname):
@@ -208,9 +213,10 @@ class _Python:
             self._setting(name, value, qualname)
         outer, self.group = self.group, self._group_of(node) or self.group
         around, self.handed = self.handed, self.handed or bool(self.to_cmake & set(_assigned(node)))
+        versions = self.versions
         for child in ast.iter_child_nodes(node):
             self._visit(child, qualname)
-        self.group, self.handed = outer, around
+        self.group, self.handed, self.versions = outer, around, versions
 
     def _arms(self, node: ast.If, release: str, qualname: str) -> None:
         """`if cuda_version >= Version("12.8"):`: the toolkits that take each branch."""
@@ -219,6 +225,13 @@ class _Python:
             self.toolkit = bounds
             self.body(arm, qualname)
         self.toolkit = outer
+
+    def _asked_release(self, test: ast.expr, how: type[ast.cmpop] = ast.GtE) -> str:
+        """The release of the toolkit from which on a test holds, or below which; "" of any other test."""
+        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], how) or len(test.ops) > 1:
+            return ""
+        asked = ast.unparse(test.left)
+        return _release(test.comparators[0]) if asked in self.versions or _TOOLKIT.match(asked) else ""
 
     def _on_hosts(self, node: ast.If, qualname: str) -> bool:
         """`if platform.machine() == "x86_64":`: the host that takes each branch."""
@@ -322,7 +335,7 @@ class _Python:
             return
         low = high = ""
         for test, value in _ways(function.body):
-            from_, below = ("", "") if test is None else (_asked_release(test), _asked_release(test, ast.Lt))
+            from_, below = ("", "") if test is None else map(self._asked_release, (test, test), (ast.GtE, ast.Lt))
             listed = parse_list(str(value.value)) if isinstance(value, ast.Constant) else None
             if value is None or listed is None or (test is not None and not from_ and not below):
                 return
@@ -527,18 +540,25 @@ def _ways(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.expr | None, ast.expr 
             yield from _ways(node.orelse)
 
 
-def _asked_release(test: ast.expr, how: type[ast.cmpop] = ast.GtE) -> str:
-    """The release of the toolkit from which on a test holds, or below which; "" of any other test."""
-    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], how) or len(test.ops) > 1:
-        return ""
-    asked, release = ast.unparse(test.left), test.comparators[0]
-    if not _TOOLKIT.match(asked):
-        return ""
-    if isinstance(release, ast.Call) and len(release.args) == 1:
-        release = release.args[0]
-    parts = release.elts if isinstance(release, ast.Tuple) else [release]
+def _versions(function: ast.AST) -> frozenset[str]:
+    """The names of `version = cuda_version()`, which get nothing else."""
+    given: dict[str, set[bool]] = {}
+    for node in below(function):
+        if isinstance(node, ast.Assign):
+            asks = isinstance(node.value, ast.Call) and _TOOLKIT.match(ast.unparse(node.value.func)) is not None
+            for name in filter(None, map(_name_of, node.targets)):
+                given.setdefault(name, set()).add(asks)
+    return frozenset(name for name, asked in given.items() if asked == {True})
+
+
+def _release(node: ast.expr) -> str:
+    """ "12.8" of `Version("12.8")`, `(12, 8)`, 1208 and 12080; "" of anything else."""
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        node = node.args[0]
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
     text = ".".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
-    return text if _RELEASE.fullmatch(text) else ""
+    joined = _JOINED_RELEASE.fullmatch(text)
+    return f"{int(joined[1])}.{int(joined[2])}" if joined else text if _RELEASE.fullmatch(text) else ""
 
 
 def _later(one: str, other: str) -> str:

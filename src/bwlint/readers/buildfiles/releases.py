@@ -8,17 +8,17 @@ package, with the version that is asked for at least.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from bwlint.chips.spelling import spelled
 from bwlint.chips.surroundings import packages
-from bwlint.chips.toolkits import releases, version
+from bwlint.chips.toolkits import Toolkits, every_toolkit, releases, version
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.versions import of_condition
-from bwlint.readers.buildfiles.yaml import read_yaml
+from bwlint.readers.buildfiles.yaml import Yaml, read_yaml
 
 _INDEX = re.compile(r"download\.pytorch\.org/whl/(?:nightly/|test/)?cu([0-9]{2})([0-9])(?![0-9])")
 _MATRIX = re.compile(r"cuda(?:[-_]?ver(?:sion)?s?)?", re.I)
@@ -75,6 +75,26 @@ def _floors(path: str, source: str, places: Places) -> Iterator[Operation]:
         if not _commented(source, match.start(), places):
             at = places.span(match.start() + 1, match.end())
             yield Operation("package-floor", match["package"], at, amounts=(const(match["version"].rstrip(".")),))
+
+
+def of_row(beside: Iterable[str]) -> Toolkits:
+    """The release that a row of a matrix is for: `{arch: "9.0 12.0a", cuda: "12.8"}`."""
+    pairs = (one.partition(": ") for one in beside)
+    return _named(value for name, _, value in pairs if _MATRIX.fullmatch(name)) or every_toolkit()
+
+
+def of_matrix(yaml: Yaml, start: int) -> Toolkits:
+    """The releases that the job at a place is run with."""
+    job = next((stretch for stretch, _ in yaml.jobs if start in stretch), range(0))
+    entries = (one for one in yaml.entries if one.start in job and "matrix" in one.keys and _MATRIX.fullmatch(one.name))
+    return _named(word for one in entries for word in one.value.split()) or every_toolkit()
+
+
+def _named(words: Iterable[str]) -> Toolkits:
+    """What words are releases; none where one of them is something else."""
+    found = [_ONE.fullmatch(word) for word in words]
+    named = frozenset(f"{one[1]}.{one[2]}" for one in found if one)
+    return named if all(found) and named <= every_toolkit() else frozenset()
 
 
 def _matrices(source: str, places: Places) -> Iterator[Operation]:

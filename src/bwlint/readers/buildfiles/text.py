@@ -24,6 +24,7 @@ from bwlint.model.kinds import CarryKind
 from bwlint.readers.buildfiles.kernel_packages import CAPABILITIES, is_kernel_package, with_sources
 from bwlint.readers.buildfiles.make_rules import is_makefile, sources_by_line
 from bwlint.readers.buildfiles.places import Places
+from bwlint.readers.buildfiles.releases import of_matrix, of_row
 from bwlint.readers.buildfiles.shell_conditions import shell_conditions
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, list_names, parse_list
 from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image, of_patterns
@@ -196,15 +197,16 @@ class _LineReader:
         """What the keys of YAML get."""
         found = {one.start: one for one in self.yaml.entries if self.names.fullmatch(one.name)}  # an alias says more
         for entry in islice(found.values(), _MOST):
-            self.entry = entry
+            self.entry, toolkits = entry, of_row(entry.beside)
             start, stretch = entry.start, self.source[entry.start : entry.end]
             if fallback := _FALLBACK.fullmatch(stretch):
-                self._listed("request", entry.name, fallback[1], start + fallback.start(1), every_toolkit())
+                self._listed("request", entry.name, fallback[1], start + fallback.start(1), toolkits)
             elif stretch.startswith("${{"):
-                for choice in islice(choices(stretch, 0), MAX_CHOICES):
+                toolkits &= of_matrix(self.yaml, start)
+                for choice in islice(choices(stretch, 0, toolkits), MAX_CHOICES):
                     self._chosen("request", entry.name, choice, start)
             else:
-                self._listed("request", entry.name, entry.value, start, every_toolkit(), entry.end)
+                self._listed("request", entry.name, entry.value, start, toolkits, entry.end)
         self.entry = None
 
     def _aside(self, comment: str) -> None:

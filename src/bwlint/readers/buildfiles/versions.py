@@ -98,9 +98,9 @@ class StringChoice:
     toolkits: Toolkits
 
 
-def choices(line: str, place: int) -> Iterator[StringChoice]:
-    """The strings of a workflow expression `test && 'this' || 'that'`, as GitHub evaluates it."""
-    left = every_toolkit()
+def choices(line: str, place: int, asked: Toolkits | None = None) -> Iterator[StringChoice]:
+    """The strings of a workflow expression `test && 'this' || 'that'`, as GitHub evaluates it under some toolkits."""
+    left = asked or every_toolkit()
     here = left
     for match in _STRING.finditer(line, place):
         before = _BEFORE.search(line[max(place, match.start() - 100) : match.start()])

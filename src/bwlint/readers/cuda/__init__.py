@@ -121,6 +121,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         guards=tuple(replace(guard, qualname=places.qualname(code.offset(*guard.at[:2]))) for guard in found.guards),
         operations=tuple(sorted(needed, key=lambda one: one.at)),
         includes=found.includes,
+        own=own,
     )
 
 

@@ -18,7 +18,8 @@ from bwlint.readers.cuda.scopes import Scopes
 MAX_WRITTEN = 20_000
 MAX_TOKENS = 4000
 _DECLARED = re.compile(
-    r"\b(?P<kind>(?:\w+_)?(?:map|set)|vector|array)\s*<(?P<types>[^;={}()]{1,300})>\s*(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*=?\s*(?=\{)"
+    r"\b(?P<kind>(?:\w+_)?(?:map|set)|vector|array)\s*<"
+    r"(?P<types>(?:[^;={}()]|\(\*\)\s*\([^;={}()]{0,300}\)){1,300})>\s*(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*=?\s*(?=\{)"
 )
 _BEGUN = re.compile(r">\s*(?:const\s+)?[A-Za-z_]\w*\s*=?\s*\{")
 _HELPER = (

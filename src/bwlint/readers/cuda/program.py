@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -63,7 +64,8 @@ def program(
     for scope in everything:
         body = seen[scope.kind]
         asks = scope.open in open_to or ANY_COMPARISON.search(body, scope.open, scope.close) is not None
-        asks = asks or (scope.kind == "macro" and FAILS.search(body, scope.open, scope.close) is not None)
+        may_fail = scope.kind == "macro" or _has_guards(directives, scope)
+        asks = asks or (may_fail and FAILS.search(body, scope.open, scope.close) is not None)
         if asks or found.uses_carrier(body, scope.header, scope.close) or given.gives_properties(body, scope):
             one = _apart(scope, len(given.parameters(body, scope)), params)
             HostWalk(code, body, one, found, reads, directives, tags(text, scopes, scope)).run()
@@ -76,6 +78,10 @@ def program(
     if found.gates or found.carriers:
         found.names |= given.names(found.sites, code, text, scopes)
     return found
+
+
+def _has_guards(directives: Directives, scope: CodeScope) -> bool:
+    return bisect_right(directives.starts, scope.open) < bisect_left(directives.starts, scope.close)
 
 
 def _of_several_classes(found: HostProgram) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from bwlint.chips import frameworks, queries
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
-from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
+from bwlint.model.expr import COMPILED, TAG, Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import Function, Gate, Path, Side, Use
 from bwlint.model.kinds import LEAVING, Exit, GateKind
 from bwlint.model.naming import spoken
@@ -198,9 +198,10 @@ class HostWalk:
         """Note a way out. What stands in a loop, a try, a lambda or a branch of the preprocessor may not be taken."""
         path = (*self.path, test) if test is not None else tuple(self.path)
         around = self.directives.path(self.scope.open)
-        doubtful = self.doubts > 0 or (ends == "raise" and self.directives.path(start) != around)
-        if doubtful or len(path) > MAX_EXIT_PATH:
+        if self.doubts > 0 or len(path) > MAX_EXIT_PATH:
             path = (unknown("here"),)
+        elif ends == "raise" and self.directives.path(start) != around:
+            path = (*path, unknown(COMPILED))
         elif ends == "raise":
             how = "skip" if SKIPS.match(self.text, start, end) else "throw"
             self.returns.append((path[-MAX_PATH:], Expr("raise", (how,))))
@@ -377,18 +378,29 @@ class HostWalk:
             self.doubts -= bool(statement.inner)
 
     def _lambdas(self, statement: Statement) -> None:
-        """Bodies inside an expression, read first: what they return is theirs."""
+        """Bodies inside an expression, read first: what they return is theirs, unless one that is called where it
+        stands is what its function returns. Such a one ends in its errors wherever it stands.
+        """
         for inner in statement.inner:
-            mine, self.returns = self.returns, []
-            self._perhaps(inner)
-            theirs, self.returns = self.returns, mine
+            mine, self.returns, exits, self.exits = self.returns, [], self.exits, []
+            brace = self.text.rfind("{", statement.start, inner[0].start + 1) if inner else -1
+            is_called = brace >= 0 and self._after(brace, statement.end).startswith("(")
+            (self.block if is_called else self._perhaps)(inner)
+            theirs, self.returns, inside, self.exits = self.returns, mine, self.exits, exits
+            if is_called:
+                is_all = statement.kind == "return" and _LAMBDA.match(self.text, *(statement.test or (0, 0)))
+                self.exits += [one for one in inside if one[1] == "raise" or is_all]
             if theirs and inner:
                 name = f"{self.scope.qualname}@{inner[0].start}"
                 if any(self.reads.reads(value) for _, value in theirs):
                     self.reads.know(last(name.rpartition(".")[2]))
                 self._function(name, theirs)
-                brace = self.text.rfind("{", statement.start, inner[0].start + 1)
                 self.lambdas[brace] = Expr("function", (name,), self.code.span(inner[0].start, inner[-1].end))
+
+    def _after(self, brace: int, end: int) -> str:
+        """What follows a body up to an offset."""
+        close = matching(self.text, brace, end - brace)
+        return self.text[close + 1 : end].lstrip() if close >= 0 else ""
 
     def _value(self, start: int, end: int) -> Expr:
         """As `lower`; a lambda that is called where it stands gives what it returns."""
@@ -398,10 +410,8 @@ class HostWalk:
         if found is not None:
             brace = self.text.find("{", found.end() - 1, end)
             made = self.lambdas.get(brace)
-            close = matching(self.text, brace, end - brace) if made is not None else -1
-            if made is not None and close >= 0:
-                called = self.text[close + 1 : end].lstrip().startswith("(")
-                return Expr("call", (made, ()), made.at) if called else made
+            if made is not None and matching(self.text, brace, end - brace) >= 0:
+                return Expr("call", (made, ()), made.at) if self._after(brace, end).startswith("(") else made
         return self.lower(start, end)
 
     def _loop(self, start: int, end: int, body: tuple[Statement, ...]) -> None:

@@ -44,7 +44,7 @@ _DISABLES = re.compile(r"(?:^|[;{}])\s*[A-Za-z_][\w.>-]*\s*=\s*(?:false|nullptr)
 _SETS = re.compile(r"[^=!<>+\-*/%&|^]=(?!=)")
 _FUNCTION = re.compile(r"\s*&?\s*(?P<name>[a-z_]\w*(?:::\w+)*)\s*(?:<[^<>;()]*>\s*)?$")
 """A function that is handed out by its bare name."""
-_LAUNCHES = re.compile(r"\b(?:cudaLaunch|launch_?[kK]ernel)\w*\s*\(")
+_LAUNCHES = re.compile(r"\b(?:(?:cudaLaunch|launch_?[kK]ernel)\w*|(?:call|pthread)_once)\s*\(")
 _HANDED = re.compile(r"[(,&*)>]\s*\(?\s*(?P<name>[A-Za-z_]\w{2,80})(?=\s*\)?\s*[,)<])")
 _LITERAL = re.compile(r"[\w\s:<>,*&]*=\s*(?:-?\.?\d[\w.]*|true|false)\s*$")
 
@@ -104,13 +104,15 @@ def _arms(text: str, start: int, end: int) -> Iterator[Stretch]:
 
 
 def launched(text: str, start: int, end: int) -> frozenset[int]:
-    """Where the names of kernels stand that are handed to what launches them: `cudaLaunchKernelEx(&config, kernel)`."""
+    """Where the names of kernels and functions stand that are handed to what runs them:
+    `cudaLaunchKernelEx(&config, kernel)`, `std::call_once(flag, init)`.
+    """
     found: set[int] = set()
-    if text.find("aunch", start, end) < 0:
+    if text.find("aunch", start, end) < 0 and text.find("_once", start, end) < 0:
         return frozenset()
     for call in _LAUNCHES.finditer(text, start, end):
         close = matching(text, call.end() - 1, MAX_STRETCH)
-        found |= {one.start("name") for one in _HANDED.finditer(text, call.end() - 1, max(close, call.end() - 1))}
+        found |= {one.start("name") for one in _HANDED.finditer(text, call.end() - 1, max(close + 1, call.end() - 1))}
     return frozenset(found)
 
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from bwlint.model.expr import Span
 from bwlint.readers.nodes import below
 from bwlint.readers.python import parse
 from bwlint.readers.python.calls import Call, calls, compared, parameters
-from bwlint.readers.python.sides import dotted
+from bwlint.readers.python.sides import arm_of_others, dotted
 from bwlint.readers.python.sides import statements as within
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
@@ -25,6 +25,11 @@ MAX_MEMBERS = 400
 MAX_PATH = 300
 """Letters of a dotted path."""
 
+MAX_STEPS = 40
+"""Statements of a function that only computes."""
+MAX_HELPERS = 5
+"""Functions that compute numbers by each other."""
+_ARITHMETIC = frozenset({"min", "max", "int", "abs", "round", "cdiv", "next_power_of_2"})
 _CHECK = re.compile(r"check|require|support|valid|guard", re.IGNORECASE)
 _REGISTERS = re.compile(r"_*register_?(.*)")
 _PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
@@ -45,7 +50,8 @@ class Offer:
 
     `choices` are the backends that a decorator has a check for, `checks` functions that a decorator asks on every
     call, `decorators` where decorators stand, `given` the names that they are given. `parameters` are those of a call
-    (of a class, its `__init__` without `self`), `options` the strings that one of them may be.
+    (of a class, its `__init__` without `self`), `options` the strings that one of them may be. `gives_numbers`: all
+    that it does is arithmetic.
     """
 
     name: str
@@ -60,6 +66,7 @@ class Offer:
     parameters: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
     only_raises: bool = False
+    gives_numbers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,8 @@ def interface(source: str, name: str, is_package: bool) -> Interface:
 def _interface(tree: ast.Module, package: str) -> Interface:
     statements = list(_top(tree.body))
     offers = {node.name: _offer(node) for node in statements if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    own = {node.name: node for node in statements if isinstance(node, ast.FunctionDef)}
+    offers |= {name: replace(offers[name], gives_numbers=True) for name in own if _gives_numbers(name, own)}
     imports: dict[str, str] = {}
     stars: list[str] = []
     for node in statements:
@@ -135,6 +144,20 @@ def _interface(tree: ast.Module, package: str) -> Interface:
     caught = tuple(span(node) for node in statements if isinstance(node, ast.Try) and node.handlers)
     registered = _registered(statements)
     return Interface(offers, imports, inner, made, tuple(stars), declared, tables, registered, several, caught)
+
+
+def _gives_numbers(name: str, functions: Mapping[str, ast.FunctionDef], left: int = MAX_HELPERS) -> bool:
+    """Whether a function returns what it computes of numbers and of its arguments, by itself or by such functions."""
+    body = functions[name].body[ast.get_docstring(functions[name], clean=False) is not None :]
+    if not body or not isinstance(body[-1], ast.Return) or len(body) > MAX_STEPS:
+        return False
+    nodes = [node for item in body for node in ast.walk(item)]
+    values = [node.value for node in nodes if isinstance(node, ast.Return)]
+    numbers = [type(node.value) in (int, float) for node in nodes if isinstance(node, ast.Constant)]
+    called = [dotted(node.func).rpartition(".")[2] for node in nodes if isinstance(node, ast.Call)]
+    inner = [one in functions and left > 0 and _gives_numbers(one, functions, left - 1) for one in called]
+    is_plain = None not in values and all(numbers) and bool(numbers or called)
+    return is_plain and all(own or one in _ARITHMETIC for one, own in zip(called, inner, strict=True))
 
 
 def _several(
@@ -168,10 +191,11 @@ def _top(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements that run when a file is imported, those under tests and in `try` included."""
     for node in body:
         yield node
+        others = arm_of_others(node)
         if isinstance(node, ast.If | ast.Try | ast.With):
-            yield from _top(node.body)
+            yield from _top(node.body if node.body is not others else ())
         if isinstance(node, ast.If | ast.Try):
-            yield from _top(node.orelse)
+            yield from _top(node.orelse if node.orelse is not others else ())
         for case in node.cases if isinstance(node, ast.Match) else ():
             yield from _top(case.body)
 

@@ -22,6 +22,7 @@ from bwlint.readers.python.sides import (
     imported,
     instances,
     marks_of_all,
+    ours,
     statements,
 )
 from bwlint.readers.skim import let_go, parsed, skim
@@ -72,7 +73,7 @@ _LOOKS_UP = re.compile(r"(?i)(?:^|[._])(?:get|load|find)_?(?:custom_?)?op(?:erat
 def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outline:
     imports = Imports({}, name if is_package else name.rpartition(".")[0], texts=constants(tree.body))
     stars: list[str] = []
-    for node in statements(tree.body):
+    for node in ours(tree.body):
         _bind(imports, stars, node)
     bound = Imports(dict(imports.names), imports.package, texts=imports.texts)
     written: dict[str, _Written] = {}
@@ -83,6 +84,14 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
     lookups = dict(_lookups(tree.body, imports))
     for alias, target in (*_aliases(tree.body, imports, lookups), *_held(tree.body, imports, lookups)):
         imports.names.setdefault(alias, target)
+    at_top = set(map(id, tree.body))
+    in_arms = [node for node in ours(tree.body) if id(node) not in at_top]
+    arms: dict[str, set[str]] = {}
+    for alias, target in _aliases(in_arms, imports, lookups):
+        arms.setdefault(alias, set()).add(target)
+    for alias, targets in arms.items():
+        if len({target.rpartition(".")[2] for target in targets}) == 1:  # `torch.ops.ns.f`, or else `f`
+            imports.names.setdefault(alias, min(targets, key=len))
     for local, target in _lazy_names(tree.body, imports):
         if local not in written:
             imports.names.setdefault(local, target)

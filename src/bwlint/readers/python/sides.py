@@ -32,6 +32,8 @@ _AMOUNTS = frozenset({"numel", "shape", "size", "len"})
 _RUNNERS = frozenset({"spawn", "start_processes", "Process", "Thread", "submit", "starmap", "apply_async"})
 """What runs the function that it is handed."""
 _CALLED = ".__call__"
+_OF_OTHERS = re.compile(r"(?i)(?:^|[_.])(?:rocm|hip|amd|xpu|npu|hpu|tpu|musa|mps)(?:[_.]|$)")
+"""Parts of the names of tests by which a device of another maker is asked for."""
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
 SPEAKS = frozenset(
     [
@@ -93,6 +95,26 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from statements(inner)
         for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
             yield from statements(part.body)
+
+
+def ours(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """As `statements`, without what stands in arms for devices of another maker."""
+    for node in body:
+        yield node
+        others = arm_of_others(node)
+        for inner in (parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())):
+            yield from ours(inner if inner is not others else ())
+        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
+            yield from ours(part.body)
+
+
+def arm_of_others(node: ast.stmt) -> list[ast.stmt]:
+    """The arm of an `if` that is for devices of another maker: `if USE_ROCM: ... else: ...`; mostly there is none."""
+    if not isinstance(node, ast.If):
+        return []
+    denied = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+    named = dotted(node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test)
+    return [] if _OF_OTHERS.search(named) is None else node.orelse if denied else node.body
 
 
 @dataclass(frozen=True, slots=True)
@@ -582,7 +604,9 @@ def _filled(node: ast.If) -> list[ast.stmt] | None:
 
 
 def _is_for_some(test: ast.expr) -> bool:
-    """`x.numel() > 0`: who has nothing to work on has no other way."""
+    """`x.numel() > 0`, `x.numel()`: who has nothing to work on has no other way."""
+    if isinstance(test, ast.Call):
+        return dotted(test.func).rpartition(".")[2] in _AMOUNTS
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return all(map(_is_for_some, test.values))
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Gt | ast.NotEq):

@@ -16,7 +16,7 @@ from bwlint.chips.wording import plain
 from bwlint.chips.words import families, nicknames, numbers
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
-from bwlint.judging.compiled import behind, elsewhere, refused
+from bwlint.judging.compiled import Behind, behind, elsewhere, refused
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.legality import short
@@ -59,8 +59,8 @@ _GENERIC = re.compile(
 )
 """What a variable's name has that anybody's may have."""
 _NOWHERE = Span(0, 0, 0, 0)
+_TRIED = "tests and examples are built for the chip that they are tried on"
 _MAKES_NOTHING = "a list of names that a build may ask for makes nothing by itself"
-_OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,8 +312,15 @@ class _BuildFile:
             label=since,
             advice="move these to the branch of the toolkit that knows them",
             claim=claims.other(said, _own_chips(every), _listed(every)),
-            remedy=NoFix("which branch is that of the later toolkit is not known"),
+            remedy=self._moving(built, max(late, key=version)),
         )
+
+    def _moving(self, built: _Built, last: str) -> Remedy | NoFix:
+        """To where the toolkit knows them; each is given what it was given and knows, so nothing is lost by that."""
+        if built.carry.kind == "match" or not built.carry.toolkit[0]:
+            return NoFix("which releases of CUDA this is built with is for its maker to say")
+        kept = built.named if built.carry.kind in ACCEPTING else built.loads
+        return Remedy("carry", kept, evidence=f"nvcc before {last} stops at these names")
 
     def refused(self, built: _Built) -> Iterator[Draft]:
         """A list of accepted names, or a condition over names, that knows one chip of a family and not the other."""
@@ -401,15 +408,23 @@ class _BuildFile:
                 advice=f"accept {_short(wider)} too, unless the code needs an exact target",
                 claim=claims.other(f"this does not hold for {_short(wider)}", asked),
                 covered=_own_chips(built.every),
-                remedy=NoFix("whether the code behind compiles for the family is not shown"),
+                remedy=self._admitting_the_family(built),
             )
+
+    def _admitting_the_family(self, built: _Built) -> Remedy:
+        """Tests and examples are there to be run; what else stands behind a condition has to be looked at."""
+        unsafe = None if self._is_tried else "whether the code behind compiles for the family is not shown"
+        return Remedy("carry", built.named, evidence=_TRIED * self._is_tried, unsafe=unsafe)
+
+    @property
+    def _is_tried(self) -> bool:
+        return self.context.in_test(self.module) or _EXAMPLE.search(self._place) is not None
 
     def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | NoFix:
         """A list of names makes nothing by itself; a condition does, and tests and examples are there to be run."""
         evidence, unsafe = _MAKES_NOTHING, None
-        tried = self.context.in_test(self.module) or _EXAMPLE.search(self._place) is not None
-        if built.carry.kind == "match" and tried:
-            evidence = "tests and examples are built for the chip that they are tried on"
+        if built.carry.kind == "match" and self._is_tried:
+            evidence = _TRIED
         elif built.carry.kind == "match":
             evidence, unsafe = "", f"that what stands behind it works on {plain(missing)} is not shown"
         elif built.carry.sources:
@@ -529,8 +544,14 @@ class _BuildFile:
         """Builds make code: that the other chip runs it has to be shown by another build of the same sources."""
         wanted = built.loads | missing
         shown = elsewhere(self.context, self.module, built.carry, built.loads & _relatives(missing) | missing)
+        asked = self.context.let_in(self.module, built.carry.at) if built.carry.kind in FLAGS else NONE
+        if asked and asked <= missing:
+            return Remedy("carry", wanted, evidence=f"{plain(asked)} alone gets there, and loads nothing of it")
         if alone:
             return Remedy("carry", wanted, evidence=shown or "", unsafe="a build may be meant for one chip alone")
+        code = behind(self.context, self.module, built.carry) if shown is None else Behind(())
+        if code.modules and not code.outside:
+            shown = "all that is compiled here is in this tree, and assembles for each member of the family"
         doubt = f"nothing in this tree shows that {plain(missing)} runs what is built here"
         return Remedy("carry", wanted, unsafe=doubt) if shown is None else Remedy("carry", wanted, evidence=shown)
 
@@ -562,7 +583,7 @@ class _BuildFile:
                 advice=self._native(built, asked),
                 claim=_without_cubins(together, asked),
                 covered=jits,
-                remedy=_OF_ITS_MAKER,
+                remedy=self._growing(built, asked),
                 related=() if own is None else (replace(own, message=f"{own.message} for who gives no list"),),
             )
             return
@@ -589,9 +610,21 @@ class _BuildFile:
             advice=self._native(built, asked),
             claim=claims.build(together.pairs, asked - jits),
             covered=loads | jits,
-            remedy=_OF_ITS_MAKER,
+            remedy=self._growing(expected.place if expected else built, asked, alone=alone),
             related=self._kernels_without(asked) if accepts else self._flags_like(built, together),
         )
+
+    def _growing(self, built: _Built, asked: ChipSet, *, alone: bool = False) -> Remedy | NoFix:
+        """One target more, which all members of the family load: a larger build, so that its maker has to want it."""
+        carry, first = built.carry, min(asked, key=lambda chip: chip.joined)
+        if alone:
+            return NoFix("a build for one chip may be meant for that machine")
+        if built.loads & asked:
+            return NoFix("the test ends at these releases: whether later ones are built with is for its maker to say")
+        if carry.kind == "filter":
+            return NoFix(f"what is accepted goes to kernels by name: which of them serve {plain(asked)} is a choice")
+        wanted = built.loads | Target(first.joined).loads_on()
+        return Remedy("carry", wanted, unsafe=f"a target more makes the build larger: {plain(asked)} has to be wanted")
 
     def _branches(self, built: _Built) -> set[str]:
         """The toolkit from which on a list is this one, where earlier ones have others and no later one has."""

@@ -132,16 +132,13 @@ def _remedy(context: Context, judged: Judged, missing: ChipSet, places: list[tup
     name = places[0][0].name.rpartition(".")[2]
     evidence = f"`{name}` is compiled for {places[0][1].chips} ({place_in(judged, places[0][1].at)})"
     known = {use.at for use, _ in places}
-    for use in calls(context, judged, judged.gate.yes):
-        other = use.name.rpartition(".")[2]
-        if use.at not in known and spelling.numberless(other):
-            return Remedy(
-                "test",
-                judged.core | missing,
-                evidence=evidence,
-                unsafe=f"`{other}` is let in too, and made for its own part",
-            )
-    return Remedy("test", judged.core | missing, evidence=evidence)
+    uses = (use for use in calls(context, judged, judged.gate.yes) if use.at not in known)
+    own = [(use.at, other) for use in uses if spelling.numberless(other := use.name.rpartition(".")[2])]
+    if not own:
+        return Remedy("test", judged.core | missing, evidence=evidence)
+    unsafe = f"`{own[0][1]}` is let in too, and made for its own part"
+    at = own[0][0] if len(own) == 1 else None  # what it is kept apart from
+    return Remedy("test", judged.core | missing, evidence=evidence, unsafe=unsafe, at=at)
 
 
 def _left_out(context: Context, judged: Judged, missing: ChipSet, places: list[tuple[Use, Admission]]) -> Draft:

@@ -19,7 +19,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.compiled import Behind, behind, refused
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.legality import charges_of, claimed, legal, short
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module, Operation
@@ -188,9 +188,21 @@ def _draft(one: _Compiled, targets: list[Target], kept: Target | None, needing: 
         label=f"without it on {names}" if kept else "without a suffix",
         advice=guards if kept else f"write {wanted} (loads on {plain(loads)})",
         related=tuple(RelatedSpan(where, found.at, f"`{short(found)}`") for where, found in needing[:_SHOWN]),
-        remedy=NoFix("whether anything here needs that target is not known"),
+        remedy=_remedy(one, kept, _flag(one, target)),
         claims=_claims(first, target),
     )
+
+
+def _remedy(one: _Compiled, kept: Target | None, at: Span) -> Remedy | NoFix:
+    """The suffix that is wanted, where the target is written; which sources a list is for is nobody else's to say."""
+    written = next((carry for carry in one.home.carries if carry.at == at), one.listed)
+    if kept is not None:
+        return NoFix("one list serves sources of several generations: which targets each is built for is a choice")
+    if one.carry.kind == "inherited" or one.listed.is_a("asked", "match", "filter"):
+        return NoFix("who configures the build names the targets, and no list here does")
+    loads = ChipSet.union(target.loads_on() for target in known_targets(written.sass))
+    unsafe = "the suffix costs the PTX for later chips" if written.ptx else None
+    return Remedy("carry", loads, evidence="without it the sources do not compile", unsafe=unsafe)
 
 
 def _claims(operation: Operation, target: Target) -> tuple[Claimed, ...]:

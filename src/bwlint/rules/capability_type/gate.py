@@ -55,8 +55,10 @@ def _to_be_seen(context: Context, says: str) -> Claimed:
 def _remedy(clash: Clash, judged: Judged) -> Remedy | None:
     if not clash.certain:
         return Remedy("order", judged.core, evidence="the text is read as a release", unsafe=_ORDERED_YET)
-    wanted = _wanted(judged.gate.test, clash)
-    return Remedy("test", wanted, evidence="the literals say which chips are meant") if wanted is not None else None
+    wanted, named = (_wanted(judged.gate.test, clash, families=each) for each in (True, False))
+    if wanted is None or named is None:
+        return None
+    return Remedy("test", wanted, named=named, evidence="the literals say which chips are meant")
 
 
 def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -115,21 +117,21 @@ def _members(nodes: list[Expr]) -> set[str]:
     return {inner.args[1] for inner in found if spelling.member(inner.args[1])}
 
 
-def _wanted(test: Expr, clash: Clash) -> ChipSet | None:
+def _wanted(test: Expr, clash: Clash, *, families: bool) -> ChipSet | None:
     """The chips on which a test holds once one comparison of it does what it says, whatever else it asks."""
     if test.op == "cmp":
-        return _said(clash) if test.at == clash.at else None
+        return _said(clash, families) if test.at == clash.at else None
     if test.op == "not":
-        inner = _wanted(test.args[0], clash)
+        inner = _wanted(test.args[0], clash, families=families)
         return None if inner is None else EVERY - inner
     if test.op in ("and", "or"):
-        found = [each for item in test.args[0] if (each := _wanted(item, clash)) is not None]
+        found = [each for item in test.args[0] if (each := _wanted(item, clash, families=families)) is not None]
         return found[0] if len(found) == 1 else None
     return None
 
 
-def _said(clash: Clash) -> ChipSet | None:
-    """The chips that the literals of a comparison say, families completed; None where that is not plain."""
+def _said(clash: Clash, families: bool) -> ChipSet | None:
+    """The chips that the literals of a comparison say, or their families; None where that is not plain."""
     values = clash.other if isinstance(clash.other, list | tuple | set | frozenset) else (clash.other,)
     if clash.op not in ("==", "!=", "in", "not in"):
         return None
@@ -137,7 +139,8 @@ def _said(clash: Clash) -> ChipSet | None:
     for value in values:
         if not isinstance(value, int) or isinstance(value, bool) or value < 50:
             return None
-        said |= ChipSet.union(siblings(chip) for chip in EVERY if chip.joined == value)
+        chips = [chip for chip in EVERY if chip.joined == value]
+        said |= ChipSet.union(map(siblings, chips)) if families else ChipSet.joining(chips)
     return said if clash.op in ("==", "in") else EVERY - said
 
 

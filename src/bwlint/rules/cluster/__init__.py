@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
 
 RULE = RuleTraits("cluster", explains=4)
+BY_HAND = NoFix("which cluster these chips are to run with is for a person to choose")

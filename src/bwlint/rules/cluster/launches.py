@@ -19,7 +19,7 @@ from bwlint.judging.legality import drafts
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import Claim, Severity
-from bwlint.rules.cluster import RULE
+from bwlint.rules.cluster import BY_HAND, RULE
 from bwlint.world.gates import Judged, refuses
 
 _ABLE = re.compile(r"(?:support|can|enable|use)\w*_clusters?(?:_launch(?:es)?)?$", re.I)
@@ -53,6 +53,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         ),
         label="a lower bound",
         advice="ask cudaOccupancyMaxActiveClusters, or leave clusters to chips with multicast in hardware",
+        remedy=BY_HAND,
         claims=(Claimed(claims.other(f"nothing asks whether clusters fit on {plain(ours)}", ours), judged.at),),
     )
 
@@ -285,5 +286,6 @@ def _draft(
         message=message,
         label=label,
         advice=advice,
+        remedy=BY_HAND,
         claims=(Claimed(claim, one.operation.at),),
     )

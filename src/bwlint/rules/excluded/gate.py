@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bwlint.chips import NONE, ChipSet, TargetSet, group, siblings, words
+from bwlint.chips import NONE, ChipSet, TargetSet, group, words
 from bwlint.chips.mentions import from_generation, mentioned, of_generation
 from bwlint.chips.queries import names_model
 from bwlint.chips.spelling import IN_NAMES, member, spelled
@@ -14,7 +14,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, Mending, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Expr, Span, negate, walk, walk_through
 from bwlint.model.facts import Gate, Module, Use
@@ -55,7 +55,6 @@ _FULL_NAME = re.compile(r"(?i)(?:^|_)(?:compute_?capability|sm_?version|cuda_?ar
 _OTHERS_TOO = "8.6 and 8.9 are left out with them: which chips it is for is for a person to say"
 _OF_BUILDS = "whether a build reads the list, and with which toolkits, is for a person to say"
 _BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target|build|compile", re.I)
-_NEVER_RUN = "nothing here has run there"
 _MOST_TESTS = 8
 """Definitions that are looked through for what a function asks."""
 _NEAR = 40
@@ -199,8 +198,6 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
     if judged.sets.guessed and not _spelled_out(_asked(context, judged)):
         return None  # a number that is only called like a device may be another's, whose code these chips run
     reason = f"there is an arm for {plain(small)}, and what runs there runs on {plain(out)}; here it ends in an error"
-    twins = ChipSet.union(siblings(chip) for chip in out) - out
-    like = next((one for one in context.within(judged) if one.gate in arms and twins & one.core), like)
     closed = _closed_in_device_code(context, judged, out)
     if closed is not None:
         return Kept(out, "note", "low", f"{reason}, and so does its device code", closed, at=judged.gate.no.at)
@@ -577,19 +574,13 @@ def draft(judged: Judged, kept: Kept) -> Draft:
 def _remedy(judged: Judged, kept: Kept) -> Remedy | NoFix:
     """The same test, or an arm of its chain, for these chips too."""
     one, out = kept.arm or judged, kept.chips
-    if kept.unmended:
-        return NoFix(kept.unmended)
-    if judged.module.language != "python":
-        return NoFix(f"which test is to let {plain(out)} in, and where it asks again, is for a person to say")
+    if kept.unmended or judged.module.language != "python":
+        asked = f"which test is to let {plain(out)} in, and where it asks again, is for a person to say"
+        return NoFix(kept.unmended or asked)
     chips = one.core - out if one.denies and not kept.arm else one.core | out
-    evidence = (
-        kept.reason
-        if kept.proved
-        else f"what runs for {plain(one.core if kept.arm else one.admitted)} here is for {plain(out)} too"
-    )
-    how: Mending = "test" if ChipSet.union(siblings(chip) for chip in out) - out & one.core else "admit"
-    unsafe = None if kept.proved else _NEVER_RUN
-    return Remedy(how, chips, evidence=evidence, unsafe=unsafe, at=one.at if kept.arm else None)
+    told = f"what runs for {plain(one.core if kept.arm else one.admitted)} here is for {plain(out)} too"
+    evidence, unsafe = (kept.reason, None) if kept.proved else (told, "nothing here has run there")
+    return Remedy("admit", chips, evidence=evidence, unsafe=unsafe, at=one.at if kept.arm else None)
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:

@@ -15,14 +15,12 @@ from bwlint.judging.guards import Guarded
 from bwlint.judging.legality import legal, short, slow
 from bwlint.model.expr import walk
 from bwlint.model.facts import Operation
-from bwlint.model.findings import NoFix
 from bwlint.model.kinds import NAMED
 from bwlint.rules.excluded import RULE
 from bwlint.world.gates import refuses
 
 _OLDER, _NEWER, _FAMILY = group("hopper"), group("datacenter-blackwell"), group("consumer-blackwell")
 _SMALL_SHARED = group("small-shared")
-_UNSEEN = "no instruction here shows what runs there: which arm these chips take is for a person to say"
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
@@ -54,7 +52,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         if bounded
         else f"let in {', '.join(working.names)} too",
         related=tuple(RelatedSpan(guarded.module, one.at, "legal there") for one in proved[:1]),
-        remedy=_remedy(guarded, working) if proved else NoFix(_UNSEEN),
+        remedy=_remedy(guarded, working) if proved else None,
         claims=(guarded.claimed(TargetSet.native(out | _OLDER | _NEWER)), _behind(guarded, working, proved)),
     )
 

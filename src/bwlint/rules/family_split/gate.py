@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, families, group, spelling, words
@@ -22,6 +22,7 @@ from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.rules.family_split import RULE, reasons
 from bwlint.rules.family_split.weight import Cut, Weight, names_members, spelled, weight
+from bwlint.sources.read import SourceText
 from bwlint.sources.texts import Texts
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
@@ -33,6 +34,7 @@ _EXACT_NAME = re.compile(
 _BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target_arch|build", re.I)
 _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
+_NOT_F = re.compile(rf"12\df\b[^.;]{{0,40}}?{words.said('left-out')}", re.I)
 _MAX_SLOTS = 40
 _UNPROVED = "nothing here shows that the sibling runs what is behind the test"
 _F_NAMES = "nothing here shows that what is behind the list compiles for the family target"
@@ -102,8 +104,8 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
     nodes = [node for node in walk(judged.gate.test) if node.op in ("const", "attr")]
     names = {node.args[0] if node.op == "const" else node.args[1]: node for node in nodes}
     numbers = {chip.joined for chip in _CONSUMER}
-    read = {name: spelling.spelled(name) for name in names if isinstance(name, str)}
-    spelled = {name: names[name] for name, target in read.items() if target and target.number in numbers}
+    read = {name: target for name in names if isinstance(name, str) and (target := spelling.spelled(name))}
+    spelled = {name: names[name] for name, target in read.items() if target.number in numbers}
     if not spelled or not all(name.endswith("a") for name in spelled):
         return
     known = all(_has_family_name(context, judged, name, node) for name, node in spelled.items())
@@ -116,11 +118,28 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         message=f"this list names the a targets only: a build for the family target sm_120f{also} is refused",
         label="a targets only",
         advice="list the f names too, or test the family",
-        remedy=Remedy("names", NONE, evidence="the enum knows them", unsafe=_F_NAMES)
+        remedy=_f_names(context, judged, {name: names[name] for name in read})
         if known
         else NoFix("nothing here knows the f names"),
         claims=(Claimed(claims.other("the list has no name of a family target", context.targets), judged.at),),
     )
+
+
+def _f_names(context: Context, judged: Judged, names: Mapping[str, Expr]) -> Remedy | NoFix:
+    """The names of the family beside the `a` names; `NoFix` says what speaks against what they compile."""
+    if len(names) > len(_CONSUMER) and all(_has_family_name(context, judged, *each) for each in names.items()):
+        return NoFix("it lists the `a` targets of other families alone, too: what is behind it may exist on those only")
+    beside = [one for one in context.beside(judged.module) if one is judged or judged.gate.name in one.mentioned]
+    asked = [one for one in beside if one.gate.qualname.startswith(judged.gate.qualname.removeprefix("<module>"))]
+    if any(_NOT_F.search(text) for one in asked for text in reasons.texts(one)):
+        return NoFix("its refusal says that the family target is not supported")
+    wanted = {f"{name[:-1]}f" for name in names}
+    for one in context.beside(judged.module):
+        same = one is not judged and (one.gate.kind, one.gate.name) == (judged.gate.kind, judged.gate.name)
+        if same and any(node.op == "attr" and node.args[1] in wanted for node in walk(one.gate.test)):
+            told = f"`{one.gate.name}` at line {one.at.line}, for the same kind of thing, has them"
+            return Remedy("names", NONE, evidence=told)
+    return Remedy("names", NONE, evidence="the enum knows them", unsafe=_F_NAMES)
 
 
 def _has_family_name(context: Context, judged: Judged, name: str, node: Expr) -> bool:
@@ -188,9 +207,9 @@ def _ends_alike(judged: Judged) -> bool:
     if yes is None or no is None or yes == no or yes.end_line - yes.line != no.end_line - no.line:
         return False  # what stands in one place for both is no way of its own
     lines = (Texts().source(judged.module.path) or "").split("\n")
-    if len(lines) < max(yes.end_line, no.end_line):
-        return False  # the file of an edit that is not written yet
     told = [lines[at.line - 1 : at.end_line] for at in (yes, no)]
+    if not all(told):
+        return False  # of a file as an edit leaves it, which is longer than the one on the disk
     for part, at in zip(told, (yes, no), strict=True):
         part[-1] = part[-1][: at.end_column]
         part[0] = part[0][at.column :]
@@ -335,25 +354,23 @@ def _remedy(
     context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: Severity
 ) -> Remedy | NoFix:
     """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
+    at = judged.gate.leaf or judged.at
+    if test <= _CONSUMER and _TENSOR_MEMORY.search(SourceText(Texts().source(judged.module.path) or "").line(at.line)):
+        return NoFix("12.x have no tensor memory: what is said of the one is to be looked at first")
     held, lost = (missing, test) if judged.denies else (test, missing)
-    tables = (str(node.args[-1]) for node in walk(judged.gate.test) if node.op == "var")
-    if any(map(_TENSOR_MEMORY.search, tables)):
-        return NoFix(
-            f"a row for {plain(held)} in a table of tensor memory is wrong itself: {plain(held | lost)} have none"
-        )
     chips = judged.core | missing if names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     if refuses(judged.other) and names_members(judged) and not admitted and old_library(judged) is None:
         return NoFix("it refuses one part, and the sibling would lose what it has")
     if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
-        return NoFix("what is for the later part alone is a remedy for it")
+        return NoFix("whether the later part alone needs it, or the first one alone cannot have it, is not said here")
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = against(context, judged, held, lost) if admitted else None
     valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value
     if doubt is None and judged.in_test and admitted and not valued and not meant(judged):
         return Remedy("test", chips, evidence=said or "a test that runs on one of a family is to be tried on the other")
     doubt = doubt or _doubt(context, judged, severity, held) or _native_doubt(context, judged, test, missing)
-    if doubt is None and said is None:
+    if doubt is None and said is None and judged.gate.kind != "table":  # of a row its fixer says what it may be
         doubt = _UNPROVED if admitted else "the sibling is then kept from what it does today"
     return Remedy("test", chips, evidence=said or _SAME, unsafe=doubt)
 

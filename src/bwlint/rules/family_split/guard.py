@@ -104,10 +104,11 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
     """Widen the guard by the sibling's targets: those with the suffixes that it admits for the others."""
     if _denied(guarded, held, lost):
         return NoFix(f"{plain(lost)} is left out by its number: whether {plain(held)} is to be, too, is not known")
+    if macros_of_part(context, guarded, held, lost):
+        gained = _twins(guarded, held, lost) & guarded.sets.live
+        return Remedy("macros", guarded.chips | lost, targets=guarded.admitted | gained)
     if (name := named_after(guarded, held)) is not None:
-        return NoFix(
-            f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
-        )
+        return NoFix(f"`{name}` is named after the part that the guard asks for, and {plain(lost)} has one of its own")
     owner = name_of(guarded)
     family = for_family(context, guarded, guarded.chips | lost) if owner else None
     if family is not None:
@@ -117,7 +118,8 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
     gained = _twins(guarded, held, lost) & guarded.sets.live
     targets = guarded.admitted | gained
     only_errors = "the sibling only meets an error" if guarded.other.ends == "raise" else ""
-    evidence = _loads_already(context, guarded, held, lost) or only_errors or served_elsewhere(context, guarded, gained)
+    shown = _loads_already(context, guarded, held, lost) or only_errors or served_elsewhere(context, guarded, gained)
+    evidence = shown or _assembles(guarded, gained)
     return Remedy(
         "guard",
         targets.chips,
@@ -151,11 +153,35 @@ def _loads_already(context: Context, guarded: Guarded, held: ChipSet, lost: Chip
     return ""
 
 
+def _assembles(guarded: Guarded, gained: TargetSet) -> str:
+    """That instructions are all that is behind a guard, and ptxas takes each of them for what is let in."""
+    behind = _instructions(guarded)
+    calls = any(use.how == "call" and not use.name.endswith("_cast") for use in guarded.working.uses)
+    whole = behind and not calls and all(one.kind in ("instruction", "mention") for one in guarded.operations())
+    if not whole or any(gained - verdict(name).legal for name in behind):
+        return ""
+    return f"`{behind[0].split()[0]}` is all that is behind it, and assembles for {' and '.join(gained.names)}"
+
+
 def named_after(guarded: Guarded, held: ChipSet) -> str | None:
     """The macro that says which part it is: defined by a guard that asks the compiler, with that part's number."""
     asks = any(str(node.args[0]).startswith("__CUDA_ARCH") for node in walk(guarded.guard.test) if node.op in _MACROS)
     names = sorted(defined(guarded)) if asks else []
     return next((name for name in names if _has_number(name, held)), None)
+
+
+def macros_of_part(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> list[str]:
+    """The macros with the part's number that a guard of the project defines: this one, or one for what it asks. Where
+    the sibling has one, too, there is none.
+    """
+    own = named_after(guarded, held)
+    asked = (str(node.args[0]) for node in walk(guarded.guard.test) if node.op in _MACROS)
+    names = [name for name in ([own] if own else asked) if _has_number(name, held) and not name.startswith("__")]
+    pairs = [(str(one.joined), str(other.joined)) for one in held for other in lost]
+    others = (name.replace(*pair) for name in names for pair in pairs)
+    if any(_defined_by_guard(context, guarded.module, name) for name in others if name not in names):
+        return []
+    return [name for name in dict.fromkeys(names) if _defined_by_guard(context, guarded.module, name)]
 
 
 def _has_number(name: str, held: ChipSet) -> bool:

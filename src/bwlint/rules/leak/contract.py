@@ -17,7 +17,7 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
-from bwlint.rules.leak.needs import bounded
+from bwlint.rules.leak.bounds import bounded
 from bwlint.world.gates import Judged
 from bwlint.world.proofs import NeedProof, Node
 
@@ -110,7 +110,7 @@ def _of_class(context: Context, module: Module, owner: str, answered: dict[str, 
         return None
     said = [asked[-1] for asked in answered.values()]
     judged = next((one for one in said if one.gate.kind == "predicate"), said[0])
-    return _draft(judged, owner, admitted, proof, context.targets & admitted & proof.against)
+    return _draft(context, judged, owner, admitted, proof, context.targets & admitted & proof.against)
 
 
 def _contracts(context: Context, module: Module) -> dict[str, dict[str, list[Judged]]]:
@@ -171,7 +171,7 @@ def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> 
     return None
 
 
-def _draft(judged: Judged, owner: str, admitted: ChipSet, proof: NeedProof, wrong: ChipSet) -> Draft:
+def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proof: NeedProof, wrong: ChipSet) -> Draft:
     name = _answered(judged).rpartition(".")[2]
     says = f"what `{owner}` comes to does not work on {plain(wrong)}"
     return Draft(
@@ -184,9 +184,7 @@ def _draft(judged: Judged, owner: str, admitted: ChipSet, proof: NeedProof, wron
         advice="give the answer the bounds that the methods have",
         legal=proof.legal,
         related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
-        remedy=bounded(judged, wrong, f"on {plain(wrong)} there is no {proof.what}")
-        if judged.gate.kind == "predicate" and judged.owns_comparison
-        else None,
+        remedy=bounded(context, judged, judged.working, wrong, f"`{owner}` comes to {proof.what}"),
         claims=(Claimed(claims.need(owner, wrong, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
     )
 

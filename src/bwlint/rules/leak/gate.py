@@ -44,7 +44,8 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         for side, need, wrong in leaks(context, judged):
             if need.strength == PROOF:
                 one = _where_chosen(context, judged, draft(judged, side, need, wrong), wrong)
-                yield _unless_in_vain(context, judged, side, one, wrong)
+                remedy = one.remedy or NoFix(f"what is to be chosen for {plain(wrong)} instead is for a person to say")
+                yield replace(_unless_in_vain(context, judged, side, one, wrong), remedy=remedy)
         return
     tables = list(tensor_memory(context, judged))
     if tables:
@@ -66,7 +67,7 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         one = _confirmed(context, judged, draft(judged, side, need, wrong), wrong)
         if one.severity == "note" and need.strength != PROOF and own_words.lists(judged, wrong):
             continue  # who writes the number down means it
-        one = with_remedy(judged, side, need, one)
+        one = with_remedy(context, judged, side, need, wrong, one)
         before = _let_through_before(context, judged, need, wrong)
         one = replace(one, related=(*one.related, *before, *predicate.comparisons(context, judged)))
         by_name_alone = need.use.how == "define" and judged.gate.is_a("predicate", "condition")
@@ -99,7 +100,10 @@ def _where_chosen(context: Context, judged: Judged, found: Draft, wrong: ChipSet
         return found
     use = RelatedSpan(judged.module, judged.at, "asked for here")
     place, related = replace(found.place, at=at), (use, *found.related)
-    return replace(found, place=place, related=related, remedy=None, confidence="low")  # its own gate may say it better
+    remedy = NoFix(f"what is to be chosen for {plain(wrong)} instead is for a person to say")
+    return replace(
+        found, place=place, related=related, remedy=remedy, confidence="low"
+    )  # its own gate may say it better
 
 
 def _picked_in(context: Context, judged: Judged) -> Expr | None:
@@ -259,6 +263,7 @@ def _without_a_row(context: Context, judged: Judged) -> Iterator[Draft]:
         label=f"has rows for {plain(judged.core)}",
         advice=f"give {plain(missing)} a row, ask for it with a default, or refuse them above",
         legal=judged.core,
+        remedy=NoFix(f"what a row for {plain(missing)} has to hold is to be measured"),
         claims=(
             Claimed(
                 claims.need(gate.name or "table", missing, NONE, f"{table} has no row for {plain(missing)}"), judged.at

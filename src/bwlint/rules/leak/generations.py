@@ -15,6 +15,7 @@ from bwlint.judging.evidence import handed_out
 from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import NUMBER
 from bwlint.rules.leak import RULE
+from bwlint.rules.leak.bounds import bounded
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 
@@ -38,10 +39,10 @@ def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
                 continue
             if _of(use) == _HOPPER and other is not None:
                 built = _built_alone(context, judged, _of(use), wrong) if use.role == NUMBER else None
-                yield _draft(judged, side, wrong, use, other, built)
+                yield _draft(context, judged, side, wrong, use, other, built)
                 return
             if _of(use) == _DATACENTER and _asks_for(judged, side) and _says_all(context, judged, use, beside):
-                yield _draft(judged, side, wrong, use, other)
+                yield _draft(context, judged, side, wrong, use, other)
                 return
 
 
@@ -103,7 +104,13 @@ def _are_of(sources: Sequence[str], named: ChipSet) -> bool:
 
 
 def _draft(
-    judged: Judged, side: Side, wrong: ChipSet, use: Use, other: Use | None, built: RelatedSpan | None = None
+    context: Context,
+    judged: Judged,
+    side: Side,
+    wrong: ChipSet,
+    use: Use,
+    other: Use | None,
+    built: RelatedSpan | None = None,
 ) -> Draft:
     name = use.name.rpartition(".")[2]
     beside = f"; beside it is `{other.name.rpartition('.')[2]}`" if other is not None else ""
@@ -121,6 +128,14 @@ def _draft(
             RelatedSpan(judged.module, use.at, f"taken on {judged.on(side)}"),
             *((RelatedSpan(judged.module, other.at, "the other arm"),) if other is not None else ()),
             *((built,) if built is not None else ()),
+        ),
+        remedy=bounded(
+            context,
+            judged,
+            side,
+            wrong,
+            f"`{name}` is named for {_of(use)}",
+            doubt=f"only its name says what `{name}` is for",
         ),
         cause=(judged.module.path, f"{judged.gate.qualname} {judged.gate.text}" if built is None else built.at),
         claims=(

@@ -13,6 +13,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Gate, Module, Side, Use
+from bwlint.model.findings import NoFix
 from bwlint.model.kinds import REFUSING
 from bwlint.rules.leak import RULE
 from bwlint.world.libraries import PROOF, Need
@@ -49,6 +50,7 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
             RelatedSpan(module, gate.at, "nothing else is asked here"),
             RelatedSpan(module, need.use.at, f"`{need.use.name}`: {need.what}"),
         ),
+        remedy=NoFix("nothing here asks for the chip: how this file is to ask is for a person to say"),
         claims=(claimed(need, module, wrong),),
     )
     return replace(draft, severity="note") if aside(context, module) else draft  # there it is compared with

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import EVERY, ChipSet, group, words
+from bwlint.chips import EVERY, NONE, ChipSet, group, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.judging.probes import turn_away
 from bwlint.model.expr import Span, walk
@@ -18,6 +18,7 @@ from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import ANSWERS
 from bwlint.model.naming import called_by, spoken
 from bwlint.rules.leak import RULE, own_words
+from bwlint.rules.leak.bounds import bounded, doubted
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Libraries, Need, instruction
 
@@ -253,19 +254,12 @@ def only_imported(judged: Judged, need: Need) -> bool:
     return of_tree and not any(name in use.name.split(".") for use in used)
 
 
-def with_remedy(judged: Judged, side: Side, need: Need, found: Draft) -> Draft:
-    """An open bound in front of what was read there ends below the chips that lack it, and keeps all others."""
-    if found.severity == "note" or need.strength != PROOF or not judged.owns_comparison:
+def with_remedy(context: Context, judged: Judged, side: Side, need: Need, wrong: ChipSet, found: Draft) -> Draft:
+    """A bound in front of what does not work there ends below the chips that lack it, and keeps all others."""
+    if found.severity == "note":
         return found
-    gone = judged.on(side) - need.legal
-    for old in gone & _OLD_NAMES:  # a test of the major takes the name along with its generation
-        if need.legal & ChipSet.where(lambda chip: chip.major == old.major):  # noqa: B023 - used at once
-            gone -= ChipSet.joining((old,))
+    here = judged.on(side) & context.reach(judged, need.use.at) & need.arriving
     name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
-    return replace(found, remedy=bounded(judged, gone, f"`{name}` is {need.what}", side is judged.gate.yes))
-
-
-def bounded(judged: Judged, wrong: ChipSet, why: str, passes: bool = True) -> Remedy:
-    """The test without the chips that it lets through wrongly; `passes`: it lets those through that pass it."""
-    chips = judged.core - wrong if passes else judged.core | wrong
-    return Remedy("test", chips, evidence=why, unsafe=f"who keeps {plain(wrong)} out may owe it another path")
+    why, doubt = f"`{name}` is {need.what}", doubted(need, name)
+    lacking = here - need.legal if need.strength == PROOF else NONE
+    return replace(found, remedy=bounded(context, judged, side, wrong, why, lacking=lacking, doubt=doubt))

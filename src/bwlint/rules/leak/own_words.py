@@ -14,13 +14,14 @@ from bwlint.chips.wording import only, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.probes import turn_away
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Side, Use
-from bwlint.model.findings import Severity
+from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import ANSWERS, ASSERTED, ATTEMPTED
 from bwlint.rules.leak import RULE
+from bwlint.rules.leak.bounds import bounded
 from bwlint.world.gates import Judged, operands, refuses
 from bwlint.world.libraries import called_after, instruction
 
@@ -41,6 +42,8 @@ _OF_COMPILERS = re.compile(
 )
 _TABLES = ("table", "lookup", "list")
 """What has a row for each chip that somebody thought of; a comment beside it may speak of one row."""
+_SHOWN = 100
+"""Characters of words that are told."""
 _CHOOSES = re.compile(r"backend|impl|kernel|runner|algo", re.I)
 
 
@@ -64,6 +67,7 @@ def contradicted(context: Context, judged: Judged) -> Iterator[Draft]:
             continue  # "10.0 (Blackwell)": what is only tested there may be meant for the whole generation
         if named & judged.admitted and named <= _OWN_KIND:
             yield _draft(
+                context,
                 judged,
                 wrong,
                 said,
@@ -90,6 +94,7 @@ def answered(context: Context, judged: Judged) -> Iterator[Draft]:
     if need is None or not wrong or not yes & need.legal or context.works_there(judged):
         return
     yield _draft(
+        context,
         judged,
         wrong,
         _WordsBeside(f"`{name}`", name, judged.at),
@@ -117,6 +122,7 @@ def guarded(context: Context, judged: Judged) -> Iterator[Draft]:
         if not wrong or not judged.admitted & need.legal or wrong & mentioned(text.text).named:
             continue
         found = _draft(
+            context,
             judged,
             wrong,
             _WordsBeside("its own message", text.text, text.at),
@@ -139,6 +145,7 @@ def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
     called = judged.in_test and any(use.at == said.at for use in judged.working.uses)
     tested = called and not on_the_host(said.what)
     yield _draft(
+        context,
         judged,
         wrong,
         said,
@@ -165,6 +172,7 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
         if judged.admitted & judged.may & _older(need.legal):
             continue  # it was made to run before there was such an instruction: the name says what it is about
         found = _draft(
+            context,
             judged,
             coming - need.legal,
             _WordsBeside(f"`{name}`", name, at),
@@ -295,7 +303,14 @@ def behind(judged: Judged, chips: ChipSet, *, works: bool) -> Claimed:
 
 
 def _draft(
-    judged: Judged, wrong: ChipSet, said: _WordsBeside, *, severity: Severity, message: str, legal: ChipSet | None
+    context: Context,
+    judged: Judged,
+    wrong: ChipSet,
+    said: _WordsBeside,
+    *,
+    severity: Severity,
+    message: str,
+    legal: ChipSet | None,
 ) -> Draft:
     return Draft(
         rule=RULE,
@@ -310,8 +325,24 @@ def _draft(
         else "name the family where tcgen05 or a kernel for 10.x is behind the test",
         legal=legal,
         related=(RelatedSpan(judged.module, said.at, said.what),) if said.at != judged.at else (),
+        remedy=_remedy(context, judged, wrong, said, legal) if severity != "note" else None,
         claims=(behind(judged, wrong, works=False),),
     )
+
+
+def _remedy(
+    context: Context, judged: Judged, wrong: ChipSet, said: _WordsBeside, legal: ChipSet | None
+) -> Remedy | NoFix:
+    owner = judged.gate.qualname.rpartition(".")[0]
+    alike = (one for one in context.beside(judged.module) if one.gate is not judged.gate and one.core == judged.core)
+    same = (one for one in alike if owner and one.gate.qualname.rpartition(".")[0] == owner)
+    again = next((one for one in same if one.mentioned & judged.mentioned and not refuses(one.other)), None)
+    if again is not None and not refuses(judged.other):
+        return NoFix(f"line {again.gate.at[0]} asks the same, and may count on what is done here")
+    lacking = judged.admitted - legal if legal else NONE
+    why = f'{said.what} says "{said.text[:_SHOWN]}"' if said.what.strip("`") != said.text else said.what
+    doubt = f"nothing but {said.what} speaks against it"
+    return bounded(context, judged, judged.working, wrong, why, lacking=lacking, doubt=doubt)
 
 
 def lists(judged: Judged, wrong: ChipSet) -> bool:

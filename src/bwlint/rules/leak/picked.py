@@ -19,6 +19,7 @@ from bwlint.judging.evidence import claimed
 from bwlint.judging.siblings import other_files
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module, Operation, Use
+from bwlint.model.findings import NoFix
 from bwlint.rules.leak import RULE, contract
 from bwlint.world.libraries import PROOF, Need
 
@@ -159,6 +160,7 @@ def _draft(found: _Picked) -> Draft:
         advice=f"{need.what} works on {need.legal}: give {plain(wrong)} what runs there, or an error",
         legal=need.legal,
         related=tuple(related),
+        remedy=NoFix(f"what is to be picked for {plain(wrong)} instead is for a person to say"),
         claims=(claimed(need, found.user, wrong),),
     )
 

@@ -22,6 +22,7 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
+from bwlint.rules.leak.bounds import bounded, doubted
 from bwlint.rules.leak.needs import draft, is_true_of_later, leaks
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import TEST_FILE, Judged, refuses
@@ -39,6 +40,7 @@ class Harm:
     user: Judged
     found: Draft
     wrong: ChipSet
+    need: Need
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -47,7 +49,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for judged in context.beside(module):
         harm = harm_of(context, judged) if judged.module is module else None
         if harm is not None:
-            yield _draft(judged, harm, _others(context, judged, harm))
+            yield _draft(context, judged, harm, _others(context, judged, harm))
 
 
 def untold(context: Context, judged: Judged) -> list[tuple[Side, Need, ChipSet]]:
@@ -134,7 +136,7 @@ def _harms(context: Context, predicate: Judged) -> Iterator[Harm]:
             seen = replace(context, judged=instead(context.judged, user.module.path, own))
         for side, need, wrong in leaks(seen, user):
             if need.strength == PROOF and wrong & predicate.core:
-                yield Harm(user, draft(user, side, need, wrong), wrong & predicate.core)
+                yield Harm(user, draft(user, side, need, wrong), wrong & predicate.core, need)
 
 
 def _users(context: Context, predicate: Judged) -> Iterator[Judged]:
@@ -218,8 +220,8 @@ def _asked_here(harm: Harm) -> RelatedSpan:
     return RelatedSpan(user.module, user.gate.leaf or user.at, f"asked here: {harm.found.message}")
 
 
-def _draft(judged: Judged, harm: Harm, others: Iterable[RelatedSpan]) -> Draft:
-    found = harm.found
+def _draft(context: Context, judged: Judged, harm: Harm, others: Iterable[RelatedSpan]) -> Draft:
+    found, need = harm.found, harm.need
     return replace(
         found,
         rule=RULE,
@@ -227,6 +229,6 @@ def _draft(judged: Judged, harm: Harm, others: Iterable[RelatedSpan]) -> Draft:
         place=DraftPlace.of_gate(judged),
         message=f"`{judged.gate.name}` says yes on {plain(harm.wrong)}, and who asks it {found.message}",
         related=(_asked_here(harm), *found.related, *others),
-        remedy=None,
+        remedy=bounded(context, judged, judged.gate.yes, harm.wrong, need.what, doubt=doubted(need, need.use.name)),
         cause=None,
     )

@@ -12,9 +12,10 @@ from bwlint.chips.wording import listed, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Function, Hop, Module
+from bwlint.model.findings import NoFix
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.contract import answers
@@ -63,6 +64,9 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
             advice=f"say yes where there is an arm ({admitted - out}), or give {plain(wrong)} one",
             legal=admitted - out,
             related=(RelatedSpan(module, at, f"`{dispatcher.qualname}` has no arm for {plain(wrong)} and ends here"),),
+            remedy=Remedy(
+                "answer", admitted - out, evidence=says, unsafe=None if exact else "another function may be meant"
+            ),
             claims=(Claimed(claims.need(dispatcher.qualname, wrong, NONE, says), at),),
         )
         return
@@ -139,6 +143,7 @@ def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], 
         advice=f"refuse {plain(wrong)} here, or compile for it",
         legal=legal,
         related=(RelatedSpan(Hop(origin, first.at, ""), first.at, f"what its setup.py compiles for: {built}"),),
+        remedy=NoFix(f"a refusal of {plain(wrong)} and a build for them would both mend it"),
         cause=(origin, first.at),
         claims=(Claimed(claims.build(pairs, wrong), first.at, Hop(origin, first.at, "")),),
     )

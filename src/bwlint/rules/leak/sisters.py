@@ -18,6 +18,7 @@ from bwlint.judging.siblings import calls
 from bwlint.model.expr import walk
 from bwlint.model.facts import Gate
 from bwlint.rules.leak import RULE, own_words
+from bwlint.rules.leak.bounds import bounded
 from bwlint.world.gates import Judged
 
 _ENOUGH = 2
@@ -41,7 +42,7 @@ def odd_one(context: Context, judged: Judged) -> Iterator[Draft]:
             continue
         legal = reduce(or_, (other.admitted for other in narrow))
         if all(_first(other.admitted) == _first(judged.admitted) for other in narrow):
-            yield _draft(judged, wrong, subject, narrow, legal)
+            yield _draft(context, judged, wrong, subject, narrow, legal)
             return
 
 
@@ -117,7 +118,9 @@ def _nested(one: Judged, other: Judged) -> bool:
     return any(holds) or any(side.holds(one.gate.at) for side in (other.gate.yes, other.gate.no))
 
 
-def _draft(judged: Judged, wrong: ChipSet, subject: tuple[str, str], narrow: list[Judged], legal: ChipSet) -> Draft:
+def _draft(
+    context: Context, judged: Judged, wrong: ChipSet, subject: tuple[str, str], narrow: list[Judged], legal: ChipSet
+) -> Draft:
     kind, name = subject
     what = {"message": "with this message", "call": f"in front of `{name}`"}.get(kind, f"for {kind} `{name}`")
     says = f"what the gates {what} guard does not work on {plain(wrong)}"
@@ -131,5 +134,8 @@ def _draft(judged: Judged, wrong: ChipSet, subject: tuple[str, str], narrow: lis
         advice=f"ask what the others ask ({legal}), or open all of them",
         legal=legal,
         related=tuple(RelatedSpan(other.module, other.at, f"admits {other.admitted}") for other in narrow[:_SHOWN]),
+        remedy=bounded(
+            context, judged, judged.working, wrong, says, doubt=f"only the other gates {what} speak against it"
+        ),
         claims=(Claimed(claims.need(name, wrong, NONE, says), judged.at, judged.module),),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
 
 RULE = RuleTraits("p2p-atomics", explains=2)
+BY_HAND = NoFix("which way to take between GPUs without NVLink is for a person to choose")

@@ -18,7 +18,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module, Operation, Use
 from bwlint.model.findings import Severity
-from bwlint.rules.p2p_atomics import RULE
+from bwlint.rules.p2p_atomics import BY_HAND, RULE
 from bwlint.rules.p2p_atomics.switches import advice, chosen, claimed
 from bwlint.world.gates import Judged
 
@@ -80,6 +80,7 @@ def _draft(place: DraftPlace, path: str, what: str, ours: ChipSet, *, sure: bool
         message=f"{what} is {chosen(path)} by the device's capability alone: {chips} passes and has no NVLink",
         label=f"{chosen(path)} for {chips} too",
         advice=advice(path),
+        remedy=BY_HAND,
         claims=(claimed(path, ours, place.at),),
     )
 
@@ -105,6 +106,7 @@ def _judged(context: Context, module: Module, use: Operation) -> Iterator[Draft]
         label=f"divides by {gives}" if divides else "becomes the bound of a plan",
         advice="compute with the bandwidth of PCIe where there is no NVLink, or refuse the plan in words",
         related=(RelatedSpan(home, speed.at, f"{gives} without NVLink"),),
+        remedy=BY_HAND,
         claims=(Claimed(claims.other(says, ours, name), use.at),),
     )
 

@@ -17,7 +17,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import other_files
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation
-from bwlint.rules.p2p_atomics import RULE
+from bwlint.rules.p2p_atomics import BY_HAND, RULE
 
 _TOPOLOGY = "ask what connects each pair: NVML's state of its links, or the driver for access and native atomics"
 _RELATED = 6
@@ -196,6 +196,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
         label=text.label,
         advice=text.advice,
         related=(*works[:_RELATED], *others[:_RELATED], *asked),
+        remedy=BY_HAND,
         claims=(_claimed(context, path, first.switch),),
     )
 
@@ -240,6 +241,7 @@ def _told(context: Context, module: Module, switch: Operation) -> Draft:
         message=said,
         label="decides for everybody",
         advice=advice,
+        remedy=BY_HAND,
         claims=(_claimed(context, path, switch),),
     )
 
@@ -276,6 +278,7 @@ def _skip(context: Context, module: Module, switch: Operation) -> Draft:
             " copy between the pair and a comparison"
         ),
         related=(*declared, *_readers(context, module, variable)),
+        remedy=BY_HAND,
         claims=(_claimed(context, "peer-store", switch),),
     )
 
@@ -309,6 +312,7 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
         ),
         label=f"{chosen(path)} by capability or number alone",
         advice=advice(path),
+        remedy=BY_HAND,
         claims=(claimed(path, context.targets & _NO_NVLINK, switch.at),),
     )
 

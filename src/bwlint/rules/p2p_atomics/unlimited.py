@@ -14,7 +14,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Expr, const, walk, walk_through
 from bwlint.model.facts import Module
-from bwlint.rules.p2p_atomics import RULE
+from bwlint.rules.p2p_atomics import BY_HAND, RULE
 from bwlint.world.gates import Judged, table_name
 
 _BELOW = frozenset({"<", "<="})
@@ -54,6 +54,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         advice=f"leave the path out where the table has no row, or give {chips} one of its own",
         legal=table.core,
         related=(RelatedSpan(judged.module, table.gate.at, "a missing row becomes None here"),),
+        remedy=BY_HAND,
         claims=(Claimed(claims.peer(path, ours), judged.at),),
     )
 

@@ -303,9 +303,7 @@ def _budget(one: Asked, chips: ChipSet, size: int) -> Draft:
 
 
 def _block_size(chips: ChipSet, at: Span, sister: str = "") -> Remedy | NoFix:
-    """The limit of a block in place of the size of a multiprocessor, where the chips agree on it. It is what is meant
-    where `sister` is that of another chip.
-    """
+    """The limit of a block in place of a multiprocessor's size, where the chips agree: meant, if `sister` is one."""
     limits = {chip.smem_per_block_optin or 0 for chip in chips}
     if len(limits) != 1:
         return NoFix("these chips have limits of their own")

@@ -26,7 +26,6 @@ from bwlint.sources.tree import package_root, project_folder
 from bwlint.world.gates import TEST_FILE, Judged
 
 MAX_PICKS = 48
-_ROW = NoFix("whether the row counts what a block or what a multiprocessor has is for a person to say")
 _FACT = "every row of the table is what its chip gives one block"
 _SHARED = re.compile(r"\bsmem\b(?!\])|shared.?mem", re.I)
 """A comment that speaks of shared memory; the name of the rule in brackets does not."""
@@ -316,7 +315,7 @@ def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft
                 claimed=Claimed(claims.shared("dynamic", size * unit, ChipSet.joining([chip])), at or table.at),
                 severity="warning",
                 confidence="high",
-                remedy=_ROW,
+                remedy=NoFix("whether the row counts what a block or what a multiprocessor has is for a person to say"),
             )
     missing = without_rows(context, table)
     if not missing:

@@ -16,7 +16,7 @@ from bwlint.chips.words import said
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Function, Module, Operation
 from bwlint.model.findings import Confidence, NoFix, Severity
@@ -28,10 +28,12 @@ from bwlint.world.builds import runs_on
 _TARGET = re.compile(rf"{IN_NAMES}({NUMBER}{SUFFIX})(?![0-9A-Za-z])")
 _FAMILY = re.compile(rf"{IN_NAMES}([0-9]{{1,2}})[xX]")
 _OTHER_NEED = re.compile(rf"(?i)\b{said('own-floor')}\b")
+_NEWEST_ROWS = 100
+"""Rows of older chips may have releases that something else needs."""
 _ADDING_UP: frozenset[CarryKind] = frozenset({"list", "piece", "gencode"})
 """What a build makes of all its sources: what one kernel is offered for may need a later release for itself."""
-_FOR_ITS_BUILD = NoFix("from which release on a build serves a chip is for its author to say")
-_FOR_ITS_AUTHOR = NoFix("whether something besides the chip needs this release is for the author to say")
+_FOR_ITS_BUILD = "from which release on a build serves a chip is for its author to say"
+_FOR_ITS_AUTHOR = "whether something besides the chip needs this release is for the author to say"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,10 @@ class _Fault:
     advice: str
     severity: Severity = "warning"
     confidence: Confidence = "medium"
-    remedy: NoFix = _FOR_ITS_AUTHOR
+    needs: str = ""
+    """The release to ask for."""
+    refusal: str = _FOR_ITS_AUTHOR
+    unsafe: str | None = _FOR_ITS_AUTHOR
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -54,7 +59,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     for one in module.operations:
         target = next(known_targets([one.name]), None) if one.kind == "floor" else None
-        fault = _of_row(one, target) if target is not None and target.chip in context.targets else None
+        fault = _of_row(module, one, target) if target is not None and target.chip in context.targets else None
         if target is not None and fault is not None:
             yield _draft(module, fault, ChipSet.of(target.chip.name))
     for function in module.functions.values():
@@ -103,6 +108,7 @@ def _too_late(asked: AskedFunction, chips: Sequence[Chip], at: Span, floor: str)
         advice=advice,
         severity="warning" if named and not for_target else "note",
         confidence="medium" if named else "low",
+        needs="" if for_target else max(filter(None, needs.values()), key=version),
     )
 
 
@@ -132,6 +138,7 @@ def _too_early(asked: AskedFunction, chip: Chip, at: Span, floor: str) -> _Fault
         f" {first_toolkit(late[0])}",
         label=f"{floor} is taken for enough",
         advice=f"ask for {first_toolkit(late[0])}",
+        needs=first_toolkit(late[0]) or "",
         severity="warning" if late[0].suffix else "note",
     )
 
@@ -151,12 +158,13 @@ def _late_family(asked: AskedFunction, chip: Chip) -> _Fault | None:
                 f" {first_toolkit(new)} on",
                 label=f"{new} from {after} on",
                 advice=f"name {new} from {first_toolkit(new)} on",
+                needs=first_toolkit(new) or "",
                 confidence="high",
             )
     return None
 
 
-def _of_row(one: Operation, target: Target) -> _Fault | None:
+def _of_row(module: Module, one: Operation, target: Target) -> _Fault | None:
     """What is wrong with a release that is said to be the first for a target."""
     floor, need = one.amounts[0].args[0], first_toolkit(target)
     if need is None or version(floor)[:2] == version(need) or _speaks_of_another(one.qualname):
@@ -165,9 +173,20 @@ def _of_row(one: Operation, target: Target) -> _Fault | None:
         message = f"{target} is left out below CUDA {floor}, and nvcc {need} knows it"
     else:
         message = f"{target} is offered from CUDA {floor} on, whose nvcc does not know it: it came with {need}"
-    return _Fault(
-        at=one.at, release=floor, message=message, label=f"{need} is enough and needed", advice=f"ask for {need}"
-    )
+    label, advice = f"{need} is enough and needed", f"ask for {need}"
+    unsafe = None if _of_nvcc_alone(module, one.qualname) else _FOR_ITS_AUTHOR
+    return _Fault(at=one.at, release=floor, message=message, label=label, advice=advice, needs=need, unsafe=unsafe)
+
+
+def _of_nvcc_alone(module: Module, qualname: str) -> bool:
+    """Whether other rows of a table, for two chips or more, say just when nvcc got to know them."""
+    rows = [(next(known_targets([one.name]), None), one) for one in module.operations if one.kind == "floor"]
+    same = {
+        target.chip
+        for target, one in rows
+        if target and one.qualname == qualname and first_toolkit(target) == one.amounts[0].args[0]
+    }
+    return len([chip for chip in same if chip.joined >= _NEWEST_ROWS]) > 1
 
 
 def _need(function: Function, chip: Chip) -> str | None:
@@ -217,7 +236,15 @@ def _draft(module: Module, fault: _Fault, chips: ChipSet) -> Draft:
         message=fault.message,
         label=fault.label,
         advice=fault.advice,
-        remedy=fault.remedy,
+        remedy=Remedy(
+            "release",
+            chips,
+            evidence=f"nvcc {fault.needs} is the first that knows what is asked for",
+            unsafe=fault.unsafe,
+            release=(fault.release, fault.needs),
+        )
+        if fault.needs
+        else NoFix(fault.refusal),
         claims=(Claimed(claims.other(fault.message, chips, fault.release), fault.at),),
     )
 
@@ -251,7 +278,7 @@ def _served_late(context: Context, module: Module, carries: Sequence[Carry]) -> 
                 message=f"nothing here serves {plain(asked)} below CUDA {floor}, and nvcc {need} knows sm_{oldest}",
                 label=f"from {floor} on",
                 advice=f"offer sm_{oldest} from {need} on, or sm_{oldest}a for kernels that need the suffix",
-                remedy=_FOR_ITS_BUILD,
+                refusal=_FOR_ITS_BUILD,
             )
             yield _draft(module, fault, asked)
 

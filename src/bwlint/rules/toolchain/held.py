@@ -74,10 +74,13 @@ def _rows(package: str, chips: ChipSet) -> Iterator[ShippedCode]:
     return (row for row in shipped() if row.name == package and ChipSet.of(*row.chips) & chips)
 
 
-def shut_out(package: str, asked: str, chips: ChipSet) -> list[ShippedCode]:
-    """What no release of a package in a range has for some of the chips; raises InvalidSpecifier and InvalidVersion."""
+def shut_out(package: str, asked: str, chips: ChipSet, *, on_pypi: bool = False) -> list[ShippedCode]:
+    """What no release of a package in a range has for some of the chips (`on_pypi`: no wheel that lies there); raises
+    InvalidSpecifier and InvalidVersion.
+    """
     range_ = SpecifierSet(asked)
-    return [row for row in _rows(package, chips) if not meet(range_, SpecifierSet(f">={row.first}"))]
+    firsts = ((row, row.index if on_pypi else row.first) for row in _rows(package, chips))
+    return [row for row, first in firsts if not meet(range_, SpecifierSet(f">={first}"))]
 
 
 def _without(targets: ChipSet, pin: Operation) -> ChipSet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, group, siblings
 from bwlint.chips.mentions import mentioned
@@ -114,7 +115,9 @@ def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]
     known = [release for release in early if first and version(release) >= version(first)]
     if known and left_out:
         message = f"CUDA {listed(known)} gets {exact} here, which {plain(left_out)} does not load, and knows {wider}"
-        yield draft(module, one, left_out, "warning", message, f"{exact}", f"take {wider} from {first} on")
+        found = draft(module, one, left_out, "warning", message, f"{exact}", f"take {wider} from {first} on")
+        beside = f"what else is called after {exact}, such as a folder of artifacts, has to be renamed with it"
+        yield replace(found, remedy=NoFix(beside))
 
 
 def is_served(context: Context, chips: ChipSet) -> bool:

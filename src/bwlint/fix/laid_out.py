@@ -1,0 +1,99 @@
+"""The edits of Python files, with the statements that they change laid out as the tree's formatter would."""
+
+# Real paths are plain strings throughout, as `walk` gives them.
+# ruff: noqa: PTH118, PTH120
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from bwlint.fix.apply import apply
+from bwlint.fix.python.relaid import relaid, statements
+from bwlint.fix.python.syntax import between, parse
+from bwlint.model.findings import Edit, Fix
+from bwlint.sources.read import SourceText, read_bytes, text_of
+from bwlint.sources.recorder import memory
+from bwlint.sources.texts import Texts
+
+_SETTINGS = (
+    ("ruff.toml", r"\A(?:[^\[].*\n|\n)*?line-length\s*=\s*(\d+)"),
+    (".ruff.toml", r"\A(?:[^\[].*\n|\n)*?line-length\s*=\s*(\d+)"),
+    ("pyproject.toml", r"^\[tool\.(?:ruff|black)\]\n(?:[^\[].*\n|\n)*?line-length\s*=\s*(\d+)"),
+    (".editorconfig", r"^\[\*(?:\.py|\.\{py[^\]]*)?\]\n(?:[^\[].*\n|\n)*?max_line_length\s*=\s*(\d+)"),
+    ("setup.cfg", r"^\[flake8\]\n(?:[^\[].*\n|\n)*?max[-_]line[-_]length\s*=\s*(\d+)"),
+    (".flake8", r"^\[flake8\]\n(?:[^\[].*\n|\n)*?max[-_]line[-_]length\s*=\s*(\d+)"),
+    *((name, r"()") for name in ("ruff.toml", ".ruff.toml")),
+    ("pyproject.toml", r"^\[tool\.(?:ruff|black)\b()"),
+    (".pre-commit-config.yaml", r"\bid:\s*(?:black|ruff-format)\b()"),
+)
+"""Where the length of a line is set, and how; at the end those who let it be as it is without."""
+
+
+_LINE = 88
+"""How long the formatters of the field let one get where nothing sets it."""
+
+
+def laid_out(fix: Fix) -> Fix:
+    """A fix that does the same, in lines as the files around have them."""
+    edits: list[Edit] = []
+    for path in dict.fromkeys(edit.path for edit in fix.edits):
+        own = [edit for edit in fix.edits if edit.path == path]
+        source = Texts().source(path) if path.endswith((".py", ".pyi")) else None
+        edits += own if source is None or "\r" in source else _of_file(path, source, own)
+    return replace(fix, edits=tuple(edits))
+
+
+def _of_file(path: str, source: str, edits: Sequence[Edit]) -> Sequence[Edit]:
+    text, left, found = SourceText(source), list(edits), list[Edit]()
+    limit = _limit(os.path.dirname(path)) or (_LINE if all(len(line) <= _LINE for line in text.lines) else 0)
+    for first, last in statements(source):
+        start, end = text.offset(first, 1), text.offset(last, 1) + len(text.line(last))
+        inside = [edit for edit in left if start <= text.bounds(edit.region)[0] and text.bounds(edit.region)[1] <= end]
+        if not inside or any(edit.text.endswith("\n") for edit in inside):  # whole lines are laid out by who makes them
+            continue
+        edited = apply(source, inside)
+        now = edited[start : end + len(edited) - len(source)]
+        laid = relaid(source[start:end], now, limit)
+        if laid is not None:
+            left = [edit for edit in left if edit not in inside]
+            found.append(_trimmed(text, path, start, source[start:end], laid))
+    return [*found, *left] if found and _same(apply(source, edits), apply(source, (*found, *left))) else edits
+
+
+def _trimmed(text: SourceText, path: str, start: int, old: str, new: str) -> Edit:
+    """The edit without the ends that stay as they are."""
+    head = _alike(old, new)
+    tail = _alike(old[head:][::-1], new[head:][::-1])
+    return between(text, path, start + head, start + len(old) - tail, new[head : len(new) - tail])
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))
+
+
+def _same(one: str, other: str) -> bool:
+    first, second = parse(one), parse(other)
+    return first is not None and second is not None and ast.dump(first.tree) == ast.dump(second.tree)
+
+
+def _limit(folder: str) -> int:
+    """How long lines may get in a folder, by the nearest setting above; 0 where there is none."""
+    known, key = memory(), ("line length", folder)
+    if key not in known:
+        above = os.path.dirname(folder)
+        known[key] = next(_set(folder), None) or (0 if above == folder else _limit(above))
+    return int(known[key])
+
+
+def _set(folder: str) -> Iterator[int]:
+    for name, pattern in _SETTINGS:
+        text = text_of(read_bytes(os.path.join(folder, name)))
+        said = None if text is None else re.search(pattern, text, re.M)
+        if said is not None:
+            yield int(said[1] or _LINE)

@@ -1,0 +1,82 @@
+"""What mends a leak: the test without the chips for which what is behind it is not.
+
+Safe is that where an instruction, an error that is raised or what is compiled shows that it fails there, and who is
+left out is refused or skipped: nobody loses what worked. Who would come to another arm, a table of libraries, names and
+words are for a person to look at, and chips are never sent to an arm that is not for them either.
+"""
+
+from __future__ import annotations
+
+from bwlint.chips import NONE, ChipSet, group, spelling
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Remedy
+from bwlint.judging.evidence import handed_out
+from bwlint.model.expr import walk
+from bwlint.model.facts import Module, Side
+from bwlint.model.findings import NoFix
+from bwlint.world.gates import Judged, refuses
+from bwlint.world.libraries import PROOF, Need
+
+SHOWN_BY_TREE = ("operation", "gate", "build")
+"""What proves without a table of libraries that something fails: an instruction, an error raised, what is compiled."""
+_OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | group("announced")
+
+
+def bounded(
+    context: Context,
+    judged: Judged,
+    side: Side,
+    wrong: ChipSet,
+    why: str,
+    *,
+    lacking: ChipSet = NONE,
+    doubt: str | None = None,
+) -> Remedy | NoFix:
+    """The test that lets the `wrong` chips come to a side no more, and is as it was on all others.
+
+    With them go those of `lacking`, whole generations of what it does not work on either. `doubt` says why a person
+    should look at it, beyond that who is left out may come to another arm.
+    """
+    passing = {chip.major for chip in judged.on(side) - lacking - wrong}
+    gone = wrong | ChipSet.joining(chip for chip in lacking if chip.major not in passing)
+    chips = judged.core - gone if side is judged.gate.yes else judged.core | gone
+    written = [node.args[0] for node in walk(judged.gate.test) if node.op == "const"]
+    numbers = {*written, *(number for one in written if isinstance(one, str) for number in spelling.numbers(one))}
+    if doubt is not None and judged.gate.kind != "list" and any({chip.major, chip.joined} & numbers for chip in wrong):
+        return NoFix(f"{plain(wrong)} are named here by number: whether they are meant is for a person to say")
+    other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
+    if not refuses(other) and not _tells_and_leaves(judged, other):
+        apart = not other.rest or side.ends_in("return", "continue")
+        exact = bool(judged.on(other)) and judged.on(other) <= _OWN_KIND and not other.empty
+        if apart and (exact or _is_for_others(context, judged.module, other, gone & context.targets)):
+            return NoFix(f"the other way is not for {plain(wrong)} either: they need one of their own, or an error")
+        doubt = doubt or f"who keeps {plain(gone)} out may owe it another path"
+    if judged.gate.position > 0:
+        doubt = doubt or f"other chips have ways of their own here, and {plain(gone)} may be owed one"
+    return Remedy("test", chips, evidence=why, unsafe=doubt)
+
+
+def _tells_and_leaves(judged: Judged, side: Side) -> bool:
+    """Whether all that a side does is to say something, in a function that gives nothing back: `print(...); return`."""
+    function = judged.module.functions.get(judged.gate.qualname)
+    given = [value for _, value in function.returns] if function is not None else []
+    nothing = side.value is not None and side.value.op == "const" and side.value.args[0] is None
+    plain_end = side.ends == "return" and nothing and bool(side.texts) and not side.uses
+    return plain_end and all(value.op == "raise" or value.args[:1] == (None,) for value in given)
+
+
+def doubted(need: Need, name: str) -> str | None:
+    """Why a need may be none."""
+    if need.strength != PROOF:
+        return f"only the name of `{name}` says so"
+    return None if need.kind in SHOWN_BY_TREE else "a later release of it may run there"
+
+
+def _is_for_others(context: Context, module: Module, side: Side, chips: ChipSet) -> bool:
+    """Whether what a side comes to works on none of some chips, or is named for who has instructions of its own."""
+    if any(not need.legal & chips for need in context.evidence.of(module, side)):
+        return True
+    said = (mentioned(use.name.replace("_", " ")).named for use in handed_out(side) if use.sure)
+    return any(named and named <= _OWN_KIND for named in said)

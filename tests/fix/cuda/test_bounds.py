@@ -1,0 +1,71 @@
+"""Open bounds of C++ tests that end below a generation, and lists that take one more."""
+
+from __future__ import annotations
+
+import pytest
+
+from bwlint.chips import EVERY, ChipSet
+from bwlint.fix.apply import apply
+from bwlint.fix.change import WantedChange
+from bwlint.fix.cuda.conditions import bounded
+from bwlint.fix.cuda.terms import edits
+from bwlint.readers.cuda import read
+from bwlint.readers.cuda.lexer import clean
+
+BODY = """int pick(cudaDeviceProp prop, bool ready) {{
+  int major = prop.major;
+  int sm = prop.major * 10 + prop.minor;
+  if ({test}) {{
+    return fast();
+  }}
+  return slow();
+}}
+"""
+GEFORCE = ChipSet.of("12.0", "12.1")
+BELOW_120 = EVERY - GEFORCE
+
+BOUNDS = [
+    ("sm >= 100", "sm >= 100 && sm < 120"),
+    ("sm > 89", "sm > 89 && sm < 120"),
+    ("ready && sm >= 100", "ready && sm >= 100 && sm < 120"),
+    ("ready || sm >= 100", "ready || (sm >= 100 && sm < 120)"),
+    ("major >= 10", "major >= 10 && major < 12"),
+    ("prop.major < 10", "prop.major < 10 || prop.major >= 12"),
+    ("!ready || prop.major < 10", "!ready || prop.major < 10 || prop.major >= 12"),
+    (
+        "prop.major * 10 + prop.minor >= 100",
+        "prop.major * 10 + prop.minor >= 100 && prop.major * 10 + prop.minor < 120",
+    ),
+    ("sm != 100", None),
+    ("ready", None),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), BOUNDS)
+def test_bound(before: str, after: str | None) -> None:
+    change = WantedChange("bound", BELOW_120, GEFORCE, ChipSet.of())
+    assert next(_texts(before, change), None) == after
+
+
+LISTS = [
+    ("sm == 86 || sm == 89", "sm == 86 || sm == 89 || sm == 120 || sm == 121"),
+    ("major == 8 || major == 9", "major == 8 || major == 9 || major == 12"),
+    ("sm == 86 || major == 9", None),
+    ("sm == 86 || ready", None),
+    ("sm == 86 && sm == 89", None),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), LISTS)
+def test_list(before: str, after: str | None) -> None:
+    change = WantedChange("admit", GEFORCE, GEFORCE, ChipSet.of())
+    assert next(_texts(before, change), None) == after
+
+
+def _texts(test: str, change: WantedChange):  # type: ignore[no-untyped-def]
+    source = BODY.format(test=test)
+    module, code = read("a.cu", source), clean(source)
+    roots = [(gate.test, gate.leaf or gate.at) for gate in module.gates]
+    for changes in bounded(code, module, roots, change) if roots else ():
+        text = apply(source, edits("a.cu", code, changes))
+        yield text.partition("if (")[2].partition(") {\n")[0]
