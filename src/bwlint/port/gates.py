@@ -13,7 +13,7 @@ from bwlint.model.facts import Gate, Module
 from bwlint.run.engine import Linked
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.proofs import Node
 
 
@@ -57,7 +57,10 @@ class PortGates:
         chain = [one for one in self.judged(place.path) if one.gate.chain and one.gate.no.holds(place.at)]
         last = max((one.gate.chain for one in chain), default=0) if not place.path.endswith(".py") else 0
         own = (one for one in chain if one.gate.chain == last or one.gate.yes.ends == "return")
-        return sorted(own, key=lambda one: one.gate.at, reverse=True) if last else []
+        if last or place.path.endswith(".py"):
+            return sorted(own, key=lambda one: one.gate.at, reverse=True) if last else []
+        around = (one for one in self.judged(place.path) if one.gate.yes.holds(place.at) and refuses(one.gate.yes))
+        return sorted(around, key=lambda one: one.gate.at, reverse=True)[:1]
 
     def guard(self, place: GatePlace) -> tuple[Module, Gate] | None:
         """The innermost guard that asks what the build makes of the device, at a place or around it."""

@@ -92,11 +92,12 @@ class Reasons:
         nodes = list(self._further(one for one in starts if one.definition.kind == "function"))
         if self._compiles(nodes) or any(map(self._is_outgrown, nodes)):
             return
-        for place, judged in ((place, self.gates.gate(place)) for place in gates):
+        for judged in map(self.gates.gate, gates):
             chips = judged.admitted if judged is not None else ChipSet.of()
             if judged is not None and chips and chips <= ALONE - ALIKE and judged.sets.live & ALIKE:
                 generations = " or ".join(sorted({one.generation for one in chips}))
-                yield Lacking(place, f"what is for {generations} alone", chips)
+                asked = GatePlace(judged.module.path, judged.at)
+                yield Lacking(asked, f"what is for {generations} alone", chips)
 
     def _is_outgrown(self, node: Node) -> bool:
         libraries = self.gates.context.evidence.libraries
