@@ -93,8 +93,8 @@ class Reasons:
         if self._compiles(nodes) or any(map(self._is_outgrown, nodes)):
             return
         for place, judged in ((place, self.gates.gate(place)) for place in gates):
-            chips = judged.admitted if judged is not None else ChipSet.of()
-            if judged is not None and chips and chips <= ALONE - ALIKE and judged.sets.live & ALIKE:
+            chips = judged.admitted if judged is not None else self.gates.let_in(place)
+            if chips and chips <= ALONE - ALIKE and (judged is None or judged.sets.live & ALIKE):
                 generations = " or ".join(sorted({one.generation for one in chips}))
                 yield Lacking(place, f"what is for {generations} alone", chips)
 
@@ -271,13 +271,20 @@ class Reasons:
         but chips that have it: it is there for it. Nothing where something further on works on the chip, too.
         """
         nodes = list(self._further(starts))
-        named = [found for node in nodes for found in self._final_in(node)]
-        if any(self.gates.chip in lacking.legal for lacking in named) or any(map(self.family.is_made_for, nodes)):
+        if any(map(self.family.is_made_for, nodes)):
+            return
+        named = self.ends(starts)
+        if any(self.gates.chip in lacking.legal for lacking in named):
             return
         known = [judged for judged in map(self.gates.gate, gates) if judged is not None]
         for lacking in (*named, *self._compiled_by(nodes), *self._ends_in_cpp(nodes)):
             if any(is_there_for(judged, lacking.legal) for judged in known):
                 yield lacking
+
+    def ends(self, starts: Iterable[Node]) -> list[Lacking]:
+        """What Python names further on that not every chip has; nothing where some of it works on the chip."""
+        found = [lacking for node in self._further(starts) for lacking in self._final_in(node)]
+        return found if not any(self.gates.chip in lacking.legal for lacking in found) else []
 
     def _ends_in_cpp(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
         """What stands in front of the errors of C++ that turn the chip away."""
