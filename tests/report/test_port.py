@@ -167,7 +167,8 @@ def test_the_markdown() -> None:
     [
         (
             RICH,
-            "4 operations do not work on 12.1: 1 opened by edits, 1 to try first, 1 impossible, 1 without a check that was found; 2 steps",
+            "4 operations do not work on 12.1: 1 opened by edits, 1 to try first, 1 impossible, "
+            "1 without a check that was found; 2 steps",
         ),
         (replace(RICH, rows=ROWS[:1]), "1 operation does not work on 12.1: 1 opened by edits; 2 steps"),
         (EMPTY, "nothing was found that does not work on 12.1"),

@@ -59,21 +59,22 @@ class BeyondGate:
         spoken = (instruction(prose.text, judged.at) for prose in judged.other.texts)
         needs = (need.use.name for need in spoken if need is not None and self.gates.chip not in need.legal)
         said = (f"its error speaks of `{one}`: find out first whether what is behind it needs that" for one in needs)
-        later = list(self._later(judged))
-        sent = (self._sent(judged, one, opened) for one in later)
-        own = self._own_case(judged, later)
+        sent = (self._sent(judged, one, opened) for one in self._later(judged))
+        own = self._own_case(judged)
         return next(filter(None, (*self._knowingly(judged), *asked, *own, *sent, *said)), "")
 
-    def _own_case(self, judged: Judged, later: Iterable[Judged]) -> Iterator[str]:
-        """Of what only some arguments meet: a later arm for the family alone, which may not know them."""
+    def _own_case(self, judged: Judged) -> Iterator[str]:
+        """Of what only some arguments meet: a later arm of the function for the family, which may not know them."""
         family = siblings(chip(self.gates.chip))
         asked = (node for test in judged.gate.path for node in walk(test))
         if all(node.op not in ("param", "var") for node in asked):
             return
-        for one in later:
-            if one.core and one.core <= family and one.gate.kind in BRANCHES and not refuses(one.gate.yes):
-                where = f"line {one.at.line}" if one.module.path == judged.module.path else f"{one.place}:{one.at.line}"
-                yield f"{where} has a case for {plain(one.core)} of its own: find out first whether it can do this"
+        for one in self.gates.judged(judged.module.path):
+            later = one.gate.qualname == judged.gate.qualname and one.gate.at > judged.gate.at
+            is_arm = one.gate.kind in BRANCHES and not refuses(one.gate.yes) and _does_something(one.gate.yes)
+            if later and is_arm and one.core and one.core <= family:
+                words = f"line {one.at.line} has a case of its own for {plain(one.core)}"
+                yield f"{words}: find out first whether it can do this"
 
     def _knowingly(self, judged: Judged) -> Iterator[str]:
         """The gates of the same function that turn the family away and nobody else."""

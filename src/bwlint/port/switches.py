@@ -6,13 +6,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import said_exactly
 from bwlint.matrix.cells import GatePlace
-from bwlint.model.expr import walk
+from bwlint.model.expr import Expr, walk
 from bwlint.port.reasons import ALIKE, OpenWay
 from bwlint.port.sources import Lacking
 from bwlint.port.ways import Ways
@@ -76,8 +77,8 @@ class Switches:
     def _ends_below(self, judged: Judged) -> bool:
         """Whether its author wrote an upper bound below the chip, `100 <= cc < 120`, and so left it out knowingly."""
         own, tree = ChipSet.of(self.ways.gates.chip), self.ways.gates.context.tree
-        bounds = (node for node in walk(judged.gate.test) if node.op == "cmp" and node.args[0] in _ORDERED)
-        return any(tree.may(judged.module, node) >= _OLDER > own & tree.may(judged.module, node) for node in bounds)
+        bounds = (tree.may(judged.module, one) for node in walk(judged.gate.test) for one in _ordered(node))
+        return any(chips >= _OLDER and not chips & own for chips in bounds)
 
     def _is_meant(self, *gates: Judged) -> bool:
         """Whether a comment gives a reason for the exact answer."""
@@ -124,3 +125,11 @@ class Switches:
             name = gate.name if gate.kind == "flag" else gate.qualname
             full = f"{judged.module.name}.{name}".lstrip(".")  # a file of C++ is no module
             yield PortSwitch(full, judged, way, tuple(askers))
+
+
+def _ordered(node: Expr) -> Iterator[Expr]:
+    """The comparisons of a chain that ask which is more."""
+    if node.op == "cmp":
+        for operator, pair in zip(node.args[0].split(","), pairwise(node.args[1]), strict=True):
+            if operator in _ORDERED:
+                yield Expr("cmp", (operator, pair), node.at)

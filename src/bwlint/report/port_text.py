@@ -57,10 +57,7 @@ def summary(plan: Port) -> str:
     """``12 operations do not work on 12.1: 3 opened by edits, 4 to try first, 5 impossible; 6 steps``."""
     counts = {verdict: sum(row.verdict == verdict for row in plan.rows) for verdict in WORDS}
     partly, switches = counts.pop("partly"), counts.pop("switch")
-    closed, some = (
-        len(plan.rows) - partly - switches,
-        f"{partly} {'works' if partly == 1 else 'work'} in some uses only",
-    )
+    closed = len(plan.rows) - partly - switches
     said = ", ".join(f"{count} {_COUNTED[key]}" for key, count in counts.items() if count)
     parts = [f"{counted(closed, 'operation')} {'does' if closed == 1 else 'do'} not work on {plan.chip}: {said}"]
     if not closed and not plan.apart:  # an error that belongs to no known operation may be what stops one
@@ -69,7 +66,7 @@ def summary(plan: Port) -> str:
     elif not closed:
         parts = []
     parts += [f"{counted(len(plan.apart), 'refusal')} of {plan.chip} tied to no operation"] if plan.apart else []
-    parts += [some] if partly else []
+    parts += [f"{partly} {'works' if partly == 1 else 'work'} in some uses only"] if partly else []
     parts += [f"{counted(switches, 'check')} {'answers' if switches == 1 else 'answer'} no"] if switches else []
     parts += [counted(len(plan.steps), "step")] if plan.rows or plan.steps else []
     parts += [f"{counted(len(plan.left), 'question')} left to decide (bwlint audit)"] if plan.left else []
