@@ -78,7 +78,8 @@ class FoundPlace:
         region = self.finding.region
         lines = (texts.source(self.file.real) or "").splitlines()[region.line - 1 : region.line]
         end = region.end_column - 1 if region.end_line == region.line else None
-        return lines[0][region.column - 1 : end].strip() if lines else ""
+        text = lines[0][region.column - 1 : end].strip() if lines else ""
+        return text if text.strip("{[(") else lines[0].strip() if lines else ""  # a table begins with its bracket
 
     def spot(self, texts: Texts) -> CodeSpot:
         """Its place as reports tell it."""
@@ -164,7 +165,9 @@ class FoundSteps:
         tables = [one for found in every if found.finding.fix for one in self._gates_of(found, "table")]
         for found in every:
             is_known = any(map(found.touches, known)) or any(map(found.is_within, left))
-            is_known = is_known or any(self._reads(found, table) for table in tables)
+            if any(self._reads(found, table) for table in tables):
+                self.answered.add((found.finding.path, found.finding.region.line))
+                continue
             against = found.narrows and any(map(found.is_within, planned))
             if not is_known and not against and self._is_asked(found):
                 if self._cannot_work(found):
