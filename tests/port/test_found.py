@@ -75,11 +75,11 @@ def test_kernels_come_first_then_gates_then_builds_and_tests(tmp_path: Path) -> 
     plan = made(tmp_path, TREE)
     assert steps(plan) == [
         ("build", "setup.py:3"),
-        ("test", "test_scale.py:5"),
         ("kernel", "scale.cu:2"),  # nothing shows that what is behind these runs: they come last
         ("condition", "ops.py:5"),
+        ("test", "test_scale.py:5"),
     ]
-    build, _, kernel, gate = plan.steps
+    build, kernel, gate, _ = plan.steps
     assert kernel.said.startswith("BW101: this guard compiles for 12.0 and leaves out 12.1 (GB10)")
     assert gate.said == "" and gate.needed_by == ("pkg.exact",)
     assert build.said.startswith("BW301: 120a is loaded by 12.0 only")

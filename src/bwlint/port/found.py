@@ -17,6 +17,7 @@ from bwlint.model.kinds import GateKind
 from bwlint.port.table import CodeSpot, PortStep
 from bwlint.port.ways import Ways
 from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.rules.arch_target.builds import INERT
 from bwlint.rules.family_split.weight import REASONED
 from bwlint.run.gather import Gathered
 from bwlint.sources.texts import Texts
@@ -33,6 +34,8 @@ or nobody would see that it works.
 """
 _ASKING_NOTES = frozenset({"excluded", "test-gate"})
 """Those of which a note without an edit only asks whether it runs there: it is left to decide."""
+_MOST_SHOWN = 12
+"""Lines of a condition that are shown in one."""
 _PEERS = frozenset({"p2p-atomics"})
 """Names of rules about memory of other GPUs of a machine."""
 
@@ -74,12 +77,15 @@ class FoundPlace:
         return "kernel" if self.file.kind in ("cuda", "ptx") else "code"
 
     def text(self, texts: Texts) -> str:
-        """The code that it is about, of its first line."""
+        """The code that it is about in one line; the first line of a long piece."""
         region = self.finding.region
-        lines = (texts.source(self.file.real) or "").splitlines()[region.line - 1 : region.line]
-        end = region.end_column - 1 if region.end_line == region.line else None
-        text = lines[0][region.column - 1 : end].strip() if lines else ""
-        return text if text.strip("{[(") else lines[0].strip() if lines else ""  # a table begins with its bracket
+        lines = (texts.source(self.file.real) or "").splitlines()[region.line - 1 : region.end_line]
+        if not lines or len(lines) != region.end_line - region.line + 1:
+            return ""
+        first, lines[-1] = lines[0], lines[-1][: region.end_column - 1]
+        lines[0] = lines[0][region.column - 1 :]
+        text = " ".join(" ".join(lines if len(lines) <= _MOST_SHOWN else lines[:1]).split())
+        return text if text.strip("{[(") else first.strip()  # a table begins with its bracket
 
     def spot(self, texts: Texts) -> CodeSpot:
         """Its place as reports tell it."""
@@ -103,7 +109,16 @@ def concerning(findings: Iterable[Finding], files: Iterable[SourceFile], name: s
         line = finding.path, finding.region.line
         if finding.path in by_path and line not in seen and _is_for(finding, name, others):
             seen.add(line)
-            yield FoundPlace(_on_disk(finding, by_path), by_path[finding.path])
+            yield FoundPlace(_on_disk(_loaded(finding, name), by_path), by_path[finding.path])
+
+
+def _loaded(finding: Finding, name: str) -> Finding:
+    """A finding about a build without a fix after which the chip still loads nothing."""
+    after = finding.fix.proof.after_must if finding.fix is not None and finding.name in _BUILDS else (name,)
+    is_known = all(one[:1].isdigit() for one in after)
+    if not is_known or name in after:
+        return finding
+    return replace(finding, fix=None, fix_refused=f"the edit that is known writes what {name} does not load")
 
 
 def _on_disk(finding: Finding, by_path: Mapping[str, SourceFile]) -> Finding:
@@ -127,7 +142,9 @@ def _is_for(finding: Finding, name: str, others: frozenset[str]) -> bool:
 
 def _only_asks(finding: Finding) -> bool:
     """Whether a note has nothing to do in it: no edit is known, or the tree gives a reason for what stands there."""
-    return REASONED in finding.message or (finding.name in _ASKING_NOTES and finding.fix is None)
+    return any(why in finding.message for why in (REASONED, INERT)) or (
+        finding.name in _ASKING_NOTES and finding.fix is None
+    )
 
 
 @cache

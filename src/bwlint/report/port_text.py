@@ -114,17 +114,20 @@ def _row(row: PortRow, said: dict[tuple[str, ...], str]) -> Iterator[str]:
     """An operation with its ways; `said` are the lists of what there is meanwhile, by who has it first."""
     takes = f", takes {row.arm} today" if row.arm else ""
     yield f"  {row.name}  ({row.at.path}:{row.at.line}{takes})"
+    plain = [way for way in row.ways if way.chosen and not (way.lacks or way.shown)]
+    numbers = {way.name: {number for one in plain if one.name == way.name for number in one.steps} for way in plain}
     for way in row.ways:
         if way.lacks:
             lack = way.lacks[0]
             legal = f" ({words(lack.legal).removesuffix(' only')} only)" if lack.legal else ""
             yield f"    {way.name}: ends in {lack.what}{legal}, {_place(lack.at)}"
-        elif way.chosen:
+        elif way in plain and way.name in numbers:
+            yield f"    {way.name}: {_numbered(tuple(numbers.pop(way.name)))}"
+        elif way.chosen and way.shown:
             yield f"    {way.name}: {_numbered(way.steps)}"
-        elif way.gates:
-            yield f"    {way.name}: {counted(len(way.gates), 'gate')}, {', '.join(map(_place, way.gates[:MOST_NAMES]))}"
-        if way.chosen and way.shown:
             yield f"      because {way.shown[0]}"
+        elif way.gates and not way.chosen:
+            yield f"    {way.name}: {counted(len(way.gates), 'gate')}, {', '.join(map(_place, way.gates[:MOST_NAMES]))}"
     if row.instead:
         first = said.setdefault(row.instead, row.name)
         yield f"    meanwhile: {', '.join(row.instead) if first == row.name else f'as for {first}'}"

@@ -60,6 +60,8 @@ _GENERIC = re.compile(
 """What a variable's name has that anybody's may have."""
 _NOWHERE = Span(0, 0, 0, 0)
 _MAKES_NOTHING = "a list of names that a build may ask for makes nothing by itself"
+INERT = "its only extension has flags of its own, and this list changes nothing"
+"""With what the message of a list ends that no build looks at."""
 _OF_ITS_MAKER = NoFix("which cards to build for is your choice")
 
 
@@ -579,7 +581,7 @@ class _BuildFile:
         message = f"a build for {plain(asked)} is left out" if accepts else f"no cubin of this loads on {plain(asked)}"
         message += f": {_short(highest)} is all it names" if alone else f": the list ends at {_short(highest)}"
         message += "" if accepts else ", and no PTX is of use there" if alone else " and names no PTX of use there"
-        message += "; its only extension has flags of its own, and this list changes nothing" if decided else ""
+        message += f"; {INERT}" if decided else ""
         yield self._draft(
             expected.place if expected else built,
             severity="warning" if expected and not self._only_shows(built.carry, asked) else "note",
