@@ -144,11 +144,34 @@ torch::Tensor gemm(torch::Tensor a) {
 """
 
 
+CHECKED = """
+torch::Tensor gemm(torch::Tensor a) {
+  int version = sm();
+  bool is_first = version == 90;
+  bool is_second = version >= 100 && version < 110;
+  TORCH_CHECK(is_first || is_second, "not on this part");
+  if (is_first) {
+    %s first;
+    first.run(a);
+  } else if (is_second) {
+    %s second;
+    second.run(a);
+  } else {
+    TORCH_CHECK(false, "not on this part");
+  }
+  return a;
+}
+"""
+
+
 @pytest.mark.parametrize(
     ("code", "rows"),
     [
         (OWN_ARM, {}),  # it is the build that decides there
         (NO_ARM, {"pkg.gemm": "unproved"}),
+        (CHECKED % ("Gemm_Sm90_Impl", "Gemm_Sm100_Impl"), {"pkg.gemm": "impossible"}),
+        (CHECKED % ("GemmA", "GemmB"), {"pkg.gemm": "unproved"}),
+        (CHECKED % ("Gemm_Sm80_Impl", "Gemm_Sm100_Impl"), {"pkg.gemm": "unproved"}),
         (NAMED % ("hopper", 9, "hopper"), {"pkg.gemm": "impossible"}),
         (NAMED % ("b200", 10, "b200"), {"pkg.gemm": "unproved"}),
     ],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -23,7 +23,7 @@ from bwlint.model.outline import Definition
 from bwlint.port.choices import FamilyNames, closed_to, is_run_by_users
 from bwlint.port.gates import PortGates
 from bwlint.port.sources import CompiledSources, Lacking
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 from bwlint.world.proofs import Key, NeedProof, Node
 
@@ -114,12 +114,25 @@ class Reasons:
         around = [one for one in outline.definitions.values() if one.at.holds(place.at)] if outline is not None else []
         within = [one for one in self.gates.judged(path) if any(each.at.holds(one.gate.at) for each in around)]
         ended = [one for one in within if one.gate.yes.ends == "return" and one.gate.at.line < place.at.line]
-        before = self.gates.before(place) or ([judged] if judged is not None else ended)
+        arms = self._refusing_arms(judged) if judged is not None and judged.working.rest else []
+        before = arms or self.gates.before(place) or ([judged] if judged is not None else ended)
         named = [list(self._called_after(one)) for one in before]
         if named and all(named):
-            uses = [use for each in (named if before is ended else named[:1]) for use in each]
+            uses = [use for each in (named if before is arms or before is ended else named[:1]) for use in each]
             chips = ChipSet.of(*(name for use in uses for name in self.others_named(use.name).names))
             yield Lacking(GatePlace(path, uses[0].at), f"what is called after other chips (`{uses[0].name}`)", chips)
+
+    def _refusing_arms(self, judged: Judged) -> list[Judged]:
+        """The arms of a dispatch further down in the function of a check that ends in an error for the chip, too."""
+        chains = defaultdict[int, list[Judged]](list)
+        for one in self.gates.judged(judged.module.path):
+            if one.gate.chain and one.gate.qualname == judged.gate.qualname and one.gate.at > judged.gate.at:
+                chains[one.gate.chain].append(one)
+        for arms in chains.values():
+            last = max(arms, key=lambda one: one.gate.position)
+            if refuses(last.gate.no) and not any(self.gates.chip in one.core for one in arms):
+                return arms
+        return []
 
     def _called_after(self, judged: Judged) -> Iterator[Use]:
         """The calls on the working side of a gate that are called after 10.x, or after the chips alone that it lets in:
