@@ -200,6 +200,37 @@ def attention(x):
 """
 
 
+OF_OPERATOR = """
+import torch
+from .cc import cap
+{imported}
+class FwOp:
+    MAXIMUM = (9, 0)
+    OPERATOR = "pkg::flash_fwd"
+    @classmethod
+    def reasons(cls, x):
+        return ["too new"] if cap() > cls.MAXIMUM else []
+def attention(x):
+    return getattr(torch.ops.pkg, FwOp.OPERATOR)(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "told"),
+    [
+        ("import flash_attn_3._C", False),
+        ("import flash_attn_interface", False),
+        ("from flash_attn_interface import flash_attn_func", False),
+        ("import flash_attn", True),
+        ("import torch.nn.functional as F", True),
+    ],
+)
+def test_a_class_in_a_file_of_what_cannot_run(imported: str, told: bool, tmp_path: Path) -> None:
+    files = {"pkg/__init__.py": "from .ops import attention\n", "pkg/cc.py": HEAD}
+    plan = made(tmp_path, {**files, "pkg/ops.py": OF_OPERATOR.format(imported=imported)})
+    assert bool(plan.steps) is told
+
+
 @pytest.mark.parametrize("bound", ["MAXIMUM = (9, 0)", "MAXIMUM = (9, 9)"])
 def test_no_bound_is_opened_in_front_of_what_cannot_run(bound: str, tmp_path: Path) -> None:
     files = {"pkg/__init__.py": "from .ops import attention\n", "pkg/cc.py": HEAD}

@@ -209,7 +209,9 @@ class FoundSteps:
         outline = gates.world.definitions.outline(module) if module is not None else None
         around = (one for one in (outline.definitions.values() if outline else ()) if one.kind == "class")
         nodes = [Node(outline, one) for one in around if outline and one.at.holds(found.place.at)]
-        return any(gates.chip not in lacking.legal for lacking in self.ways.reasons.ends(nodes))
+        reasons = self.ways.reasons
+        named = reasons.imported(module) if nodes and module is not None else ()
+        return any(gates.chip not in lacking.legal for lacking in (*reasons.ends(nodes), *named))
 
     def _gates_of(self, found: FoundPlace, kind: GateKind) -> list[Judged]:
         judged = self.ways.gates.gate(found.place)

@@ -96,7 +96,7 @@ class Reasons:
             chips = judged.admitted if judged is not None else self.gates.let_in(place)
             if chips and chips <= ALONE - ALIKE and (judged is None or judged.sets.live & ALIKE):
                 generations = " or ".join(sorted({one.generation for one in chips}))
-                yield Lacking(place, f"what is for {generations} alone", chips)
+                yield Lacking(place, f"code for {generations} alone", chips)
 
     def _is_outgrown(self, node: Node) -> bool:
         libraries = self.gates.context.evidence.libraries
@@ -120,7 +120,7 @@ class Reasons:
         if named and all(named):
             uses = [use for each in (named if before is arms or before is ended else named[:1]) for use in each]
             chips = ChipSet.of(*(name for use in uses for name in self.others_named(use.name).names))
-            yield Lacking(GatePlace(path, uses[0].at), f"what is called after other chips (`{uses[0].name}`)", chips)
+            yield Lacking(GatePlace(path, uses[0].at), f"code named for other chips (`{uses[0].name}`)", chips)
 
     def _refusing_arms(self, judged: Judged) -> list[Judged]:
         """The arms of a dispatch further down in the function of a check that ends in an error for the chip, too."""
@@ -214,7 +214,7 @@ class Reasons:
         for use, chips in ((use, self.others_named(use.name)) for use in imports):
             if is_there_for(judged, chips):
                 place = GatePlace(judged.module.path, use.at)
-                yield Lacking(place, f"what is called after other chips (`{use.name}`)", chips)
+                yield Lacking(place, f"code named for other chips (`{use.name}`)", chips)
 
     def in_table(self, path: str, uses: Iterable[Use]) -> Iterator[Lacking]:
         for use in uses:
@@ -366,7 +366,7 @@ class Reasons:
             chips = self.named_for(node)
             if chips:
                 place = GatePlace(node.outline.path, node.definition.at)
-                yield Lacking(place, f"what is called after other chips (`{node.definition.qualname}`)", chips)
+                yield Lacking(place, f"code named for other chips (`{node.definition.qualname}`)", chips)
 
     def named_by_class(self, entry: RowEntry) -> Iterator[Lacking]:
         """The same in the file of a class that says where it works, whoever calls it there."""
@@ -376,6 +376,14 @@ class Reasons:
         outline = self.gates.world.definitions.outline(module) if module is not None else None
         if module is not None and outline is not None:
             yield from self._lacking_of(module, outline.definitions.values())
+
+    def imported(self, module: Module) -> Iterator[Lacking]:
+        """What a file imports for all of it that the chip lacks."""
+        outline, at = self.gates.world.definitions.outline(module), Span(1, 0, 1, 0)
+        for name in outline.imports.values() if outline is not None else ():
+            need = self.gates.context.evidence.libraries.need(module.path, Use(name, "import", at))
+            if need is not None and need.strength == PROOF and self.gates.chip not in need.legal:
+                yield Lacking(GatePlace(module.path, at), need.what, need.legal)
 
     def _lacking_of(self, module: Module, definitions: Iterable[Definition]) -> list[Lacking]:
         """What definitions of a file name that the chip lacks; nothing where one names what works on the chip, too."""
