@@ -335,3 +335,28 @@ def test_steps_are_numbered_as_they_are_printed(tmp_path: Path) -> None:
     assert numbers == sorted(numbers) == [step.number for step in plan.steps]
     assert lines[0] == f"Paths are below {tmp_path}."
     assert "1 operation does not work on 12.1" in summary(plan)
+
+
+REFUSING = """
+import torch
+class {name}:
+    def __init__(self):
+        if torch.cuda.get_device_capability()[0] != 10:
+            raise RuntimeError("10.x only")
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "told"),
+    [
+        ("inner.py", "Forward", True),
+        ("inner_sm80.py", "Forward", True),
+        ("fwd_sm100.py", "Forward", False),
+        ("inner.py", "ForwardSm100", False),
+        ("benchmark_fwd.py", "Forward", False),
+    ],
+)
+def test_errors_that_are_tied_to_no_operation(file: str, name: str, told: bool, tmp_path: Path) -> None:
+    files = {"pkg/__init__.py": "def run(x):\n    return x\n", f"pkg/{file}": REFUSING.format(name=name)}
+    plan = made(tmp_path, files)
+    assert [spot.within for spot in plan.apart] == ([f"{name}.__init__"] if told else [])

@@ -164,7 +164,8 @@ class _Planner:
         ):
             comes = self.chip in judged.sets.live and self.chip not in judged.may
             is_away = refuses(judged.other) and judged.admitted and comes
-            if is_away and judged.gate.is_a("condition", "assert") and not OUTSIDE.search(judged.place):
+            named = self.ways.reasons.others_named(f"{Path(judged.place).name} {judged.gate.qualname}")
+            if is_away and judged.gate.is_a("condition", "assert") and not (named or OUTSIDE.search(judged.place)):
                 away.append(GatePlace(judged.module.path, judged.at))
         yield from (place for place in dict.fromkeys(away) if (place.path, place.at.line) not in lines)
 
