@@ -25,7 +25,7 @@ def proposals(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
     within = syntax.within(place.span) if syntax is not None else ()
     table = next((node for node in within if isinstance(node, ast.Dict)), None)
     if syntax is None or table is None:
-        return NoFix("the rows of this table are written elsewhere")
+        return NoFix("the rows of this table stand elsewhere")
     for index, key in enumerate(table.keys):
         found = _literal(syntax, key) if key is not None else None
         if found is not None and found.chip in place.change.twins:
