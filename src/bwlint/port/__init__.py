@@ -282,11 +282,14 @@ class _Planner:
             admits = self._served[place].names
             return PortStep(number, "build", spot, place.path, admits, self.family, None, words, bool(shown), names)
         if judged is None:
-            let_in = self.ways.gates.let_in(place).names
+            let_in, module = self.ways.gates.let_in(place).names, self.ways.gates.module(place.path)
+            is_build = module is None or module.language == "build"
             words = (
                 "edit the check in front of this error" if let_in else "no check of the device was found in front of it"
             )
-            return PortStep(number, "code", spot, place.path, let_in, self.family, None, words, bool(shown), names)
+            words = "it is compiled for other chips, and nothing shows that these run it" if is_build else words
+            kind = "build" if is_build else "code"
+            return PortStep(number, kind, spot, place.path, let_in, self.family, None, words, bool(shown), names)
         chips = wanted(judged, self.chip, holds)
         arm = self._arms.get(place)
         fix: Fix | NoFix = NoFix(f"an arm of its own, with `{arm}`: today it comes to what it lacks")

@@ -144,7 +144,10 @@ def _step(step: PortStep) -> Iterator[str]:
             yield f"     also at {', '.join(map(_place, step.also))}"
         return
     admits = words(step.admits).removesuffix(" only") if step.admits else ""
-    yield f"{head} {f'lets only {admits} through' if admits else 'refuses every chip'}"
+    does = f"lets only {admits} through" if admits else "refuses every chip"
+    if step.kind == "build":
+        does = f"compiles for {admits} only" if admits else f"has nothing for {words(step.wanted)}"
+    yield f"{head} {does}"
     yield f"     {step.fix.title}" if step.fix else f"     {by_hand(step)}"
     more = f" and {len(step.needed_by) - MOST_NAMES} more" if len(step.needed_by) > MOST_NAMES else ""
     yield f"     for {', '.join(step.needed_by[:MOST_NAMES]) or 'all that is built'}{more}"
@@ -152,7 +155,8 @@ def _step(step: PortStep) -> Iterator[str]:
 
 def by_hand(step: PortStep) -> str:
     """What to do at a gate without an edit."""
-    return f"by hand: let {words(step.wanted)} through ({step.words})"
+    todo = "compile it for {}" if step.kind == "build" and not step.admits else "let {} through"
+    return f"by hand: {todo.format(words(step.wanted))} ({step.words})"
 
 
 def _numbered(steps: tuple[int, ...]) -> str:
