@@ -65,7 +65,7 @@ def _proposals(place: CarryPlace) -> Iterator[Proposal]:
 def _refusal(place: CarryPlace) -> NoFix:
     if place.gains and not place.possible():
         return NoFix(place.too_early())
-    return NoFix("this spelling is not rewritten")
+    return NoFix("no known rewrite for this spelling")
 
 
 def _kept(place: CarryPlace) -> NoFix | None:
