@@ -282,8 +282,8 @@ class _Planner:
             admits = self._served[place].names
             return PortStep(number, "build", spot, place.path, admits, self.family, None, words, bool(shown), names)
         if judged is None:
-            let_in, module = self.ways.gates.let_in(place).names, self.ways.gates.module(place.path)
-            is_build = module is None or module.language == "build"
+            let_in, within = self.ways.gates.let_in(place).names, self.ways.gates.module(place.path)
+            is_build = within is None or within.language == "build"
             words = (
                 "edit the check in front of this error" if let_in else "no check of the device was found in front of it"
             )

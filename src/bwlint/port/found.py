@@ -209,9 +209,7 @@ class FoundSteps:
         outline = gates.world.definitions.outline(module) if module is not None else None
         around = (one for one in (outline.definitions.values() if outline else ()) if one.kind == "class")
         nodes = [Node(outline, one) for one in around if outline and one.at.holds(found.place.at)]
-        reasons = self.ways.reasons
-        named = reasons.imported(module) if nodes and module is not None else ()
-        return any(gates.chip not in lacking.legal for lacking in (*reasons.ends(nodes), *named))
+        return module is not None and bool(nodes and self.ways.reasons.of_class(module, nodes))
 
     def _gates_of(self, found: FoundPlace, kind: GateKind) -> list[Judged]:
         judged = self.ways.gates.gate(found.place)

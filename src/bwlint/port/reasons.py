@@ -185,6 +185,9 @@ class Reasons:
         need = self.named(judged.module.path, names, judged.at)
         if need is not None and self.gates.chip not in need.legal and is_there_for(judged, need.legal):
             yield Lacking(GatePlace(judged.module.path, judged.at), need.what, need.legal)
+        around = self.gates.world.definitions.around(judged.module, judged.gate.qualname)
+        if around is not None and around.definition.kind == "class":
+            yield from self.of_class(judged.module, [around])
         if said_to_fail(self._said_around(judged, owner), self._family()):
             what = "what a comment says to fail there"
             yield Lacking(GatePlace(judged.module.path, judged.at), what, judged.admitted)
@@ -377,7 +380,12 @@ class Reasons:
         if module is not None and outline is not None:
             yield from self._lacking_of(module, outline.definitions.values())
 
-    def imported(self, module: Module) -> Iterator[Lacking]:
+    def of_class(self, module: Module, classes: Iterable[Node]) -> list[Lacking]:
+        """What classes of a file in Python end in, or the file imports for all of it, that the chip lacks."""
+        found = (*self.ends(classes), *self._imported(module))
+        return [lacking for lacking in found if self.gates.chip not in lacking.legal]
+
+    def _imported(self, module: Module) -> Iterator[Lacking]:
         """What a file imports for all of it that the chip lacks."""
         outline, at = self.gates.world.definitions.outline(module), Span(1, 0, 1, 0)
         for name in outline.imports.values() if outline is not None else ():
