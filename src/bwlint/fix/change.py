@@ -67,7 +67,7 @@ class WantedChange:
         """Why an edited test is not the one that is wanted, or is another one on other chips."""
         if after.core != self.wanted:
             wrong = after.core - self.wanted | self.wanted - after.core
-            return NoFix(f"the edited test would not be as wanted on {' and '.join(wrong.names)}")
+            return NoFix(f"the edited test would be wrong on {' and '.join(wrong.names)}")
         if after.live != before.live or not shifted(before, after) <= self.chips:
             return NoFix("the edit would change the test on other chips")
         return None

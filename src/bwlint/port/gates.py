@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bwlint.chips import ChipSet
 from bwlint.judging.context import Context
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import RowEntry
@@ -74,6 +75,14 @@ class PortGates:
             if any(self.world.tree.built_for(module, test) for test in (one.test, negate(one.test)))
         ]
         return (module, max(found, key=lambda one: one.at)) if found else None
+
+    def let_in(self, place: GatePlace) -> ChipSet:
+        """The chips that do not come to an error of C++; none where that is not known."""
+        module = self.module(place.path) if not place.path.endswith(".py") else None
+        outline = self.world.native.outline(place.path) if module is not None else None
+        around = (one.qualname for one in (outline.definitions.values() if outline else ()) if one.at.holds(place.at))
+        errors = [one for name in around if module for one in self.world.native.refusals.errors(module, name)]
+        return ChipSet.union(one.legal for one in errors if one.at.holds(place.at) or place.at.holds(one.at))
 
     def judged(self, path: str) -> Iterable[Judged]:
         """The gates of a file that read the device."""

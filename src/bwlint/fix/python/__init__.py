@@ -38,7 +38,7 @@ Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 
 _TABLES: frozenset[GateKind] = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
-_UNKNOWN_SPELLING = NoFix("no known rewrite for this spelling")
+_UNKNOWN_SPELLING = NoFix("this spelling is not rewritten")
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
 _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 
