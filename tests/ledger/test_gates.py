@@ -23,15 +23,19 @@ GUARDED = "#if {}\n__device__ int f() {{ return 1; }}\n#endif\n"
     ("test", "kind", "why"),
     [
         ("__CUDA_ARCH__ >= 800", "pass", "the same answer"),
-        ("__CUDA_ARCH__ >= 1000", "review", "12.x goes with 10.0, and 8.9 and 9.0 go elsewhere"),
-        ("defined(FAST) && __CUDA_ARCH__ >= 1000", "review", "12.x goes with 10.0, and 8.9 and 9.0 go elsewhere"),
+        ("__CUDA_ARCH__ >= 1000", "review", "12.x take the branch of 10.0; 8.9 and 9.0 take another"),
+        ("defined(FAST) && __CUDA_ARCH__ >= 1000", "review", "12.x take the branch of 10.0; 8.9 and 9.0 take another"),
         # An alternative that no build sets makes nobody alike: this passed once.
-        ("(__CUDA_ARCH__ >= 1000) || defined(__IDE__)", "review", "12.x goes with 10.0, and 8.9 and 9.0 go elsewhere"),
+        (
+            "(__CUDA_ARCH__ >= 1000) || defined(__IDE__)",
+            "review",
+            "12.x take the branch of 10.0; 8.9 and 9.0 take another",
+        ),
         ("defined(FAST) || defined(__CUDA_ARCH__)", "pass", "the same answer"),
         # A tenth of the number that was meant: true for everybody.
         ("__CUDA_ARCH__ >= 90", "review", "`__CUDA_ARCH__` is 890 for 8.9: every target is above 90"),
         ("__CUDA_ARCH__ < 120", "review", "every target is above 120"),
-        ("__CUDA_ARCH__ >= 90 * 10", "review", "12.x goes with 9.0 and 10.0, and 8.9 goes elsewhere"),
+        ("__CUDA_ARCH__ >= 90 * 10", "review", "12.x take the branch of 9.0 and 10.0; 8.9 takes another"),
     ],
 )
 def test_guards(tmp_path: Path, test: str, kind: str, why: str) -> None:
@@ -81,7 +85,7 @@ PYTHON = "import torch\n\ncap = torch.cuda.get_device_capability()\n\n\n"
         (
             "name = torch.cuda.get_device_name()\nif 'L40S' in name:\n    fast()\n",
             "review",
-            "12.x goes with 9.0 and 10.0, and 8.9 goes elsewhere",
+            "12.x take the branch of 9.0 and 10.0; 8.9 takes another",
         ),
     ],
 )

@@ -68,11 +68,11 @@ def test_what_passes(form: RowForm, answers: Table, marks: str, why: str) -> Non
             table("12.0 12.1 10.0", c9_0="?"),
             "",
             "review",
-            "12.x goes with 10.0, and 8.9 goes elsewhere",
+            "12.x take the branch of 10.0; 8.9 takes another",
         ),
-        ("gate", table("10.0 12.0 12.1"), "", "review", "12.x goes with 10.0, and 8.9 and 9.0 go elsewhere"),
-        ("gate", table("9.0"), "", "review", "12.x goes with 8.9 and 10.0, and 9.0 goes elsewhere"),
-        ("asked", table("9.0 10.0 12.0 12.1"), "", "review", "12.x goes with 9.0 and 10.0, and 8.9 goes elsewhere"),
+        ("gate", table("10.0 12.0 12.1"), "", "review", "12.x take the branch of 10.0; 8.9 and 9.0 take another"),
+        ("gate", table("9.0"), "", "review", "12.x take the branch of 8.9 and 10.0; 9.0 takes another"),
+        ("asked", table("9.0 10.0 12.0 12.1"), "", "review", "12.x take the branch of 9.0 and 10.0; 8.9 takes another"),
         (
             "gate",
             table("12.0 12.1"),
@@ -133,7 +133,7 @@ def test_what_does_not(form: RowForm, answers: Table, marks: str, kind: str, why
     ("asked", "answers", "why"),
     [
         ("9.0", "9.0", "9.0 is treated unlike 8.9 and 10.0, which are treated alike"),
-        ("9.0", "8.9 9.0", "9.0 goes with 8.9, and 10.0 goes elsewhere"),
+        ("9.0", "8.9 9.0", "9.0 takes the branch of 8.9; 10.0 takes another"),
         # That the twins differ is no matter of Hopper's.
         ("9.0", "8.9 9.0 10.0 12.0", "8.9"),
         ("10.0", "10.0 12.0 12.1", "10.0 is treated unlike 8.9 and 9.0, which are treated alike"),
@@ -150,7 +150,7 @@ def test_other_chips_are_asked_about(asked: str, answers: str, why: str) -> None
 def test_what_depends_on_more_than_the_chip_says_so() -> None:
     told, decided = table("", other="may"), table("10.0 12.0 12.1")
     found = verdict(question("gate", told, decided=decided), BOTH)
-    assert found.why == "as far as the chip decides, 12.x goes with 10.0, and 8.9 and 9.0 go elsewhere"
+    assert found.why == "as far as the chip decides, 12.x take the branch of 10.0; 8.9 and 9.0 take another"
 
 
 def test_what_depends_on_more_for_some_chips_is_not_alike() -> None:

@@ -185,8 +185,8 @@ def test_a_dispatch_of_kernels_for_others_is_no_gate_to_open(tmp_path: Path) -> 
     plan = port([str(tmp_path)], "12.1", jobs=1)
     assert [(row.name, row.verdict) for row in plan.rows] == [("pkg.mix", "impossible")]
     assert [way.lacks[0].what for way in plan.rows[0].ways] == [
-        "what is called after other chips (`sm100_mix`)",
-        "what is called after other chips (`sm90_mix`)",
+        "code named for other chips (`sm100_mix`)",
+        "code named for other chips (`sm90_mix`)",
     ]
     assert plan.steps == ()
 

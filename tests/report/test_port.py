@@ -110,7 +110,7 @@ def test_the_contract() -> None:
 def test_what_is_left_to_decide() -> None:
     """That no operation is refused is no all-clear."""
     lines = port_text.render(ASKED, Setting()).splitlines()
-    begin = lines.index("Left to decide, which no step answers:")
+    begin = lines.index("Left to decide:")
     assert lines[begin + 1] == "  a/api.hpp:7  12.x is treated unlike 9.0"
     assert lines[begin + 11 :] == ["  and 2 more: bwlint audit --target 12.1", ""]
     only = replace(EMPTY, left=(LEFT,))
@@ -121,30 +121,30 @@ def test_what_is_left_to_decide() -> None:
 
 def test_the_text() -> None:
     assert port_text.render(RICH, Setting()).splitlines() == [
-        "opens:",
+        "opens by edits:",
         "  p.f  (a/ops.py:5)",
         "    as it is: steps 1, 2",
         "      because a build",
         "",
-        "to find out first:",
+        "may run there once let in: try it first:",
         "  p.g  (a/ops.py:5)",
         '    with "x": step 2',
         "",
         "impossible:",
         "  p.h  (a/ops.py:5, takes slow today)",
-        "    the arm `fast`: ends in tcgen05, which works on 10.0 and 10.3 (a/k.cu:9)",
+        "    the arm `fast`: ends in tcgen05 (10.0 and 10.3 only), a/k.cu:9",
         "    meanwhile: `slow`",
         "",
-        "no gate found:",
+        "refused, and no check was found that does it:",
         "  p.i  (a/ops.py:5)",
         "",
-        "Edits, in this order:",
-        "  1. a/in.py:7  condition `major != 10` lets 10.0 through",
-        "     by hand, let 12.x through: no known rewrite",
+        "To edit, in this order:",
+        "  1. a/in.py:7  check `major != 10` lets only 10.0 through",
+        "     by hand: let 12.x through (no known rewrite)",
         "     for p.f",
         "",
-        "If what is behind them runs there, in this order:",
-        "  2. a/ops.py:5  list `[100, 103]` lets 10.0 and 10.3 through",
+        "To edit where a trial shows that what is behind runs on 12.1, in this order:",
+        "  2. a/ops.py:5  list `[100, 103]` lets only 10.0 and 10.3 through",
         "     Let 12.x in: write `120, 121`",
         "     for p.f, p.g",
         "",
@@ -167,9 +167,10 @@ def test_the_markdown() -> None:
     [
         (
             RICH,
-            "4 operations do not work on 12.1: 1 open, 1 to find out first, 1 impossible, 1 no gate found; 2 steps",
+            "4 operations do not work on 12.1: 1 opened by edits, 1 to try first, 1 impossible, "
+            "1 without a check that was found; 2 steps",
         ),
-        (replace(RICH, rows=ROWS[:1]), "1 operation does not work on 12.1: 1 open; 2 steps"),
+        (replace(RICH, rows=ROWS[:1]), "1 operation does not work on 12.1: 1 opened by edits; 2 steps"),
         (EMPTY, "nothing was found that does not work on 12.1"),
     ],
 )
@@ -186,7 +187,7 @@ def test_what_is_scanned_reaches_no_terminal_raw() -> None:
 
 def test_what_check_finds_is_told_in_its_words() -> None:
     assert port_text.render(BESIDE, Setting()).splitlines() == [
-        "Edits, in this order:",
+        "To edit, in this order:",
         "  1. a/k.cu:2  kernel `__CUDA_ARCH__ == 1200`",
         "     BW101: this guard leaves out <12.1> (see a/k.cu:4)",
         "     add `__CUDA_ARCH__ == 1210`",

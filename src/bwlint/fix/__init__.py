@@ -133,7 +133,8 @@ def mended(job: Job) -> Fix | NoFix:
     how = job.remedy.how
     name = _FIXERS.get((how, job.module.language)) or _FIXERS.get((how, ""))
     if name is None:
-        return NoFix("files of this kind are not rewritten")
+        cpp = job.module.language == "cuda"
+        return NoFix("C++ is not rewritten for this" if cpp else "files of this kind are not rewritten")
     mend = cast(Callable[[Job], Fix | NoFix], import_module(f"bwlint.fix.{name}").mend)
     fix = mend(job)
     return fix if isinstance(fix, NoFix) else _misled(job, fix) or fix

@@ -136,7 +136,11 @@ def _loses(job: Job, fix: Fix) -> str | None:
     if job.judged is None or fix.kind != "bound" or job.module.language != "python":
         return None
     before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
-    return unproved(job, job.judged, origin(job, job.judged), before - after | after - before)
+    gone = before - after | after - before
+    stays = after if gone <= before else ~after
+    if min(chip.joined for chip in gone) < max((chip.joined for chip in stays), default=0):
+        return "it keeps out more than the newest chips"
+    return unproved(job, job.judged, origin(job, job.judged), gone)
 
 
 def _headers(job: Job, fix: Fix) -> str | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bwlint.chips import EVERY, ChipSet, group
 from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry, Gate, Module, Side, Use
+from bwlint.model.facts import Carry, Gate, Module, Operation, Side, Use
 from bwlint.sources.recorder import memory, read
 from bwlint.sources.search import Search
 from bwlint.world.builds import Builds
@@ -163,6 +163,12 @@ class Context:
         if self._emitted is None:
             self._emitted = Emitted(self.native)
         return self._emitted.holds(source, home, function)
+
+    def surely_emits(self, source: Module, home: Module, operation: Operation) -> bool:
+        """Whether an operation of a source's header is compiled with it whatever its templates are made for."""
+        return self.emits(source, home, operation.qualname) and bool(
+            self._emitted and self._emitted.surely(source, home, operation)
+        )
 
     def let_to(self, module: Module, at: Span, but: Judged | None = None) -> ChipSet:
         """Chips that the running program may take to a place of a file, whatever one of the gates around it says."""

@@ -134,16 +134,16 @@ def _error(head: str, form: Form, kind: ChargeKind, said: PtxasVerdict, wrong: T
     message = f'ptxas refuses `{head}` for {wrong}: "{words}"'
     if said.note:
         message += f" ({said.note})"
-    return Charge(kind, "error", wrong, said.legal, message, "refused", _advice(kind, said, first))
+    return Charge(kind, "error", wrong, said.legal, message, "refused", _advice(kind, said, wrong))
 
 
-def _advice(kind: ChargeKind, said: PtxasVerdict, target: Target) -> str:
+def _advice(kind: ChargeKind, said: PtxasVerdict, wrong: TargetSet) -> str:
     if kind == "suffix":
-        names = " or ".join(other.name for other in _suffixes(said, target))
+        names = " or ".join(other.name for other in _suffixes(said, next(iter(wrong))))
         return f"compile it for {names}"
     if not said.legal:
         return "no target has it"
-    return f"keep it to {plain(said.legal.chips)}, and give {target.chip} a path of its own"
+    return f"keep it to {plain(said.legal.chips)}, and give {plain(wrong.chips)} a path of its own"
 
 
 def _slow(head: str, form: Form, said: PtxasVerdict, slow: TargetSet) -> Charge:

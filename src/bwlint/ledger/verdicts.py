@@ -90,8 +90,8 @@ def _unlike(question: Question, asked: ChipSet) -> str:
         return f"{_BUILT} {built}, and not on {left}"
     part = "as far as the chip decides, " if len({answer for _, answer in question.table}) == 1 else ""
     if like:
-        go = "goes" if len(unlike) == 1 else "go"
-        return f"{part}{plain(asked)} goes with {_and(*like)}, and {_and(*unlike)} {go} elsewhere"
+        take, rest = ("takes" if len(chips) == 1 else "take" for chips in (asked, unlike))
+        return f"{part}{plain(asked)} {take} the branch of {_and(*like)}; {_and(*unlike)} {rest} another"
     if len({others[chip] for chip in unlike}) > 1:
         return f"{part}{plain(asked)} goes a way of its own, and nothing shows that it is right"
     return f"{part}{plain(asked)} is treated unlike {_and(*unlike)}{', which are treated alike' if unlike[1:] else ''}"

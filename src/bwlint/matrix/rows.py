@@ -46,7 +46,7 @@ _ELSEWHERE = re.compile(
 
 OUTSIDE = re.compile(
     r"(?:^|/)(?:tests?|testing|benchmarks?|examples?|docs?|scripts|tools|ci|profiler)/"
-    r"|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$"
+    r"|(?:^|/)(?:test_[^/]*|[^/]*_test|bench(?:mark)?_[^/]*|conftest|setup)\.py$"
 )
 """Files that offer nothing to users."""
 

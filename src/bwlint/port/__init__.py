@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bwlint.chips import ChipSet, chip, parse_targets, siblings
@@ -93,6 +93,8 @@ class _Planner:
     _served: dict[GatePlace, ChipSet] = field(default_factory=dict)
     _proved: set[GatePlace] = field(default_factory=set)
     """Gates of ways for which a finding has the edit, and what it needs."""
+    _also: defaultdict[GatePlace, list[CodeSpot]] = field(default_factory=lambda: defaultdict(list))
+    _answered: set[tuple[str, int]] = field(default_factory=set)
 
     @classmethod
     def of(cls, gathered: Gathered, name: str, select: Sequence[str]) -> _Planner:
@@ -120,13 +122,13 @@ class _Planner:
         builds = self._builds(taken, set(order)) | flags
         planned = list(self._functions(wishes[name] for name in taken if name in wishes))
         guards = {place for place in order if self.ways.gates.gate(place) is None and self.ways.gates.guard(place)}
-        told = self._told({*order, *builds, *tests} - guards, planned)
+        stuck = {place for wish in found for way in wish.ways if way.lacks for place in way.gates}
+        told = self._told({*order, *builds, *tests} - guards, planned, stuck)
         at_line = {(place.path, place.at.line): place for place in self._found}
         same = {place: at_line[line] for place in guards if (line := (place.path, place.at.line)) in at_line}
         self._proved = {place for place, one in same.items() if self._found[one].finding.severity != "note"}
         order = [place for place in order if place not in same]
         ordered = (*told["kernel"], *order, *told["code"], *builds, *told["build"], *tests, *told["test"])
-        self._numbers = {place: number for number, place in enumerate(ordered, 1)}
         needed = defaultdict[GatePlace, list[str]](list)
         shown = defaultdict[GatePlace, dict[str, None]](dict)
         holds: dict[GatePlace, bool | None] = {}
@@ -140,6 +142,8 @@ class _Planner:
             shown[place] |= whole[name].shown
         needed |= builds | tests
         holds |= dict.fromkeys(builds, True)
+        first = [place for place in ordered if self._is_proved(place, shown)]  # these are printed apart
+        self._numbers = {place: number for number, place in enumerate(dict.fromkeys((*first, *ordered)), 1)}
         steps = tuple(
             self._step(place, needed[place], tuple(shown[place]), holds.get(place)) for place in self._numbers
         )
@@ -154,6 +158,10 @@ class _Planner:
         apart = tuple(self._spot(place) for place in self._untied({*met, *self._numbers}) if not self.select)
         return Port(self.chip, rows, steps, scanned, by_path, files, tuple(self._left(steps, rows)), apart)
 
+    def _is_proved(self, place: GatePlace, shown: Mapping[GatePlace, object]) -> bool:
+        found = self._found.get(place)
+        return found.finding.severity != "note" if found is not None else bool(shown.get(place))
+
     def _untied(self, known: Iterable[GatePlace]) -> Iterator[GatePlace]:
         """The errors that turn the chip away and that no row meets."""
         refused = (place for _, ruling in self.rows.kept for place in ruling.refused.get(self.chip, ()))
@@ -164,7 +172,8 @@ class _Planner:
         ):
             comes = self.chip in judged.sets.live and self.chip not in judged.may
             is_away = refuses(judged.other) and judged.admitted and comes
-            if is_away and judged.gate.is_a("condition", "assert") and not OUTSIDE.search(judged.place):
+            named = self.ways.reasons.others_named(f"{Path(judged.place).name} {judged.gate.qualname}")
+            if is_away and judged.gate.is_a("condition", "assert") and not (named or OUTSIDE.search(judged.place)):
                 away.append(GatePlace(judged.module.path, judged.at))
         yield from (place for place in dict.fromkeys(away) if (place.path, place.at.line) not in lines)
 
@@ -173,7 +182,7 @@ class _Planner:
         if self.select:
             return
         gates = {(gate.path, gate.line) for row in rows for way in row.ways for gate in way.gates}
-        planned = gates | {(step.at.path, step.at.line) for step in steps}
+        planned = gates | self._answered | {(at.path, at.line) for step in steps for at in (step.at, *step.also)}
         for row in left_to_decide(self.gathered, self.told.rows):
             lines = ((place.path, line) for place in row.places for line in range(place.line, place.end_line + 1))
             if row.group == "own" and planned.isdisjoint(lines):
@@ -275,7 +284,8 @@ class _Planner:
             opens = judged is not None and not self._found[place].narrows
             second = self.ways.beyond.second(judged, self._numbers) if opens and judged is not None else ""
             stuck = NoFix(second) if second else None
-            return step_of(self._found[place], number, self.chip, self.gathered.texts, stuck)
+            step = step_of(self._found[place], number, self.chip, self.gathered.texts, stuck)
+            return replace(step, also=tuple(self._also[place]))
         spot, names = self._spot_of_gate(place), tuple(dict.fromkeys(needed))
         if place in self._served:
             words = "what it compiles loads nowhere else"
@@ -289,8 +299,14 @@ class _Planner:
             words = f"give it an arm of its own: what is left to it is the error from line {error} on"
             return PortStep(number, "kernel", spot, place.path, admits, self.family, None, words, bool(shown), names)
         if judged is None:
-            words = "no test of the device stands here: what is written here refuses it by itself"
-            return PortStep(number, "code", spot, place.path, (), self.family, None, words, bool(shown), names)
+            let_in, within = self.ways.gates.let_in(place).names, self.ways.gates.module(place.path)
+            is_build = within is None or within.language == "build"
+            words = (
+                "edit the check in front of this error" if let_in else "no check of the device was found in front of it"
+            )
+            words = "it is compiled for other chips, and nothing shows that these run it" if is_build else words
+            kind = "build" if is_build else "code"
+            return PortStep(number, kind, spot, place.path, let_in, self.family, None, words, bool(shown), names)
         chips = wanted(judged, self.chip, holds)
         arm = self._arms.get(place)
         fix: Fix | NoFix = NoFix(f"an arm of its own, with `{arm}`: today it comes to what it lacks")
@@ -333,13 +349,21 @@ class _Planner:
                 found[place].append(_named(wish.entry))
         return found
 
-    def _told(self, known: set[GatePlace], planned: Sequence[GatePlace]) -> dict[FoundKind, list[GatePlace]]:
+    def _told(
+        self, known: set[GatePlace], planned: Sequence[GatePlace], stuck: set[GatePlace]
+    ) -> dict[FoundKind, list[GatePlace]]:
         """What else is found to keep the chip out or to lead it astray."""
         told: dict[FoundKind, list[GatePlace]] = {"kernel": [], "code": [], "build": [], "test": []}
-        steps = FoundSteps(self.gathered, self.told.findings, self.rows, self.ways, self.select)
+        steps = FoundSteps(self.gathered, self.told.findings, self.rows, self.ways, self.select, stuck)
+        alike: dict[tuple[str, str, str], FoundPlace] = {}
         for found in steps.beside(known, planned):
+            first = alike.setdefault((found.finding.message, found.words, found.text(self.gathered.texts)), found)
+            if first is not found and found.finding.fix is None is first.finding.fix:
+                self._also[first.place].append(found.spot(self.gathered.texts))
+                continue
             self._found[found.place] = found
             told[found.kind].append(found.place)
+        self._answered = steps.answered
         return told
 
     def _functions(self, wishes: Iterable[_Wish]) -> Iterator[GatePlace]:
@@ -361,7 +385,7 @@ class _Planner:
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
         """Tests that skip the chip and use an operation that is opened, with the names of these. Where one works today,
-        what is skipped by the name of another chip is what that chip alone has.
+        what is skipped by the name or number of another chip is what that chip alone has.
         """
         wishes = list(wishes)
         names = {wish.entry.name: _named(wish.entry) for wish in wishes}
@@ -375,7 +399,7 @@ class _Planner:
                 and not any(self.ways.beyond.lacking(judged))
             ):
                 used = [names[name] for name in self._used(judged) if name in names]
-                if self.ways.reasons.others_named(judged.gate.text):
+                if judged.owns_comparison or self.ways.reasons.others_named(judged.gate.text):
                     used = [name for name in used if name in whole]
                 if used:
                     found[GatePlace(judged.module.path, judged.at)] = list(dict.fromkeys(used))
@@ -403,8 +427,9 @@ class _Planner:
         return self._spot(place if last is None else GatePlace(place.path, last.at))
 
     def _spot(self, place: GatePlace) -> CodeSpot:
-        found = self.rows.table.gate(place)
-        return CodeSpot(found.path, found.line, found.column, found.text)
+        found, judged = self.rows.table.gate(place), self.ways.gates.gate(place)
+        name = judged.gate.qualname.partition("#")[0] if judged is not None else ""
+        return CodeSpot(found.path, found.line, found.column, found.text, name if name != "<module>" else "")
 
 
 def _is_met(ways: Sequence[OpenWay]) -> bool:

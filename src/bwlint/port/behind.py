@@ -10,7 +10,7 @@ from functools import partial
 from bwlint.chips import NONE, chip, siblings
 from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace
-from bwlint.model.expr import Span
+from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Side
 from bwlint.model.kinds import BRANCHES
 from bwlint.port.choices import takes
@@ -60,7 +60,21 @@ class BeyondGate:
         needs = (need.use.name for need in spoken if need is not None and self.gates.chip not in need.legal)
         said = (f"its error speaks of `{one}`: find out first whether what is behind it needs that" for one in needs)
         sent = (self._sent(judged, one, opened) for one in self._later(judged))
-        return next(filter(None, (*self._knowingly(judged), *asked, *sent, *said)), "")
+        own = self._own_case(judged)
+        return next(filter(None, (*self._knowingly(judged), *asked, *own, *sent, *said)), "")
+
+    def _own_case(self, judged: Judged) -> Iterator[str]:
+        """Of what only some arguments meet: a later arm of the function for the family, which may not know them."""
+        family = siblings(chip(self.gates.chip))
+        asked = (node for test in judged.gate.path for node in walk(test))
+        if all(node.op not in ("param", "var") for node in asked):
+            return
+        for one in self.gates.judged(judged.module.path):
+            later = one.gate.qualname == judged.gate.qualname and one.gate.at > judged.gate.at
+            is_arm = one.gate.kind in BRANCHES and not refuses(one.gate.yes) and _does_something(one.gate.yes)
+            if later and is_arm and one.core and one.core <= family:
+                words = f"line {one.at.line} has a case of its own for {plain(one.core)}"
+                yield f"{words}: find out first whether it can do this"
 
     def _knowingly(self, judged: Judged) -> Iterator[str]:
         """The gates of the same function that turn the family away and nobody else."""
@@ -88,7 +102,7 @@ class BeyondGate:
             return ""
         if beside and not side.empty and beside <= ALONE and judged.admitted - beside - family:
             return f"at {place} it would go the way of {plain(beside)}: give it one of its own there, too"
-        ended = side.empty and side is later.gate.no and later.gate.yes.ends in ("fall", "return")
+        ended = side.empty and side is later.gate.no and _does_something(later.gate.yes)
         if not beside and ended and judged.admitted & later.on(later.gate.yes):
             return f"at {place} no arm is for it: give it one there, too"
         return ""
@@ -150,6 +164,11 @@ class BeyondGate:
             return None
         may, may_not = (takes(found, self.gates.chip, yes=yes) for yes in (True, False))
         return None if may is may_not else may
+
+
+def _does_something(side: Side) -> bool:
+    """Whether a branch may be an arm of a dispatch, and is not a value that is set alone."""
+    return side.ends == "return" or (side.ends == "fall" and any(use.how == "call" for use in side.uses))
 
 
 def _is_number(side: Side) -> bool:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
-from bwlint.chips import chip, siblings
+from bwlint.chips import ChipSet, chip, siblings
+from bwlint.chips.products import products_of
 from bwlint.matrix import JudgedRows
 from bwlint.matrix.cells import GatePlace
 from bwlint.model.expr import Span
 from bwlint.model.findings import Finding, NoFix
+from bwlint.model.kinds import GateKind
 from bwlint.port.table import CodeSpot, PortStep
 from bwlint.port.ways import Ways
 from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.rules.arch_target.builds import INERT
+from bwlint.rules.family_split.weight import REASONED
 from bwlint.run.gather import Gathered
 from bwlint.sources.texts import Texts
 from bwlint.sources.walk import SourceFile
+from bwlint.world.gates import Judged
+from bwlint.world.proofs import Node
 
 FoundKind = Literal["kernel", "code", "build", "test"]
 _BUILDS = frozenset({"arch-target", "toolchain", "relabelled"})
@@ -26,6 +32,12 @@ _TELLING_NOTES = frozenset({"arch-target", "excluded", "family-split", "test-gat
 """Those of which a note is for whoever ports, too: nothing is built for it, it may run there, one of the family has it,
 or nobody would see that it works.
 """
+_ASKING_NOTES = frozenset({"excluded", "test-gate"})
+"""Those of which a note without an edit only asks whether it runs there: it is left to decide."""
+_MOST_SHOWN = 12
+"""Lines of a condition that are shown in one."""
+_PEERS = frozenset({"p2p-atomics"})
+"""Names of rules about memory of other GPUs of a machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +76,21 @@ class FoundPlace:
             return "build"
         return "kernel" if self.file.kind in ("cuda", "ptx") else "code"
 
+    def text(self, texts: Texts) -> str:
+        """The code that it is about in one line; the first line of a long piece."""
+        region = self.finding.region
+        lines = (texts.source(self.file.real) or "").splitlines()[region.line - 1 : region.end_line]
+        if not lines or len(lines) != region.end_line - region.line + 1:
+            return ""
+        first, lines[-1] = lines[0], lines[-1][: region.end_column - 1]
+        lines[0] = lines[0][region.column - 1 :]
+        text = " ".join(" ".join(lines if len(lines) <= _MOST_SHOWN else lines[:1]).split())
+        return text if text.strip("{[(") else first.strip()  # a table begins with its bracket
+
+    def spot(self, texts: Texts) -> CodeSpot:
+        """Its place as reports tell it."""
+        return CodeSpot(self.finding.path, self.finding.region.line, self.finding.region.column, self.text(texts))
+
     @property
     def words(self) -> str:
         """Why there is no fix."""
@@ -82,7 +109,16 @@ def concerning(findings: Iterable[Finding], files: Iterable[SourceFile], name: s
         line = finding.path, finding.region.line
         if finding.path in by_path and line not in seen and _is_for(finding, name, others):
             seen.add(line)
-            yield FoundPlace(_on_disk(finding, by_path), by_path[finding.path])
+            yield FoundPlace(_on_disk(_loaded(finding, name), by_path), by_path[finding.path])
+
+
+def _loaded(finding: Finding, name: str) -> Finding:
+    """A finding about a build without a fix after which the chip still loads nothing."""
+    after = finding.fix.proof.after_must if finding.fix is not None and finding.name in _BUILDS else (name,)
+    is_known = all(one[:1].isdigit() for one in after)
+    if not is_known or name in after:
+        return finding
+    return replace(finding, fix=None, fix_refused=f"the edit that is known writes what {name} does not load")
 
 
 def _on_disk(finding: Finding, by_path: Mapping[str, SourceFile]) -> Finding:
@@ -98,10 +134,17 @@ def _on_disk(finding: Finding, by_path: Mapping[str, SourceFile]) -> Finding:
 def _is_for(finding: Finding, name: str, others: frozenset[str]) -> bool:
     is_kept_out = name not in finding.admitted
     if finding.severity == "note":
-        return finding.name in _TELLING_NOTES and is_kept_out
+        return finding.name in _TELLING_NOTES and is_kept_out and not _only_asks(finding)
     if finding.name in _BUILDS:
         return is_kept_out or others <= {*finding.admitted}  # else it is about another of the family
     return is_kept_out or finding.name not in _named("kept-out")
+
+
+def _only_asks(finding: Finding) -> bool:
+    """Whether a note has nothing to do in it: no edit is known, or the tree gives a reason for what stands there."""
+    return any(why in finding.message for why in (REASONED, INERT)) or (
+        finding.name in _ASKING_NOTES and finding.fix is None
+    )
 
 
 @cache
@@ -119,6 +162,10 @@ class FoundSteps:
     rows: JudgedRows
     ways: Ways
     select: Sequence[str]
+    stuck: Collection[GatePlace] = ()
+    """Gates in front of what the chip lacks."""
+    answered: set[tuple[str, int]] = field(default_factory=set)
+    """Places of findings that are no questions either, since what is behind them cannot run on the chip."""
     _files: set[str] | None = None
 
     def beside(self, known: set[GatePlace], planned: Sequence[GatePlace]) -> Iterator[FoundPlace]:
@@ -126,17 +173,52 @@ class FoundSteps:
         `known`, nor what keeps the chip out of functions that are `planned`.
         """
         left = [left for place in known for left in self._left(place)]
-        for found in concerning(self.findings, self.gathered.found.files, self.ways.gates.chip):
+        name = self.ways.gates.chip
+        if {product.per_host for product in products_of(ChipSet.of(name))} == {1}:
+            about_peers = [one for one in self.findings if one.name in _PEERS]
+            self.answered.update((one.path, one.region.line) for one in about_peers)
+        findings = (one for one in self.findings if (one.path, one.region.line) not in self.answered)
+        every = list(concerning(findings, self.gathered.found.files, name))
+        tables = [one for found in every if found.finding.fix for one in self._gates_of(found, "table")]
+        for found in every:
             is_known = any(map(found.touches, known)) or any(map(found.is_within, left))
+            if any(self._reads(found, table) for table in tables):
+                self.answered.add((found.finding.path, found.finding.region.line))
+                continue
             against = found.narrows and any(map(found.is_within, planned))
             if not is_known and not against and self._is_asked(found):
-                yield found
+                if self._cannot_work(found):
+                    self.answered.add((found.finding.path, found.finding.region.line))
+                else:
+                    yield found
 
     def _left(self, place: GatePlace) -> Iterator[GatePlace]:
         """The branch of a gate that a chip leaves that is let through."""
         judged = self.ways.gates.gate(place)
         if judged is not None and judged.other.at is not None:
             yield GatePlace(place.path, judged.other.at)
+
+    def _cannot_work(self, found: FoundPlace) -> bool:
+        """Whether what keeps the chip out stands in front of what it lacks, or in a class that ends in that."""
+        if found.finding.name not in _named("kept-out"):
+            return False
+        if any(map(found.touches, self.stuck)):
+            return True
+        gates = self.ways.gates
+        module = gates.module(found.file.real)
+        outline = gates.world.definitions.outline(module) if module is not None else None
+        around = (one for one in (outline.definitions.values() if outline else ()) if one.kind == "class")
+        nodes = [Node(outline, one) for one in around if outline and one.at.holds(found.place.at)]
+        return module is not None and bool(nodes and self.ways.reasons.of_class(module, nodes))
+
+    def _gates_of(self, found: FoundPlace, kind: GateKind) -> list[Judged]:
+        judged = self.ways.gates.gate(found.place)
+        return [judged] if judged is not None and judged.gate.is_a(kind) else []
+
+    def _reads(self, found: FoundPlace, table: Judged) -> bool:
+        """Whether a finding is about a lookup in a table of the same file that gets the row by a step of its own."""
+        asked = self._gates_of(found, "lookup")
+        return any((one.module.path, one.gate.name) == (table.module.path, table.gate.name) for one in asked)
 
     def _is_asked(self, found: FoundPlace) -> bool:
         """Whether operations that were asked for by name come to the file of a finding, are built or tested there. What
@@ -165,11 +247,10 @@ def step_of(found: FoundPlace, number: int, name: str, texts: Texts, stuck: NoFi
     finding = found.finding
     family = siblings(chip(name)).names
     wanted = tuple(other for other in family if other not in finding.admitted)
-    spot = CodeSpot(finding.path, finding.region.line, finding.region.column, _text(found, texts))
     return PortStep(
         number,
         found.kind,
-        spot,
+        found.spot(texts),
         found.file.real,
         finding.admitted,
         wanted,
@@ -180,10 +261,3 @@ def step_of(found: FoundPlace, number: int, name: str, texts: Texts, stuck: NoFi
         f"{finding.rule}: {finding.message}",
         finding.related,
     )
-
-
-def _text(found: FoundPlace, texts: Texts) -> str:
-    region = found.finding.region
-    lines = (texts.source(found.file.real) or "").splitlines()[region.line - 1 : region.line]
-    end = region.end_column - 1 if region.end_line == region.line else None
-    return lines[0][region.column - 1 : end].strip() if lines else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bwlint.chips import ChipSet
 from bwlint.judging.context import Context
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import RowEntry
@@ -13,7 +14,7 @@ from bwlint.model.facts import Gate, Module
 from bwlint.run.engine import Linked
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.proofs import Node
 
 
@@ -57,7 +58,10 @@ class PortGates:
         chain = [one for one in self.judged(place.path) if one.gate.chain and one.gate.no.holds(place.at)]
         last = max((one.gate.chain for one in chain), default=0) if not place.path.endswith(".py") else 0
         own = (one for one in chain if one.gate.chain == last or one.gate.yes.ends == "return")
-        return sorted(own, key=lambda one: one.gate.at, reverse=True) if last else []
+        if last or place.path.endswith(".py"):
+            return sorted(own, key=lambda one: one.gate.at, reverse=True) if last else []
+        around = (one for one in self.judged(place.path) if one.gate.yes.holds(place.at) and refuses(one.gate.yes))
+        return sorted(around, key=lambda one: one.gate.at, reverse=True)[:1]
 
     def guard(self, place: GatePlace) -> tuple[Module, Gate] | None:
         """The innermost guard that asks what the build makes of the device, at a place or around it."""
@@ -71,6 +75,14 @@ class PortGates:
             if any(self.world.tree.built_for(module, test) for test in (one.test, negate(one.test)))
         ]
         return (module, max(found, key=lambda one: one.at)) if found else None
+
+    def let_in(self, place: GatePlace) -> ChipSet:
+        """The chips that do not come to an error of C++; none where that is not known."""
+        module = self.module(place.path) if not place.path.endswith(".py") else None
+        outline = self.world.native.outline(place.path) if module is not None else None
+        around = (one.qualname for one in (outline.definitions.values() if outline else ()) if one.at.holds(place.at))
+        errors = [one for name in around if module for one in self.world.native.refusals.errors(module, name)]
+        return ChipSet.union(one.legal for one in errors if one.at.holds(place.at) or place.at.holds(one.at))
 
     def judged(self, path: str) -> Iterable[Judged]:
         """The gates of a file that read the device."""

@@ -112,6 +112,7 @@ class Partly:
             away = [at for judged in gates for at in closed_to(judged, self.ways.gates.chip)]
             met = (one for one in gates if not any(at.holds(one.at) for at in away))
             kept = (one for one in met if self._refused(one) and not self._is_decided_elsewhere(one, gates))
+            kept = (one for one in kept if not any(self._takes_before(other, one) for other in gates))
             calls = self.ways.gates.world.definitions.calls(node)
             after = (one for at, one in calls if not any(side.holds(at) for side in away))
             places = tuple(map(_place, kept))
@@ -172,6 +173,14 @@ class Partly:
         if is_answer:
             return answers_no(judged.other) and self.ways.gates.chip not in judged.admitted
         return refuses(judged.other) and not takes(judged, self.ways.gates.chip, yes=not judged.denies)
+
+    def _takes_before(self, other: Judged, judged: Judged) -> bool:
+        """Whether an arm of C++ in front of a gate takes the chip, in a build that compiles it."""
+        taken = other.gate.yes.ends == "return" and not refuses(other.gate.yes)
+        in_front = other.gate.qualname == judged.gate.qualname and other.gate.at < judged.gate.at
+        family = siblings(chip(self.ways.gates.chip))
+        is_own = other.module.language != "python" and bool(other.core) and other.core <= family
+        return is_own and taken and (in_front or other is judged) and self.ways.gates.chip in other.core
 
     def _is_decided_elsewhere(self, judged: Judged, gates: Iterable[Judged]) -> bool:
         """Whether a list is an answer that a test asks for, or the test in which a table is asked for the chip fails

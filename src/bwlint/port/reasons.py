@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -23,7 +23,7 @@ from bwlint.model.outline import Definition
 from bwlint.port.choices import FamilyNames, closed_to, is_run_by_users
 from bwlint.port.gates import PortGates
 from bwlint.port.sources import CompiledSources, Lacking
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 from bwlint.world.proofs import Key, NeedProof, Node
 
@@ -93,10 +93,11 @@ class Reasons:
         if self._compiles(nodes) or any(map(self._is_outgrown, nodes)):
             return
         for place, judged in ((place, self.gates.gate(place)) for place in gates):
-            chips = judged.admitted if judged is not None else ChipSet.of()
-            if judged is not None and chips and chips <= ALONE - ALIKE and judged.sets.live & ALIKE:
+            asked = place if judged is None else GatePlace(judged.module.path, judged.at)
+            chips = judged.admitted if judged is not None else self.gates.let_in(place)
+            if chips and chips <= ALONE - ALIKE and (judged is None or judged.sets.live & ALIKE):
                 generations = " or ".join(sorted({one.generation for one in chips}))
-                yield Lacking(place, f"what is for {generations} alone", chips)
+                yield Lacking(asked, f"code for {generations} alone", chips)
 
     def _is_outgrown(self, node: Node) -> bool:
         libraries = self.gates.context.evidence.libraries
@@ -114,12 +115,25 @@ class Reasons:
         around = [one for one in outline.definitions.values() if one.at.holds(place.at)] if outline is not None else []
         within = [one for one in self.gates.judged(path) if any(each.at.holds(one.gate.at) for each in around)]
         ended = [one for one in within if one.gate.yes.ends == "return" and one.gate.at.line < place.at.line]
-        before = self.gates.before(place) or ([judged] if judged is not None else ended)
+        arms = self._refusing_arms(judged) if judged is not None and judged.working.rest else []
+        before = arms or self.gates.before(place) or ([judged] if judged is not None else ended)
         named = [list(self._called_after(one)) for one in before]
         if named and all(named):
-            uses = [use for each in (named if before is ended else named[:1]) for use in each]
+            uses = [use for each in (named if before is arms or before is ended else named[:1]) for use in each]
             chips = ChipSet.of(*(name for use in uses for name in self.others_named(use.name).names))
-            yield Lacking(GatePlace(path, uses[0].at), f"what is called after other chips (`{uses[0].name}`)", chips)
+            yield Lacking(GatePlace(path, uses[0].at), f"code named for other chips (`{uses[0].name}`)", chips)
+
+    def _refusing_arms(self, judged: Judged) -> list[Judged]:
+        """The arms of a dispatch further down in the function of a check that ends in an error for the chip, too."""
+        chains = defaultdict[int, list[Judged]](list)
+        for one in self.gates.judged(judged.module.path):
+            if one.gate.chain and one.gate.qualname == judged.gate.qualname and one.gate.at > judged.gate.at:
+                chains[one.gate.chain].append(one)
+        for arms in chains.values():
+            last = max(arms, key=lambda one: one.gate.position)
+            if refuses(last.gate.no) and not any(self.gates.chip in one.core for one in arms):
+                return arms
+        return []
 
     def _called_after(self, judged: Judged) -> Iterator[Use]:
         """The calls on the working side of a gate that are called after 10.x, or after the chips alone that it lets in:
@@ -172,6 +186,9 @@ class Reasons:
         need = self.named(judged.module.path, names, judged.at)
         if need is not None and self.gates.chip not in need.legal and is_there_for(judged, need.legal):
             yield Lacking(GatePlace(judged.module.path, judged.at), need.what, need.legal)
+        around = self.gates.world.definitions.around(judged.module, judged.gate.qualname)
+        if around is not None and around.definition.kind == "class":
+            yield from self.of_class(judged.module, [around])
         if said_to_fail(self._said_around(judged, owner), self._family()):
             what = "what a comment says to fail there"
             yield Lacking(GatePlace(judged.module.path, judged.at), what, judged.admitted)
@@ -201,7 +218,7 @@ class Reasons:
         for use, chips in ((use, self.others_named(use.name)) for use in imports):
             if is_there_for(judged, chips):
                 place = GatePlace(judged.module.path, use.at)
-                yield Lacking(place, f"what is called after other chips (`{use.name}`)", chips)
+                yield Lacking(place, f"code named for other chips (`{use.name}`)", chips)
 
     def in_table(self, path: str, uses: Iterable[Use]) -> Iterator[Lacking]:
         for use in uses:
@@ -271,13 +288,20 @@ class Reasons:
         but chips that have it: it is there for it. Nothing where something further on works on the chip, too.
         """
         nodes = list(self._further(starts))
-        named = [found for node in nodes for found in self._final_in(node)]
-        if any(self.gates.chip in lacking.legal for lacking in named) or any(map(self.family.is_made_for, nodes)):
+        if any(map(self.family.is_made_for, nodes)):
+            return
+        named = self.ends(starts)
+        if any(self.gates.chip in lacking.legal for lacking in named):
             return
         known = [judged for judged in map(self.gates.gate, gates) if judged is not None]
         for lacking in (*named, *self._compiled_by(nodes), *self._ends_in_cpp(nodes)):
             if any(is_there_for(judged, lacking.legal) for judged in known):
                 yield lacking
+
+    def ends(self, starts: Iterable[Node]) -> list[Lacking]:
+        """What Python names further on that not every chip has; nothing where some of it works on the chip."""
+        found = [lacking for node in self._further(starts) for lacking in self._final_in(node)]
+        return found if not any(self.gates.chip in lacking.legal for lacking in found) else []
 
     def _ends_in_cpp(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
         """What stands in front of the errors of C++ that turn the chip away."""
@@ -346,7 +370,7 @@ class Reasons:
             chips = self.named_for(node)
             if chips:
                 place = GatePlace(node.outline.path, node.definition.at)
-                yield Lacking(place, f"what is called after other chips (`{node.definition.qualname}`)", chips)
+                yield Lacking(place, f"code named for other chips (`{node.definition.qualname}`)", chips)
 
     def named_by_class(self, entry: RowEntry) -> Iterator[Lacking]:
         """The same in the file of a class that says where it works, whoever calls it there."""
@@ -356,6 +380,19 @@ class Reasons:
         outline = self.gates.world.definitions.outline(module) if module is not None else None
         if module is not None and outline is not None:
             yield from self._lacking_of(module, outline.definitions.values())
+
+    def of_class(self, module: Module, classes: Iterable[Node]) -> list[Lacking]:
+        """What classes of a file in Python end in, or the file imports for all of it, that the chip lacks."""
+        found = (*self.ends(classes), *self._imported(module))
+        return [lacking for lacking in found if self.gates.chip not in lacking.legal]
+
+    def _imported(self, module: Module) -> Iterator[Lacking]:
+        """What a file imports for all of it that the chip lacks."""
+        outline, at = self.gates.world.definitions.outline(module), Span(1, 0, 1, 0)
+        for name in outline.imports.values() if outline is not None else ():
+            need = self.gates.context.evidence.libraries.need(module.path, Use(name, "import", at))
+            if need is not None and need.strength == PROOF and self.gates.chip not in need.legal:
+                yield Lacking(GatePlace(module.path, at), need.what, need.legal)
 
     def _lacking_of(self, module: Module, definitions: Iterable[Definition]) -> list[Lacking]:
         """What definitions of a file name that the chip lacks; nothing where one names what works on the chip, too."""

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import said_exactly
 from bwlint.matrix.cells import GatePlace
+from bwlint.model.expr import Expr, walk
 from bwlint.port.reasons import ALIKE, OpenWay
 from bwlint.port.sources import Lacking
 from bwlint.port.ways import Ways
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import named_for_others
+
+_ORDERED = frozenset({"<", "<=", ">", ">="})
+_OLDER = ChipSet.where(lambda one: one.joined < 100)
+_DESCRIBES = re.compile(r"(?:^|_)(?:uses?|using|takes?|picks?|selects?|prefers?|defaults?)_")
+_SAID_TO_DESCRIBE = re.compile(r"(?i)\bwhether\b[^.]{0,60}\b(?:uses|takes|picks|selects|prefers|defaults|falls)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,19 @@ class Switches:
         if judged.in_test or judged.sets.flags or gate.name[:1] in ("", "_") or not (global_answer or global_flag):
             return False
         for_others = self.ways.reasons.others_named(gate.name) or named_for_others(gate.name)
-        return not for_others and bool(judged.core & ALIKE) and own <= judged.sets.live - judged.sets.may
+        closed = bool(judged.core & ALIKE) and own <= judged.sets.live - judged.sets.may
+        return closed and not (for_others or self._describes(judged) or self._ends_below(judged))
+
+    def _describes(self, judged: Judged) -> bool:
+        """Whether it says what some code does, and not what the chip can."""
+        function = judged.module.functions.get(judged.gate.qualname)
+        return bool(_DESCRIBES.search(judged.gate.name)) or bool(function and _SAID_TO_DESCRIBE.search(function.doc))
+
+    def _ends_below(self, judged: Judged) -> bool:
+        """Whether its author wrote an upper bound below the chip, `100 <= cc < 120`, and so left it out knowingly."""
+        own, tree = ChipSet.of(self.ways.gates.chip), self.ways.gates.context.tree
+        bounds = (tree.may(judged.module, one) for node in walk(judged.gate.test) for one in _ordered(node))
+        return any(chips >= _OLDER and not chips & own for chips in bounds)
 
     def _is_meant(self, *gates: Judged) -> bool:
         """Whether a comment gives a reason for the exact answer."""
@@ -103,4 +123,13 @@ class Switches:
             way.lacks[GatePlace(path, gate.at)] = Lacking(GatePlace(path, gate.at), need.what, need.legal)
         if not way.lacks:
             name = gate.name if gate.kind == "flag" else gate.qualname
-            yield PortSwitch(f"{judged.module.name}.{name}", judged, way, tuple(askers))
+            full = f"{judged.module.name}.{name}".lstrip(".")  # a file of C++ is no module
+            yield PortSwitch(full, judged, way, tuple(askers))
+
+
+def _ordered(node: Expr) -> Iterator[Expr]:
+    """The comparisons of a chain that ask which is more."""
+    if node.op == "cmp":
+        for operator, pair in zip(node.args[0].split(","), pairwise(node.args[1]), strict=True):
+            if operator in _ORDERED:
+                yield Expr("cmp", (operator, pair), node.at)

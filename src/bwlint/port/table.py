@@ -18,12 +18,15 @@ chip lacks, `unseen` where no gate was found."""
 
 @dataclass(frozen=True, slots=True)
 class CodeSpot:
-    """A place as reports tell it: `path` as reported, 1-based `line` and `column`, the code there in one line."""
+    """A place as reports tell it: `path` as reported, 1-based `line` and `column`, the code there in one line. `within`
+    is the function of a gate.
+    """
 
     path: str
     line: int
     column: int
     text: str
+    within: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,8 @@ class PortStep:
     """What `bwlint check` says of the place, with the code of the rule, where no way of an operation leads there."""
     related: tuple[Related, ...] = ()
     """The places that this rests on."""
+    also: tuple[CodeSpot, ...] = ()
+    """Other places with the same code, of which the same is said."""
 
 
 @dataclass(frozen=True, slots=True)

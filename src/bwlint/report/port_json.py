@@ -46,6 +46,7 @@ def _step(step: PortStep) -> dict[str, Any]:
         "fix": None if step.fix is None else _fix(step, step.fix),
         "by_hand": step.words or None,
         "said": step.said or None,
+        "also": [plain(spot) for spot in step.also],
         "related": [picked(one, "path", "region", "message") for one in step.related],
     }
 

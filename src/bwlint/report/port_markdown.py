@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from bwlint.model.escape import visible
 from bwlint.port.table import Port, PortRow, PortStep, Way
 from bwlint.report import Setting
-from bwlint.report.port_text import WORDS, summary
-from bwlint.report.words import words
+from bwlint.report.port_text import SECTIONS, WORDS, by_hand, summary
 
 MOST_DRAWN = 40
 """Nodes of a graph that people still read; the others are in the JSON."""
@@ -22,10 +21,10 @@ def render(plan: Port, setting: Setting) -> str:
 
 def _lines(plan: Port) -> Iterator[str]:
     yield from (f"## Port to {plan.chip}", "", f"{_escaped(summary(plan))}.", "")
-    for proved, title in ((True, "### Edits, in this order"), (False, "### To find out first, then to edit")):
+    for proved, title in SECTIONS:
         steps = [step for step in plan.steps if step.proved is proved]
         if steps:
-            yield from (title, "", *map(_step, steps), "")
+            yield from (f"### {title}", "", *map(_step, steps), "")
     for verdict in ("impossible", "unseen"):
         rows = [row for row in plan.rows if row.verdict == verdict]
         if rows:
@@ -38,8 +37,10 @@ def _lines(plan: Port) -> Iterator[str]:
 def _step(step: PortStep) -> str:
     if step.said:
         edit = step.fix.title if step.fix is not None else f"by hand: {step.words}"
-        return f"- [ ] **{step.number}** `{_code(step.at.path)}:{step.at.line}` {_escaped(step.said)}. {_escaped(edit)}"
-    what = step.fix.title if step.fix is not None else f"by hand, let {words(step.wanted)} through: {step.words}"
+        also = "".join(f", `{_code(spot.path)}:{spot.line}`" for spot in step.also)
+        place = f"`{_code(step.at.path)}:{step.at.line}`{also}"
+        return f"- [ ] **{step.number}** {place} {_escaped(step.said)}. {_escaped(edit)}"
+    what = step.fix.title if step.fix is not None else by_hand(step)
     needed = ", ".join(f"`{_code(name)}`" for name in step.needed_by) or "all that is built"
     return f"- [ ] **{step.number}** `{_code(step.at.path)}:{step.at.line}` {_escaped(what)} (for {needed})"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from posixpath import commonpath, dirname, isabs
 
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
@@ -11,19 +12,41 @@ from bwlint.report import Setting
 from bwlint.report.words import words
 
 WORDS = {
-    "opens": "opens",
-    "unproved": "to find out first",
+    "opens": "opens by edits",
+    "unproved": "may run there once let in: try it first",
     "partly": "works, but not in all uses",
-    "switch": "answers no, and those that ask go another way",
+    "switch": "answers no, so that callers take another path",
     "impossible": "impossible",
-    "unseen": "no gate found",
+    "unseen": "refused, and no check was found that does it",
 }
+_COUNTED = {
+    "opens": "opened by edits",
+    "unproved": "to try first",
+    "impossible": "impossible",
+    "unseen": "without a check that was found",
+}
+KINDS = {"condition": "check", "helper-call": "call of a check", "predicate": "answer", "expression": "check"}
+"""What people call kinds of gates; the others are called as they are."""
+SECTIONS = ((True, "To edit, in this order"), (False, "To edit where a trial shows that what is behind runs"))
 MOST_NAMES, MOST_LEFT = 3, 10
 
 
 def render(plan: Port, setting: Setting) -> str:
     """Operations by verdict, then the steps; "" where there is nothing to port."""
-    return "".join(f"{visible(line)}\n" for line in _lines(plan)) if not _is_empty(plan) else ""
+    if _is_empty(plan):
+        return ""
+    folder = _folder(plan)
+    lines = (line.replace(f"{folder}/", "") if folder else line for line in _lines(plan))
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _folder(plan: Port) -> str:
+    """The folder that all places are below, where they have full paths."""
+    steps = (at.path for step in plan.steps for at in (step.at, *step.also))
+    others = (*(row.at.path for row in plan.rows), *(spot.path for spot in plan.apart))
+    paths = [*steps, *others, *(row.places[0].path for row in plan.left), *(file.path for file in plan.files)]
+    folder = commonpath([dirname(path) for path in paths]) if all(map(isabs, paths)) else ""
+    return folder.rstrip("/")
 
 
 def _is_empty(plan: Port) -> bool:
@@ -31,89 +54,109 @@ def _is_empty(plan: Port) -> bool:
 
 
 def summary(plan: Port) -> str:
-    """``12 operations do not work on 12.1: 3 open, 4 to find out first, 5 impossible; 6 steps``."""
-    left = f"; {counted(len(plan.left), 'question')} left to decide (bwlint audit)" if plan.left else ""
-    untied = f"{counted(len(plan.apart), 'refusal')} of {plan.chip} tied to no operation" if plan.apart else ""
+    """``12 operations do not work on 12.1: 3 opened by edits, 4 to try first, 5 impossible; 6 steps``."""
     counts = {verdict: sum(row.verdict == verdict for row in plan.rows) for verdict in WORDS}
     partly, switches = counts.pop("partly"), counts.pop("switch")
     closed = len(plan.rows) - partly - switches
-    said = ", ".join(f"{count} {'open' if key == 'opens' else WORDS[key]}" for key, count in counts.items() if count)
-    verb = "does" if closed == 1 else "do"
-    whole = f"{counted(closed, 'operation')} {verb} not work on {plan.chip}: {said}"
-    whole += f"; {untied}" if untied else ""
-    if not closed:  # what is tied to none may be what stops one
+    said = ", ".join(f"{count} {_COUNTED[key]}" for key, count in counts.items() if count)
+    parts = [f"{counted(closed, 'operation')} {'does' if closed == 1 else 'do'} not work on {plan.chip}: {said}"]
+    if not closed and not plan.apart:  # an error that belongs to no known operation may be what stops one
         none = "nothing" if _is_empty(plan) else "no operation"
-        whole = untied or f"{none} was found that does not work on {plan.chip}"
-    if not plan.rows and not plan.steps:
-        return f"{whole}{left}"
-    some = f"; {partly} more not in all uses" if partly else ""
-    some += f"; {switches} answer no" if switches else ""
-    return f"{whole}{some}; {counted(len(plan.steps), 'step')}{left}"
+        parts = [f"{none} was found that does not work on {plan.chip}"]
+    elif not closed:
+        parts = []
+    parts += [f"{counted(len(plan.apart), 'refusal')} of {plan.chip} tied to no operation"] if plan.apart else []
+    parts += [f"{partly} {'works' if partly == 1 else 'work'} in some uses only"] if partly else []
+    parts += [f"{counted(switches, 'check')} {'answers' if switches == 1 else 'answer'} no"] if switches else []
+    parts += [counted(len(plan.steps), "step")] if plan.rows or plan.steps else []
+    parts += [f"{counted(len(plan.left), 'question')} left to decide (bwlint audit)"] if plan.left else []
+    return "; ".join(parts)
 
 
 def _lines(plan: Port) -> Iterator[str]:
+    folder = _folder(plan)
+    if folder:
+        yield from (f"Paths are below {folder}.", "")
+    said: dict[tuple[str, ...], str] = {}
     for verdict, title in WORDS.items():
         rows = [row for row in plan.rows if row.verdict == verdict]
         if rows:
             yield f"{title}:"
             for row in rows:
-                yield from _row(row)
+                yield from _row(row, said)
             yield ""
-    for proved, title in (
-        (True, "Edits, in this order:"),
-        (False, "If what is behind them runs there, in this order:"),
-    ):
+    for proved, title in SECTIONS:
         steps = [step for step in plan.steps if step.proved is proved]
         if steps:
-            yield title
+            yield f"{title}:" if proved else f"{title} on {plan.chip}, in this order:"
             for step in steps:
                 yield from _step(step)
             yield ""
 
     if plan.apart:
-        yield f"Errors that turn {plan.chip} away, and to which no operation was seen to lead:"
-        yield from (f"  {_place(spot)}  {spot.text}" for spot in plan.apart[:MOST_LEFT])
-        if len(plan.apart) > MOST_LEFT:
-            yield f"  and {len(plan.apart) - MOST_LEFT} more"
+        yield f"Errors that {plan.chip} may meet; no operation was found that leads to them:"
+        yield from _few((f"  {_place(spot)}{_within(spot)}  {spot.text}" for spot in plan.apart), len(plan.apart))
         yield ""
     if plan.left:
-        yield "Left to decide, which no step answers:"
-        yield from (f"  {row.places[0].path}:{row.places[0].line}  {row.why}" for row in plan.left[:MOST_LEFT])
-        if len(plan.left) > MOST_LEFT:
-            yield f"  and {len(plan.left) - MOST_LEFT} more: bwlint audit --target {plan.chip}"
+        yield "Left to decide:"
+        rows_left = (f"  {row.places[0].path}:{row.places[0].line}  {row.why}" for row in plan.left)
+        yield from _few(rows_left, len(plan.left), f": bwlint audit --target {plan.chip}")
         yield ""
 
 
-def _row(row: PortRow) -> Iterator[str]:
+def _few(lines: Iterable[str], count: int, where: str = "") -> Iterator[str]:
+    yield from (line for _, line in zip(range(MOST_LEFT), lines, strict=False))
+    if count > MOST_LEFT:
+        yield f"  and {count - MOST_LEFT} more{where}"
+
+
+def _row(row: PortRow, said: dict[tuple[str, ...], str]) -> Iterator[str]:
+    """An operation with its ways; `said` are the lists of what there is meanwhile, by who has it first."""
     takes = f", takes {row.arm} today" if row.arm else ""
     yield f"  {row.name}  ({row.at.path}:{row.at.line}{takes})"
+    plain = [way for way in row.ways if way.chosen and not (way.lacks or way.shown)]
+    numbers = {way.name: {number for one in plain if one.name == way.name for number in one.steps} for way in plain}
     for way in row.ways:
         if way.lacks:
             lack = way.lacks[0]
-            legal = f", which works on {words(lack.legal)}" if lack.legal else ""
-            yield f"    {way.name}: ends in {lack.what}{legal} ({_place(lack.at)})"
-        elif way.chosen:
+            legal = f" ({words(lack.legal).removesuffix(' only')} only)" if lack.legal else ""
+            yield f"    {way.name}: ends in {lack.what}{legal}, {_place(lack.at)}"
+        elif way in plain and way.name in numbers:
+            yield f"    {way.name}: {_numbered(tuple(numbers.pop(way.name)))}"
+        elif way.chosen and way.shown:
             yield f"    {way.name}: {_numbered(way.steps)}"
-        elif way.gates:
-            yield f"    {way.name}: {counted(len(way.gates), 'gate')}, {', '.join(map(_place, way.gates[:MOST_NAMES]))}"
-        if way.chosen and way.shown:
             yield f"      because {way.shown[0]}"
+        elif way.gates and not way.chosen:
+            yield f"    {way.name}: {counted(len(way.gates), 'gate')}, {', '.join(map(_place, way.gates[:MOST_NAMES]))}"
     if row.instead:
-        yield f"    meanwhile: {', '.join(row.instead)}"
+        first = said.setdefault(row.instead, row.name)
+        yield f"    meanwhile: {', '.join(row.instead) if first == row.name else f'as for {first}'}"
 
 
 def _step(step: PortStep) -> Iterator[str]:
+    head = f"  {step.number}. {_place(step.at)}{_within(step.at)}  {KINDS.get(step.kind, step.kind)} `{step.at.text}`"
     if step.said:
-        yield f"  {step.number}. {_place(step.at)}  {step.kind} `{step.at.text}`"
+        yield head
         see = f" (see {step.related[0].path}:{step.related[0].region.line})" if step.related else ""
         yield f"     {step.said}{see}"
         yield f"     {step.fix.title}" if step.fix else f"     by hand: {step.words}"
+        if step.also:
+            yield f"     also at {', '.join(map(_place, step.also))}"
         return
-    admits = words(step.admits).removesuffix(" only") if step.admits else "nobody"
-    yield f"  {step.number}. {_place(step.at)}  {step.kind} `{step.at.text}` lets {admits} through"
-    yield f"     {step.fix.title}" if step.fix else f"     by hand, let {words(step.wanted)} through: {step.words}"
+    admits = words(step.admits).removesuffix(" only") if step.admits else ""
+    does = f"lets only {admits} through" if admits else "refuses every chip"
+    if step.kind == "build":
+        does = f"compiles for {admits} only" if admits else f"has nothing for {words(step.wanted)}"
+    yield f"{head} {does}"
+    yield f"     {step.fix.title}" if step.fix else f"     {by_hand(step)}"
     more = f" and {len(step.needed_by) - MOST_NAMES} more" if len(step.needed_by) > MOST_NAMES else ""
     yield f"     for {', '.join(step.needed_by[:MOST_NAMES]) or 'all that is built'}{more}"
+
+
+def by_hand(step: PortStep) -> str:
+    """What to do at a gate without an edit."""
+    todo = "compile it for {}" if step.kind == "build" and not step.admits else "let {} through"
+    return f"by hand: {todo.format(words(step.wanted))} ({step.words})"
 
 
 def _numbered(steps: tuple[int, ...]) -> str:
@@ -123,3 +166,7 @@ def _numbered(steps: tuple[int, ...]) -> str:
 
 def _place(spot: CodeSpot) -> str:
     return f"{spot.path}:{spot.line}"
+
+
+def _within(spot: CodeSpot) -> str:
+    return f" in `{spot.within}`" if spot.within else ""

@@ -116,7 +116,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
         severity: Severity = "warning" if unmeant and sure else "note"
         found = replace(family_split.draft(context, judged, *parts), rule=RULE, severity=severity)
     else:
-        reason = "a helper for the exact part decides"
+        reason = "the helper that it asks is true on the exact part alone"
         found = _skipped(judged, missing, severity="note", reason=reason, related=None)
     evidence = "" if api is None else f"`{api.name}`, which the test calls, is for {api.chips}"
     remedy = Remedy(

@@ -445,7 +445,8 @@ class Definitions:
         name, _, more = rest.partition(".")
         if place.definition.kind != "class" or more:
             return None
-        return self._member(place, "forward" if name == "apply" else name)
+        run = self._member(place, "forward") if name == "apply" else None  # else an apply of its own
+        return run or self._member(place, name)
 
     def _member(self, place: Node, name: str, depth: int = 0) -> Node | None:
         """A method of a class or of the nearest base that has it."""

@@ -1,18 +1,20 @@
 """Which functions of its headers a source has compiled: those that its text leads to, by the words in it.
 
 What nobody calls is never assembled: a helper of a header may hold an instruction that no target of the source has.
-Every word counts, so that macros and templates lead where calls do.
+Every word counts, so that macros and templates lead where calls do. What stands in an arm of `if constexpr` is compiled
+only where somebody instantiates it so: it may be there, and is not sure.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bwlint.model.expr import Span
-from bwlint.model.facts import Module
+from bwlint.model.facts import Module, Operation
+from bwlint.readers.cuda.lexer import matching
 from bwlint.sources.recorder import memory
 from bwlint.world.native import Native
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[A-Za-z_]\w+")
 _MACRO = re.compile(r"#[ \t]*define\b(?:[^\\\n]|\\.|\\\n){1,4000}")
+_DECIDED = re.compile(r"\bif\s+constexpr\s*(?=\()")
+_ELSE = re.compile(r"\s*else\b\s*(?!if\b)(?=\{)")
+_BODY = re.compile(r"\s*(?=\{)")
 _Parts = tuple[frozenset[str], list[tuple[str, frozenset[str]]]]
 
 
@@ -29,24 +34,44 @@ class Emitted:
     """Tells for each source. It reads texts where there is something to be told of a header alone."""
 
     native: Native
-    _headers: dict[str, _Parts] = field(default_factory=memory)
-    _reached: dict[str, frozenset[str]] = field(default_factory=memory)
+    _headers: dict[tuple[str, bool], _Parts] = field(default_factory=memory)
+    _reached: dict[tuple[str, bool], frozenset[str]] = field(default_factory=memory)
 
     def holds(self, source: Module, home: Module, qualname: str) -> bool:
         """Whether a function of `home`, the source itself or a header of it, may be compiled with a source."""
         names = [part for part in qualname.partition("#")[0].split(".") if _WORD.fullmatch(part)]
         if home.path == source.path or not names:
             return True
-        if source.path not in self._reached:
-            self._reached[source.path] = self._leading(source)
-        return names[-1] in self._reached[source.path]  # an operator comes with its class
+        return names[-1] in self._leading(source, sure=False)  # an operator comes with its class
 
-    def _leading(self, source: Module) -> frozenset[str]:
+    def surely(self, source: Module, home: Module, operation: Operation) -> bool:
+        """Whether an operation of a function is compiled with a source whatever its templates are instantiated for."""
+        code, last = self._code(home.path), _last(operation.qualname)
+        at = code.offset(*operation.at[:2])
+        if any(start <= at < end for start, end in _decided(code.text)):
+            return False
+        if home.path != source.path:
+            return not _WORD.fullmatch(last) or last in self._leading(source, sure=True)
+        in_all, outside = (_WORD.findall(text).count(last) for text in (code.text, _undecided(code.text)))
+        return in_all == outside or outside > 1  # once is where it is defined
+
+    def _code(self, path: str) -> Code:
+        from bwlint.readers.cuda.cut import cut
+
+        return cut(self.native.text(path)).code
+
+    def _leading(self, source: Module, *, sure: bool) -> frozenset[str]:
+        if (source.path, sure) not in self._reached:
+            self._reached[source.path, sure] = self._led_to(source, sure=sure)
+        return self._reached[source.path, sure]
+
+    def _led_to(self, source: Module, *, sure: bool) -> frozenset[str]:
         """The words of a source, with those of what they name in its headers."""
         bodies: dict[str, set[str]] = defaultdict(set)
-        waiting = set(_WORD.findall(self.native.text(source.path)))
+        text = _undecided(self._code(source.path).text) if sure else self.native.text(source.path)
+        waiting = set(_WORD.findall(text))
         for header in self.native.tree.headers.included(source):
-            macros, parts = self._parts(header.path)
+            macros, parts = self._parts(header.path, sure=sure)
             waiting |= macros
             for name, words in parts:
                 bodies[name] |= words
@@ -56,21 +81,37 @@ class Emitted:
             waiting = set[str]().union(*(bodies[word] for word in waiting & bodies.keys())) - found
         return frozenset(found)
 
-    def _parts(self, path: str) -> _Parts:
+    def _parts(self, path: str, *, sure: bool) -> _Parts:
         """The words of a header's macros, and those of each of its functions and classes by their last names."""
-        if path not in self._headers:
-            from bwlint.readers.cuda.cut import cut
-
-            outline, code = self.native.outline(path), cut(self.native.text(path)).code
+        if (path, sure) not in self._headers:
+            outline, code = self.native.outline(path), self._code(path)
+            text = _undecided(code.text) if sure else code.text
             macros = frozenset(word for found in _MACRO.finditer(code.text) for word in _WORD.findall(found[0]))
             places = outline.places.items() if outline is not None else ()
-            self._headers[path] = macros, [(_last(name), _words_in(code, at)) for name, at in places]
-        return self._headers[path]
+            within = ((name, code.offset(*at[:2]), code.offset(*at[2:])) for name, at in places)
+            words = [(_last(name), frozenset(_WORD.findall(text, start, end))) for name, start, end in within]
+            self._headers[path, sure] = macros, words
+        return self._headers[path, sure]
+
+
+def _decided(text: str) -> Iterator[tuple[int, int]]:
+    """The arms of each `if constexpr` in blanked text."""
+    for test in _DECIDED.finditer(text):
+        arm = _BODY.match(text, matching(text, test.end()) + 1)
+        while arm is not None:
+            end = matching(text, arm.end())
+            if end < 0:
+                break
+            yield arm.end(), end
+            arm = _ELSE.match(text, end + 1)
+
+
+def _undecided(text: str) -> str:
+    """Blanked text without these arms."""
+    for start, end in _decided(text):
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
 
 
 def _last(name: str) -> str:
     return name.partition("#")[0].rpartition(".")[2]
-
-
-def _words_in(code: Code, at: Span) -> frozenset[str]:
-    return frozenset(_WORD.findall(code.text, code.offset(*at[:2]), code.offset(*at[2:])))

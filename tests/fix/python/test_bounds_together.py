@@ -186,3 +186,9 @@ def test_reason_that_is_given_back(project: Project) -> None:
         "torch.cuda.get_device_capability() >= (10, 0)", "(10, 0) <= torch.cuda.get_device_capability() < (12, 0)"
     )
     assert found.fixes("leak") == [("unsafe", after.replace(">=sm_100", "sm_10x or sm_110"))]
+
+
+def test_older_chips_are_kept_out_by_a_person_alone(project: Project) -> None:
+    mark = "@pytest.mark.skipif(torch.cuda.get_device_capability()[0] == 9, reason='not on Hopper')\n"
+    fixes, _ = of_test(project, f"{CAP}{mark}{TEST}")
+    assert [how for how, _ in fixes] == ["unsafe"]

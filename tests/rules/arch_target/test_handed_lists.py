@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from analysed import drafts, levels
 
-CLAUSE = "no instruction of that chip alone"
+CLAUSE = "uses nothing that other chips lack"
 OTHERS = """FROM nvidia/cuda:12.8.1-devel
 RUN git clone https://example.org/kit.git
 RUN cd kit && TORCH_CUDA_ARCH_LIST="8.0;8.6;9.0" pip install .

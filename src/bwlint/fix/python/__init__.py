@@ -38,7 +38,7 @@ Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 
 TABLES: frozenset[GateKind] = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
-UNKNOWN = NoFix("no known rewrite for this spelling")
+UNKNOWN = NoFix("this spelling is not rewritten")
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
 _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, product, takewhile
@@ -36,6 +36,8 @@ _ASKS = re.compile(
 _Allowed = Mapping[str, tuple[int, ...]]
 _BYTE_TYPES = re.compile(r"(?i)fp8|float8|e4m3|e5m2|int8|[iw]8|fp4|int4|mxfp|uint8|awq|gptq|quant")
 
+_BYTE_OPERANDS = re.compile(r"(?:^|\.)u?int8$|(?:^|\.)float8\w*$|^tl\.int32$|^triton\.language\.int32$")
+"""Types that a launch is handed for operands of a byte: an accumulator of Triton's int32 adds up products of int8."""
 
 ANCHORS = (b"triton.jit",)
 
@@ -66,8 +68,8 @@ def _asked(tree: ast.Module) -> Iterator[Operation]:
         return
     launches = list(islice(_launches(tree, kernels), MAX_LAUNCHES))
     for name, kernel in multiplying(kernels).items():
-        reader = _Reader(tree, kernel, kernels)
         mine = [one for one in launches if one.kernel == name]
+        reader = _Reader(tree, kernel, kernels, _around(mine))
         tuned = _decorated(kernel, "autotune")
         if tuned is None:
             yield from filter(None, map(reader.launched, mine))
@@ -105,8 +107,8 @@ def takings(tree: ast.Module, name: str) -> Iterator[Taking]:
     kernels = jitted(tree)
     if name not in kernels:
         return
-    reader = _Reader(tree, kernels[name], kernels)
     mine = [one for one in islice(_launches(tree, kernels), MAX_LAUNCHES) if one.kernel == name]
+    reader = _Reader(tree, kernels[name], kernels, _around(mine))
     tuned = _decorated(kernels[name], "autotune")
     if tuned is None:
         yield from (taking for one in mine for _, taking in reader.cases(one))
@@ -114,11 +116,13 @@ def takings(tree: ast.Module, name: str) -> Iterator[Taking]:
         yield from reader.configured(tuned, mine or [None])
 
 
-def bits_of(kernel: Function) -> int:
-    """Bits that an element of a kernel counts as."""
+def bits_of(kernel: Function, launchers: Iterable[Function] = ()) -> int:
+    """Bits that an element of a kernel counts as, with the functions that launch it."""
     spoken = (dotted(node) for node in below(kernel) if isinstance(node, ast.Attribute))
     names = (kernel.name, *parameters(kernel), *spoken)
-    return 8 if any(map(_BYTE_TYPES.search, names)) or _unpacks(kernel) else 16
+    handed = (dotted(node) for one in launchers for node in below(one) if isinstance(node, ast.Attribute))
+    is_byte = any(map(_BYTE_TYPES.search, names)) or any(map(_BYTE_OPERANDS.search, handed)) or _unpacks(kernel)
+    return 8 if is_byte else 16
 
 
 def _unpacks(kernel: Function) -> bool:
@@ -160,6 +164,10 @@ def _launches(tree: ast.Module, kernels: Collection[str]) -> Iterator[_Launch]:
             yield _Launch(dotted(call.func.value), call, around)
 
 
+def _around(launches: Iterable[_Launch]) -> tuple[Function, ...]:
+    return tuple(one.function for one in launches if one.function is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class _Config:
     constants: Mapping[str, int]
@@ -177,6 +185,7 @@ class _Reader:
     tree: ast.Module
     kernel: Function
     kernels: Mapping[str, Function]
+    launchers: tuple[Function, ...] = ()
     _sizes: dict[tuple[frozenset[tuple[str, int]], int], int] = field(default_factory=dict)
     """By the constants and stages, which many cases share."""
 
@@ -272,7 +281,7 @@ class _Reader:
 
     @cached_property
     def _element(self) -> int:
-        return bits_of(self.kernel) // 8
+        return bits_of(self.kernel, self.launchers) // 8
 
     def _constants(self, launch: _Launch, values: Values) -> dict[str, int]:
         places = dict(zip(parameters(self.kernel), positional(launch.call), strict=False))

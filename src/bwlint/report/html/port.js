@@ -1,12 +1,12 @@
 // Plans to port: the ways of each operation as a graph, then the edits in their order.
 
 const VERDICTS = {
-  opens: "opens",
-  unproved: "to find out first",
+  opens: "opens by edits",
+  unproved: "may run there once let in: try it first",
   partly: "works, but not in all uses",
-  switch: "answers no, and those that ask go another way",
+  switch: "answers no, so that callers take another path",
   impossible: "impossible",
-  unseen: "no gate found",
+  unseen: "refused, and no check was found that does it",
 };
 const NODE = { width: 230, height: 26, gap: 30, line: 36 };
 
@@ -16,7 +16,7 @@ function portView() {
     const rows = report.operations.filter((row) => row.verdict === verdict);
     return rows.length ? [h("h2", null, `${VERDICTS[verdict]} (${rows.length})`), rows.map(portRow)] : null;
   });
-  return [pageHead("port", told), h("main", null, parts, portSteps(true, "Edits, in this order"), portSteps(false, "If what is behind them runs there, in this order"), skippedSection())];
+  return [pageHead("port", told), h("main", null, parts, portSteps(true, "To edit, in this order"), portSteps(false, "To edit where a trial shows that what is behind runs, in this order"), skippedSection())];
 }
 
 function portRow(row) {
@@ -67,8 +67,9 @@ function portSteps(isProved, title) {
   const steps = report.steps.filter((step) => step.proved === isProved);
   if (!steps.length) return null;
   const rows = steps.map((step) => {
-    const byHand = step.said ? `by hand: ${step.by_hand}` : `by hand, let ${step.wanted.join(", ")} through: ${step.by_hand}`;
-    return h("li", { value: step.number }, h("code", null, `${step.path}:${step.line}`), ` ${step.kind} `, h("code", null, step.text), h("p", null, prose(step.fix ? step.fix.title : byHand)), h("p", { class: "quiet" }, prose(step.said || `for ${step.needed_by.join(", ") || "all that is built"}`)));
+    const byHand = step.said ? `by hand: ${step.by_hand}` : `by hand: let ${step.wanted.join(", ")} through (${step.by_hand})`;
+    const also = step.also.map((spot) => `, ${spot.path}:${spot.line}`).join("");
+    return h("li", { value: step.number }, h("code", null, `${step.path}:${step.line}${also}`), ` ${step.kind} `, h("code", null, step.text), h("p", null, prose(step.fix ? step.fix.title : byHand)), h("p", { class: "quiet" }, prose(step.said || `for ${step.needed_by.join(", ") || "all that is built"}`)));
   });
   return [h("h2", null, title), h("ol", null, rows)];
 }

@@ -61,6 +61,8 @@ _GENERIC = re.compile(
 _NOWHERE = Span(0, 0, 0, 0)
 _TRIED = "tests and examples are built for the chip that they are tried on"
 _MAKES_NOTHING = "a list of names that a build may ask for makes nothing by itself"
+INERT = "its only extension has flags of its own, and this list changes nothing"
+"""With what the message of a list ends that no build looks at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -600,7 +602,7 @@ class _BuildFile:
         message = f"a build for {plain(asked)} is left out" if accepts else f"no cubin of this loads on {plain(asked)}"
         message += f": {_short(highest)} is all it names" if alone else f": the list ends at {_short(highest)}"
         message += "" if accepts else ", and no PTX is of use there" if alone else " and names no PTX of use there"
-        message += "; the flags of its only extension decide, and not this list" if decided else ""
+        message += f"; {INERT}" if decided else ""
         yield self._draft(
             expected.place if expected else built,
             severity="warning" if expected and not self._only_shows(built.carry, asked) else "note",
@@ -708,13 +710,13 @@ class _BuildFile:
             return _AskedList(here, f"from CUDA {low} on this test fails, and the list of line {carry.at[0]} stands")
         if here is not None:
             apart = "condition" if here.toolkits & built.toolkits else "toolkit"
-            return _AskedList(built, f"`{carry.name}` has it under another {apart}")
+            return _AskedList(built, f"another {apart} gives it to `{carry.name}`")
         if named := self._under_its_name(carry):
-            return _AskedList(built, f"`{carry.name}` has it in {named}")
+            return _AskedList(built, f"`{carry.name}` gets it in {named}")
         recent = [target for target in every if target.number >= _HOPPER]
         whole = any(_is_whole(one.carry, every) for one in together.members)
         if whole and recent and _of_nobody_alone(every):
-            why = f"what compiles for plain {_listed(recent)} has no instruction of that chip alone"
+            why = f"code that is compiled for plain {_listed(recent)} uses nothing that other chips lack"
             return _AskedList(built, why if self._compiles_as_it_stands(built) else "")
         cards = [target for target in every if target.chip in _CARDS]
         if whole and carry.kind != "kernel" and len(cards) == len(_CARDS) and not _TRIES.search(self._place):

@@ -141,12 +141,20 @@ def _needing(context: Context, one: _Compiled, every: tuple[Target, ...], code: 
     asked = bool(target.loads_on() & context.targets)
     wanted = _suffixed(target) if asked else None
     others = (other for other in every if other != target and (asked or other.loads_on() & context.targets))
+    others = (other for other in others if asked or not any(_stops(context, code, other, third) for third in every))
     found: dict[tuple[str, Span], tuple[Module, Operation]] = {}
     for kept in (wanted, *others):
         for module, operation in refused(context, code, target, kept) if kept is not None else ():
+            if operation.kind == "atom" and kept is not wanted:
+                continue  # a library's atom compiles everywhere, to a trap
             if not asked or one.home is not one.build or _wants_suffix(operation, target):
                 found[module.path, operation.at] = module, operation
     return list(found.values())
+
+
+def _stops(context: Context, code: Behind, given: Target, kept: Target) -> bool:
+    """Whether the code is refused for a target itself, and so is not to be compiled for that one alone."""
+    return any(operation.kind == "instruction" for _, operation in refused(context, code, given, kept))
 
 
 def _wants_suffix(operation: Operation, target: Target) -> bool:

@@ -257,7 +257,8 @@ def _spelled_out(asked: Iterator[Expr]) -> bool:
 
 
 def _of_ampere(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
-    reason = "an exact 8.0 leaves out 8.6, 8.9 and 12.x, which run the same mma.sync code"
+    exact = "an exact 8.0" if judged.core <= _LARGE_AMPERE else f"8.0 among {plain(judged.core)}"
+    reason = f"{exact} leaves out 8.6, 8.9 and 12.x, which run the same mma.sync code"
     if context.near_tcgen05(judged) and not judged.gate.yes.tuning:
         return Kept(out, "warning", "medium", f"{reason}; the file's other path is tcgen05", unmended=_OTHERS_TOO)
     tuned = judged.gate.yes.tuning or _is_literal(judged.gate.yes.value)

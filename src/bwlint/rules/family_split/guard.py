@@ -247,7 +247,7 @@ def _level(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet) 
     if landing.ends == "raise":
         return "warning", sure, f"; code built for {plain(lost)} ends in the error beside it"
     if landing.empty:
-        return "warning", sure, f"; for {plain(lost)} nothing is left of it"
+        return "warning", sure, f"; for {plain(lost)} it compiles to nothing"
     behind = _instructions(guarded)
     if behind and all(twins <= verdict(name).legal for name in behind):
         return "warning", "medium", f"; {plain(lost)} takes another way, though `{behind[0]}` assembles for it too"

@@ -23,6 +23,8 @@ _CONSUMER, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _SUPPORTS = re.compile(words.said("support"), re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
 _PART_NAME = re.compile(rf"{spelling.IN_NAMES}120a?(?![A-Za-z0-9])")
+REASONED = "a comment where it is asked gives a reason"
+"""With what the message of a split ends whose users say why."""
 _SHORTEST_MODEL = 4
 _TAG = re.compile(r"[\d.]+\Z")
 _TUNING = re.compile(r"\btun(?:ing|ed)\b", re.I)
@@ -202,7 +204,7 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
     if _says_tuning(judged):
         return Weight("note", "low", " (tuning, by the text of its function)")
     if any(reasons.given(user.gate.comment) or reasons.untried(user) for user in asking):
-        return Weight("note", "low", " (a comment where it is asked gives a reason)")
+        return Weight("note", "low", f" ({REASONED})")
     harmed = next((user for user in asking if (decides(user) or parts_ways(user)) and not user.in_test), None)
     if harmed is not None and (not judged.sets.guessed or harmed.gate.kind == "assert" or refuses(harmed.other)):
         return Weight("warning", "high", user=harmed)

@@ -61,6 +61,8 @@ def contradicted(context: Context, judged: Judged) -> Iterator[Draft]:
     wrong = judged.admitted & context.targets
     if not wrong or judged.sets.guessed or not judged.sets.decided or judged.gate.kind in _TABLES:
         return
+    if judged.gate.test.op == "cmp" and judged.gate.test.args[0] in ("is", "is not"):
+        return  # whether there is a device is no test of it
     for said in _texts(judged):
         named = _for_one_generation(said.text, context.targets)
         if judged.in_test and _WHOLE.search(said.text):

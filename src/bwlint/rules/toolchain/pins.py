@@ -26,7 +26,7 @@ from bwlint.world.builds import runs_on
 _SHIPS = re.compile(r"(?i)releas|publish|wheel|pypi|packag|upload")
 _WORKFLOW = re.compile(r"(?:^|/)\.(?:github|gitlab|circleci|buildkite|ci)\b|(?:^|/)[\w-]*ci[/.]")
 _OURS = group("consumer-blackwell")
-_FOR_ITS_AUTHOR = NoFix("which releases a project is built with is for its maker to say")
+_FOR_ITS_AUTHOR = NoFix("which releases to build with is your choice")
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
