@@ -36,7 +36,7 @@ _DOUBT = "nothing here shows that the sibling runs what is behind these macros"
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _MacroBlock:
     """Where `home` defines the macros of `twin`, from and to; `names` are those that `chip` is without."""
 
     twin: Chip
@@ -96,7 +96,7 @@ def mend(job: Job) -> Fix | NoFix:
     return Fix("unsafe" if "(unsafe:" in proof.evidence else "safe", "family", title, every, proof)
 
 
-def _block(tree: Tree, home: Module, code: Code, twin: Chip, chip: Chip, asked: Sequence[str]) -> _Block | None:
+def _block(tree: Tree, home: Module, code: Code, twin: Chip, chip: Chip, asked: Sequence[str]) -> _MacroBlock | None:
     """The largest block that defines one of some macros, and nothing that is not named after the part."""
     opened: list[int] = []
     found: tuple[int, int] | None = None
@@ -112,10 +112,10 @@ def _block(tree: Tree, home: Module, code: Code, twin: Chip, chip: Chip, asked: 
         return None
     gaining = TargetSet.native(ChipSet.of(chip.name))
     names = {name for name in _DEFINE.findall(code.text, *found) if gaining - tree.defined_for(home, name)}
-    return _Block(twin, chip, home, *found, frozenset(names))
+    return _MacroBlock(twin, chip, home, *found, frozenset(names))
 
 
-def _edits(block: _Block, module: Module, code: Code) -> tuple[Edit, ...] | NoFix:
+def _edits(block: _MacroBlock, module: Module, code: Code) -> tuple[Edit, ...] | NoFix:
     """The edits of a file: the block once more, and a macro beside each that is asked for."""
     own = (block.start, block.end) if module.path == block.home.path else (0, 0)
     want = guards.Widening(block.twin, block.chip, lambda _new, _old: True)
@@ -148,7 +148,7 @@ def _beside(code: Code, want: guards.Widening, term: Term, grown: dict[int, int]
         yield start, end, text
 
 
-def _again(block: _Block, code: Code) -> str:
+def _again(block: _MacroBlock, code: Code) -> str:
     """The block for the sibling, with the comments right above it."""
     start = block.start
     while start and _COMMENT.match(code.source, above := code.line_start(start - 1)):
@@ -157,7 +157,7 @@ def _again(block: _Block, code: Code) -> str:
     return 2 * ending + twin_text(code.source[start : block.end], block.twin, block.chip)
 
 
-def _proof(job: Job, block: _Block, made: Sequence[tuple[Module, str, tuple[Edit, ...]]]) -> Proof | NoFix:
+def _proof(job: Job, block: _MacroBlock, made: Sequence[tuple[Module, str, tuple[Edit, ...]]]) -> Proof | NoFix:
     before = after = job.context.tree
     edited = [edited_module(module, apply(source, found)) for module, source, found in made]
     for new in edited:
@@ -189,7 +189,7 @@ def _proof(job: Job, block: _Block, made: Sequence[tuple[Module, str, tuple[Edit
     return Proof(may.names, must.names, (may | block.like(may)).names, (must | block.like(must)).names, told)
 
 
-def _pairs(block: _Block, module: Module, source: str, new: Module) -> Iterator[tuple[Gate, Gate]]:
+def _pairs(block: _MacroBlock, module: Module, source: str, new: Module) -> Iterator[tuple[Gate, Gate]]:
     """The guards of a file before and after the edit; those of the block that was added are nobody's."""
     added = len(new.guards) - len(module.guards)
     last = source.count("\n", 0, block.end) + 1

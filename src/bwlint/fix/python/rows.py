@@ -36,7 +36,7 @@ _PARTS = (*_PLAIN, ast.expr_context, ast.unaryop)
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _TableRow:
     """A row of a table whose key names a chip: `index` is its place among all rows."""
 
     syntax: Syntax
@@ -103,11 +103,11 @@ def mend(job: Job) -> Fix | NoFix:
     return Fix("safe", "size", title, edits, Proof(before.names, before.names, after.names, after.names, job.evidence))
 
 
-def _sizes(rows: Sequence[_Row]) -> dict[Chip, int | None]:
+def _sizes(rows: Sequence[_TableRow]) -> dict[Chip, int | None]:
     return {row.literal.chip: _amount(row.value) for row in rows}
 
 
-def _unit(rows: Sequence[_Row]) -> int:
+def _unit(rows: Sequence[_TableRow]) -> int:
     """The bytes that a row counts, 1 or 1024, where each is what its chip gives one block, and they differ; else 0."""
     sizes = _sizes(rows)
     for unit in (1, 1024) if len(set(sizes.values())) > 1 else ():
@@ -116,7 +116,7 @@ def _unit(rows: Sequence[_Row]) -> int:
     return 0
 
 
-def _rows(source: str, at: Span) -> list[_Row] | None:
+def _rows(source: str, at: Span) -> list[_TableRow] | None:
     """The rows for chips of the first table in a span; None where there is no table."""
     syntax = parse(source)
     within = syntax.within(at) if syntax is not None else ()
@@ -125,16 +125,18 @@ def _rows(source: str, at: Span) -> list[_Row] | None:
         return None
     pairs = enumerate(zip(table.keys, table.values, strict=True))
     named = ((index, key, value, _literal(syntax, key)) for index, (key, value) in pairs if key is not None)
-    return [_Row(syntax, table, index, key, value, found) for index, key, value, found in named if found is not None]
+    return [
+        _TableRow(syntax, table, index, key, value, found) for index, key, value, found in named if found is not None
+    ]
 
 
-def _newest(rows: Sequence[_Row]) -> _Row | None:
+def _newest(rows: Sequence[_TableRow]) -> _TableRow | None:
     """The row of the newest chip, where every key names one."""
     whole = rows and len(rows) == len(rows[0].table.keys)
     return max(rows, key=lambda row: row.literal.chip.joined) if whole else None
 
 
-def _twin(place: ConditionPlace) -> _Row | NoFix:
+def _twin(place: ConditionPlace) -> _TableRow | NoFix:
     rows = _rows(place.source, place.span)
     if rows is None:
         return NoFix("the rows of this table stand elsewhere")
@@ -142,7 +144,7 @@ def _twin(place: ConditionPlace) -> _Row | NoFix:
     return next(twins, None) or NoFix("no row of this table is for the twin")
 
 
-def _only_names(row: _Row, chip: Chip) -> bool:
+def _only_names(row: _TableRow, chip: Chip) -> bool:
     """Whether a row says nothing but names of targets, which are written anew for another chip."""
     constants = [node for node in ast.walk(row.value) if isinstance(node, ast.Constant)]
     targets = [node for node, _ in _written(row, chip) if node is not row.key]
@@ -151,7 +153,7 @@ def _only_names(row: _Row, chip: Chip) -> bool:
     return bool(targets) and all(isinstance(node.value, str) for node in constants) and not speaks
 
 
-def _copied(place: ConditionPlace, row: _Row, chips: Iterable[Chip]) -> Iterable[Candidate] | NoFix:
+def _copied(place: ConditionPlace, row: _TableRow, chips: Iterable[Chip]) -> Iterable[Candidate] | NoFix:
     if any(not isinstance(node, _PARTS) for node in ast.walk(row.value)) and _amount(row.value) is None:
         return NoFix("the row of the twin is computed, and not written out")
     return [row.behind(place.module.path, [_text(row, chip) for chip in chips])]
@@ -168,7 +170,7 @@ def _amount(node: ast.expr) -> int | None:
     return None if left is None or right is None else does(left, right)
 
 
-def _text(row: _Row, chip: Chip) -> str:
+def _text(row: _TableRow, chip: Chip) -> str:
     """The text of a row, written for another chip."""
     syntax = row.syntax
     start, end = syntax.start(row.key), syntax.end(row.value)
@@ -178,7 +180,7 @@ def _text(row: _Row, chip: Chip) -> str:
     return text
 
 
-def _written(row: _Row, chip: Chip) -> Iterator[tuple[ast.expr, str]]:
+def _written(row: _TableRow, chip: Chip) -> Iterator[tuple[ast.expr, str]]:
     """What to write in the place of which node: the key, and in the value names of the row's own targets."""
     named = [node for node in ast.walk(row.value) if isinstance(node, ast.Constant | ast.Attribute)]
     for node in sorted([row.key, *named], key=span):
