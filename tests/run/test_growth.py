@@ -154,7 +154,7 @@ DOORS: dict[str, tuple[tuple[object, str], ...]] = {
     "nodes joined": ((Definitions, "shown"), (Native, "shown")),
 }
 """Who does what is dear, each time that it is done."""
-PRICE = {"files read": 16, "parses": 9, "gates evaluated": 4, "conditions run": 10, "nodes joined": 3}
+PRICE = {"files read": 13, "parses": 9, "gates evaluated": 4, "conditions run": 10, "nodes joined": 3}
 """What one operation more may take: a file of Python with three gates, a file of CUDA with one. Where work is saved,
 lower it.
 """

@@ -118,14 +118,14 @@ def propose(job: Job) -> Fix | NoFix:
     if fix.applicability == "unsafe":
         whole = gathered(job, fix) if job.remedy.how == "guard" else fix
         fault = another(job, whole) if isinstance(whole, Fix) and whole.kind == "bound" else None
-        return NoFix(fault) if fault is not None else whole if isinstance(whole, NoFix) else laid_out(whole)
+        return NoFix(fault) if fault is not None else whole if isinstance(whole, NoFix) else laid_out(job, whole)
     safe, named = settled(job, fix), job.remedy.named
     if safe.applicability == "safe" or not named or named == job.remedy.chips:
-        return laid_out(safe)
+        return laid_out(job, safe)
     alone = replace(job, remedy=replace(job.remedy, chips=named))
     fix = mended(alone)
     fix = fix if isinstance(fix, NoFix) else settled(alone, fix)
-    return laid_out(safe if isinstance(fix, NoFix) or fix.applicability == "unsafe" else fix)
+    return laid_out(job, safe if isinstance(fix, NoFix) or fix.applicability == "unsafe" else fix)
 
 
 def mended(job: Job) -> Fix | NoFix:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.python.relaid import relaid, statements
 from bwlint.fix.python.syntax import between, parse
@@ -37,14 +38,18 @@ _LINE = 88
 """How long the formatters of the field let one get where nothing sets it."""
 
 
-def laid_out(fix: Fix) -> Fix:
+def laid_out(job: Job, fix: Fix) -> Fix:
     """A fix that does the same, in lines as the files around have them."""
     edits: list[Edit] = []
     for path in dict.fromkeys(edit.path for edit in fix.edits):
         own = [edit for edit in fix.edits if edit.path == path]
-        source = Texts().source(path) if path.endswith((".py", ".pyi")) else None
+        source = _source(job, path) if path.endswith((".py", ".pyi")) else None
         edits += own if source is None or "\r" in source else _of_file(path, source, own)
     return replace(fix, edits=tuple(edits))
+
+
+def _source(job: Job, path: str) -> str | None:
+    return job.source if path == job.module.path and job.source else Texts().source(path)
 
 
 def _of_file(path: str, source: str, edits: Sequence[Edit]) -> Sequence[Edit]:

@@ -19,7 +19,7 @@ def ways(job: Job, usual: Fix | NoFix) -> tuple[Fix, ...]:
     for other in _others(job, found):
         fix = mended(other)
         if isinstance(fix, Fix) and all({*fix.edits} != {*one.edits} for one in found):
-            found.append(replace(laid_out(fix), applicability="unsafe"))
+            found.append(replace(laid_out(job, fix), applicability="unsafe"))
     return tuple(found) if found != [usual] else ()
 
 

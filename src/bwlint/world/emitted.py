@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation
 from bwlint.sources.recorder import memory
 from bwlint.world.native import Native
@@ -28,6 +29,14 @@ _BODY = re.compile(r"\s*(?=\{)")
 _Parts = tuple[frozenset[str], list[tuple[str, frozenset[str]]]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """The arms of each `if constexpr` in a file, and the words that stand outside of these at most once."""
+
+    arms: tuple[Span, ...]
+    words: frozenset[str]
+
+
 @dataclass(slots=True)
 class Emitted:
     """Tells for each source. It reads texts where there is something to be told of a header alone."""
@@ -35,8 +44,7 @@ class Emitted:
     native: Native
     _headers: dict[tuple[str, bool], _Parts] = field(default_factory=memory)
     _reached: dict[tuple[str, bool], frozenset[str]] = field(default_factory=memory)
-    _arms: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=memory)
-    _counts: dict[str, tuple[Counter[str], Counter[str]]] = field(default_factory=memory)
+    _decisions: dict[str, _Decided] = field(default_factory=memory)
 
     def holds(self, source: Module, home: Module, qualname: str) -> bool:
         """Whether a function of `home`, the source itself or a header of it, may be compiled with a source."""
@@ -47,37 +55,22 @@ class Emitted:
 
     def surely(self, source: Module, home: Module, operation: Operation) -> bool:
         """Whether an operation of a function is compiled with a source whatever its templates are instantiated for."""
-        last = _last(operation.qualname)
-        at = self._code(home.path).offset(*operation.at[:2])
-        if any(start <= at < end for start, end in self._decided(home.path)):
+        last, decided = _last(operation.qualname), self._decided(home.path)
+        if any(arm[:2] <= operation.at[:2] < arm[2:] for arm in decided.arms):
             return False
         if home.path != source.path:
             return not _WORD.fullmatch(last) or last in self._leading(source, sure=True)
-        in_all, outside = self._counted(home.path)
-        return in_all[last] == outside[last] or outside[last] > 1  # once is where it is defined
+        return last not in decided.words
 
-    def _decided(self, path: str) -> tuple[tuple[int, int], ...]:
-        """The arms of each `if constexpr` in a file."""
-        if path not in self._arms:
-            self._arms[path] = tuple(_arms(self._code(path).text))
-        return self._arms[path]
-
-    def _undecided(self, path: str) -> str:
-        """The blanked text of a file without these arms."""
-        text, pieces, last = self._code(path).text, list[str](), 0
-        for start, end in sorted(self._decided(path)):
-            if end > last:
-                pieces += [text[last : max(start, last)], " " * (end - max(start, last))]
-                last = end
-        return "".join((*pieces, text[last:]))
-
-    def _counted(self, path: str) -> tuple[Counter[str], Counter[str]]:
-        """How often each word stands in a file, and outside of these arms."""
-        if path not in self._counts:
-            texts = (self._code(path).text, self._undecided(path))
-            first, second = (Counter(_WORD.findall(text)) for text in texts)
-            self._counts[path] = first, second
-        return self._counts[path]
+    def _decided(self, path: str) -> _Decided:
+        if path not in self._decisions:
+            code = self._code(path)
+            in_all, outside = (Counter(_WORD.findall(text)) for text in (code.text, _undecided(code.text)))
+            # once is where it is defined
+            words = frozenset(word for word, count in in_all.items() if count > outside[word] <= 1)
+            arms = tuple(Span(*code.place(start), *code.place(end)) for start, end in _arms(code.text))
+            self._decisions[path] = _Decided(arms, words)
+        return self._decisions[path]
 
     def _code(self, path: str) -> Code:
         from bwlint.readers.cuda.cut import cut
@@ -92,7 +85,7 @@ class Emitted:
     def _led_to(self, source: Module, *, sure: bool) -> frozenset[str]:
         """The words of a source, with those of what they name in its headers."""
         bodies: dict[str, set[str]] = defaultdict(set)
-        text = self._undecided(source.path) if sure else self.native.text(source.path)
+        text = _undecided(self._code(source.path).text) if sure else self.native.text(source.path)
         waiting = set(_WORD.findall(text))
         for header in self.native.tree.headers.included(source):
             macros, parts = self._parts(header.path, sure=sure)
@@ -109,7 +102,7 @@ class Emitted:
         """The words of a header's macros, and those of each of its functions and classes by their last names."""
         if (path, sure) not in self._headers:
             outline, code = self.native.outline(path), self._code(path)
-            text = self._undecided(path) if sure else code.text
+            text = _undecided(code.text) if sure else code.text
             macros = frozenset(word for found in _MACRO.finditer(code.text) for word in _WORD.findall(found[0]))
             places = outline.places.items() if outline is not None else ()
             within = ((name, code.offset(*at[:2]), code.offset(*at[2:])) for name, at in places)
@@ -130,6 +123,16 @@ def _arms(text: str) -> Iterator[tuple[int, int]]:
                 break
             yield arm.end(), end
             arm = _ELSE.match(text, end + 1)
+
+
+def _undecided(text: str) -> str:
+    """Blanked text without these arms."""
+    pieces, last = list[str](), 0
+    for start, end in sorted(_arms(text)):
+        if end > last:
+            pieces += [text[last : max(start, last)], " " * (end - max(start, last))]
+            last = end
+    return "".join((*pieces, text[last:]))
 
 
 def _last(name: str) -> str:
