@@ -110,6 +110,10 @@ def _behind(job: Job, fix: Fix) -> str | None:
     if (own := job.remedy.at) is not None:  # what is kept apart from the rest gets what it got
         rest = tuple(use for use in judged.gate.yes.uses if use.at != own)
         judged = replace(judged, gate=replace(judged.gate, yes=replace(judged.gate.yes, uses=rest)))
+    names = (judged.gate.name, *judged.gate.qualname.split("."))
+    need = job.context.evidence.libraries.by_name(judged.module.path, names, judged.at)
+    if need is not None and not need.legal & held:
+        return f"its name speaks of {need.what}, which does not run on {plain(held)} either"
     stopped = kept_out(job.context, judged, held, missing)
     if stopped is not None:
         return stopped

@@ -130,3 +130,11 @@ def test_a_copy_that_is_meant_holds_the_others_back(project: Project) -> None:
     (fix,) = [one.fix for one in checked.findings if one.fix is not None]
     assert fix.applicability == "unsafe"
     assert "the same is asked at p/b.py" in fix.proof.evidence
+
+
+@pytest.mark.parametrize(("name", "safety"), [("_trtllm_gemm_fp4_requirement", "unsafe"), ("_kit_gemm", "safe")])
+def test_what_a_name_speaks_of_and_the_twin_lacks_too(project: Project, name: str, safety: str) -> None:
+    body = "    if device_sm() not in ((10, 0), (12, 0)):\n        raise ValueError('no')\n    return x\n"
+    text = f"{HEAD}def {name}(x):\n{body}"
+    fixes = project({"p/__init__.py": "", "p/m.py": text}).fixes("family-split")
+    assert [how for how, _ in fixes] == [safety]
