@@ -23,7 +23,7 @@ from bwlint.fix.python.apart import kept_apart
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
 from bwlint.judging.siblings import MAX_DEFINITIONS, asks
-from bwlint.model.expr import walk, walk_through
+from bwlint.model.expr import walk_through
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
@@ -115,14 +115,6 @@ def _asked_elsewhere(judged: Judged, place: Judged) -> NoFix | None:
         return NoFix(f"`{gate.name}` is called by others too: a skip or an error of its own is wanted here")
     if gate.kind == "predicate" and gate.test.op == "const":
         return NoFix(f"`{_named(place)}` answers with the least capability, which has no upper end: who asks it has to")
-    if place is judged and not (judged.owns_comparison and re.search(r"\d", gate.text)):
-        named = (node for node in walk(gate.test) if node.op == "import" and node.args[1])
-        asked = next((node for node in named if gate.leaf is None or gate.leaf.holds(node.at or gate.at)), None)
-        where = f"decided in `{asked.args[0]}`" if asked is not None else "decided elsewhere"
-        name = asked.args[1] if asked is not None else gate.text or _named(place)
-        return NoFix(
-            f"`{name}` is {where}: whether it is to say no there, for all who ask, or only here is for a person"
-        )
     return None
 
 
