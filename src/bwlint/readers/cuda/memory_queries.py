@@ -51,10 +51,12 @@ def operations(code: Code, directives: Directives, places: Scopes) -> Iterator[O
 def _read_as_numbers(code: Code, directives: Directives, places: Scopes) -> Iterator[Operation]:
     """The runs of nvidia-smi of whose answer `stoi` makes a number, or a `sscanf` without which nothing goes on."""
     for literal in code.literals:
-        asked, scope = _ASKED.fullmatch(code.content(literal)), places.function(literal.start)
+        asked = _ASKED.fullmatch(code.content(literal))
+        scope = places.function(literal.start) if asked else None
+        if asked is None or scope is None:
+            continue
         begun = code.text.rfind(";", 0, literal.start) + 1
-        read = _READ.search(code.text, begun, scope.close) if asked and scope else None
-        if asked is None or scope is None or read is None or "catch" in code.text[scope.open : scope.close]:
+        if not (read := _READ.search(code.text, begun, scope.close)) or "catch" in code.text[scope.open : scope.close]:
             continue
         said = [code.content(one) for one in code.literals_in(scope.open, scope.close)]
         is_meant = asked["name"] is not None or any("MiB" in one for one in said)
