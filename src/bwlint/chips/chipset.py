@@ -149,10 +149,7 @@ def _words(chips: ChipSet) -> str:
 
 
 def _with_old_names(chips: ChipSet) -> ChipSet:
-    """The set with a former name added where only that is missing from its major.
-
-    10.1 is what 11.0 was called once: no one means it by writing all the others of 10.x.
-    """
+    """The set with a former name added where only that is missing: nobody means 10.1, now 11.0, by the rest of 10.x."""
     for each in _CHIPS:
         major = _major(each.major)
         if each.renamed_to and major - ChipSet.of(each.name) <= chips:

@@ -111,11 +111,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class PtxasVerdict:
-    """What ptxas says of an instruction. `forms` are the rows that match, the narrowest first, and
-    of equals the last of the table.
-
-    `legal` is by the newest ptxas that was asked, `older` by the oldest of its major version.
-    """
+    """`forms` are the rows that match, the narrowest first; `legal` is by the newest ptxas, `older` by the oldest."""
 
     statement: PtxStatement
     legal: TargetSet
@@ -227,11 +223,7 @@ def modifier(item: str) -> re.Pattern[str]:
 
 
 def targets(words: str) -> TargetSet:
-    """The set of "90a 100f 110+": "110+" is every target from 110 on, whatever its suffix.
-
-    Targets that ptxas no longer knows get the verdict of those it knows: `renamed_to` the new name's, those before
-    the first that of the first.
-    """
+    """The set of "90a 100f 110+" ("110+": from 110 on); targets unknown to ptxas get their nearest's verdict."""
     found = NO_TARGET
     for word in words.split():
         found |= _from(int(word[:-1])) if word.endswith("+") else TargetSet.of(word)

@@ -1,7 +1,4 @@
-"""PTX as a whole: which version a target needs, and how much shared memory is static.
-
-The numbers are measured with ptxas and stand in ptx.toml.
-"""
+"""PTX as a whole, measured with ptxas (ptx.toml): which version a target needs, how much static shared memory."""
 
 from __future__ import annotations
 
@@ -29,10 +26,7 @@ def first_isa(target: Target) -> Version | None:
 
 
 def static_shared(target: Target, toolkit: Version | None = None) -> int | None:
-    """The most static shared memory of a kernel in bytes; None where ptxas does not know the target.
-
-    It depends on the suffix, and on the CUDA version: before 13.0 it is 48 KiB for all. None assumes 13.0 or newer.
-    """
+    """The most static shared memory of a kernel in bytes, by target and CUDA version; None: ptxas does not know it."""
     row = _rows().get(target)
     if toolkit is not None and toolkit < (13, 0):
         return 48 * 1024

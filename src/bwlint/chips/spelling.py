@@ -95,10 +95,7 @@ def numbers(name: str) -> tuple[int, ...]:
 
 
 def numberless(name: str) -> str | None:
-    """An identifier without the numbers of its targets, `is_sm_supported` of `is_sm120a_supported`; None without any.
-
-    Names that are alike so are made for the same thing.
-    """
+    """An identifier without its targets' numbers, `is_sm_supported` of `is_sm120a_supported`; None without any."""
     plain, count = _OWN_WORD.subn("sm", name)
     return plain if count else None
 

@@ -162,10 +162,7 @@ def _of_file(
 def _counting(
     run: Interpreter, module: Module, macro: Function, line: int
 ) -> tuple[Vec | None, list[tuple[Vec, Expr]]]:
-    """The definitions that count at a line, with where their tests hold, and what there was before them.
-
-    None stands for what comes from elsewhere.
-    """
+    """The definitions that count at a line, with where their tests hold, and what was before; None: from elsewhere."""
     stop = bisect.bisect_left(macro.returns, line, key=_line) if line else len(macro.returns)
     found: list[tuple[Vec, Expr]] = []
     for path, body in reversed(macro.returns[max(0, stop - MAX_DEFINITIONS) : stop]):

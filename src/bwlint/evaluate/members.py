@@ -115,10 +115,7 @@ def _member(
     depth: int = 0,
     itself: Instance | ClassValue | None = None,
 ) -> Vec:
-    """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment.
-
-    `itself` is what was asked, where `owner` is a base of its class: what a method of that finds is its own.
-    """
+    """A method, property, class attribute or single `self` assignment of a class; a base's is found for `itself`."""
     if depth > 8:
         return vectors.UNKNOWN
     member = None

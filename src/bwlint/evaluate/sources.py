@@ -103,9 +103,7 @@ def asking_names() -> frozenset[str]:
 
 
 class Sources:
-    """The table with a user's rows in front. `release` is the toolkit to assume, "" a current one, `prints` what a
-    command prints.
-    """
+    """The table, a user's rows in front; `release`: the toolkit assumed ("": current), `prints`: a command's output."""
 
     def __init__(
         self,

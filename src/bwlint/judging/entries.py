@@ -14,10 +14,7 @@ from bwlint.world.gates import TEST_FILE, Judged
 
 
 def entry_lists(context: Context, module: Module, name: str) -> Iterator[tuple[Judged, str]]:
-    """The lists that decorate who calls a function, directly or over others, with their package roots.
-
-    A decorator may be handed the function that has the list.
-    """
+    """The lists that decorate who calls a function, directly or over others, with their package roots."""
     texts, waiting, known = Texts(), [name], {name}
     while waiting and len(known) < MAX_CALLERS:
         for hit in hits(context, module, waiting.pop(0)):

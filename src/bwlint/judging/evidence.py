@@ -229,10 +229,7 @@ class Evidence:
         return next((proof for proof in proofs if proof.kind == "list"), None)
 
     def _in_table(self, module: Module, use: Use) -> Need | None:
-        """What the table of libraries says of a name, unless what the name stands for is built for all targets.
-
-        What is proved of a library holds against a build in Python, which hands on to more than it compiles.
-        """
+        """What the library table says of a name, unless it is built for all targets in the tree itself."""
         use = replace(use, name=use.name.removeprefix("."))
         found = self.libraries.of_user(use) or self.libraries.need(module.path, self._last_if_ours(module, use))
         if found is None or use.how != "call" or (found.strength == PROOF and module.language != "cuda"):

@@ -321,10 +321,7 @@ def _is_own(context: Context, module: Module, name: str) -> bool:
 
 
 def _keeps_older_away(context: Context, module: Module, test: Expr) -> bool:
-    """Whether a test asks for the target and is not true of chips that never had such an instruction.
-
-    The `#else` of a narrower feature is true of them: it picks a variant, and says nothing of who may come here.
-    """
+    """Whether a test asks for the target and is false of chips that never had such an instruction."""
     tree = context.tree
     return tree.asks_target(module, test) and not tree.compiled(module, (test,)).chips & group("ampere")
 

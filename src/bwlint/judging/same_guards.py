@@ -17,10 +17,7 @@ _DIRECTIVE = re.compile(r"#\s*(?:el)?if\s+|\\\r?\n|\s+")
 
 
 def same_guards(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Iterator[tuple[Guarded, bool]]:
-    """The others that part the same twins, each with whether it asks the same question; in other files only these.
-
-    `__CUDA_ARCH__ == 1200` is nobody's own question; a list that is copied is one, and so is a macro of the project.
-    """
+    """The others that part the same twins, with whether they ask the same question; elsewhere only these."""
     mine = _question(guarded, held)
     for module in (guarded.module, *_elsewhere(context, guarded, mine)):
         for other in context.guards.setdefault(module.path, guards_of(context.tree, module)):

@@ -31,10 +31,7 @@ _BEFORE = group("thor")
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The chips for which the tree says that what a call leads to is, and the place that says so.
-
-    `kind` is that of the proof: what a module is built for says less of what a function takes than its own list.
-    """
+    """The chips for which the tree says a call's callee is, the place that says so, and the `kind` of proof."""
 
     name: str
     chips: ChipSet

@@ -15,9 +15,7 @@ def whole(tree: ast.Module) -> tuple[ast.AST, ...]:
 
 
 def below(node: ast.AST) -> list[ast.AST]:
-    """A node and all below it, level by level, in the order in which they are written. Bodies that are not parsed are
-    passed by, but for that of the node itself.
-    """
+    """A node and all below it, level by level, in order; bodies that are not parsed are passed by, but for its own."""
     found = [node, *node.body] if isinstance(node, Unparsed) else [node]
     for one in found:  # which grows on the way
         fields = one.__dict__
@@ -31,9 +29,7 @@ def below(node: ast.AST) -> list[ast.AST]:
 
 
 def definition_at(source: str, line: int) -> str:
-    """The function or class of Python around a line, by its dotted name; ``<module>`` outside of all, and in a text
-    that cannot be parsed.
-    """
+    """The dotted name of the definition of Python around a line; ``<module>`` outside, and in what is no Python."""
     names = _definitions(source)
     return names[line] if line < len(names) else "<module>"
 

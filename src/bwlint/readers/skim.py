@@ -28,9 +28,7 @@ _LEAST = 80
 
 
 class _Body(NamedTuple):
-    """The lines of a body as places in the bytes of a file, from the first line to the end of its code, and whether
-    it holds a wanted word.
-    """
+    """The lines of a body as bytes of a file, to the end of its code, and whether it holds a wanted word."""
 
     start: int
     end: int

@@ -40,10 +40,7 @@ SETTLED = 2_000_000_000
 
 
 class Look(NamedTuple):
-    """What a look has shown: the status of a file or folder, where there was one, and what was seen, as a digest.
-
-    What was not looked at to its end has "" for what was seen.
-    """
+    """The status of a file or folder, and the digest of what was seen; "" where that was not read to its end."""
 
     status: Status | None
     seen: str
@@ -57,10 +54,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @dataclass(slots=True)
 class Watch:
-    """What a run has looked at since `began` (nanoseconds).
-
-    It is no longer steady when a second look shows something else, and when it rests on more than what it looks at.
-    """
+    """What a run has looked at since `began` (ns); not steady once a look changes, or it rests on more than looks."""
 
     began: int
     looks: Looks = field(default_factory=dict)
@@ -211,9 +205,7 @@ def matching(pattern: str) -> list[str]:
 
 @remembered
 def tracked_though_ignored(top: str) -> frozenset[str]:
-    """What git tracks in a tree though ignore files name it, and the folders around it: paths below `top`. Nothing
-    where no git says so.
-    """
+    """What git tracks below `top` though ignore files name it, and the folders around it; nothing without git."""
     index = os.path.join(top, ".git", "index")
     try:
         status = _status(os.stat(index))

@@ -44,10 +44,7 @@ def is_repository(text: str) -> bool:
 
 
 def parse_repository(text: str) -> Repository:
-    """``https://host/path[@ref]``, also with ssh and file, or ``user@host:path[@ref]``; raises SourceError.
-
-    The last @ of a path counts: after one that has others stands ``@HEAD``.
-    """
+    """``https://host/path[@ref]``, ssh, file, or ``user@host:path[@ref]`` (the last @ counts); raises SourceError."""
     text = text.removeprefix("git+")
     if not text.isprintable() or " " in text:
         raise SourceError(f"{plain(text)!r} has an unusual character")

@@ -114,9 +114,7 @@ class Builds:
                 yield origin, carry
 
     def _decides(self, origin: str, real: str) -> bool:
-        """Whether a build file is the one that ships a source: a makefile beside other builds may only try it, and so
-        may a script beside any.
-        """
+        """Whether a build file ships a source: a makefile or script beside other builds may only try it."""
         name = origin.rpartition(os.sep)[2]
         if name not in _MAKEFILES and _ships(name):
             return True

@@ -98,9 +98,7 @@ def _same(thing: _Thing) -> _Thing:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """Modules with the files they come from, files that were skipped, files with a `bwlint:` comment, and the lines of
-    all files that speak of a chip.
-    """
+    """Modules with their files, files that were skipped or have a `bwlint:` comment, and lines that speak of a chip."""
 
     modules: Sequence[tuple[SourceFile, Module]]
     skipped: tuple[Skipped, ...]
@@ -185,10 +183,7 @@ _NUMBERED = re.compile(rb"(?m)^\w{1,80}[^=\n{]{0,80}=\s?\{\s*[\"'(]?\d")
 
 
 def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset()) -> Module | None:
-    """Facts of a file that an import or an include asks for; None where it cannot be read.
-
-    `handed` are its parameters, with their functions, to which other files hand a value of the device.
-    """
+    """Facts of a file that is imported or included, None where unreadable; `handed`: parameters given the device."""
     kind = kind_of(os.path.basename(real))
     data = read_bytes(real)
     if isinstance(data, Unread) or kind not in KINDS:

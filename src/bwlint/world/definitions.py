@@ -133,10 +133,7 @@ class Definitions:
         yield from self.methods_of(start) if start is not None else ()
 
     def methods_of(self, start: Node) -> Iterator[Node]:
-        """The methods of a class, its own and those that it has of its bases; of anything else none.
-
-        One of a base is left out that is there for methods alone that the class replaces.
-        """
+        """The methods of a class, its own and its bases', without what only those that it replaces use."""
         if start.definition.kind != "class":
             return
         kept, replaced = dict[str, Node](), list[Node]()

@@ -134,10 +134,7 @@ class Headers:
         return None
 
     def at(self, path: str) -> Module | None:
-        """The facts of a C++ file by its real path; None where it cannot be read.
-
-        One that is read for this alone is nobody's header yet.
-        """
+        """The facts of a C++ file by its real path, nobody's header yet; None where it cannot be read."""
         known = self._by_path.get(path)
         return known if known is not None else self._load(path)
 

@@ -150,10 +150,7 @@ def is_question(name: str) -> bool:
 
 
 class Libraries:
-    """The table as the projects of a run see it: the user's rows first, and no row for versions that are not used.
-
-    `path` is the real path of the file that asks: the versions are those that its project pins.
-    """
+    """The table as the projects of a run see it, the user's rows first; `path` says whose pinned versions count."""
 
     def __init__(self, own: tuple[LibraryRow, ...] = ()) -> None:
         self._own = own

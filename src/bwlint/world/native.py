@@ -232,10 +232,7 @@ class Native:
         return tuple(dict.fromkeys(real for name in named for real in files if ends_in(real, name)))
 
     def generated(self, path: str, qualname: str) -> tuple[NeedProof, ...]:
-        """What a Python function compiles at run time: kernels in it that some chips have no instructions for.
-
-        One such kernel is enough, for the compiler then refuses all of it.
-        """
+        """What a Python function compiles at run time: kernels that some chips lack instructions for; one is enough."""
         return tuple(
             replace(proof, hops=(Hop(path, Span(1, 0, 1, 0), f"`{qualname}` compiles {_base(real)}"), *proof.hops))
             for real in self.sources_of(path, qualname)[:MAX_SOURCES]

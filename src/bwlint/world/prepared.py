@@ -1,6 +1,4 @@
-"""Tests in Python, and what runs before them: marks, fixtures, methods that set up. A chip that one of these skips
-does not come to the test.
-"""
+"""Tests, and what runs before them: marks, fixtures, methods that set up. Whom these skip does not come to the test."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH118, PTH119, PTH120

@@ -29,11 +29,7 @@ _NOTHING = {("==", 0), ("<=", 0), ("<", 1)}
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A definition works on `legal` at most, by what stands at `at`.
-
-    `kind` is list (its decorator names the chips), build (it passes a list to what builds a kernel), gate (an error) or
-    skip (of the test that comes to it: whoever is skipped needs nothing).
-    """
+    """A definition works on `legal` at most, by a list, a build, a gate (an error) or a skip that stands at `at`."""
 
     legal: ChipSet
     at: Span

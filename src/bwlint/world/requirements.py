@@ -83,10 +83,7 @@ def _after(version: Version) -> Version:
 
 
 def pins(folder: str, wanted: frozenset[str]) -> Pins:
-    """What the project in `folder` (a real path) pins of the `wanted` distributions (canonical names).
-
-    What cannot be read or is no requirement pins nothing.
-    """
+    """What the project in `folder` pins of the `wanted` distributions; what cannot be read pins nothing."""
     project = _Project.read(folder)
     asked, locked, itself = _Ranges(wanted), _Ranges(wanted), _Ranges(wanted)
     for requirement in _asked(project):

@@ -164,10 +164,7 @@ class Elf:
         return _string(self.source, table.offset, table.size, place)
 
     def offset_of(self, address: int) -> int | None:
-        """Where in the file the byte of a virtual address lies; None where the file does not hold it.
-
-        By the segments that are loaded, or by the sections where there are none of these.
-        """
+        """Where in the file a virtual address lies, by loaded segments or else sections; None where it does not."""
         after = bisect_right(self.stretches, address, key=lambda stretch: stretch.address)
         if after == 0:
             return None

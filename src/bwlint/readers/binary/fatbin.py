@@ -1,7 +1,4 @@
-"""Containers of device code: a header, and behind it images one after another, each with a header of its own.
-
-Only headers are read. The layout is measured, not documented by NVIDIA.
-"""
+"""Containers of device code, by their headers alone. The layout is measured, not documented by NVIDIA."""
 
 from __future__ import annotations
 

@@ -30,10 +30,7 @@ class _Unknown(Exception):
 
 
 def readable(mangled: str) -> str:
-    """The qualified name, without template arguments, parameters and anonymous namespaces.
-
-    The name as given where it is none of C++ (extern "C"), or is not understood.
-    """
+    """The qualified name without template arguments, parameters and anonymous namespaces; else the name as given."""
     return "::".join(_components(mangled))
 
 

@@ -89,10 +89,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
 
 
 def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> Iterator[Carry]:
-    """What a file that builds CUDA extensions compiles its sources for: no more than all the flags that it names.
-
-    Nothing where one of them is put together at run time; where there is none, torch takes the list that it is given.
-    """
+    """What a file that builds CUDA extensions compiles for: all flags that it names, if none is made at run time."""
     calls = made(tree, ONE_EXTENSION)
     if not calls:
         return

@@ -37,18 +37,12 @@ class Listed:
 
 
 def bare_is_both(name: str) -> bool:
-    """Whether "10.0" in a list of that name stands for a cubin and PTX.
-
-    So it does in CMake's own variable, and in TensorFlow's and rules_cuda's, which make `compute_100` of it.
-    """
+    """Whether "10.0" in a list of that name stands for a cubin and PTX, as for CMake, TensorFlow, rules_cuda."""
     return "CUDA_ARCHITECTURES" in name or "CUDA_COMPUTE_CAPABILITIES" in name
 
 
 def parse_list(text: str, *, with_ptx: bool = False) -> Listed | None:
-    """The targets of a list whose elements all are such, else None; "" is None too.
-
-    `with_ptx` says that a bare element stands for a cubin and PTX, as in CMake's own variable.
-    """
+    """The targets of a list whose elements all are such, else None; `with_ptx`: a bare one is a cubin and PTX."""
     text = text.strip(" \t\r\n;,")
     if not text or len(text) > _LONGEST:
         return None

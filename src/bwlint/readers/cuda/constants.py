@@ -125,9 +125,7 @@ _NOTHING = TemplateArguments()
 
 @dataclass
 class Constants:
-    """`text` is the blanked text without directives, `names` are the definitions that were followed, for the module's
-    table.
-    """
+    """`text` is the blanked text without directives, `names` the definitions that were followed."""
 
     code: Code
     text: str
@@ -160,9 +158,7 @@ class Constants:
         return found
 
     def instances(self, start: int, end: int) -> list[tuple[Expr, tuple[int, ...]]]:
-        """The same in each instance of the template around, with the places that make it; where none of them says
-        more, as it is.
-        """
+        """The same in each instance of the template around, with the places that make it; or as it is."""
         scope = self.scopes.function(start)
         found: list[tuple[Expr, tuple[int, ...]]] = []
         for bound in self._instances(scope) if scope is not None else ():

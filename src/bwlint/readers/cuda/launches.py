@@ -107,9 +107,7 @@ _MULTIPROCESSOR = re.compile(r"(?i)per_?sm\b|per_?sm_|persm|multiproc|carve")
 def operations(
     code: Code, text: str, directives: Directives, scopes: Scopes
 ) -> tuple[tuple[Operation, ...], dict[str, Expr]]:
-    """The operations of a file, and the named values that their amounts refer to; `text` is that without directives.
-    Never raises.
-    """
+    """The operations of a file, and the named values in their amounts; `text` has no directives. Never raises."""
     if not any(word in code.text for word in _WORDS):
         return (), {}
     reader = _LaunchReader(code, directives, scopes, Constants(code, text, directives, scopes))

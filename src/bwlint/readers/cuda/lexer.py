@@ -87,10 +87,7 @@ class Code:
 
     @cached_property
     def words(self) -> str:
-        """Each word of the source once, comments and strings too, every one between two newlines.
-
-        What no word says the source does not say, and this is a tenth of it: a reader asks here whether to begin.
-        """
+        """Each word of the source once, comments and strings too: a reader asks here whether to begin."""
         found = _bytes(self.source).translate(_SPACED).split()
         return b"\n".join((b"", *dict.fromkeys(found), b"")).decode()
 

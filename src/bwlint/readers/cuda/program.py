@@ -39,9 +39,7 @@ class _Either:
 def program(
     code: Code, text: str, scopes: Scopes, directives: Directives, brought: frozenset[str] = frozenset()
 ) -> HostProgram:
-    """The gates and helpers of a file. `text` is the blanked text without directives, `brought` are the functions of
-    other files that ask the device.
-    """
+    """The gates and helpers of a file; `text` has no directives, `brought` are others' functions that ask."""
     found = HostProgram()
     outer = [scope for scope in scopes.functions if not scope.kernel]
     everything = sorted((*_macros(code, directives), *outer), key=lambda scope: scope.header)

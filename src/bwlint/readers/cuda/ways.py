@@ -104,9 +104,7 @@ def _arms(text: str, start: int, end: int) -> Iterator[Stretch]:
 
 
 def launched(text: str, start: int, end: int) -> frozenset[int]:
-    """Where the names of kernels and functions stand that are handed to what runs them:
-    `cudaLaunchKernelEx(&config, kernel)`, `std::call_once(flag, init)`.
-    """
+    """Where names of functions stand that are handed to what runs them: `cudaLaunchKernelEx(&config, kernel)`."""
     found: set[int] = set()
     if text.find("aunch", start, end) < 0 and text.find("_once", start, end) < 0:
         return frozenset()

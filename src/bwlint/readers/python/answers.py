@@ -27,10 +27,7 @@ _TABLE = re.compile(r"nvidia-smi(?:\s*\|\s*grep\s+['\"]?([\w%/]+)['\"]?)?")
 def failing(
     block: ast.AST, kept: Mapping[str, ast.expr], caught: Mapping[int, bool]
 ) -> tuple[ast.expr, bool | None] | None:
-    """The first expression of a block that has a value of one answer and none of the other, or that tells them apart.
-
-    With it whether the row is then left out; None of an error that nothing catches. `caught` says the same of nodes.
-    """
+    """The first expression that tells one answer from the other, with whether the row is left out (None: error)."""
     trials = [_AnswerTrial(partial(_printed, answers)) for answers in _ANSWERS]
     for name, value in kept.items():
         for trial in trials:

@@ -51,9 +51,7 @@ _NESTED = re.compile(r"\"\"\".*?\"\"\"|'''.*?'''|\"[^\"\n]*\"|'[^'\n]*'|[{}]", r
 
 @dataclass(frozen=True, slots=True)
 class _String:
-    """A string as the parser sees it. `given` says that it goes to a call that takes code, `asked` that it is
-    only compared with or looked for, `tested` that it stands under a test of its function.
-    """
+    """A string: `given` to a call that takes code, only `asked` for or compared, `tested`: under a test."""
 
     node: ast.Constant | ast.JoinedStr
     text: str
@@ -85,10 +83,7 @@ def may_hold(data: bytes) -> bool:
 def code_in_strings(
     path: str, tree: ast.Module, source: str, lines: Sequence[str]
 ) -> tuple[tuple[Operation, ...], tuple[Module, ...]]:
-    """Instructions of fragments of PTX, and the modules of the C++ and the PTX modules in the strings of a file.
-
-    `lines` are those of `source`. Never raises.
-    """
+    """PTX instructions, and modules of C++ and PTX, in the strings of a file; `lines` are of `source`. Never raises."""
     if not may_hold(source.encode("utf-8", "surrogatepass")):
         return (), ()
     cpp: list[_LiteralPiece] = []
@@ -253,9 +248,7 @@ def _is_escaped(source: str, start: int, at: int) -> bool:
 _MARKS = {quote: re.compile(rf"\\[^{{]|\{{\{{?|{quote}", re.DOTALL) for quote in ('"""', "'''", '"', "'")}
 _BRACES = re.compile(r"\{\{?|\}\}?")
 _READ_AS = {"{{": " {", "}}": "} ", "{": ".", "}": "."}
-"""f-strings write a brace twice. The braces of a replacement field become points: an instruction that ends in one has
-modifiers that are not known.
-"""
+"""f-strings write a brace twice. A replacement field becomes a point: modifiers that are not known."""
 
 
 def _formatted(source: str, start: int, end: int, quote: str) -> tuple[list[tuple[int, int]], int]:

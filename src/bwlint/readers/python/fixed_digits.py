@@ -1,7 +1,4 @@
-r"""Regular expressions in strings that look for a target of two digits: `sm_(\d)(\d)`, `compute_(\d{2})`.
-
-Each comes out as an operation of kind as-text, whose amount is an example.
-"""
+r"""Regular expressions that look for a target of two digits, `sm_(\d)(\d)`: operations as-text with an example."""
 
 from __future__ import annotations
 

@@ -169,9 +169,7 @@ class Flow:
         self.names.update({name: _any_of(name, values) for name, values in self._shared.items() if values})
 
     def let_go(self) -> None:
-        """Forget everything. What walks a file and what lowers it know each other, and a run has no collector that
-        would find out that nobody else does.
-        """
+        """Forget everything: what walks a file and what lowers it know each other, and no collector would find out."""
         vars(self).clear()
 
     def add(
@@ -211,9 +209,7 @@ class Flow:
             self._questions.append(_Question(node, found, role, Where(self.qualname, tuple(self.path))))
 
     def _answer_questions(self) -> None:
-        """The questions that no statement has made a gate of: flags under the names that they are kept or handed on
-        as, and without one no more than true or false.
-        """
+        """The questions that no statement has made a gate of: flags, by the names that keep or take them."""
         places: list[tuple[Span, _Question | None]] = [(gate.at, None) for gate in self.gates.found]
         places += ((one.at, one) for one in self._questions)
         around: list[Span] = []
@@ -670,9 +666,7 @@ class Flow:
             self.add("predicate", test, node, Side(ends="return"), Side(ends="return"), name)
 
     def _judge_limits(self) -> None:
-        """The oldest and newest capability that classes hold in attributes: by their names, or by what the device is
-        compared with somewhere in the file. Whoever is newer than the newest one has to be as new as the oldest.
-        """
+        """The oldest and newest capability in attributes of classes, by name or comparison: bounds for the rest."""
         compared = self._compared() if self.bounded else {}
         for where, held in self.bounded:
             known = [
@@ -851,9 +845,7 @@ class Flow:
             self._records.append(_KernelRecord(node, test, tuple(named), Where(self.qualname, tuple(self.path))))
 
     def _judge_records(self) -> None:
-        """The gates of records. Who looks for the best of several takes the newest: what is for a newer chip keeps it
-        from the others for the same.
-        """
+        """The gates of records. The best of several is the newest: a newer chip's keeps it from the others."""
         for one in self._records:
             newer = [other.test for other in self._records if lists.is_newer(other.node, one.node)]
             test = Expr("and", ((one.test, *map(negate, newer)),), one.test.at) if newer else one.test
@@ -1020,10 +1012,7 @@ class Flow:
         return left
 
     def _try(self, node: ast.Try, rest: Sequence[ast.stmt]) -> bool:
-        """The body is taken to succeed, but its tests hold neither in a handler nor after one that goes on.
-
-        What tries something to answer whether it works may as well fail.
-        """
+        """The body is taken to succeed; its tests hold neither in a handler nor after one that goes on."""
         before = dict(self.lowerer.scope.env)
         depth, first = len(self.path), len(self.returns)
         caught = any(self._makes_up_for(handler) for handler in node.handlers)

@@ -31,9 +31,7 @@ Decide = Callable[[ast.expr], bool | None]
 
 
 def arguments(call: ast.Call, held: Mapping[str, str]) -> tuple[str, ...]:
-    """`0=?`, `backend='trtllm'`: what a call writes out, or hands on of what names hold, by place or name; () where not
-    all of it is seen.
-    """
+    """`0=?`, `backend='trtllm'`: what a call writes out, by place or name; () where not all of it is seen."""
     if len(call.args) + len(call.keywords) > MAX_ARGUMENTS:
         return ()
     if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
@@ -80,10 +78,7 @@ def written(text: str) -> tuple[str | int | None] | None:
 
 
 def bound(function: _Function, given: Sequence[str]) -> dict[str, str]:
-    """What the parameters of a function hold, as far as a call and the defaults write it out.
-
-    Of `.name` it is the attribute of any object, and nothing is known of a call.
-    """
+    """What a call and the defaults write out for a function's parameters; under `.name` the attribute of any object."""
     places = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     places = places[1:] if places[:1] in (["self"], ["cls"]) else places
     told = dict(one.split("=", 1) for one in given)

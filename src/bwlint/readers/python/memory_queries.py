@@ -104,9 +104,7 @@ def _bindings(tree: ast.Module) -> Mapping[str, str]:
 
 
 def _asked_for(places: Sequence[_Asking]) -> frozenset[str] | None:
-    """The columns that a file asks nvidia-smi for, None where it does not run that: a key of the program's own asks
-    nobody, nor does a docstring.
-    """
+    """The columns that a file asks nvidia-smi for; None where it does not run that (own keys and docstrings do not)."""
     nodes = [node for place in places for node in place.nodes]
     aside = {id(one) for node in nodes for one in _keys(node)}
     texts = [one for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)]
@@ -244,9 +242,7 @@ def _given_up(place: _Asking, places: Sequence[_Asking], bindings: Mapping[str, 
 
 
 def _gives_up(node: ast.Try, nodes: Sequence[ast.AST]) -> bool:
-    """Whether a handler switches something off that nothing around switches on, or ends with nothing what asks for
-    devices too.
-    """
+    """Whether a handler switches something off for good, or ends with nothing what asks for devices too."""
     inside = [one for handler in node.handlers if _catches(handler) for one in below(handler)]
     for text in (ast.unparse(one) for one in inside if isinstance(one, ast.Assign)):
         if text.startswith("self.") and text.endswith(_OFF):

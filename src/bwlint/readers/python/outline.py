@@ -49,9 +49,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A definition as it is written; `around` are the results of the module and the functions around it, the
-    outermost first, `marks` the decorators that it stands under.
-    """
+    """A definition as it is written; `around` are the scopes, the outermost first, `marks` decorators above it."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     imports: Imports

@@ -152,9 +152,7 @@ def _found(function: _PeerFunction) -> Iterator[_Found]:
 
 
 def _statements(node: ast.AST, tests: tuple[ast.expr, ...]) -> Iterator[tuple[ast.AST, tuple[ast.expr, ...]]]:
-    """Nodes below one, each with the tests around it; functions of a module and methods are not entered, and signs
-    (`+`, `<`, `and`) are left out.
-    """
+    """Nodes below one, each with the tests around it; no functions, methods and signs (`+`, `<`, `and`)."""
     stack = [(child, tests) for child in _inner(node)]
     in_module = isinstance(node, ast.Module)
     while stack:

@@ -529,9 +529,7 @@ def _run_by(node: ast.Call) -> Iterator[ast.expr]:
 
 
 def _run_of(given: ast.expr, results: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """What may run of an object of which a compiler of kernels makes one: the function or method that it is, or its
-    `__call__`.
-    """
+    """What may run of an object that a compiler of kernels makes: the function or method, or its `__call__`."""
     name = dotted(given)
     if isinstance(given, ast.Call):
         yield name + _CALLED
