@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, reduce
 
 from bwlint.chips.devices import Chip, all_chips, chip
+from bwlint.data import table
 
 _CHIPS = all_chips()
 _BITS = {each.name: 1 << place for place, each in enumerate(_CHIPS)}
@@ -189,3 +190,9 @@ def _listed(pieces: Sequence[str]) -> str:
     """ "8.x, 9.0 and 12.0"."""
     *first, last = pieces
     return f"{', '.join(first)} and {last}" if first else last
+
+
+@cache
+def group(name: str) -> ChipSet:
+    """The chips of a group; raises KeyError for a name that the table lacks."""
+    return ChipSet.of(*table("groups")["group"][name]["chips"])

@@ -9,12 +9,19 @@ from pathlib import PurePath
 
 from bwlint.chips import ChipSet, siblings
 from bwlint.fix import Job, mended
-from bwlint.judging.behind import equal_refusals, further, same_refusals, scripts_beside, tells_apart, told_lists
+from bwlint.judging.behind import (
+    entry_lists,
+    equal_refusals,
+    further,
+    same_refusals,
+    scripts_beside,
+    tells_apart,
+    told_lists,
+)
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
-from bwlint.judging.entries import entry_lists
+from bwlint.judging.guarded_macros import same_guards
 from bwlint.judging.guards import guards_of
-from bwlint.judging.same_guards import same_guards
 from bwlint.judging.siblings import calls
 from bwlint.model.expr import Span
 from bwlint.model.findings import Fix, NoFix

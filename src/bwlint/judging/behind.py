@@ -18,7 +18,7 @@ from bwlint.judging.siblings import admits
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Use
 from bwlint.model.kinds import ANSWERS, LISTED, REFUSING
-from bwlint.readers.python.occurrences import index
+from bwlint.readers.python.occurrences import NameScope, index
 from bwlint.sources.search import Hit
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
@@ -287,3 +287,27 @@ def tested(context: Context, judged: Judged, missing: ChipSet) -> bool:
     """Whether something that a test calls says that it is for `missing` too."""
     users = [judged, *(user for user in askers(context, judged) if user.module.path in context.judged)]
     return any(found is not None and missing <= found.chips for found in (admits(context, u, missing) for u in users))
+
+
+def entry_lists(context: Context, module: Module, name: str) -> Iterator[tuple[Judged, str]]:
+    """The lists that decorate who calls a function, directly or over others, with their package roots."""
+    texts, waiting, known = Texts(), [name], {name}
+    while waiting and len(known) < MAX_CALLERS:
+        for hit in hits(context, module, waiting.pop(0)):
+            found = None if TEST_FILE.search(hit.file.real) else read_hit(context, hit)
+            scope = _around(texts, hit, found.name) if found is not None else None
+            if found is None or scope is None or (caller := scope.qualname.rpartition(".")[2]) in known:
+                continue
+            known.add(caller)
+            waiting.append(caller)
+            for judged in context.gates(found):
+                if judged.gate.kind == "list" and judged.gate.name in (caller, *scope.handed):
+                    yield judged, hit.file.root
+
+
+def _around(texts: Texts, hit: Hit, package: str) -> NameScope | None:
+    """The innermost function around a line."""
+    known = index(texts.source(hit.file.real) or "", package)
+    scopes = known.scopes.values() if known is not None else ()
+    inside = (one for one in scopes if one.kind == "function" and one.at[0] < hit.line <= one.at[2])
+    return max(inside, key=lambda one: one.at[:2], default=None)

@@ -20,8 +20,7 @@ from bwlint.model.facts import Operation
 from bwlint.model.kinds import OperationKind
 from bwlint.readers.nodes import below, whole
 from bwlint.readers.python.blocks import DEFAULT_STAGES, DEFAULT_WARPS, TritonKernel, compared, constants, multiplying
-from bwlint.readers.python.least import Function, Values, called, calls, default_of, parameters
-from bwlint.readers.python.rows import LaunchRow, by_type
+from bwlint.readers.python.least import Function, LaunchRow, Values, by_type, called, calls, default_of, parameters
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
