@@ -1,8 +1,4 @@
-"""How people and tools spell chips and targets: pieces of regular expressions, and names read whole.
-
-No piece has a group of its own, and each stands for both cases where people write both. Grammars of other languages
-(PTX's `.target`, nvcc's `-gencode`) are made of these in their readers.
-"""
+"""How people and tools spell chips and targets: pieces of expressions without groups, and names read whole."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Macros on every compile target: those of the compiler and of libraries (macros.toml), and those of the tree.
-
-A definition counts where the tests around it hold, and only for lines below it in the same file. What stands in a body
-is looked up where the macro is used.
-"""
+"""Macros on every compile target: of the compiler and libraries (macros.toml), and the tree's above a line."""
 
 from __future__ import annotations
 

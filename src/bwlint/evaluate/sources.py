@@ -1,7 +1,4 @@
-"""Capability sources: what a call or attribute of a package outside the tree returns on each chip.
-
-The rows are data (`chips/sources.toml`, and a user's `[tool.bwlint.sources]`); this module turns a kind into values.
-"""
+"""Capability sources: what calls and attributes of outside packages give on each chip, by chips/sources.toml."""
 
 from __future__ import annotations
 

@@ -39,9 +39,7 @@ MAX_CALLERS = 40
 def kept_out(
     context: Context, judged: Judged, held: ChipSet, missing: ChipSet, opened: Collection[str] = ()
 ) -> str | None:
-    """What behind a gate is for some of `held` and not for all of `missing`, as a sentence; None: nothing. `opened` are
-    functions whose gates are mended with it.
-    """
+    """Why what is behind a gate is for some of `held` and not all of `missing`, but for `opened` functions; or None."""
     users = [judged, *askers(context, judged)] if is_asked(judged) else [judged, *callers_of(context, judged)]
     for entry in _decorated(judged):
         if (pinned := _pinned(context, judged.module, entry, held, missing)) is not None:
@@ -74,9 +72,7 @@ def _calls(other: Judged, judged: Judged) -> bool:
 
 
 def further(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[Judged]:
-    """The gates behind one that refuses, or behind the calls of its helper, that part in their turn who comes through
-    it, and those by which the file of a test takes what it calls.
-    """
+    """The gates behind one that refuses, or its helper's calls, that part in turn who comes through it."""
     entries = [judged, *callers_of(context, judged)] if judged.other.ends in REFUSING else []
     for other in context.beside(judged.module) if entries else ():
         if other in entries or other.gate.is_a("helper-call", *LISTED):
@@ -139,10 +135,7 @@ def _callers(context: Context, module: Module, qualname: str) -> Iterator[tuple[
 
 
 def same_refusals(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
-    """Gates of other files that refuse in the words of this one and tell the twins apart, with their package roots.
-
-    Who copies a refusal copies its test: they guard one feature, in Python and in the C++ below it.
-    """
+    """Gates of other files that refuse in the words of this one and tell the twins apart, with their package roots."""
     told = max((_words(prose.text) for prose in judged.other.texts), key=len, default="")
     for kind in ("python", "cuda") if len(told) >= SHORTEST_REFUSAL else ():
         for hit in context.search(judged.module).word(kind, told):

@@ -1,8 +1,4 @@
-"""What other gates of the tree say of the same thing: the list on a definition, its own guard, what it is built for.
-
-A name or a comment says what its author had in mind; a second gate for the same thing says what the tree counts on.
-Where the two disagree, one of them is wrong.
-"""
+"""What other gates of the tree say of the same thing: a definition's list, its guard, what it is built for."""
 
 from __future__ import annotations
 

@@ -16,11 +16,7 @@ _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def kernel_sources(tree: ast.Module) -> dict[str, tuple[str, ...]]:
-    """The sources that each function names, by its qualified name: ends of paths, with a star for what is not known.
-
-    A path that is put together (`folder / "sub" / "a.cu"`, an f-string) counts by what is written of it. Those of
-    inner functions are the outer function's too; a docstring names none.
-    """
+    """The sources that each function names by ends of paths, with stars for what is not known; inner functions' too."""
     found: dict[str, tuple[str, ...]] = {}
     for qualname, function in _functions(tree.body, ""):
         named = dict.fromkeys(_sources(function))

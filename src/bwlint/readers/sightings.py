@@ -1,8 +1,4 @@
-"""Words that speak of a chip, line by line, in any text: what is to be accounted for, whatever a reader makes of it.
-
-Text in, sightings out. Nothing is parsed: the function around a line is told from indentation and from lines at the
-margin, a comment from how it begins.
-"""
+"""Words that speak of a chip, line by line, in any text, whatever a reader makes of it. Nothing is parsed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The syntax tree of a file in which the bodies of functions are parsed when somebody asks for them.
-
-Most bodies of a file that others import are of no interest to them. A function is an `Unparsed` here: walks over all
-nodes pass its body by, and who asks for `body` has it parsed at its place, until it is let go.
-"""
+"""The syntax tree of a file whose functions are `Unparsed`: their bodies are parsed when somebody asks for them."""
 
 from __future__ import annotations
 

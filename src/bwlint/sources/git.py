@@ -1,7 +1,4 @@
-"""Git repositories as trees to scan: one commit, without its history, fetched by the user's own git.
-
-Nothing of a repository is run: no hook, no filter (and so no LFS), no submodule; and git asks nobody for a password.
-"""
+"""Git repositories as trees to scan: one commit, fetched by the user's git. Nothing is run, nobody is asked."""
 
 from __future__ import annotations
 

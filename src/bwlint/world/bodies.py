@@ -1,6 +1,4 @@
-"""What the compiler makes of device code on each chip: an instruction that no target of the chip has, which keeps it
-from all of the code around it whether it would run or not, or a kernel of which a guard leaves nothing.
-"""
+"""What the compiler makes of device code on a chip: nothing, for an instruction that it lacks or a guard."""
 
 from __future__ import annotations
 

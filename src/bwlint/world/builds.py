@@ -33,11 +33,7 @@ Load = Callable[[str], Module | None]
 
 
 class Builds:
-    """The carries of build files by the sources that they name.
-
-    `modules` are those of the run, had when the first source is asked for. Build files in the folders above a source
-    that are none of them are read when the source is asked for, so that a run on one file knows its builds.
-    """
+    """The carries of build files by the sources that they name; those above a source are read when it is asked for."""
 
     def __init__(self, modules: Iterable[Module], load: Load = lambda path: None) -> None:
         self._load = load

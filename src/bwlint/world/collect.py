@@ -1,7 +1,4 @@
-"""From files to facts: read, prefilter and lower in a pool of processes.
-
-A file that cannot be read becomes a `Skipped`, never a silence.
-"""
+"""From files to facts: read, prefilter and lower in a pool of processes; what cannot be read becomes a `Skipped`."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 # ruff: noqa: PTH119
@@ -135,11 +132,7 @@ def collect(
     own: frozenset[str] = frozenset(),
     answers: EarlierAnswers | None = None,
 ) -> Collected:
-    """Facts of every file that may read the device.
-
-    `jobs` is a number of processes, `own` the names of architecture lists that the configuration adds, `answers` what
-    is known of files that are as they were.
-    """
+    """Facts of every file that may read the device; `own` are names of lists, `answers` those of an earlier run."""
     forget()
     modules: list[tuple[SourceFile, Card, Callable[[], Module]]] = []
     skipped: list[Skipped] = []

@@ -1,8 +1,4 @@
-"""The Python half of the graph: which definition a name means, what a definition shows and what it leads to.
-
-A file is outlined when something in it is reached, so that a run on one file follows the same edges as a run on the
-whole tree. Names that do not resolve, and dynamic ones, end a path; they are never guessed at.
-"""
+"""The Python half of the graph: what a name means, shows and leads to; what does not resolve ends a path."""
 
 # Paths are plain strings here, as in `sources.tree`.
 

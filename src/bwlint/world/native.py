@@ -256,11 +256,7 @@ class Native:
             return {}
 
     def naming(self, word: str, near: str, folder: str = "") -> tuple[Module, ...]:
-        """The facts of the C++ files of the project of `near` that name something, of those in a folder where one is
-        given; none where too many do.
-
-        They are read in full: a file that asks for no device may still ask for a macro.
-        """
+        """The facts of the C++ files of a project that name something, read in full; none where too many do."""
         found = (self._in_full(path) for path in self.paths_naming(word, near, folder))
         return tuple(module for module in found if module is not None)
 

@@ -1,7 +1,4 @@
-"""Which versions of other packages a project asks for, and which one it is itself: read from its files, never executed.
-
-A lock file is believed before what is only asked for, and a project's own name and version before both.
-"""
+"""Which versions of packages a project asks for, and its own, a lock file first. Nothing is executed."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH118, PTH120
@@ -124,10 +121,7 @@ class _Ranges:
 
 @dataclass(frozen=True, slots=True)
 class _Project:
-    """The files at the head of a project's folder, parsed; what is not there or broken is empty.
-
-    `metadata` are the headers of a source distribution's PKG-INFO or of an unpacked wheel, `sections` are setup.cfg's.
-    """
+    """The files at the head of a project, or empty; `metadata` is PKG-INFO or a wheel's, `sections` setup.cfg's."""
 
     folder: str
     document: dict[str, Any]

@@ -1,8 +1,4 @@
-"""ELF as far as inspections need it: headers, sections, segments and what a file asks the loader for.
-
-Little-endian, 32 and 64 bit. Nothing is followed without a bound: whatever a file says of itself, reading it takes
-time and memory in proportion to limits here. All functions raise `ReadError` where a file contradicts itself.
-"""
+"""ELF as far as inspections need it, with a bound on every count; `ReadError` where a file contradicts itself."""
 
 from __future__ import annotations
 

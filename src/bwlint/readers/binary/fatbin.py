@@ -48,11 +48,7 @@ _ROWS = 1 << 14
 
 
 def containers(source: ByteSource, part: str = "", base: int = 0) -> Iterator[Container]:
-    """The containers of a stretch that holds nothing else, such as a section.
-
-    `base` is where the stretch begins in its file; offsets count in the file. What cannot be read ends the last
-    container with a `fault`.
-    """
+    """The containers of a stretch that holds nothing else and begins at `base` of its file; a `fault` ends the last."""
     at = 0
     while at < source.size:
         try:

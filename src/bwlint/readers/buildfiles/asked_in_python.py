@@ -1,8 +1,4 @@
-"""What a Python file that builds does for some of the targets that are asked for: `if "12.0a" in archs:`.
-
-In: a test. Out: the targets for which it may hold, tried on every name in both spellings; none where it asks for no
-exact target. Likewise of a regular expression that takes names whole.
-"""
+"""What a Python file that builds does for some of the targets asked for: `if "12.0a" in archs:`, tried on all names."""
 
 from __future__ import annotations
 

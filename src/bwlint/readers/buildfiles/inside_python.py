@@ -433,9 +433,7 @@ def _members(node: ast.expr, lists: Mapping[str, list[ast.expr]]) -> list[ast.ex
 
 
 def _lists_of_names(tree: ast.Module) -> dict[str, list[ast.expr]]:
-    """The members of lists that names stand for, of those that functions return (as `name()`), and of parameters that
-    all calls in the file give such a list. What a list grows by is a member too, under whatever condition.
-    """
+    """The members of lists under names, from functions (as `name()`) and parameters; what they grow by is one too."""
     given: dict[str, list[ast.expr]] = {}
     functions = {node.name: node for node in whole(tree) if isinstance(node, ast.FunctionDef)}
     for node in whole(tree):

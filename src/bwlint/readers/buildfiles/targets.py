@@ -71,9 +71,7 @@ def list_names(also: Iterable[str] = ()) -> re.Pattern[str]:
 
 
 def counts(name: str, listed: Listed, *, handed: bool = False) -> bool:
-    """Whether the value of a variable is a list of targets, by what the name says, or where it is handed on, and by
-    how the value is spelled: some names are those of one chip too, and bare numbers may count something else.
-    """
+    """Whether the value of a variable is a list of targets, by the name, the receiver and the spelling."""
     if _LIST_NAME.fullmatch(name) or handed:
         return listed.sure or "cuda" in name.lower() or _is_row(listed)
     built = any(name[-1:].isalpha() for name in listed.sass)  # chips have no suffix

@@ -1,7 +1,4 @@
-"""What the compiler decides in C++ itself: constants and functions that hang on the target, and tests around a place.
-
-A constant is a macro without arguments here and a function one with arguments, so that `evaluate.macros` runs them.
-"""
+"""What the compiler decides in C++ itself: constants and functions that hang on the target, tests around a place."""
 
 from __future__ import annotations
 

@@ -161,10 +161,7 @@ def uses(
     certain: Sequence[Stretch] | None = None,
     value: Stretch | None = None,
 ) -> tuple[Use, ...]:
-    """The names of a stretch, in order, each once; sure where they stand in one of the `certain` stretches.
-
-    A function that is all of the `value` that is given is called by whoever gets it.
-    """
+    """The names of a stretch, each once, sure in the `certain` ones; a function that is all of `value` is called."""
     handed = _FUNCTION.match(text[slice(*value)]) if value is not None else None
     handed_at = value[0] + handed.start("name") if value is not None and handed is not None else -1
     found: dict[str, Use] = {}

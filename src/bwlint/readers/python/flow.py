@@ -718,9 +718,7 @@ class Flow:
         return False
 
     def _mutates(self, node: ast.Call) -> None:
-        """`reasons.append(x)` is a longer list; in a loop one that is not known, or of what reads the device that list
-        as on one GPU. Whatever else is done to a value makes it unknown.
-        """
+        """`reasons.append(x)` is a longer list; in a loop only of what reads the device. All else makes it unknown."""
         func = node.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
             mutators = (
@@ -765,11 +763,7 @@ class Flow:
         return Expr("list", ((item,),), span(node)) if self.gates.reads(item) else None
 
     def _longer(self, name: str, node: ast.Call) -> Expr | None:
-        """What was a list before, and one constant more, or one test of those that are asked together; None of anything
-        else, and in a loop.
-
-        A sentence that is added for a reason of which the device is no part leaves the list as it is.
-        """
+        """What was a list, and one constant or one test more; None of anything else, and in a loop."""
         held = self.lowerer.scope.env[name]
         looping = any(test.op == "unknown" and str(test.args[0]).startswith(LOOP) for test in self.path)
         if looping or len(node.args) != 1 or self._value(held).op not in ("list", "bin", "if"):
@@ -853,10 +847,7 @@ class Flow:
             self.gates.add("assert", test, one.node, sides, one.where, "")
 
     def _reference(self, node: ast.expr) -> str:
-        """The name of a function or class that is handed on; "" of anything else.
-
-        One that a text says, "module:name", begins with a dot: the module may lie in a package that is not said.
-        """
+        """The name of a function or class that is handed on ("module:name": behind a dot); "" of anything else."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return f".{node.value.replace(':', '.')}" if _REFERENCE.fullmatch(node.value) else ""
         root, dot, rest = dotted(node).partition(".") if isinstance(node, ast.Name | ast.Attribute) else ("", "", "")
@@ -964,9 +955,7 @@ class Flow:
         names: Sequence[str],
         after: Sequence[ast.stmt],
     ) -> Expr | None:
-        """`for one in TABLE: if one.sm == sm: return one` in front of an error asks whether the table has a row: the
-        test, where nothing else in the loop leaves it.
-        """
+        """`for one in TABLE: if one.sm == sm: return one` in front of an error: the test asks for a row."""
         *others, last = node.body
         if not isinstance(last, ast.If) or last.orelse or not isinstance(last.body[-1], ast.Return | ast.Break):
             return None

@@ -1,8 +1,4 @@
-"""What a call writes out for the parameters of a function, and the tests that come out one way because of it.
-
-`attn(x, backend="trtllm")` runs one arm of `if backend == "trtllm":`. A value is told by how it is written: a constant,
-or a member of an enum by the name of its class and its own.
-"""
+"""What a call writes out for parameters (a constant, an enum's member), and the tests that it decides."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a Python file offers to those who import it: names it hands on, definitions, and tables of backends.
-
-Nothing here reads the device. A file is parsed whole, whether it asks for a device or not.
-"""
+"""What a Python file offers to those who import it: names it hands on, definitions, and tables of backends."""
 
 from __future__ import annotations
 

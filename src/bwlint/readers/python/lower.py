@@ -113,9 +113,7 @@ class Lowerer:
         self.on_text: OnText | None = None
         self.on_question: OnQuestion | None = None
         self.role: str | None = None
-        """What the value that is lowered is kept or handed on as; None where the statement around says that, SAID where
-        it is part of a text.
-        """
+        """What the value is kept or handed on as; None where the statement says that, SAID for part of a text."""
         self.late: frozenset[str] = frozenset()
         """Dotted names that are None until somebody has asked: whether they still are is not known."""
         self.asked: list[Expr] = []

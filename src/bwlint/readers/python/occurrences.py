@@ -1,7 +1,4 @@
-"""Where the names of a file stand and what each place does with them: for who calls what.
-
-Every name that is written is here, resolved or not, so that who looks for the users of something misses none.
-"""
+"""Where the names of a file stand, resolved or not, and what each place does with them: for who calls what."""
 
 from __future__ import annotations
 
