@@ -82,6 +82,8 @@ def bound(function: _Function, given: Sequence[str]) -> dict[str, str]:
     texts |= {name: text for name, text in told.items() if not name.isdigit()}
     for name, default in _defaults(function) if not any(one.startswith(".") for one in told) else ():
         texts.setdefault(name, _text(default))
+    if all(text == UNKNOWN for text in texts.values()):
+        return {}
     written = {one.id for one in below(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     return {name: text for name, text in texts.items() if text != UNKNOWN and name not in written}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bwlint.evaluate.sources import asking_names
 from bwlint.model.expr import Span
@@ -27,12 +27,13 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     if "patch" not in source and _ASSIGNED.search(source) is None:
         return
-    found = [(function, owner, list(_replaced(function))) for function, owner in _functions(tree.body, None)]
-    helpers = {function.name for function, _, stretches in found if stretches}
-    for function, owner, stretches in found:
+    functions = [(function, owner, below(function)) for function, owner in _functions(tree.body, None)]
+    found = [(function, owner, nodes, list(_replaced(function, nodes))) for function, owner, nodes in functions]
+    helpers = {function.name for function, _, _, stretches in found if stretches}
+    for function, owner, nodes, stretches in found if helpers else ():
         if owner is not None and stretches and function.name in _SETUPS:
             yield Operation("mocked", stretches[0].name, span(owner))
-        elif name := next(_taken(function, helpers), "") if not stretches else "":
+        elif name := next(_taken(function, nodes, helpers), "") if not stretches else "":
             yield Operation("mocked", name, span(function))
         else:
             yield from stretches
@@ -46,8 +47,8 @@ def _functions(body: list[ast.stmt], owner: ast.ClassDef | None) -> Iterator[tup
             yield from _functions(node.body, node)
 
 
-def _replaced(function: _Function) -> Iterator[Operation]:
-    here, nodes = span(function), below(function)
+def _replaced(function: _Function, nodes: Sequence[ast.AST]) -> Iterator[Operation]:
+    here = span(function)
     of_with = {
         id(item.context_expr): span(node)
         for node in nodes
@@ -78,8 +79,8 @@ def _asking(name: str) -> str:
     return name if _ASKS.search(name) or name in asking_names() else ""
 
 
-def _taken(function: _Function, helpers: set[str]) -> Iterator[str]:
+def _taken(function: _Function, nodes: Sequence[ast.AST], helpers: set[str]) -> Iterator[str]:
     """The fixtures that a function takes and the helpers that it calls which replace the question."""
     arguments = (one.arg for one in function.args.args)
-    called = (dotted(node.func).rpartition(".")[2] for node in below(function) if isinstance(node, ast.Call))
+    called = (dotted(node.func).rpartition(".")[2] for node in nodes if isinstance(node, ast.Call))
     yield from (name for name in (*arguments, *called) if name in helpers)

@@ -60,20 +60,22 @@ SPEAKS = frozenset(
 """Calls that tell somebody something and do nothing."""
 
 
+_SIMPLE = (ast.Assign, ast.Expr, ast.Return, ast.AugAssign, ast.AnnAssign)
+"""Statements that hold no others."""
+
+
 def dotted(node: ast.AST) -> str:
     """`a.b.c` of a name or attribute chain; calls inside the chain are looked through; else ""."""
     parts: list[str] = []
-    while True:
+    while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
         elif isinstance(node, ast.Call):
             node = node.func
-        elif isinstance(node, ast.Name):
-            parts.append(node.id)
-            return ".".join(reversed(parts))
         else:
-            return ".".join(reversed(parts)) if parts else ""
+            return ".".join(reversed(parts))
+    return ".".join((node.id, *reversed(parts))) if parts else node.id
 
 
 def instances(results: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
@@ -87,25 +89,24 @@ def called(node: ast.Call) -> ast.expr:
     return node.func.value if isinstance(node.func, ast.Subscript) else node.func
 
 
-def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements of a block that are parsed, nested blocks included, expressions left alone."""
-    for node in body:
+def statements(body: Iterable[ast.stmt], but: Callable[[ast.stmt], object] = lambda _: None) -> Iterator[ast.stmt]:
+    """All parsed statements of a block, nested blocks included, but for the block that `but` gives of a statement."""
+    waiting = list(body)[::-1]
+    while waiting:
+        node = waiting.pop()
         yield node
-        for inner in (parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())):
-            yield from statements(inner)
-        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
-            yield from statements(part.body)
+        if isinstance(node, _SIMPLE):
+            continue
+        left_out = but(node)
+        blocks = [parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())]
+        blocks += [part.body for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ()]
+        for block in reversed(blocks):
+            waiting += reversed(block if block is not left_out else ())
 
 
 def ours(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """As `statements`, without what stands in arms for devices of another maker."""
-    for node in body:
-        yield node
-        others = arm_of_others(node)
-        for inner in (parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())):
-            yield from ours(inner if inner is not others else ())
-        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
-            yield from ours(part.body)
+    return statements(body, arm_of_others)
 
 
 def arm_of_others(node: ast.stmt) -> list[ast.stmt]:
