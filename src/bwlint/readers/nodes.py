@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from bwlint.readers.skim import Unparsed
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @lru_cache(maxsize=1)
@@ -26,6 +30,29 @@ def below(node: ast.AST) -> list[ast.AST]:
             elif isinstance(value, ast.AST):
                 found.append(value)
     return found
+
+
+def functions(body: Iterable[ast.stmt], owner: ast.ClassDef | None = None, prefix: str = "") -> Iterator[NamedFunction]:
+    """The functions of a module and the methods of its classes; what stands in one belongs to it."""
+    for node in body:
+        if isinstance(node, FUNCTIONS):
+            yield node, prefix + node.name, owner
+        elif isinstance(node, ast.ClassDef):
+            yield from functions(node.body, node, f"{prefix}{node.name}.")
+
+
+NamedFunction = tuple[AnyFunction, str, ast.ClassDef | None]
+"""A function, its qualified name, and the class that it is a method of."""
+
+
+def text_of(node: ast.AST | None) -> str:
+    """The string that an expression is; "" for any other."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def last_name(node: ast.AST) -> str:
+    """The last name of a dotted one."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def definition_at(source: str, line: int) -> str:

@@ -18,7 +18,7 @@ from bwlint.model.facts import Module, Operation, Prose, Use
 from bwlint.readers import prune, switches, variables
 from bwlint.readers.buildfiles import pins
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
-from bwlint.readers.nodes import below, whole
+from bwlint.readers.nodes import below, text_of, whole
 from bwlint.readers.python import (
     budgets,
     clusters,
@@ -350,7 +350,7 @@ def _targets(source: str, tree: ast.Module) -> tuple[Prose, ...]:
     for node in nodes:
         if id(node) in both:
             continue
-        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        text = text_of(node)
         match = _EXACT_TARGET.search(text) if " " not in text or "=" in text else None
         if match and len(found) < MAX_TARGETS:
             found.append(Prose(match[0], span(node)))

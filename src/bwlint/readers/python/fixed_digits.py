@@ -9,7 +9,7 @@ from bwlint.chips.digits import Misread, is_about
 from bwlint.evaluate.patterns import misread_by, misread_with
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import whole
+from bwlint.readers.nodes import text_of, whole
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -26,7 +26,7 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     if not replaces and not any(word in source for word in _OF_TARGETS):
         return
     for node in whole(tree):
-        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        text = text_of(node)
         if any(piece in text for piece in _PIECES) and any(word in text for word in _OF_TARGETS):
             wrong = misread_by(text)
         elif replaces and isinstance(node, ast.Call) and dotted(node.func) == "re.sub":

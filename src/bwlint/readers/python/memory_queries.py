@@ -21,7 +21,7 @@ from bwlint.evaluate.sources import Sources, printed_columns
 from bwlint.evaluate.values import Raises, Unknown, Vec
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module, Operation
-from bwlint.readers.nodes import below, whole
+from bwlint.readers.nodes import AnyFunction, below, functions, text_of, whole
 from bwlint.readers.python.lower import Lowerer
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
@@ -56,7 +56,6 @@ _NOTHING = frozenset(
 )
 _OFF = " = False"
 _WAYS = (ast.If, ast.Match, ast.Try, ast.Return, ast.Continue, ast.Break)
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 ANCHORS = (*_CALL_BYTES, b"nvidia-smi")
@@ -70,7 +69,7 @@ def may_hold(data: bytes) -> bool:
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """The questions of a parsed file to which nobody expects a refusal, one a function."""
     kept = {dotted(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
-    places = list(_places(tree.body, "", kept))
+    places = [_Asking(function, qualname, kept) for function, qualname, _ in functions(tree.body)]
     places.append(_Asking(ast.Module([node for node in tree.body if not _is_definition(node)], []), "<module>"))
     asked, bindings = _asked_for(places) if "nvidia-smi" in source else None, _bindings(tree)
     for place in places:
@@ -92,7 +91,7 @@ def guarded(source: str, name: str) -> list[bool]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return [False]
-    places = [*_places(tree.body, "", {}), _Asking(tree, "<module>")]
+    places = [*(_Asking(one, qualname) for one, qualname, _ in functions(tree.body)), _Asking(tree, "<module>")]
     calls = {id(call): id(call) in place.guarded for place in reversed(places) for call in place.calls_of(name)}
     return list(calls.values())
 
@@ -133,19 +132,11 @@ def _is_definition(node: ast.stmt) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
-def _places(body: Sequence[ast.stmt], prefix: str, kept: Mapping[str, ast.expr]) -> Iterator[_Asking]:
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield _Asking(node, prefix + node.name, kept)
-        elif isinstance(node, ast.ClassDef):
-            yield from _places(node.body, f"{prefix}{node.name}.", kept)
-
-
 @dataclass(frozen=True)
 class _Asking:
     """A function, or what a module does itself; `kept` is what the module keeps under names."""
 
-    node: _Function | ast.Module
+    node: AnyFunction | ast.Module
     qualname: str
     kept: Mapping[str, ast.expr] = field(default_factory=dict)
 
@@ -282,7 +273,7 @@ def _suppresses(item: ast.withitem) -> bool:
 
 def _column(node: ast.expr) -> str:
     """The first column that a text asks nvidia-smi for; "" for a sentence that names one."""
-    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    text = text_of(node)
     if len(text) > _LONGEST or (" " in text and "--query" not in text) or not _QUERY.fullmatch(text):
         return ""
     found = _COLUMNS.search(text)

@@ -14,21 +14,20 @@ from collections.abc import Iterator, Sequence
 from bwlint.evaluate.sources import asking_names
 from bwlint.model.expr import Span
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import AnyFunction, below, functions
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
 _ASKS = re.compile(r"capab|device_propert|compute_cap|device_sm|sm_version", re.I)
 _ASSIGNED = re.compile(r"\.\w+[ \t]*=[ \t]*(?:lambda\b|\(?[\w.]*Mock\()")
 _SETUPS = frozenset({"setUp", "setup_method", "setup_class", "setUpClass", "setup"})
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     if "patch" not in source and _ASSIGNED.search(source) is None:
         return
-    functions = [(function, owner, below(function)) for function, owner in _functions(tree.body, None)]
-    found = [(function, owner, nodes, list(_replaced(function, nodes))) for function, owner, nodes in functions]
+    made = [(function, owner, below(function)) for function, _, owner in functions(tree.body)]
+    found = [(function, owner, nodes, list(_replaced(function, nodes))) for function, owner, nodes in made]
     helpers = {function.name for function, _, _, stretches in found if stretches}
     for function, owner, nodes, stretches in found if helpers else ():
         if owner is not None and stretches and function.name in _SETUPS:
@@ -39,15 +38,7 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
             yield from stretches
 
 
-def _functions(body: list[ast.stmt], owner: ast.ClassDef | None) -> Iterator[tuple[_Function, ast.ClassDef | None]]:
-    for node in body:
-        if isinstance(node, _Function):
-            yield node, owner
-        elif isinstance(node, ast.ClassDef):
-            yield from _functions(node.body, node)
-
-
-def _replaced(function: _Function, nodes: Sequence[ast.AST]) -> Iterator[Operation]:
+def _replaced(function: AnyFunction, nodes: Sequence[ast.AST]) -> Iterator[Operation]:
     here = span(function)
     of_with = {
         id(item.context_expr): span(node)
@@ -79,7 +70,7 @@ def _asking(name: str) -> str:
     return name if _ASKS.search(name) or name in asking_names() else ""
 
 
-def _taken(function: _Function, nodes: Sequence[ast.AST], helpers: set[str]) -> Iterator[str]:
+def _taken(function: AnyFunction, nodes: Sequence[ast.AST], helpers: set[str]) -> Iterator[str]:
     """The fixtures that a function takes and the helpers that it calls which replace the question."""
     arguments = (one.arg for one in function.args.args)
     called = (dotted(node.func).rpartition(".")[2] for node in nodes if isinstance(node, ast.Call))

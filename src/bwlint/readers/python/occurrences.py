@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Span
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, text_of
 from bwlint.readers.python.sides import Imports, dotted
 from bwlint.readers.spans import span
 
@@ -213,7 +213,7 @@ class _Walker:
         first = node.values[0] if isinstance(node, ast.JoinedStr) and node.values else node
         first = first.left if isinstance(first, ast.BinOp) else first
         if isinstance(node, ast.JoinedStr | ast.BinOp):
-            text = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+            text = text_of(first)
             self.index.built.add(text)
 
     def _text(self, node: ast.Constant) -> None:
