@@ -187,7 +187,6 @@ def _range(chips: Sequence[Chip]) -> str | None:
 
 
 def _listed(pieces: Sequence[str]) -> str:
-    """ "8.x, 9.0 and 12.0"."""
     *first, last = pieces
     return f"{', '.join(first)} and {last}" if first else last
 

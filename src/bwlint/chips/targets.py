@@ -48,7 +48,6 @@ class Target:
 
     @property
     def chip(self) -> Chip:
-        """The chip that the number names."""
         return cast(Chip, chip_of_number(self.number))
 
     def loads_on(self) -> ChipSet:

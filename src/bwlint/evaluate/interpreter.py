@@ -561,7 +561,6 @@ def _only(rows: list[Any] | dict[Any, Any]) -> Any:
 
 
 def _is_globals(node: Expr) -> bool:
-    """`globals()`"""
     return node.op == "call" and node.args[0].op == "name" and node.args[0].args[0] == "globals"
 
 

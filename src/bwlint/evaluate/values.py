@@ -284,7 +284,6 @@ def _asks(function: Callable[..., Any]) -> bool:
 
 
 def truth(value: object) -> object:
-    """True, False, `Raises` or `Unknown`."""
     if isinstance(value, SomeText):
         return True
     if value is True or value is False or isinstance(value, Unknown | Raises):

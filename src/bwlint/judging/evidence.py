@@ -154,7 +154,6 @@ class Evidence:
         return tuple(one for one in self._graph.proofs(node) if one.kind != "gate" or one.where != own)
 
     def of_test(self, node: Node, use: Use) -> Need | None:
-        """What a test needs that runs."""
         proof = self._chosen(self.of_node(node))
         return _need(proof, use) if proof is not None else None
 
@@ -184,7 +183,6 @@ class Evidence:
             yield node.outline.path, node.definition
 
     def own_gates(self, module: Module, use: Use) -> Iterator[Judged]:
-        """The gates in the definition that a use leads to."""
         place = self._definitions.definition(module, use)
         yield from self._definitions.gates(place) if place is not None else ()
 

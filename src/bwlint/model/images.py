@@ -34,7 +34,6 @@ class Image:
 
     @property
     def target(self) -> str:
-        """ "sm_120f"."""
         return f"sm_{self.number}{self.suffix}"
 
 

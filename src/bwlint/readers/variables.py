@@ -73,7 +73,6 @@ def _counts(name: str, source: str) -> bool:
 
 
 def _set_by(node: ast.AST) -> Iterator[tuple[str, ast.expr, ast.expr]]:
-    """A variable, its value and where it is set."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Subscript):

@@ -123,7 +123,6 @@ def record_for(another: bool) -> None:
 
 
 def read(*said: str) -> None:
-    """Note a read, where somebody listens."""
     if _recorder is not None:
         _recorder.read(*said)
 

@@ -331,7 +331,6 @@ def _results(
 
 
 def _begin(began: int | None, is_kept: bool, is_recorded: bool) -> None:
-    """A process of the pool begins."""
     disk.watch_for(began)
     kept.use_again(is_kept)
     recorder.record_for(is_recorded)

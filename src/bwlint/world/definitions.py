@@ -191,7 +191,6 @@ class Definitions:
                 yield use.at, backward
 
     def gates(self, place: Node) -> Iterator[Judged]:
-        """The gates within a definition."""
         module = self._facts(place.outline)
         for judged in self._refusals.judged(module) if module is not None else ():
             if place.definition.at.holds(judged.gate.at):

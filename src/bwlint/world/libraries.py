@@ -157,7 +157,6 @@ class Libraries:
         self._pins: dict[str, Pins] = memory()
 
     def need(self, path: str, use: Use) -> Need | None:
-        """What a use needs, by its name; a number needs nothing."""
         if use.role == NUMBER:
             return None
         row = next((row for row in self._matching("need", use) if self._counts(row, path)), None)

@@ -78,7 +78,6 @@ class _CppFile:
                 yield Node(self.outline, self.outline.definitions[name])
 
     def within(self, at: Span) -> Iterator[Node]:
-        """The methods of the class at a place."""
         for name in (one for names in self.methods.values() for one in names):
             if at.holds(self.outline.places[name]):
                 yield Node(self.outline, self.outline.definitions[name])

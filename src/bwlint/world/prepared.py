@@ -119,8 +119,6 @@ def _not_refused(native: Native, path: str, *functions: str) -> ChipSet:
 
 
 class Preparations:
-    """What runs before the tests of one run."""
-
     def __init__(self, tree: Tree, definitions: Definitions, native: Native) -> None:
         self._tree = tree
         self._definitions = definitions

@@ -83,7 +83,6 @@ class Refusals:
         return chips
 
     def judged(self, module: Module) -> tuple[Judged, ...]:
-        """The gates of a module with their sets."""
         if id(module) not in self._judged:
             found = ((gate, self._tree.sets(module, gate)) for gate in module.gates)
             self._judged[id(module)] = tuple(Judged(module, gate, sets, "") for gate, sets in found if sets is not None)

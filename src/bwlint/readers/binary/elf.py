@@ -148,7 +148,6 @@ class Elf:
         return _MACHINES.get(self.machine, "")
 
     def section(self, name: str) -> Section | None:
-        """The first of a name."""
         return next((section for section in self.sections if section.name == name), None)
 
     def data(self, section: Section) -> bytes:
@@ -170,7 +169,6 @@ class Elf:
 
 
 def read(source: ByteSource) -> Elf:
-    """The headers of an ELF file."""
     header = _header(source)
     table, names = _numbered(source, header)
     sections = _sections(source, header.layout, table, names)

@@ -41,7 +41,6 @@ class _World:
 
 
 def dotted(name: str) -> str:
-    """120a as 12.0a."""
     number = name.rstrip("af")
     return f"{number[:-1]}.{number[-1]}{name[len(number) :]}"
 

@@ -29,8 +29,6 @@ def compiled(pattern: str) -> Regex | None:
 
 
 class Regex:
-    """A compiled pattern; raises BadRegex."""
-
     def __init__(self, pattern: str) -> None:
         if len(pattern) > _LONGEST_PATTERN:
             raise BadRegex("too long")

@@ -642,7 +642,6 @@ class Constants:
         return found[0] if found else None
 
     def _layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
-        """Size and alignment."""
         fundamental = size_of(words)
         if fundamental is not None:
             return const(fundamental), fundamental
@@ -698,7 +697,6 @@ class Constants:
 
     @cached_property
     def _heirs(self) -> frozenset[str]:
-        """Classes with a base."""
         text = self.code.text
         return frozenset(one.name for one in self._classes if _BASE.search(text[one.header : one.open]))
 

@@ -122,7 +122,6 @@ class Code:
         return [start for start, _ in self.comments]
 
     def line(self, offset: int) -> int:
-        """The line of an offset, 1-based."""
         return bisect.bisect_right(self._lines, offset)
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -134,7 +133,6 @@ class Code:
         return line, self._byte(offset) - self._byte(start)
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a line and byte column."""
         start = self._lines[line - 1]
         if self._is_ascii:
             return start + column

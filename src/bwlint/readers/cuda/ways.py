@@ -115,7 +115,6 @@ def launched(text: str, start: int, end: int) -> frozenset[int]:
 
 
 def _with_lambdas(code: Code, text: str, named: tuple[Use, ...]) -> Iterator[Use]:
-    """With what the lambdas use that are called."""
     known = held(text)
     for use in named:
         yield use

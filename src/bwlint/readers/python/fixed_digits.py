@@ -38,7 +38,6 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
 
 
 def _replaced(call: ast.Call, source: str) -> Misread | None:
-    """`re.sub(r"(\\d)(\\d)", r"\\1.\\2", arch)`, where targets are spoken of."""
     old, new = (one.value if isinstance(one, ast.Constant) else None for one in (call.args + [call.func] * 2)[:2])
     lines = source.splitlines()
     near = "\n".join(lines[max(0, call.lineno - _NEAR) : call.lineno + _NEAR])

@@ -1079,23 +1079,13 @@ class Flow:
 
     # -- imports
 
-    def _import(self, node: ast.Import, rest: Sequence[ast.stmt]) -> bool:
-        for alias in node.names:
-            local = alias.asname or alias.name.partition(".")[0]
-            target = alias.name if alias.asname else local
-            self.lowerer.scope.env[local] = Expr("import", (target, None), span(node))
-            self.imports.bind(local, target)
-        return False
-
-    def _import_from(self, node: ast.ImportFrom, rest: Sequence[ast.stmt]) -> bool:
-        module = self.imports.absolute(node)
-        for alias in node.names:
-            if alias.name == "*":
+    def _import(self, node: ast.Import | ast.ImportFrom, rest: Sequence[ast.stmt]) -> bool:
+        for local, module, name in self.imports.brought(node):
+            if name == "*":
                 self.stars.append(module)
                 continue
-            local = alias.asname or alias.name
-            self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
-            self.imports.bind(local, f"{module}.{alias.name}")
+            self.lowerer.scope.env[local] = Expr("import", (module, name), span(node))
+            self.imports.bind(local, module if name is None else f"{module}.{name}")
         return False
 
 
@@ -1223,7 +1213,7 @@ _STATEMENTS: dict[type, Callable[..., bool]] = {
     ast.Global: Flow._global,
     ast.Nonlocal: Flow._nonlocal,
     ast.Import: Flow._import,
-    ast.ImportFrom: Flow._import_from,
+    ast.ImportFrom: Flow._import,
     ast.FunctionDef: definitions.define,
     ast.AsyncFunctionDef: definitions.define,
     ast.ClassDef: definitions.define_class,

@@ -225,7 +225,6 @@ def _bounds(nodes: Sequence[ast.AST], name: str, one: _Held) -> Iterator[_Use]:
 
 
 def _is_floored(node: ast.AST, factors: set[str]) -> TypeGuard[ast.Call]:
-    """`max(4, ceil(factor * 1.25))`"""
     if not isinstance(node, ast.Call) or dotted(node.func) != "max" or not any(map(_is_least, node.args)):
         return False
     return any(_is_factor(argument, factors) for argument in node.args)

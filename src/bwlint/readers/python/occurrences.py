@@ -166,19 +166,13 @@ class _Walker:
         self._around = outer
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                local = alias.asname or alias.name.partition(".")[0]
-                self.index.imports[local] = alias.name if alias.asname else local
-            return
-        module = self._imports.absolute(node)
-        for alias in node.names:
-            if alias.name == "*":
+        for local, module, name in self._imports.brought(node):
+            if name == "*":
                 self.index.stars.append(module)
                 continue
-            local = alias.asname or alias.name
-            self.index.imports[local] = f"{module}.{alias.name}"
-            self._add(alias.name, "import", node, module, local)
+            self.index.imports[local] = module if name is None else f"{module}.{name}"
+            if name is not None:
+                self._add(name, "import", node, module, local)
 
     def _name(self, node: ast.Name, how: str) -> None:
         if isinstance(node.ctx, ast.Load):

@@ -312,7 +312,6 @@ def _demanded(test: ast.expr, tests: tuple[ast.expr, ...], function: _PeerFuncti
 
 
 def _asks_name(test: ast.expr) -> bool:
-    """`"PCIE" in name`."""
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.In):
         return False
     text = test.left.value if isinstance(test.left, ast.Constant) else None

@@ -74,6 +74,5 @@ class Scan:
         return cls(BytesAhoCorasick(list(words)), tuple(words.values()), readers)
 
     def look(self, data: bytes) -> Looked:
-        """The words of a file."""
         hits = {match[0] for match in self.automaton.find_matches_as_indexes(data.lower(), overlapping=True)}
         return Looked(data, tuple(self.words[hit] for hit in sorted(hits)), self.readers)

@@ -144,6 +144,16 @@ class Imports:
         base = parts[: len(parts) - (node.level - 1)]
         return ".".join([*base, node.module] if node.module else base)
 
+    def brought(self, node: ast.stmt) -> Iterator[tuple[str, str, str | None]]:
+        """What an import brings: a local name, the module, and its name there; None for the module itself."""
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                local = alias.asname or alias.name.partition(".")[0]
+                yield local, alias.name if alias.asname else local, None
+        elif isinstance(node, ast.ImportFrom):
+            module = self.absolute(node)
+            yield from ((alias.asname or alias.name, module, alias.name) for alias in node.names)
+
 
 def imported(node: ast.Assign) -> tuple[str, str] | None:
     """The name and the module of `name = pytest.importorskip("module")`, and of `import_module`."""
@@ -170,7 +180,6 @@ def target_names(target: ast.expr) -> list[str]:
 
 
 def bound_names(body: Iterable[ast.stmt]) -> set[str]:
-    """Names that a block assigns by statements."""
     names: set[str] = set()
     for node in statements(body):
         targets: list[ast.expr] = []
