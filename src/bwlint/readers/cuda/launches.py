@@ -20,9 +20,10 @@ from bwlint.readers.cuda.constants import Constants
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.given import global_name
 from bwlint.readers.cuda.layout import dimensions
-from bwlint.readers.cuda.lexer import Code, any_within, matching, places
+from bwlint.readers.cuda.lexer import Code, matching, places
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
+from bwlint.readers.spans import any_within
 
 _WORDS = (
     "FuncSetAttribute",

@@ -258,12 +258,6 @@ def places(text: str, words: Iterable[str]) -> list[int]:
     return sorted(found)
 
 
-def any_within(offsets: list[int], start: int, end: int) -> bool:
-    """Whether one of the ascending offsets lies in a stretch."""
-    index = bisect.bisect_left(offsets, start)
-    return index < len(offsets) and offsets[index] < end
-
-
 def matching(text: str, opening: int, limit: int | None = None) -> int:
     """The offset of the bracket that closes the one at `opening` in blanked text, or -1."""
     depth = 0

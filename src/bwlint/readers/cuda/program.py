@@ -12,11 +12,12 @@ from bwlint.readers.cuda import containers, given
 from bwlint.readers.cuda.asking import ANY_COMPARISON, asking, device_words, may_ask
 from bwlint.readers.cuda.conditions import kept_as, outside
 from bwlint.readers.cuda.failures import FAILS
-from bwlint.readers.cuda.lexer import Code, any_within
+from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
 from bwlint.readers.cuda.walk import HostProgram, HostWalk, last
 from bwlint.readers.reads import Reads
+from bwlint.readers.spans import any_within
 
 _SHORT = 1500
 _LONGEST_MACRO = 4000

@@ -8,7 +8,6 @@ read together, since a source is often put together from several; PTX modules ar
 from __future__ import annotations
 
 import ast
-import bisect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from bwlint.model.facts import Module, Operation
 from bwlint.readers import ptx
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.python.sides import dotted
+from bwlint.readers.spans import any_within
 
 MAX_OPERATIONS = 3000
 _WORDS = (b"__global__", b"__device__", b"#include", b".target sm_", b"inline_ptx")
@@ -115,7 +115,7 @@ def _strings(tree: ast.Module, worth: Sequence[int]) -> Iterator[_String]:
     stack: list[tuple[ast.AST, str, bool, bool, bool]] = [(tree, "<module>", False, False, False)]
     while stack:
         node, qualname, given, asked, tested = stack.pop()
-        if isinstance(node, ast.stmt) and not _any_within(worth, node.lineno, node.end_lineno or node.lineno):
+        if isinstance(node, ast.stmt) and not any_within(worth, node.lineno, (node.end_lineno or node.lineno) + 1):
             continue
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
@@ -138,11 +138,6 @@ def _strings(tree: ast.Module, worth: Sequence[int]) -> Iterator[_String]:
             asked = True
         tested = tested or isinstance(node, _BRANCHES)
         stack += [(child, qualname, given, asked, tested) for child in ast.iter_child_nodes(node)]
-
-
-def _any_within(numbers: Sequence[int], first: int, last: int) -> bool:
-    index = bisect.bisect_left(numbers, first)
-    return index < len(numbers) and numbers[index] <= last
 
 
 def _fragment(string: _String, literals: _Literals) -> Iterator[Operation]:

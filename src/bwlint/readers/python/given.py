@@ -95,21 +95,27 @@ def _defaults(function: _Function) -> list[tuple[str, ast.expr]]:
     return found + [(one.arg, default) for one, default in named if default is not None]
 
 
+def truth(test: ast.expr, leaf: Decide) -> bool | None:
+    """How a test comes out, of which `leaf` knows the parts that are put together."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = truth(test.operand, leaf)
+        return None if inner is None else not inner
+    if not isinstance(test, ast.BoolOp):
+        return leaf(test)
+    settles, truths = isinstance(test.op, ast.Or), [truth(one, leaf) for one in test.values]
+    return settles if settles in truths else None if None in truths else not settles
+
+
 def deciding(values: Mapping[str, str]) -> Decide:
     """Who knows what some names hold."""
 
-    def decide(test: ast.expr) -> bool | None:
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            inner = decide(test.operand)
-            return None if inner is None else not inner
-        if isinstance(test, ast.BoolOp):
-            return _joined(test.op, [decide(one) for one in test.values])
+    def known(test: ast.expr) -> bool | None:
         if isinstance(test, ast.Name):
             text = values.get(test.id)
             return None if text is None else text not in _FALSE
         return _compared(test, values) if isinstance(test, ast.Compare) and len(test.ops) == 1 else None
 
-    return decide
+    return lambda test: truth(test, known)
 
 
 def matters(node: ast.AST, values: Mapping[str, str], decide: Decide) -> bool:
@@ -125,13 +131,6 @@ def operands(test: ast.expr) -> Iterator[ast.expr]:
     yield test
     for one in test.values if isinstance(test, ast.BoolOp) else [test.operand] if isinstance(test, ast.UnaryOp) else []:
         yield from operands(one)
-
-
-def _joined(op: ast.boolop, truths: Sequence[bool | None]) -> bool | None:
-    settles = isinstance(op, ast.Or)
-    if settles in truths:
-        return settles
-    return None if None in truths else not settles
 
 
 def _number(text: str) -> int | None:
