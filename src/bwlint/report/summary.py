@@ -79,12 +79,24 @@ def beyond(report: Report) -> str:
 
 
 def questions_left(report: Report) -> str:
-    """A line that says how many questions of the ledger are left to look at; nothing where nobody counted them."""
+    """A line that says how many places of the ledger need a look; nothing where nobody counted them."""
     judged, left = report.stats.get("questions", 0), report.stats.get("questions_left", 0)
     if not judged:
         return ""
-    words = f"{left:,} {'is' if left == 1 else 'are'} left to look at (bwlint audit)" if left else "none is left"
-    return f"bwlint: {_questions(judged)} judged: {words}\n"
+    asks = "1 place asks" if judged == 1 else f"{judged:,} places ask"
+    words = f"{left:,} need{'s' * (left == 1)} a look (bwlint audit)" if left else "none needs a look"
+    return f"bwlint: {asks} for the chip: {words}\n"
+
+
+def next_step(report: Report, paths: Iterable[str]) -> str:
+    """A line with the command that shows the repairs of a report; nothing where there are none."""
+    from shlex import join
+
+    offered = {finding.fix.applicability for finding in report.findings if finding.fix}
+    if not offered:
+        return ""
+    unsafe = ["--unsafe-fixes"] if "unsafe" in offered else []
+    return f"bwlint: next: {visible(join(['bwlint', 'check', '--fix', *unsafe, '--diff', *paths]))}\n"
 
 
 def questions(ledger: Ledger, which: str = "") -> str:
