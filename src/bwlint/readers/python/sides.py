@@ -63,17 +63,15 @@ SPEAKS = frozenset(
 def dotted(node: ast.AST) -> str:
     """`a.b.c` of a name or attribute chain; calls inside the chain are looked through; else ""."""
     parts: list[str] = []
-    while True:
+    while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
         elif isinstance(node, ast.Call):
             node = node.func
-        elif isinstance(node, ast.Name):
-            parts.append(node.id)
-            return ".".join(reversed(parts))
         else:
             return ".".join(reversed(parts)) if parts else ""
+    return ".".join((node.id, *reversed(parts))) if parts else node.id
 
 
 def instances(results: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
@@ -87,14 +85,32 @@ def called(node: ast.Call) -> ast.expr:
     return node.func.value if isinstance(node.func, ast.Subscript) else node.func
 
 
+_ALONE = (
+    ast.Expr,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.AugAssign,
+    ast.Return,
+    ast.Raise,
+    ast.Assert,
+    ast.Import,
+    ast.ImportFrom,
+)
+"""Statements in which no others stand."""
+
+
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """All statements of a block that are parsed, nested blocks included, expressions left alone."""
-    for node in body:
+    waiting = [*body][::-1]
+    while waiting:
+        node = waiting.pop()
         yield node
-        for inner in (parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())):
-            yield from statements(inner)
-        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
-            yield from statements(part.body)
+        if isinstance(node, _ALONE):
+            continue
+        blocks = [parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())]
+        blocks += [part.body for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ()]
+        for block in reversed(blocks):
+            waiting += reversed(block)
 
 
 def ours(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
