@@ -89,6 +89,7 @@ def test_what_is_left_of_the_ledger(stats: dict[str, int], expected: str, report
     [
         ("", ["."], ""),
         ("s", ["."], "bwlint: next: bwlint check --fix --diff .\n"),
+        ("s", ["a", "b", "c", "d"], "bwlint: next: bwlint check --fix --diff PATHS\n"),
         ("su", ["a b", "c"], "bwlint: next: bwlint check --fix --unsafe-fixes --diff 'a b' c\n"),
         ("u", ["\x1b"], "bwlint: next: bwlint check --fix --unsafe-fixes --diff '\\x1b'\n"),
     ],

@@ -12,7 +12,7 @@ from bwlint.model.ledger import SAID, Ledger, RowKind
 from bwlint.model.naming import counted
 
 _FEW = 3
-"""Files that are named for each reason."""
+"""Files that are named for each reason, and paths in a command."""
 
 
 def at_least(report: Report, severity: Severity) -> Report:
@@ -95,8 +95,10 @@ def next_step(report: Report, paths: Iterable[str]) -> str:
     offered = {finding.fix.applicability for finding in report.findings if finding.fix}
     if not offered:
         return ""
+    given = tuple(paths)
     unsafe = ["--unsafe-fixes"] if "unsafe" in offered else []
-    return f"bwlint: next: {visible(join(['bwlint', 'check', '--fix', *unsafe, '--diff', *paths]))}\n"
+    command = ["bwlint", "check", "--fix", *unsafe, "--diff", *(given if len(given) <= _FEW else ["PATHS"])]
+    return f"bwlint: next: {visible(join(command))}\n"
 
 
 def questions(ledger: Ledger, which: str = "") -> str:
