@@ -179,20 +179,6 @@ def cluster_steps(shape: list[int]) -> list[dict[str, Any]]:
     return [{"do": "load"}, *launch(0), {"do": "attribute", "set": NON_PORTABLE, "value": 1}, *launch(1)]
 
 
-def bulk_steps(kernel: str, size: int, cluster: int = 1) -> list[dict[str, Any]]:
-    """Load `bulk`, launch one cluster of one of its kernels on `size` bytes, wait, read."""
-    flat = [cluster, 1, 1]
-    given: list[dict[str, Any]] = [_results(cluster), {"buffer": size, "ramp": probes.FACTOR}, {"u32": size}]
-    launch = {"do": "launch", "kernel": kernel, "grid": flat, "block": [_THREADS, 1, 1], "shared": size}
-    return [
-        {"do": "load"},
-        {"do": "attribute", "kernel": kernel, "set": DYNAMIC, "value": size},
-        {**launch, "cluster": flat, "arguments": given},
-        {"do": "sync"},
-        {"do": "read", "buffer": 0, "equal": probes.UNTOUCHED},
-    ]
-
-
 def _of_cluster(size: int, ran: ProbeRun, with_opt_in: Any) -> tuple[Outcome, str]:
     later = f"; with the opt-in: {with_opt_in}" if with_opt_in else ""
     if ran.word == RIGHT:

@@ -8,7 +8,8 @@ from typing import Any
 
 from bwlint.chips import Chip, chip
 from bwlint.confirm.receipt import Attempt, executed, not_eligible, not_requested
-from bwlint.confirm.slicing.sandbox import Answer, SandboxRun, run_slice, unavailable
+from bwlint.confirm.slicing.sandbox import Answer, SandboxRun, run_slice
+from bwlint.confirm.slicing.seccomp import unavailable
 from bwlint.confirm.slicing.slices import Slice, cut
 from bwlint.confirm.workbench import Subject, Workbench
 from bwlint.model.findings import Claim

@@ -103,7 +103,6 @@ _STATEMENTS: dict[str, tuple[str, str]] = {
     "elect": ("illegal-instruction", "elect.sync r10|q, 0xffffffff;"),
 }
 
-
 _OPTED_IN = {"portable": "PORTABLE", "largest": "LARGEST", "over": "LARGEST+1"}
 
 

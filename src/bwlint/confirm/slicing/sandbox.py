@@ -14,7 +14,6 @@ from typing import Any
 
 from bwlint.chips import Chip
 from bwlint.confirm.child import run
-from bwlint.confirm.slicing import seccomp
 from bwlint.confirm.slicing.slices import Slice
 from bwlint.data import table
 
@@ -47,11 +46,6 @@ class SandboxRun:
     trouble: str = ""
     log: str = ""
     seconds: float = 0.0
-
-
-def unavailable() -> str | None:
-    """Why nothing can be run here; None where it can."""
-    return seccomp.unavailable()
 
 
 def run_slice(slice_: Slice, chips: Sequence[Chip], folder: Path, limit: float) -> SandboxRun:

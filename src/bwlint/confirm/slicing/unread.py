@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_KEY = 200
-
-
 _ARCHITECTURE = re.compile(r"(?:sm_?|compute_)?1?\d\d[af]?|1?\d\.\d[af]?")
-
-
 MAX_CHOICES = 24
 """As many values that nobody knows may be met in one run."""
 
@@ -56,6 +52,13 @@ class Choices:
             if value._bw_why:
                 self.guessed[value._bw_why] = None
         return self.taken[key]
+
+    def following(self) -> list[bool]:
+        """What begins the next run: the last that can be chosen otherwise is; nothing after the last run."""
+        taken = list(self.taken.values())
+        while taken and not taken[-1]:
+            taken.pop()
+        return [*taken[:-1], False] if taken else []
 
     def lose(self, why: str) -> NoReturn:
         self.lost = self.lost or why
@@ -154,8 +157,6 @@ def shown(value: object) -> str:
 
 # what Python must have as a plain value
 _LOST = ("iter", "len", "hash", "index", "int", "float", "complex", "str", "format", "bytes", "await", "next")
-
-
 _OPERATORS = {
     **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"},
     **{"and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "divmod": "divmod"},
