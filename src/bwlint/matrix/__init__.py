@@ -177,16 +177,16 @@ def selected(name: str, patterns: Sequence[str]) -> bool:
 
 def _kept(judged: Sequence[tuple[RowEntry, Ruling]]) -> list[tuple[RowEntry, Ruling]]:
     """The rows that tell chips apart, with the operation or the table around them."""
-    telling = {(entry.module, entry.name) for entry, ruling in judged if _tells(ruling)}
+    telling = {
+        (entry.module, entry.name)
+        for entry, ruling in judged
+        if 0 < len(ruling.refused) < len(EVERY) or 0 < len(ruling.other) < len(EVERY)
+    }
     return [
         (entry, ruling)
         for entry, ruling in judged
         if (entry.module, entry.name) in telling and (entry.backend is None or ruling or entry.backend.stands_for)
     ]
-
-
-def _tells(ruling: Ruling) -> bool:
-    return 0 < len(ruling.refused) < len(EVERY) or 0 < len(ruling.other) < len(EVERY)
 
 
 @dataclass(frozen=True, slots=True)

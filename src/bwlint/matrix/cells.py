@@ -258,13 +258,13 @@ class Cells:
         return together((declared, self._body(site, site.offer.name, {}, _says_no)))
 
     def _of_class(self, site: DefinitionSite, bound: Mapping[str, str]) -> Iterator[Ruling]:
-        for name in sorted(self._answers(site)):
+        methods = {name for owner in self._line(site) for name in owner.offer.methods}
+        for name in sorted(filter(ANSWERS.fullmatch, methods)):
             owner = self._owner(site, name)
             if owner is not None:
                 answer = _says_least if "min" in name.split("_") else _answers_no
                 yield self._body(owner, f"{owner.offer.name}.{name}", {}, answer, says_all=True, of=site)
-        validating = {name for one in self._line(site) for name in one.offer.methods if VALIDATES.fullmatch(name)}
-        for name in (*_RUNS, *sorted(validating)):
+        for name in (*_RUNS, *sorted(filter(VALIDATES.fullmatch, methods))):
             owner = self._owner(site, name)
             if owner is not None:
                 yield self._runs(owner, f"{owner.offer.name}.{name}", bound)
@@ -436,10 +436,6 @@ class Cells:
                 place = GatePlace(module.path, refusal.at)
                 parts.append(Ruling({chip.name: (place,) for chip in EVERY - refusal.legal}, place))
         return together(parts)
-
-    def _answers(self, site: DefinitionSite) -> set[str]:
-        """The methods by which a class and its bases say where they work."""
-        return {name for owner in self._line(site) for name in owner.offer.methods if ANSWERS.fullmatch(name)}
 
     def _owner(self, site: DefinitionSite, method: str) -> DefinitionSite | None:
         """The class that defines a method, the class itself or the first of its bases."""

@@ -81,13 +81,10 @@ def _tried(document: Any, name: str) -> Iterator[_RungTried]:
                     continue
                 for chip, outcome, reason in _outcomes(attempt, claim, machine):
                     rung, told = str(attempt["rung"]), str(reason)
-                    proof = CellProof(outcome, rung, told, "" if rung == _SIMULATED else _device(attempt), name)
+                    device = "" if rung == _SIMULATED else str(attempt["details"].get("device", ""))
+                    proof = CellProof(outcome, rung, told, device, name)
                     path = str(claim["path"] or row["path"])
                     yield _RungTried(path, int(line), str(claim["subject"]), claim["kind"] == "gate", chip, proof)
-
-
-def _device(attempt: Any) -> str:
-    return str(attempt["details"].get("device", ""))
 
 
 def _outcomes(attempt: Any, claim: Any, machine: Any) -> Iterator[tuple[str, str, str]]:

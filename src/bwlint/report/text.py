@@ -53,16 +53,11 @@ def render(report: Report, setting: Setting) -> str:
 
 def painter(color: bool) -> Paint:
     """What paints a text in one of `STYLES`, or leaves it as it is."""
-    return _color if color else _plain
+    return _color if color else lambda text, _: text
 
 
 def _color(text: str, style: str) -> str:
-    code = STYLES[style]
-    return f"\x1b[{code}m{text}\x1b[0m" if code and text else text
-
-
-def _plain(text: str, style: str) -> str:
-    return text
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text else text
 
 
 def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:

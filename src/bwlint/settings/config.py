@@ -22,6 +22,7 @@ from typing import Any, cast
 from bwlint.chips.devices import chip
 from bwlint.model.findings import SEVERITIES, Severity
 from bwlint.settings import catalog
+from bwlint.settings.catalog import did_you_mean
 from bwlint.sources import disk
 from bwlint.sources.ignore import BadPattern, Matcher, compiled
 from bwlint.sources.read import Unread, read_bytes
@@ -468,14 +469,6 @@ def type_of(value: object) -> str:
 def told(value: object) -> str:
     """A value of TOML as messages have it: a string itself, of all else what it is."""
     return repr(value) if isinstance(value, str) else type_of(value)
-
-
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """What follows in a message the word that is not among those known; "" where none is like it."""
-    import difflib
-
-    close = difflib.get_close_matches(word.replace("_", "-").lower(), known, n=1)
-    return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def chosen_rules(config: Config) -> frozenset[str]:

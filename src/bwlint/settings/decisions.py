@@ -18,7 +18,8 @@ from typing import Any
 
 from bwlint.model.escape import HIDDEN, SHORT
 from bwlint.model.ledger import SAID, Decision, Ledger, Row, RowKind, Said
-from bwlint.settings.config import ConfigError, UsageError, did_you_mean, parse, told, type_of
+from bwlint.settings.catalog import did_you_mean
+from bwlint.settings.config import ConfigError, UsageError, parse, told, type_of
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.worktree import top_of

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from bwlint.model.findings import Finding, Region, Suppressed
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.comments import PYTHON, Comments, Unreadable
+from bwlint.settings.catalog import did_you_mean
 from bwlint.sources.read import SourceText
 
 MARK = "bwlint:"
@@ -163,14 +164,6 @@ def _parse(body: str, known: Mapping[str, str], form: str) -> tuple[tuple[str, .
     ids = [word for part in match.group(1).split(",") if (word := part.strip())]
     if not ids:
         return (), "", [f"empty brackets; {form}"]
-    faults = [f"unknown rule `{word}`{_did_you_mean(word, known)}" for word in ids if word not in known]
+    faults = [f"unknown rule `{word}`{did_you_mean(word, known)}" for word in ids if word not in known]
     rules = dict.fromkeys(known[word] for word in ids if word in known)
     return tuple(rules), match.group(2).strip(), faults
-
-
-def _did_you_mean(word: str, known: Mapping[str, str]) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(word.lower(), [k.lower() for k in known], n=1)
-    same = [k for k in known if close and k.lower() == close[0]]
-    return f"; did you mean `{same[0]}`?" if same else ""
