@@ -27,10 +27,8 @@ class Allowed:
 
 
 def prepared(allowed: Allowed, scanned: Sequence[str], scratch: Path) -> tuple[Workbench, Machine]:
-    """The world, and the machine as receipts describe it. `scanned` are real paths of what is judged.
-
-    A program that lies in a scanned tree is no tool.
-    """
+    """The world, and the machine as receipts describe it. `scanned` are real paths of what is judged. A program that
+    lies in a scanned tree is no tool."""
     toolkits = tools.find(os.environ, scanned, scratch)
     devices, no_device = gpu.devices(folder=scratch, trees=scanned)
     machine = described(scanned, devices, no_device, toolkits, gpu.kernel_module())

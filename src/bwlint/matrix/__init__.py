@@ -44,10 +44,8 @@ def matrix(
     stack: ExitStack | None = None,
     advance: Advance = quiet,
 ) -> Matrix:
-    """The matrix of what `paths` offer. `select` are patterns for names, such as `*attention*`.
-
-    Raises UsageError and ConfigError.
-    """
+    """The matrix of what `paths` offer. `select` are patterns for names, such as `*attention*`. Raises UsageError and
+    ConfigError."""
     with ExitStack() as own:
         gathered = gather(CheckRequest(tuple(paths), jobs=jobs, target=tuple(targets)), stack or own, advance)
         return _matrix(gathered, _chips(targets), select)
@@ -65,10 +63,7 @@ def _chips(targets: Sequence[str]) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class JudgedRows:
     """The rows of a tree before they are told: `kept` tell chips apart, `alike` do not, `unasked` counts those without
-    a gate.
-
-    `judge` has judged them in `world`.
-    """
+    a gate. `judge` has judged them in `world`."""
 
     world: Linked
     judge: Cells

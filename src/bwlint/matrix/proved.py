@@ -36,10 +36,8 @@ class _RungTried:
 
 
 def with_receipts(matrix: Matrix, path: Path) -> Matrix:
-    """The matrix with what the receipts of a file, or of all JSON files of a folder, say of its cells.
-
-    What is no receipt, or proves nothing, is added to what was skipped. Raises OSError.
-    """
+    """The matrix with what the receipts of a file, or of all JSON files of a folder, say of its cells. What is no
+    receipt, or proves nothing, is added to what was skipped. Raises OSError."""
     files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
     if not files:
         raise OSError(f"{path}: no receipts in it")

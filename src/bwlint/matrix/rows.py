@@ -63,8 +63,7 @@ class DefinitionSite:
 @dataclass(frozen=True, slots=True)
 class ArmSite:
     """One of the definitions that a name stands for, None outside of the tree; `arms` are the places, each with its
-    module, that a chip has to come to for it.
-    """
+    module, that a chip has to come to for it."""
 
     site: DefinitionSite | None
     arms: tuple[tuple[str, Span], ...] = ()
@@ -72,11 +71,9 @@ class ArmSite:
 
 @dataclass(frozen=True, slots=True)
 class RowEntry:
-    """One row to be judged: `name` in `module` as users write it, and `backend` for one of its backends.
-
-    `backend` holds the name and the place that names it; `check` is the definition that stands for it, `parameter` the
-    one that chooses it.
-    """
+    """One row to be judged: `name` in `module` as users write it, and `backend` for one of its backends. `backend`
+    holds the name and the place that names it; `check` is the definition that stands for it, `parameter` the one that
+    chooses it."""
 
     module: str
     name: str

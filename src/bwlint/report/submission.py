@@ -53,9 +53,8 @@ class NotAReceipt(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Personal:
-    """What must not get out: `roots` are folders below which a path keeps its place, `words` names of people, homes
-    and hosts.
-    """
+    """What must not get out: `roots` are folders below which a path keeps its place, `words` names of people, homes and
+    hosts."""
 
     roots: tuple[str, ...] = ()
     words: tuple[str, ...] = ()

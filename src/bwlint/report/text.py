@@ -80,10 +80,8 @@ def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
 def _places(
     path: str, marks: list[Mark], gutter: int, setting: Setting, paint: Paint
 ) -> Iterator[tuple[str, list[str]]]:
-    """The places to name in a file, each with the rows to draw below it; the first that is drawn has all.
-
-    A mark that the source at hand does not reach is a place of its own, without rows.
-    """
+    """The places to name in a file, each with the rows to draw below it; the first that is drawn has all. A mark that
+    the source at hand does not reach is a place of its own, without rows."""
     lines = setting.lines(path) or ()
     drawn = [mark for mark in marks if reaches(lines, mark)]
     for mark in marks:

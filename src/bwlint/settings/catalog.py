@@ -33,8 +33,7 @@ class UnknownRule(ValueError):
 class Rule:
     """One rule. `severity` is its level without further evidence; `reported`, `note` and `silent` say in lines what is
     told at that level, what as a note alone, and what looks like it and is not told; `confirm` how to test a finding;
-    `fix` what is repaired, the best that can come first (safe, unsafe, none); `evidence` are words of `EVIDENCE`.
-    """
+    `fix` what is repaired, the best that can come first (safe, unsafe, none); `evidence` are words of `EVIDENCE`."""
 
     code: str
     name: str

@@ -65,11 +65,9 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """One configuration as written. None means that the file does not say.
-
-    `file` is the path of the configuration file, None for the defaults. Globs and the baseline are relative to its
-    folder, or to that of the file that has them where it extends one.
-    """
+    """One configuration as written. None means that the file does not say. `file` is the path of the configuration
+    file, None for the defaults. Globs and the baseline are relative to its folder, or to that of the file that has them
+    where it extends one."""
 
     file: str | None = None
     baseline_in: str | None = None
@@ -176,8 +174,7 @@ class Configs:
 
 def load(file: str, above: tuple[str, ...] = ()) -> Config | None:
     """The configuration in `file`: a TOML file, or a `pyproject.toml` (None without ``[tool.bwlint]``), with what it
-    extends. `above` are those that extend this one (real paths). Raises ConfigError.
-    """
+    extends. `above` are those that extend this one (real paths). Raises ConfigError."""
     data = read_bytes(file)
     if isinstance(data, Unread):
         raise ConfigError(f"{file}: {data.reason}")

@@ -57,12 +57,9 @@ class _Comment(NamedTuple):
 def scan(
     source: str, known: Mapping[str, str], language: Comments = PYTHON
 ) -> tuple[list[Suppression], list[BadSuppression]]:
-    """The suppressions in `source`, in order, and the faulty ones.
-
-    `known` maps every accepted id, codes and names alike, to what `Finding.rule` holds, and `language` says how the
-    source writes comments. Source whose comments cannot be told from its strings gives a BadSuppression and what
-    stands above the fault. Never raises.
-    """
+    """The suppressions in `source`, in order, and the faulty ones. `known` maps every accepted id, codes and names
+    alike, to what `Finding.rule` holds, and `language` says how the source writes comments. Source whose comments
+    cannot be told from its strings gives a BadSuppression and what stands above the fault. Never raises."""
     if MARK not in source:
         return [], []
     comments, bad = _comments(SourceText(source), language)
@@ -80,10 +77,8 @@ def scan(
 def apply(
     findings: Sequence[Finding], suppressions: Sequence[Suppression]
 ) -> tuple[list[Finding], list[Suppressed], list[Suppression]]:
-    """The findings of one file that stay, those that its suppressions silence, and what suppresses nothing.
-
-    A suppression of which only some rules are of no use is returned with just these.
-    """
+    """The findings of one file that stay, those that its suppressions silence, and what suppresses nothing. A
+    suppression of which only some rules are of no use is returned with just these."""
     at: dict[tuple[int, str], list[Suppression]] = defaultdict(list)
     for suppression in suppressions:
         for rule in suppression.rules:

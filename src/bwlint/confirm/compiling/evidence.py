@@ -41,9 +41,7 @@ _NEAR = 40
 @dataclass(frozen=True, slots=True)
 class TargetAnswer:
     """What one target showed. `said` are the tool's own words, `line` that of the listing which they are about.
-
-    `compiled` is not set where the flagged place is not in what was assembled.
-    """
+    `compiled` is not set where the flagged place is not in what was assembled."""
 
     outcome: Outcome
     reason: str

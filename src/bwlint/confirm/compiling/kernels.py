@@ -35,11 +35,8 @@ Kernels = tuple[Kernel, ...]
 
 @dataclass(frozen=True, slots=True)
 class BuiltKernels:
-    """What a unit was built to: `image` is the cubin, `kernels` those of it that a place is about, the first
-    of its instantiations.
-
-    `why` says why there are none. `details` are for a receipt.
-    """
+    """What a unit was built to: `image` is the cubin, `kernels` those of it that a place is about, the first of its
+    instantiations. `why` says why there are none. `details` are for a receipt."""
 
     why: str
     target: str
@@ -104,11 +101,9 @@ def _of_unit(subject: Subject, unit: TranslationUnit, made: CompilerRun, target:
 
 
 def meant(path: str, at: Region, kernels: Sequence[Kernel]) -> Kernels:
-    """Those of some kernels that a place of a source is about, by the names around it, the nearest that name any.
-
-    The place may be in a kernel, or name one: in its statement, in what the words of that were set to, in the function
-    around it, in one that calls this; or be in a class that a kernel is instantiated with.
-    """
+    """Those of some kernels that a place of a source is about, by the names around it, the nearest that name any. The
+    place may be in a kernel, or name one: in its statement, in what the words of that were set to, in the function
+    around it, in one that calls this; or be in a class that a kernel is instantiated with."""
     code, places = _read(path)
     offset = _offset(code, at)
     if offset is None:

@@ -60,11 +60,8 @@ class Answered:
 
 
 def ask(job: Mapping[str, Any], *, folder: Path, limit: float, trees: Sequence[str] = ()) -> Answered:
-    """Do one job in a child, within `limit` seconds, in the scratch folder `folder`.
-
-    `trees` are what was scanned, as real paths: nothing below them is imported or loaded. Never raises for what a
-    driver, a device or a kernel does.
-    """
+    """Do one job in a child, within `limit` seconds, in the scratch folder `folder`. `trees` are what was scanned, as
+    real paths: nothing below them is imported or loaded. Never raises for what a driver, a device or a kernel does."""
     closed = [Path(tree) for tree in trees]
     kept = {_DEVICES: value} if (value := os.environ.get(_DEVICES)) else {}
     libraries = [entry for entry in os.environ.get(_LIBRARIES, "").split(os.pathsep) if _is_open(entry, closed)]

@@ -43,10 +43,8 @@ class Probe:
 
 
 def text(name: str, target: str, static: int | None = None) -> str:
-    """The PTX of a probe for a target ("sm_120a").
-
-    `static` turns the dynamic shared memory of `shared` into that many bytes of static memory.
-    """
+    """The PTX of a probe for a target ("sm_120a"). `static` turns the dynamic shared memory of `shared` into that many
+    bytes of static memory."""
     found = _read(name)
     new = {"version": version(target), "target": target}
     found = _DECLARED.sub(lambda match: f".{match[1]} {new[match[1]]}", found)
@@ -68,10 +66,8 @@ def target_of(capability: str) -> str:
 
 
 def written(name: str, target: str, world: Workbench, *, static: int | None = None) -> Probe:
-    """A probe in the scratch folder: as a cubin of the first ptxas that takes it, else as PTX for the driver's JIT.
-
-    A ptxas of a later CUDA than the driver's, by the number before the dot, makes what the driver does not load.
-    """
+    """A probe in the scratch folder: as a cubin of the first ptxas that takes it, else as PTX for the driver's JIT. A
+    ptxas of a later CUDA than the driver's, by the number before the dot, makes what the driver does not load."""
     stem = f"{name}-{target}" if static is None else f"{name}-{target}-{static}"
     path = world.scratch / f"{stem}.ptx"
     path.write_text(text(name, target, static), encoding="ascii")

@@ -69,11 +69,9 @@ def tested(claim: Claim, real: str, world: Workbench) -> Attempt:
 
 
 def agrees(claim: Claim, name: str, answer: Answer) -> bool:
-    """Whether the outcomes of a decided answer are those that a claim allows on a chip.
-
-    A test that may hold has to hold in some run, one that holds for certain in all of them, and one that holds nowhere
-    in none. Where the claim leaves open what CPython decides, nothing in it is wrong.
-    """
+    """Whether the outcomes of a decided answer are those that a claim allows on a chip. A test that may hold has to
+    hold in some run, one that holds for certain in all of them, and one that holds nowhere in none. Where the claim
+    leaves open what CPython decides, nothing in it is wrong."""
     if name in claim.raises:
         return not {"true", "false"} & set(answer.gives)
     if name in claim.certain:
@@ -84,10 +82,8 @@ def agrees(claim: Claim, name: str, answer: Answer) -> bool:
 
 
 def _open(claim: Claim, name: str, answer: Answer) -> str:
-    """Why an answer does not decide what is claimed of a chip, "" where it does.
-
-    Where a test may hold and has been seen to, what other runs come to changes nothing.
-    """
+    """Why an answer does not decide what is claimed of a chip, "" where it does. Where a test may hold and has been
+    seen to, what other runs come to changes nothing."""
     seen = "true" in answer.gives and not answer.guessed
     return "" if seen and name in claim.holds and name not in claim.certain else answer.undecided
 

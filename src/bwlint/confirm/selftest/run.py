@@ -27,8 +27,7 @@ class NoDevice(Exception):
 @dataclass(frozen=True, slots=True)
 class Result:
     """One case. The attempt's outcome is "confirmed" where the device said what bwlint says, "refuted" where it said
-    the opposite; `hardware` is the device's own verdict.
-    """
+    the opposite; `hardware` is the device's own verdict."""
 
     name: str
     rule: str

@@ -104,10 +104,8 @@ def explained(trouble: str) -> str:
 
 
 def _answer(runs: Sequence[Mapping[str, Any]], form: str) -> Answer:
-    """The outcomes of the runs. Exceptions give way to results: with the values chosen then, nothing is asked.
-
-    A call completes or does not: what it raises is its outcome, where it never comes back.
-    """
+    """The outcomes of the runs. Exceptions give way to results: with the values chosen then, nothing is asked. A call
+    completes or does not: what it raises is its outcome, where it never comes back."""
     outcomes = [str(one["outcome"]) for one in runs]
     undecided = next((text.partition(": ")[2] for text in outcomes if text.startswith("undecided")), "")
     reached = [text for text in outcomes if text != "not reached"]

@@ -70,10 +70,8 @@ _PLAIN = frozenset({"__version__", "__file__", "__name__", "__path__", "__spec__
 
 
 class UnknownValue:
-    """A value that nobody knows. Its key says where it comes from: equal keys are equal values.
-
-    Its names begin as no program's do, for all others are attributes that a slice may ask for.
-    """
+    """A value that nobody knows. Its key says where it comes from: equal keys are equal values. Its names begin as no
+    program's do, for all others are attributes that a slice may ask for."""
 
     __slots__ = ("_bw_key", "_bw_negated", "_bw_outside", "_bw_why", "_bw_world")
     _bw_key: str
