@@ -300,8 +300,8 @@ def _observed() -> Iterator[SelftestCase]:
     for name, more in (("that-fits", ""), ("too-large", "+ 1")):
         yield _program("", f"cooperative-grid-{name}", "cooperative.cu", question="observed", MORE=more)
     for size in ("9", "12", "16", "17"):
-        values = {"SIZE": size, "OPT_IN": _TO_ANY_CLUSTER}
-        yield _program("", f"cluster-of-{size}-with-opt-in", "cluster.cu", question="observed", **values)
+        name, more = f"cluster-of-{size}-with-opt-in", _TO_ANY_CLUSTER
+        yield _program("", name, "cluster.cu", question="observed", SIZE=size, OPT_IN=more)
 
 
 _GROUPS = (_images, _instructions, _shared, _unnoticed, _clusters, _bounds, _programs, _gates, _observed)
