@@ -37,11 +37,9 @@ class LaunchLine:
     line: int
     words: tuple[str, ...]
     """Of the command; for a file its options as if they stood in one."""
-
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     """What stands beside the command in its line."""
-
     is_file: bool = False
     has_lines: bool = False
     """Whether the command goes over several lines."""
