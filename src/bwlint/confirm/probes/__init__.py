@@ -30,6 +30,7 @@ _VERSIONS = {"90": "8.0", "100": "8.6", "103": "8.8", "110": "9.0", "120": "8.7"
 _OLDEST = "7.8"
 _FAMILIES = "8.8"
 _DYNAMIC = ".extern .shared .align 16 .b8 held[];"
+_PART, _TAKEN = re.compile(r"^//: (\w+)\n(.*?)^//:\n", re.M | re.S), re.compile(r"^//= (\w+)\n", re.M)
 _DECLARED = re.compile(r"^\.(version|target) .*$", re.M)
 
 
@@ -94,4 +95,7 @@ def _major(version: str) -> int:
 
 @cache
 def _read(name: str) -> str:
-    return files(__name__).joinpath(f"{name}.ptx").read_text(encoding="ascii")
+    """A file's PTX. What its kernels have alike stands there once, from `//: NAME` to `//:`; `//= NAME` takes it."""
+    written = files(__name__).joinpath(f"{name}.ptx").read_text(encoding="ascii")
+    alike = {part[1]: part[2] for part in _PART.finditer(written)}
+    return _TAKEN.sub(lambda taken: alike[taken[1]], _PART.sub(r"\2", written))
