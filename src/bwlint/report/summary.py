@@ -22,11 +22,9 @@ def at_least(report: Report, severity: Severity) -> Report:
 
 
 def summary(report: Report, shown: Severity = "note", seconds: float | None = None) -> str:
-    """``3 warnings, 12 notes (not shown), 2 files skipped in 1.2 s``.
-
-    `report` is the whole report, `shown` the lowest severity that was printed. Where the fixes of some findings were
-    not looked for (`untried`), those that can be fixed are said to be so many at least.
-    """
+    """``3 warnings, 12 notes (not shown), 2 files skipped in 1.2 s``. `report` is the whole report, `shown` the lowest
+    severity that was printed. Where the fixes of some findings were not looked for (`untried`), those that can be fixed
+    are said to be so many at least."""
     counts = Counter(finding.severity for finding in report.findings)
     parts = [
         counted(counts[severity], severity) + ("" if _reaches(severity, shown) else " (not shown)")
@@ -103,9 +101,7 @@ def next_step(report: Report, paths: Iterable[str]) -> str:
 
 def questions(ledger: Ledger, which: str = "") -> str:
     """``1,593 questions: for 12.0 and 12.1 1,402 pass, 6 fail, 150 review, 35 open``, how many are decided and how.
-
-    `which` says which questions the ledger has, where it has not all.
-    """
+    `which` says which questions the ledger has, where it has not all."""
     if not ledger.rows:
         return f"no questions{which}"
     chips: dict[str, list[str]] = defaultdict(list)

@@ -83,16 +83,11 @@ def _others(group: Sequence[Finding], setting: Setting, paint: Paint) -> str:
 
 def painter(color: bool) -> Paint:
     """What paints a text in one of `STYLES`, or leaves it as it is."""
-    return _color if color else _plain
+    return _color if color else lambda text, _: text
 
 
 def _color(text: str, style: str) -> str:
-    code = STYLES[style]
-    return f"\x1b[{code}m{text}\x1b[0m" if code and text else text
-
-
-def _plain(text: str, style: str) -> str:
-    return text
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text else text
 
 
 def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
@@ -120,10 +115,8 @@ def _gutter(marks: dict[str, list[Mark]]) -> int:
 def _places(
     path: str, marks: list[Mark], gutter: int, setting: Setting, paint: Paint
 ) -> Iterator[tuple[str, list[str]]]:
-    """The places to name in a file, each with the rows to draw below it; the first that is drawn has all.
-
-    A mark that the source at hand does not reach is a place of its own, without rows.
-    """
+    """The places to name in a file, each with the rows to draw below it; the first that is drawn has all. A mark that
+    the source at hand does not reach is a place of its own, without rows."""
     lines = setting.lines(path) or ()
     drawn = [mark for mark in marks if reaches(lines, mark)]
     for mark in marks:
