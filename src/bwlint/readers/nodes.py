@@ -18,16 +18,32 @@ def whole(tree: ast.Module) -> tuple[ast.AST, ...]:
     return tuple(below(tree))
 
 
+class _Parts(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields of a kind of node that may hold nodes, found out when one is met."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        plain = _PLAIN - {"name"} if kind.__name__ == "TypeAlias" else _PLAIN
+        names = () if kind in (ast.Constant, ast.MatchSingleton) else kind._fields
+        self[kind] = parts = tuple(name for name in names if name not in plain)
+        return parts
+
+
+_PLAIN = {"id", "attr", "arg", "name", "asname", "module", "level", "rest"}
+_PLAIN |= {"ctx", "simple", "conversion", "type_comment", "is_async"}
+"""Fields that hold no node, or one that says nothing: whether a name is read or written stands in `ctx` of its node."""
+_parts = _Parts()
+
+
 def below(node: ast.AST) -> list[ast.AST]:
     """A node and all below it, level by level, in order; bodies that are not parsed are passed by, but for its own."""
     found = [node, *node.body] if isinstance(node, Unparsed) else [node]
     for one in found:  # which grows on the way
         fields = one.__dict__
-        for name in one._fields:
+        for name in _parts[one.__class__]:
             value = fields.get(name)
             if value.__class__ is list:
                 found += [item for item in value if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST):
+            elif value is not None:
                 found.append(value)
     return found
 

@@ -19,12 +19,13 @@ from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
 _ASKS = re.compile(r"capab|device_propert|compute_cap|device_sm|sm_version", re.I)
-_ASSIGNED = re.compile(r"\.\w+[ \t]*=[ \t]*(?:lambda\b|\(?[\w.]*Mock\()")
+_REPLACES = re.compile(r"\b(?:patch|setattr)\b|\.\w+[ \t]*=[ \t]*(?:lambda\b|\(?[\w.]*Mock\()")
+_CALLED = re.compile(r"(?:^|\.)(?:patch(?:\.object)?|setattr)$")
 _SETUPS = frozenset({"setUp", "setup_method", "setup_class", "setUpClass", "setup"})
 
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
-    if "patch" not in source and _ASSIGNED.search(source) is None:
+    if _REPLACES.search(source) is None:
         return
     made = [(function, owner, below(function)) for function, _, owner in functions(tree.body)]
     found = [(function, owner, nodes, list(_replaced(function, nodes))) for function, owner, nodes in made]
@@ -60,7 +61,7 @@ def _question(node: ast.AST) -> str:
         given = node.value
         faked = isinstance(given, ast.Lambda) or (isinstance(given, ast.Call) and dotted(given.func).endswith("Mock"))
         return _asking(node.targets[0].attr) if faked else ""
-    if not isinstance(node, ast.Call) or not re.search(r"(?:^|\.)(?:patch(?:\.object)?|setattr)$", dotted(node.func)):
+    if not isinstance(node, ast.Call) or not _CALLED.search(dotted(node.func)):
         return ""
     texts = (one.value for one in node.args[:2] if isinstance(one, ast.Constant) and isinstance(one.value, str))
     return next(filter(None, (_asking(text.rpartition(".")[2]) for text in texts)), "")

@@ -60,10 +60,6 @@ SPEAKS = frozenset(
 """Calls that tell somebody something and do nothing."""
 
 
-_SIMPLE = (ast.Assign, ast.Expr, ast.Return, ast.AugAssign, ast.AnnAssign)
-"""Statements that hold no others."""
-
-
 def dotted(node: ast.AST) -> str:
     """`a.b.c` of a name or attribute chain; calls inside the chain are looked through; else ""."""
     parts: list[str] = []
@@ -89,13 +85,27 @@ def called(node: ast.Call) -> ast.expr:
     return node.func.value if isinstance(node.func, ast.Subscript) else node.func
 
 
+_ALONE = (
+    ast.Expr,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.AugAssign,
+    ast.Return,
+    ast.Raise,
+    ast.Assert,
+    ast.Import,
+    ast.ImportFrom,
+)
+"""Statements in which no others stand."""
+
+
 def statements(body: Iterable[ast.stmt], but: Callable[[ast.stmt], object] = lambda _: None) -> Iterator[ast.stmt]:
     """All parsed statements of a block, nested blocks included, but for the block that `but` gives of a statement."""
     waiting = list(body)[::-1]
     while waiting:
         node = waiting.pop()
         yield node
-        if isinstance(node, _SIMPLE):
+        if isinstance(node, _ALONE):
             continue
         left_out = but(node)
         blocks = [parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())]
