@@ -18,7 +18,7 @@ def whole(tree: ast.Module) -> tuple[ast.AST, ...]:
     return tuple(below(tree))
 
 
-class _Parts(dict[type[ast.AST], tuple[str, ...]]):
+class _NodeParts(dict[type[ast.AST], tuple[str, ...]]):
     """The fields of a kind of node that may hold nodes, found out when one is met."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ class _Parts(dict[type[ast.AST], tuple[str, ...]]):
 _PLAIN = {"id", "attr", "arg", "name", "asname", "module", "level", "rest"}
 _PLAIN |= {"ctx", "simple", "conversion", "type_comment", "is_async"}
 """Fields that hold no node, or one that says nothing: whether a name is read or written stands in `ctx` of its node."""
-_parts = _Parts()
+_parts = _NodeParts()
 
 
 def below(node: ast.AST) -> list[ast.AST]:
