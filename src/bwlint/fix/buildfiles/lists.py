@@ -35,6 +35,9 @@ def family(place: CarryPlace) -> Iterator[Proposal]:
     if lowest is None or not lowest.chip.family or "f" not in lowest.chip.suffixes:
         return
     wide = Target(lowest.number, "f")
+    bare = Target(lowest.number)  # what the older toolkit knows serves the family too, where nothing needs a suffix
+    if (early := place.too_old_for(wide)) and not place.outside() and not place.too_old_for(bare):
+        wide = bare if _lost(place, {token.target: (bare,) for token in exact}) is None else wide
     known = place.known_everywhere(wide)
     if not place.gains <= wide.loads_on() or (place.carry.kind == "kernel" and not known):
         return
@@ -44,7 +47,7 @@ def family(place: CarryPlace) -> Iterator[Proposal]:
     if _lost(place, given) is not None:
         return
     pieces = [spellings.instead(token, wide) for token in exact]
-    if place.too_old_for(wide):
+    if early and wide.suffix:
         yield from _in_a_branch(place, pieces, str(first_toolkit(wide)))
         return
     unsafe = place.outside() if known else f"a toolkit before CUDA {first_toolkit(wide)} does not know {wide}"

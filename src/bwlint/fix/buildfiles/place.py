@@ -1,7 +1,11 @@
 """One list, flag or condition of a build file that is to be mended, and what is known of it."""
 
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH118, PTH120
+
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +23,10 @@ from bwlint.model.facts import Carry
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ACCEPTING
 from bwlint.readers.buildfiles import is_cmake
-from bwlint.sources.read import SourceText
+from bwlint.sources import disk
+from bwlint.sources.read import SourceText, Unread, read_bytes
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import checkout_folder, package_root
 from bwlint.world.builds import takes_family
 
 _OF_CUDA = re.compile(r"(?i)cuda|nvcc|toolkit|cu1[0-9]|major, minor")
@@ -27,6 +34,8 @@ _RELEASE = re.compile(
     r"(?<![\d.])(?:cu)?(?P<major>1[0-9])(?:\.|, |(?<=cu1[0-9]))(?P<minor>[0-9])(?:\.[0-9]{1,2})?(?![\d]|\.\d)"
 )
 """12.8, 12.8.1, (12, 8), cu128."""
+_COMPILES = re.compile(r"(?i)(?:docker|container)file[^/]*$|\.ya?ml$")
+"""Build files that say with which toolkits a tree is compiled: images and workflows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +131,27 @@ class CarryPlace:
             return ""
         asked = within(self.carry.toolkit) if self.carry.toolkit != ("", "") else named_releases(self.source)
         early = [one for one in asked if version(one) < version(first)]
-        return max(early, key=version, default="")
+        if early or self.carry.toolkit != ("", ""):
+            return f"CUDA {max(early, key=version)}, which this is for too," if early else ""
+        return self._compiled_with(first)
+
+    def _compiled_with(self, first: str) -> str:
+        """A release before `first` that knows what is listed today, with the place in the tree that builds with it; ""
+        where there is none.
+        """
+        needs = max((one for own in sass(self.carry) if (one := first_toolkit(own))), key=version, default="0")
+        root = disk.real(checkout_folder(package_root(self.job.module.path)))
+        builds = (one.real for one in search_of(root, self.job.context.native.searches).files("build"))
+        readmes = {os.path.join(one, "README.md") for one in (root, os.path.dirname(self.job.module.path))}
+        for path in (*filter(_COMPILES.search, builds), *sorted(readmes)):
+            data = read_bytes(path)
+            lines = b"" if isinstance(data, Unread) else data
+            for number, line in enumerate(lines.decode("utf-8", "replace").splitlines(), 1):
+                early = [one for one in named_releases(line) if version(needs) <= version(one) < version(first)]
+                if early:
+                    place = os.path.relpath(path, root).replace(os.sep, "/")
+                    return f"CUDA {max(early, key=version)}, which {place}:{number} builds with,"
+        return ""
 
     def late(self) -> tuple[Target, ...]:
         """The targets that the oldest toolkit of the branch does not know."""
