@@ -267,7 +267,7 @@ def test_nested_guard_moves_with_it(mend: Mend) -> None:
     ],
 )
 def test_instructions_behind(mend: Mend, guard: str, instruction: str, fixed: bool) -> None:
-    source = f'__global__ void k() {{\n#if {guard}\n  asm volatile("{instruction}");\n#endif\n}}\n'
+    source = f'__global__ void k() {{\n#if {guard}\n  asm volatile("{instruction}");\n#else\n  __trap();\n#endif\n}}\n'
     found = mend(source, ("family-split", "tcgen05"))
     text = found.text()
     if "tcgen05" in instruction and fixed:
@@ -279,6 +279,46 @@ def test_instructions_behind(mend: Mend, guard: str, instruction: str, fixed: bo
         assert {"sm_110a", "sm_103a", "sm_100f"} <= set(fix.proof.after_may)
     elif not fixed:
         assert RANGE not in text
+
+
+WAIT = '  asm volatile("tcgen05.wait::ld.sync.aligned;");\n'
+BOUNDED = "#if __CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1200\n"
+LEAVING = [
+    # in front of the guard, behind it, and whether something is left on 12.x
+    ("", "#endif\n", False),
+    ("  extern __shared__ char tile[];\n  int row = blockIdx.x;\n", "#endif\n", False),
+    ("  using T = float;\n  static_assert(sizeof(T) == 4);\n", "#else\n#endif\n", False),
+    ("  int row;\n", "#else\n  int line = 0;\n#endif\n", False),
+    ("  out[0] = 0;\n", "#endif\n", True),
+    ("  int row = take(out);\n", "#endif\n", True),
+    ("", "#else\n  __trap();\n#endif\n", True),
+    ("", "#else\n  assert(false);\n#endif\n", True),
+    ("", "#else\n  plain(out);\n#endif\n", True),
+    ("", "#endif\n  plain(out);\n", True),
+]
+
+
+@pytest.mark.parametrize("kind", ["__global__", "__device__ inline", "template <class T> __device__"])
+@pytest.mark.parametrize(("front", "behind", "left"), LEAVING)
+def test_no_body_is_emptied(mend: Mend, kind: str, front: str, behind: str, left: bool) -> None:
+    source = f"{kind} void load(float* out) {{\n{front}#if __CUDA_ARCH__ >= 1000\n{WAIT}{behind}}}\n"
+    found = mend(source, ("tcgen05",))
+    assert (BOUNDED in found.text()) == left
+    if not left:
+        (reason,) = found.refusals
+        assert reason.startswith("on 12.x the edit would leave `load` without a body: it would run and write nothing")
+
+
+def test_a_body_behind_a_macro_is_not_emptied_either(mend: Mend) -> None:
+    macro = "#if __CUDA_ARCH__ >= 1000\n#define ENABLED\n#endif\n"
+    source = f"{macro}__device__ void load() {{\n#ifdef ENABLED\n{WAIT}#endif\n}}\n"
+    assert "without a body" in mend(source, ("tcgen05",)).refusals[0]
+    assert BOUNDED in mend(source.replace(f"{WAIT}#endif", f"{WAIT}#else\n  plain();\n#endif"), ("tcgen05",)).text()
+
+
+def test_a_function_that_is_not_there_is_not_emptied(mend: Mend) -> None:
+    source = f"#if __CUDA_ARCH__ >= 1000\n__device__ void load() {{\n{WAIT}}}\n#endif\n"
+    assert BOUNDED in mend(source, ("tcgen05",)).text()
 
 
 def test_fixed_twice_is_fixed_once(mend: Mend) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import NO_TARGET, TargetSet
+from bwlint.chips.wording import plain
 from bwlint.fix.change import WantedChange, shifted
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.edited import outline
@@ -14,6 +15,8 @@ from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Gate, Module, Operation, Side
 from bwlint.model.findings import NoFix, Proof
 from bwlint.model.kinds import ANSWERS
+from bwlint.readers.cuda.bodies import stretches
+from bwlint.readers.cuda.cut import cut
 from bwlint.world.gates import refuses
 from bwlint.world.tree import Sets, TargetSets, Tree
 
@@ -67,9 +70,10 @@ class FileChecker:
             other = None if index is None else after_tree.target_sets(edited, edited.guards[index])
             if other is None or other.may != targets & other.live:  # so nothing else of it has moved
                 return NoFix("what belongs to the guard is not mended by the same edit")
-        if said := self._others(edited, after_tree, frozenset({here, *along}), moved) or self._operations(
-            edited, after_tree, moved
-        ):
+        said = self._others(edited, after_tree, frozenset({here, *along}), moved)
+        said = said or self._operations(edited, after_tree, moved)
+        lost = old.may - new.may
+        if said or (lost and (said := self._emptied(text, edited, after_tree, lost))):
             return said
         return Proof(old.may.names, old.must.names, new.may.names, new.must.names, evidence)
 
@@ -91,6 +95,17 @@ class FileChecker:
         """Whether a side is an `#error`, and not one that stands in a guard further in."""
         inside = (one for one in self.module.guards if side.holds(one.at))
         return refuses(side) and not any(refuses(one.yes) or refuses(one.no) for one in inside)
+
+    def _emptied(self, text: str, edited: Module, after: Tree, lost: TargetSet) -> NoFix | None:
+        """No function is left without a body: it would be called, and do nothing."""
+        had, has = (_filled(*one) for one in ((self.source, self.module, self.before), (text, edited, after)))
+        for (name, _, left), (_, there, kept) in zip(had, has, strict=False):
+            if gone := (left - kept) & lost & there:
+                return NoFix(
+                    f"on {plain(gone.chips)} the edit would leave `{name}` without a body: it would run and write"
+                    " nothing. Add an #else that traps, or keep them away on the host"
+                )
+        return None
 
     def _operations(self, edited: Module, after: Tree, moved: TargetSet) -> NoFix | None:
         """No instruction comes to targets that lack it."""
@@ -148,6 +163,16 @@ class FileChecker:
         if any(outline(a) != outline(b) for a, b in gates):
             return False
         return [outline(one) for one in needs(mine)] == [outline(one) for one in needs(its)]
+
+
+def _filled(source: str, module: Module, tree: Tree) -> list[tuple[str, TargetSet, TargetSet]]:
+    """The functions of a file: for which targets there is one, and for which something stands in it."""
+    file, found = cut(source), list[tuple[str, TargetSet, TargetSet]]()
+    for scope in file.places.functions:
+        there = tree.compiled(module, file.found.path(scope.open))
+        paths = stretches(file.code, file.text, file.found, scope)
+        found.append((scope.name, there, TargetSet.union(tree.compiled(module, path) for path in paths)))
+    return found
 
 
 def _asks(gate: Gate, other: Gate) -> bool:
