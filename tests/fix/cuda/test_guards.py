@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from bwlint.fix import Job, propose
 from bwlint.fix.apply import apply
 from bwlint.judging.drafts import Remedy
 from bwlint.model.findings import Fix
+from bwlint.run.check import check
+from bwlint.run.request import CheckRequest
 
 from .conftest import Mend
 
@@ -319,6 +322,32 @@ def test_a_body_behind_a_macro_is_not_emptied_either(mend: Mend) -> None:
 def test_a_function_that_is_not_there_is_not_emptied(mend: Mend) -> None:
     source = f"#if __CUDA_ARCH__ >= 1000\n__device__ void load() {{\n{WAIT}}}\n#endif\n"
     assert BOUNDED in mend(source, ("tcgen05",)).text()
+
+
+CUTLASS = "#if defined(CUTLASS_ARCH_MMA_SM120A_ENABLED)\n  out[0] = 1.0f;\n#else\n  __trap();\n#endif\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "guard", "applicability"),
+    [
+        ({}, CUTLASS, "unsafe"),
+        ({"pyproject.toml": "[project]\nname = 'kit'\n"}, CUTLASS, "safe"),
+        ({}, CUTLASS.replace("defined(CUTLASS_ARCH_MMA_SM120A_ENABLED)", "__CUDA_ARCH__ == 1200"), "safe"),
+        ({}, CUTLASS.replace("CUTLASS_ARCH_MMA_SM120A_ENABLED", "__CUDA_ARCH_FEAT_SM120_ALL"), "safe"),
+    ],
+)
+def test_macros_of_others_want_a_project(
+    tmp_path: Path, others: dict[str, str], guard: str, applicability: str
+) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(f"__global__ void k(float* out) {{\n{guard}}}\n")
+    for name, text in others.items():
+        (tmp_path / name).write_text(text)
+    with ExitStack() as stack:
+        request = CheckRequest((str(path),), ("sm_120", "sm_121"), ("family-split",), severity="note", fixes=True)
+        (fix,) = [one.fix for one in check(request, stack).report.findings if one.fix is not None]
+    assert fix.applicability == applicability
+    assert ("nothing shows who defines" in fix.proof.evidence) == (applicability == "unsafe")
 
 
 def test_fixed_twice_is_fixed_once(mend: Mend) -> None:
