@@ -91,6 +91,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("status", "cuda"): "cuda.status",
     ("macros", "cuda"): "cuda.macros",
     ("answer", "cuda"): "cuda.answers",
+    ("meaning", ""): "meaning",
 }
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""
 

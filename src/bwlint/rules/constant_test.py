@@ -8,16 +8,18 @@ from bwlint.chips import EVERY, NONE
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.judging.foregone import Foregone, Reading, foregone, is_constant
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import Gate, Module
+from bwlint.model.facts import Function, Gate, Module
+from bwlint.model.findings import NoFix
 from bwlint.model.kinds import LISTED, UNASKED, Language
 from bwlint.model.rule import RuleTraits
 from bwlint.world.gates import Judged, operands
 
 RULE = RuleTraits("constant-test", explains=1)
+_JOINED = Remedy("meaning", evidence="joined so, every chip gets one answer", unsafe="a number may be wrong instead")
 _NAMED = frozenset({"function", "import"})
 
 
@@ -69,6 +71,7 @@ def _draft(found: Foregone, place: DraftPlace) -> Draft:
         message=f"{how} true: {what}, one of these comparisons {fate}",
         label=f"{outcome} on every chip",
         advice=_advice(found, place.module.language),
+        remedy=_JOINED if found.node.op != "cmp" else NoFix("one of the two numbers is wrong, and only you know which"),
         claims=(Claimed(claims.other(f"this is {outcome} {what}", EVERY), place.at, place.module),),
     )
 
@@ -84,15 +87,17 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     """A helper that asks for the device, named in a condition and not called: a function is true."""
     for gate in module.gates if module.language == "python" else ():
         for asked in operands(gate.test) if not gate.is_a(*LISTED | UNASKED) else ():
-            if asked.op in _NAMED and _is_helper(context, module, asked) and _is_meant(module, gate, asked):
-                yield _uncalled(module, gate, asked)
+            helper = _helper(context, module, asked) if asked.op in _NAMED else None
+            if helper is not None and _is_meant(module, gate, asked):
+                yield _uncalled(module, gate, asked, helper)
 
 
-def _is_helper(context: Context, module: Module, asked: Expr) -> bool:
-    """Whether it is a function that answers by a test of the device."""
+def _helper(context: Context, module: Module, asked: Expr) -> Function | None:
+    """The function that answers by a test of the device."""
     found = context.tree.function(module, asked)
     name = found.function.qualname if found is not None else ""
-    return found is not None and any(one.kind == "predicate" and one.name == name for one in found.module.gates)
+    is_one = found is not None and any(one.kind == "predicate" and one.name == name for one in found.module.gates)
+    return found.function if found is not None and is_one else None
 
 
 def _is_meant(module: Module, gate: Gate, asked: Expr) -> bool:
@@ -107,7 +112,7 @@ def _same(one: object, other: Expr) -> bool:
     return isinstance(one, Expr) and (one.op, one.args) == (other.op, other.args)
 
 
-def _uncalled(module: Module, gate: Gate, asked: Expr) -> Draft:
+def _uncalled(module: Module, gate: Gate, asked: Expr, helper: Function) -> Draft:
     says = f"always true: `{asked.args[-1]}` is a function, and nobody calls it here"
     at = asked.at if asked.at is not None and gate.at.holds(asked.at) else gate.at
     return Draft(
@@ -118,5 +123,15 @@ def _uncalled(module: Module, gate: Gate, asked: Expr) -> Draft:
         message=says,
         label="true on every chip",
         advice="call it",
+        remedy=_called(helper),
         claims=(Claimed(claims.other(says, EVERY), at, module),),
     )
+
+
+def _called(helper: Function) -> Remedy | NoFix:
+    """The call of a helper that asks for nothing; its name is true, and what it answers need not be."""
+    wanted = [name for name, default in zip(helper.params, helper.defaults, strict=False) if default is None]
+    if wanted or len(helper.params) > len(helper.defaults):
+        return NoFix(f"the call needs a value for `{(wanted or helper.params)[0]}`: pass the one that is meant here")
+    why = "the other branch runs from now on wherever the helper returns false"
+    return Remedy("meaning", evidence=f"`{helper.qualname}` can be called without arguments", unsafe=why)
