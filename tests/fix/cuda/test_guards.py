@@ -350,6 +350,30 @@ def test_macros_of_others_want_a_project(
     assert ("nothing shows who defines" in fix.proof.evidence) == (applicability == "unsafe")
 
 
+STORE = '  asm volatile("stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%0], {%1};" :: "r"(a), "r"(b));\n'
+FAMILY_12 = "(defined(__CUDA_ARCH_FAMILY_SPECIFIC__) && (__CUDA_ARCH_FAMILY_SPECIFIC__ == 1200"
+NAMES_ONE = [
+    ("defined(__CUDA_ARCH_FEAT_SM100_ALL)", True),
+    ("__CUDA_ARCH__ >= 1000 && (defined(__CUDA_ARCH_FEAT_SM100_ALL) || defined(__CUDA_ARCH_FEAT_SM103_ALL))", True),
+    ("__CUDA_ARCH_SPECIFIC__ == 1000", True),
+    ("defined(KIT_HAS_STORE)", False),
+]
+
+
+@pytest.mark.parametrize(("test", "mended"), NAMES_ONE)
+def test_targets_of_another_family_beside_exact_ones(mend: Mend, test: str, mended: bool) -> None:
+    own = "#if defined(__CUDA_ARCH_FEAT_SM100_ALL)\n#define KIT_HAS_STORE\n#endif\n"
+    source = f"{'' if mended else own}#if {test}\n__device__ void store(int a, int b) {{\n{STORE}}}\n#endif\n"
+    found = mend(source, ("excluded",))
+    if mended:
+        (fix,) = found.fixes
+        assert fix.applicability == "unsafe"
+        assert FAMILY_12 in found.text()
+        assert {*fix.proof.after_may} - {*fix.proof.before_may} == {"sm_120f", "sm_120a", "sm_121f", "sm_121a"}
+    else:
+        assert found.refusals == ("`KIT_HAS_STORE` decides which targets pass here: mend the guard that defines it",)
+
+
 def test_fixed_twice_is_fixed_once(mend: Mend) -> None:
     for before, _ in SAFE + TRAPPED:
         once = mend(KERNEL.format(guard=before), ("family-split",)).text()

@@ -25,7 +25,7 @@ from bwlint.fix.cuda.terms import edits, offsets
 from bwlint.fix.meant import said_exactly
 from bwlint.judging.context import Context
 from bwlint.judging.guards import Guarded
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.cuda.lexer import Code, clean
@@ -77,9 +77,10 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         lambda text, words: checker.guard(text, guarded.guard, wanted, words, also),
         () if change is None else _beside(job, guarded.guard, _refusing(guarded), change),
     )
-    parts = gained.chips if change is None else change.twins
-    if found == _UNKNOWN_SPELLING and not any(str(chip.joined) in guarded.guard.text for chip in parts):
-        return NoFix("the targets are told apart where the macros of this guard are defined: they are mended there")
+    asked = (str(node.args[0]) for node in walk(guarded.guard.test) if node.op in ("defined", "macro"))
+    own = next((one for one in asked if _defined(job.context.tree, job.module, one)), None)
+    if found == _UNKNOWN_SPELLING and own is not None:
+        return NoFix(f"`{own}` decides which targets pass here: mend the guard that defines it")
     return found
 
 
@@ -115,8 +116,10 @@ def _spellings(
         return partial(guards.suffixed, code, chips=chips), "family", f"Let {names} through too"
     if change is None:
         start = next(iter(moved)).chip.major * 100
-        opened = partial(guards.raised, code, start=start, end=start + 100)
-        return opened, "bound", f"Compile it for {moved.chips} too"
+        title = f"Compile it for {moved.chips} too"
+        if all(target.suffix for target in moved):
+            return partial(guards.suffixed, code, chips=tuple(moved.chips)), "bound", title
+        return partial(guards.raised, code, start=start, end=start + 100), "bound", title
     chip, twin = next(iter(change.chips)), next(iter(change.twins))
     want = guards.Widening(twin, chip, _known(job.context.tree, job.module))
     return partial(guards.widened, code, want=want), "family", change.title
