@@ -129,6 +129,18 @@ def propose(job: Job) -> Fix | NoFix:
     return laid_out(job, safe if isinstance(fix, NoFix) or fix.applicability == "unsafe" else fix)
 
 
+def joined(fix: Fix, more: Fix) -> Fix:
+    """A fix with that of another place of its fault, where they can be made at once and the other is as sure."""
+    pairs = [(one, other) for one in fix.edits for other in more.edits if one.path == other.path and one != other]
+    places = [
+        sorted((edit.region.line, edit.region.column, edit.region.end_line, edit.region.end_column) for edit in two)
+        for two in pairs
+    ]
+    if any(first[2:] >= second[:2] for first, second in places) or more.applicability > fix.applicability:
+        return fix
+    return replace(fix, edits=tuple(dict.fromkeys((*fix.edits, *more.edits))))
+
+
 def mended(job: Job) -> Fix | NoFix:
     """The same, for this place alone."""
     how = job.remedy.how

@@ -29,7 +29,9 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("the condition has more in it than one comparison of each kind: rewrite it by hand")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     proof = Proof(admitted, certain, admitted, certain, job.evidence)
-    fix = Fix(job.applicability, "type", f"Say what is meant: write `{new}`", (Edit(job.module.path, region, new),), proof)
+    fix = Fix(
+        job.applicability, "type", f"Say what is meant: write `{new}`", (Edit(job.module.path, region, new),), proof
+    )
     try:
         edited_module(job.module, apply(job.source, fix.edits))
     except ReadError as error:

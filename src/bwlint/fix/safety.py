@@ -173,7 +173,9 @@ def _undefined(job: Job, fix: Fix) -> str | None:
     if job.remedy.how != "guard" or is_project(job.module.path, job.root):
         return None
     new = {name for edit in fix.edits for name in _MACRO.findall(edit.text) if name not in job.source}
-    unknown = (one for one in sorted(new) if not one.startswith("__") and not job.context.tree.definers(job.module, one))
+    unknown = (
+        one for one in sorted(new) if not one.startswith("__") and not job.context.tree.definers(job.module, one)
+    )
     name = next(unknown, None)
     return None if name is None else f"this file is no part of a project here: nothing shows who defines `{name}`"
 

@@ -132,6 +132,8 @@ class Draft:
     """The chips that its gates are to be asked for, where they are not those of the run."""
     copies: tuple[Draft, ...] = ()
     """The same of files with the same bytes."""
+    merged: tuple[Draft, ...] = ()
+    """The drafts of the same fault that became places of this one: they are mended with it."""
 
     @property
     def module(self) -> Module:

@@ -123,7 +123,9 @@ def bits_of(kernel: Function, launchers: Iterable[Function] = ()) -> int:
     names = (kernel.name, *parameters(kernel), *spoken)
     handed = [dotted(node) for one in launchers for node in below(one) if isinstance(node, ast.Attribute)]
     is_byte = any(map(_BYTE_TYPES.search, names)) or any(map(_BYTE_OPERANDS.search, handed)) or _unpacks(kernel)
-    return 16 if not is_byte and any(map(_WIDE_TYPES.search, (*names, *handed))) and not _adds_up_integers(kernel) else 8
+    return (
+        16 if not is_byte and any(map(_WIDE_TYPES.search, (*names, *handed))) and not _adds_up_integers(kernel) else 8
+    )
 
 
 def _adds_up_integers(kernel: Function) -> bool:
