@@ -9,8 +9,9 @@ is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from importlib import import_module
+from itertools import pairwise
 from typing import cast
 
 from bwlint.chips import ChipSet
@@ -78,7 +79,6 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("order", "python"): "python.order",
     ("names", "python"): "python.names",
     ("rows", "python"): "python.rows",
-    ("comma", "python"): "python.commas",
     ("admit", "python"): "python.admits",
     ("test", "cuda"): "cuda",
     ("guard", "cuda"): "cuda",
@@ -131,14 +131,11 @@ def propose(job: Job) -> Fix | NoFix:
 
 def joined(fix: Fix, more: Fix) -> Fix:
     """A fix with that of another place of its fault, where they can be made at once and the other is as sure."""
-    pairs = [(one, other) for one in fix.edits for other in more.edits if one.path == other.path and one != other]
-    places = [
-        sorted((edit.region.line, edit.region.column, edit.region.end_line, edit.region.end_column) for edit in two)
-        for two in pairs
-    ]
-    if any(first[2:] >= second[:2] for first, second in places) or more.applicability > fix.applicability:
+    edits = sorted({*fix.edits, *more.edits}, key=lambda edit: (edit.path, astuple(edit.region)))
+    collide = any(a.path == b.path and astuple(a.region)[2:] >= astuple(b.region)[:2] for a, b in pairwise(edits))
+    if collide or more.applicability > fix.applicability:
         return fix
-    return replace(fix, edits=tuple(dict.fromkeys((*fix.edits, *more.edits))))
+    return replace(fix, edits=tuple(edits))
 
 
 def mended(job: Job) -> Fix | NoFix:

@@ -87,17 +87,15 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     """A helper that asks for the device, named in a condition and not called: a function is true."""
     for gate in module.gates if module.language == "python" else ():
         for asked in operands(gate.test) if not gate.is_a(*LISTED | UNASKED) else ():
-            helper = _helper(context, module, asked) if asked.op in _NAMED else None
-            if helper is not None and _is_meant(module, gate, asked):
+            if (helper := _helper(context, module, asked)) and _is_meant(module, gate, asked):
                 yield _uncalled(module, gate, asked, helper)
 
 
 def _helper(context: Context, module: Module, asked: Expr) -> Function | None:
     """The function that answers by a test of the device."""
-    found = context.tree.function(module, asked)
-    name = found.function.qualname if found is not None else ""
-    is_one = found is not None and any(one.kind == "predicate" and one.name == name for one in found.module.gates)
-    return found.function if found is not None and is_one else None
+    found = context.tree.function(module, asked) if asked.op in _NAMED else None
+    asking = [(one.kind, one.name) for one in found.module.gates] if found is not None else []
+    return found.function if found is not None and ("predicate", found.function.qualname) in asking else None
 
 
 def _is_meant(module: Module, gate: Gate, asked: Expr) -> bool:
@@ -130,8 +128,8 @@ def _uncalled(module: Module, gate: Gate, asked: Expr, helper: Function) -> Draf
 
 def _called(helper: Function) -> Remedy | NoFix:
     """The call of a helper that asks for nothing; its name is true, and what it answers need not be."""
-    wanted = [name for name, default in zip(helper.params, helper.defaults, strict=False) if default is None]
-    if wanted or len(helper.params) > len(helper.defaults):
-        return NoFix(f"the call needs a value for `{(wanted or helper.params)[0]}`: pass the one that is meant here")
+    wanted = next((name for name, given in zip(helper.params, helper.defaults, strict=False) if given is None), None)
+    if wanted is not None:
+        return NoFix(f"the call needs a value for `{wanted}`: pass the one that is meant here")
     why = "the other branch runs from now on wherever the helper returns false"
     return Remedy("meaning", evidence=f"`{helper.qualname}` can be called without arguments", unsafe=why)

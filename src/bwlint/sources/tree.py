@@ -14,7 +14,6 @@ KERNEL_PACKAGE = "build.toml"
 """What kernel-builder builds a package of kernels by; each in a folder of such packages is a project by itself."""
 _PROJECT_MARKS = (".git", ".github", "pyproject.toml", "setup.py", "setup.cfg", KERNEL_PACKAGE)
 _CHECKOUT_MARKS = (".git",)
-_ARCHIVE_MARKS = (".github",)
 _SOURCE_FOLDERS = ("", "src", "python")
 _MAX_CLIMB = 8
 
@@ -111,10 +110,8 @@ def project_folder(root: str) -> str:
 
 
 def checkout_folder(root: str) -> str:
-    """The checkout, or its archive, that a project is part of, `tests/extension` of a larger one too; else the project's
-    folder.
-    """
-    return _above(root, _CHECKOUT_MARKS) or _above(root, _ARCHIVE_MARKS) or project_folder(root)
+    """The checkout, or its archive, that a project or a `tests/extension` is part of; else the project's folder."""
+    return _above(root, _CHECKOUT_MARKS) or _above(root, (".github",)) or project_folder(root)
 
 
 def _project(root: str) -> str | None:

@@ -12,7 +12,7 @@ from bwlint.chips.toolkits import first_toolkit
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.buildfiles import accepted, lists, spellings
-from bwlint.fix.buildfiles.place import CarryPlace, twins
+from bwlint.fix.buildfiles.place import CarryPlace, possible, twins
 from bwlint.fix.buildfiles.proof import Proposal, prove, reached, stated
 from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.fix.meant import said_not_to_be
@@ -82,7 +82,7 @@ def _refusal(place: CarryPlace) -> NoFix:
         return NoFix("sparse mma of FP4 is for the exact targets alone")
     if wanted is not None and said_not_to_be(place.source, wanted):
         return NoFix(f"a comment speaks against {wanted}")
-    if place.gains and not place.possible() and twins(~place.gains, place.gains) & reached(carry):
+    if place.gains and not possible(place.gains, carry) and twins(~place.gains, place.gains) & reached(carry):
         return NoFix(place.too_early())
     if wanted is not None and (release := place.too_old_for(wanted)):
         first = first_toolkit(wanted)

@@ -1,11 +1,7 @@
 """One list, flag or condition of a build file that is to be mended, and what is known of it."""
 
-# Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH118, PTH120
-
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +19,6 @@ from bwlint.model.facts import Carry
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ACCEPTING
 from bwlint.readers.buildfiles import is_cmake
-from bwlint.sources import disk
 from bwlint.sources.read import SourceText, Unread, read_bytes
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import checkout_folder, package_root
@@ -133,34 +128,25 @@ class CarryPlace:
         early = [one for one in asked if version(one) < version(first)]
         if early or self.carry.toolkit != ("", ""):
             return f"CUDA {max(early, key=version)}, which this is for too," if early else ""
-        return self._compiled_with(first)
+        return next(self._compiled_with(first), "")
 
-    def _compiled_with(self, first: str) -> str:
-        """A release before `first` that knows what is listed today, with the place in the tree that builds with it; ""
-        where there is none.
-        """
+    def _compiled_with(self, first: str) -> Iterator[str]:
+        """Releases before `first` that know what is listed today, with the places in the tree that build with them."""
         needs = max((one for own in sass(self.carry) if (one := first_toolkit(own))), key=version, default="0")
-        root = disk.real(checkout_folder(package_root(self.job.module.path)))
-        builds = (one.real for one in search_of(root, self.job.context.native.searches).files("build"))
-        readmes = {os.path.join(one, "README.md") for one in (root, os.path.dirname(self.job.module.path))}
-        for path in (*filter(_COMPILES.search, builds), *sorted(readmes)):
+        search = search_of(checkout_folder(package_root(self.job.module.path)), self.job.context.native.searches)
+        builds = (one.real for one in search.files("build") if _COMPILES.search(one.real))
+        for path in (*builds, f"{search.folder}/README.md", f"{self.job.module.path.rpartition('/')[0]}/README.md"):
             data = read_bytes(path)
-            lines = b"" if isinstance(data, Unread) else data
-            for number, line in enumerate(lines.decode("utf-8", "replace").splitlines(), 1):
-                early = [one for one in named_releases(line) if version(needs) <= version(one) < version(first)]
-                if early:
-                    place = os.path.relpath(path, root).replace(os.sep, "/")
-                    return f"CUDA {max(early, key=version)}, which {place}:{number} builds with,"
-        return ""
+            for number, line in enumerate((b"" if isinstance(data, Unread) else data).splitlines(), 1):
+                for early in sorted(named_releases(line.decode("utf-8", "replace")), key=version, reverse=True):
+                    if version(needs) <= version(early) < version(first):
+                        yield f"CUDA {early}, which {path.removeprefix(search.folder)[1:]}:{number} builds with,"
 
     def late(self) -> tuple[Target, ...]:
         """The targets that the oldest toolkit of the branch does not know."""
         low = self.carry.toolkit[0]
         firsts = ((target, first_toolkit(target)) for target in (sass(self.carry) if low else ()))
         return tuple(target for target, first in firsts if first and version(first) > version(low))
-
-    def possible(self) -> bool:
-        return possible(self.gains, self.carry)
 
     def too_early(self) -> str:
         low = self.carry.toolkit[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import NO_TARGET, TargetSet
@@ -98,14 +98,15 @@ class FileChecker:
 
     def _emptied(self, text: str, edited: Module, after: Tree, lost: TargetSet) -> NoFix | None:
         """No function is left without a body: it would be called, and do nothing."""
-        had, has = (_filled(*one) for one in ((self.source, self.module, self.before), (text, edited, after)))
-        for (name, _, left), (_, there, kept) in zip(had, has, strict=False):
-            if gone := (left - kept) & lost & there:
-                return NoFix(
-                    f"on {plain(gone.chips)} the edit would leave `{name}` without a body: it would run and write"
-                    " nothing. Add an #else that traps, or keep them away on the host"
-                )
-        return None
+        had, has = _filled(self.source, self.module, self.before), _filled(text, edited, after)
+        gone = (
+            (name, (left - kept) & lost & there) for (name, _, left), (_, there, kept) in zip(had, has, strict=False)
+        )
+        name, targets = next(filter(lambda one: one[1], gone), ("", NO_TARGET))
+        said = (
+            f"on {plain(targets.chips)} the edit would leave `{name}` without a body: it would run and write nothing."
+        )
+        return NoFix(f"{said} Add an #else that traps, or keep them away on the host") if targets else None
 
     def _operations(self, edited: Module, after: Tree, moved: TargetSet) -> NoFix | None:
         """No instruction comes to targets that lack it."""
@@ -165,14 +166,13 @@ class FileChecker:
         return [outline(one) for one in needs(mine)] == [outline(one) for one in needs(its)]
 
 
-def _filled(source: str, module: Module, tree: Tree) -> list[tuple[str, TargetSet, TargetSet]]:
+def _filled(source: str, module: Module, tree: Tree) -> Iterator[tuple[str, TargetSet, TargetSet]]:
     """The functions of a file: for which targets there is one, and for which something stands in it."""
-    file, found = cut(source), list[tuple[str, TargetSet, TargetSet]]()
+    file = cut(source)
     for scope in file.places.functions:
-        there = tree.compiled(module, file.found.path(scope.open))
-        paths = stretches(file.code, file.text, file.found, scope)
-        found.append((scope.name, there, TargetSet.union(tree.compiled(module, path) for path in paths)))
-    return found
+        bodies = stretches(file.code, file.text, file.found, scope)
+        left = TargetSet.union(tree.compiled(module, path) for path in bodies)
+        yield scope.name, tree.compiled(module, file.found.path(scope.open)), left
 
 
 def _asks(gate: Gate, other: Gate) -> bool:

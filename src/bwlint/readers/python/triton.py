@@ -1,8 +1,8 @@
 """What kernels of Triton are launched with, and the shared memory that they take by it at least, in bytes.
 
 Constants come from the launches of the file and from the configurations of `@triton.autotune`. An element counts as 16
-bits where the kernel or who launches it speaks of floats that wide, and as 8 where not, or of such a type. Who asks the device how much it has, or prunes configurations, is
-`checked`.
+bits where the kernel, or who launches it, speaks of floats that wide and of nothing smaller, else as 8. Who asks the
+device how much it has, or prunes configurations, is `checked`.
 """
 
 from __future__ import annotations
@@ -122,10 +122,9 @@ def bits_of(kernel: Function, launchers: Iterable[Function] = ()) -> int:
     spoken = (dotted(node) for node in below(kernel) if isinstance(node, ast.Attribute))
     names = (kernel.name, *parameters(kernel), *spoken)
     handed = [dotted(node) for one in launchers for node in below(one) if isinstance(node, ast.Attribute)]
-    is_byte = any(map(_BYTE_TYPES.search, names)) or any(map(_BYTE_OPERANDS.search, handed)) or _unpacks(kernel)
-    return (
-        16 if not is_byte and any(map(_WIDE_TYPES.search, (*names, *handed))) and not _adds_up_integers(kernel) else 8
-    )
+    is_byte = any(map(_BYTE_TYPES.search, names)) or any(map(_BYTE_OPERANDS.search, handed))
+    is_byte = is_byte or _unpacks(kernel) or _adds_up_integers(kernel)
+    return 16 if not is_byte and any(map(_WIDE_TYPES.search, (*names, *handed))) else 8
 
 
 def _adds_up_integers(kernel: Function) -> bool:

@@ -89,11 +89,10 @@ def _remedy(context: Context, module: Module, one: Operation) -> Remedy | NoFix:
     if found.op != "cmp":
         return NoFix("split the digits from a suffix such as that of sm_120a first: what becomes of it is your choice")
     values = [context.tree.value(module, side) for side in found.args[1]]
-    mine = next(value for value in values if value.device)
-    if not all(isinstance(lane, str) and lane.isdigit() for lane in mine.spread()):
-        guessed = "int() raises on a text that is no number, and nothing here shows that this is always one"
-        return Remedy("meaning", evidence="numbers are ordered as they are meant", unsafe=guessed)
-    return Remedy("meaning", evidence="the text is a number on every chip")
+    lanes = [lane for value in values if value.device for lane in value.spread()]
+    known = all(isinstance(lane, str) and lane.isdigit() for lane in lanes)
+    why = None if known else "int() raises on a text that is no number, and nothing here shows that this is always one"
+    return Remedy("meaning", evidence="numbers are ordered as they are meant", unsafe=why)
 
 
 def _texts(value: Vec, like: str = "") -> dict[Chip, str]:
