@@ -149,8 +149,8 @@ def _member(
     result = _kept(run, owner, name, found)
     if isinstance(owner, ClassValue) and result.uniform and (kind := enums.kind_of(run, owner)):
         return Vec((enums.member(owner.body, kind, name, result.lanes[0]),))
-    given = owner.module.slots[found.args[0]] if found.op == "var" else found
-    return (guess(name) or result) if isinstance(result.lanes[0], Unknown) and not is_status(given) else result
+    told = is_status(owner.module.slots[found.args[0]] if found.op == "var" else found)
+    return (guess(name) or result) if isinstance(result.lanes[0], Unknown) and not told else result
 
 
 def _kept(run: Interpreter, owner: Instance | ClassValue, name: str, value: Expr) -> Vec:

@@ -129,13 +129,13 @@ def propose(job: Job) -> Fix | NoFix:
     return laid_out(job, safe if isinstance(fix, NoFix) or fix.applicability == "unsafe" else fix)
 
 
-def joined(fix: Fix, more: Fix) -> Fix:
-    """A fix with that of another place of its fault, where they can be made at once and the other is as sure."""
-    edits = sorted({*fix.edits, *more.edits}, key=lambda edit: (edit.path, astuple(edit.region)))
-    collide = any(a.path == b.path and astuple(a.region)[2:] >= astuple(b.region)[:2] for a, b in pairwise(edits))
-    if collide or more.applicability > fix.applicability:
+def joined(fix: Fix, more: Fix | NoFix) -> Fix:
+    """A fix with that of another place of its fault, where both can be made at once and the other is as sure."""
+    if isinstance(more, NoFix) or more.applicability > fix.applicability:
         return fix
-    return replace(fix, edits=tuple(edits))
+    edits = sorted({*fix.edits, *more.edits}, key=lambda edit: (edit.path, astuple(edit.region)))
+    collide = (a.path == b.path and astuple(a.region)[2:] >= astuple(b.region)[:2] for a, b in pairwise(edits))
+    return fix if any(collide) else replace(fix, edits=tuple(edits))
 
 
 def mended(job: Job) -> Fix | NoFix:

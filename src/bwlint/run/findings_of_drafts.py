@@ -293,10 +293,10 @@ class _ReportedFile:
         others: tuple[Fix, ...] = ()
         with contained(draft.module.path, f"fixing {draft.rule.name}", draft.at.line):
             proposed = propose(job)
-            for one in draft.merged if isinstance(proposed, Fix) else ():
+            for one in draft.merged:
                 gate = next((at for at in self.analysis.context.beside(one.module) if at.gate is one.gate), None)
-                more = propose(replace(job, draft=one, remedy=one.remedy, judged=gate))
-                proposed = joined(proposed, more) if isinstance(more, Fix) else proposed
+                if isinstance(proposed, Fix) and isinstance(one.remedy, Remedy):
+                    proposed = joined(proposed, propose(replace(job, draft=one, remedy=one.remedy, judged=gate)))
             others = ways(job, proposed) if self.proofs.ways else ()
         ways_told = (self._told(draft, one) for one in others)
         told = proposed if isinstance(proposed, NoFix) else self._told(draft, proposed)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.chips.toolkits import first_toolkit
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.buildfiles import accepted, lists, spellings
@@ -85,8 +84,7 @@ def _refusal(place: CarryPlace) -> NoFix:
     if place.gains and not possible(place.gains, carry) and twins(~place.gains, place.gains) & reached(carry):
         return NoFix(place.too_early())
     if wanted is not None and (release := place.too_old_for(wanted)):
-        first = first_toolkit(wanted)
-        return NoFix(f"{release} does not know {wanted}: write it in a branch of its own for CUDA {first} and newer")
+        return NoFix(f"{release} does not know {wanted}: write it in a branch of its own for newer toolkits")
     if carry.kind == "option" and not place.written(carry):
         return NoFix(f"`{carry.name}` comes from elsewhere: what has the flags of the family wants a name first")
     if carry.kind == "match" and not place.written(carry):

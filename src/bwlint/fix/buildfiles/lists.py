@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -277,7 +278,7 @@ def _with_conditions(place: CarryPlace, pieces: Sequence[Piece], given: _Given, 
         added = _to_admit(place, one, given)
         if not added:
             continue
-        piece = condition(place, one, lambda target, added=added: added.get(target, ()))
+        piece = condition(place, one, added.__getitem__)
         if piece is None:
             return
         more.append(piece)
@@ -292,4 +293,4 @@ def _to_admit(place: CarryPlace, one: Carry, given: _Given) -> dict[Target, tupl
         return {}
     held = tuple(sass(one))
     found = {target: tuple(new for new in given.get(target, ()) if new not in held) for target in held}
-    return {target: new for target, new in found.items() if new}
+    return defaultdict(tuple, {target: new for target, new in found.items() if new})
