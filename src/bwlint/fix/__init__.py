@@ -100,7 +100,7 @@ def propose(job: Job) -> Fix | NoFix:
     """The fix that brings about what the remedy of a finding asks for, or why there is none."""
     proved, path = job.context.proved, job.module.path
     if proved[path] > MOST_PROVED:
-        return NoFix("there is more in the file than can be proved at a time: mend what has a fix, and ask again")
+        return NoFix("the file has too many findings to prove at once: apply its fixes and run bwlint again")
     proved[path] += len(job.source)
     arm = next((one for one in job.context.beside(job.module) if one.at == job.remedy.at), None)
     if arm is not None and job.remedy.how in ("test", "admit"):  # another one of the chain
@@ -158,5 +158,5 @@ def _misled(job: Job, fix: Fix) -> NoFix | None:
     for moved, company in ((after - before, before), (before - after, ~before)):
         exact = exact_target(job.context, job.judged, moved, company) if moved else None
         if exact is not None:
-            return NoFix(f"{exact} is picked there, which {plain(moved)} does not load: it wants one of its own")
+            return NoFix(f"{exact} is picked there, and {plain(moved)} cannot load it: add a target first")
     return None

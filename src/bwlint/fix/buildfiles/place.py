@@ -55,7 +55,7 @@ class CarryPlace:
         if gains and losses:
             return NoFix("several lists stand in that place")
         if carry.kind == "file":
-            return NoFix("PTX is written by a compiler, which has to be asked for another target")
+            return NoFix("a compiler wrote this PTX: compile it again for another target")
         change = WantedChange("family", job.remedy.chips, gains | losses, twins(before, gains | losses))
         alone = carry.name == "" or change.twins
         lists = [carry] if alone else [one for one in stated(job.module) if one.name == carry.name]

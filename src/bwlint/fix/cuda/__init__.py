@@ -52,7 +52,7 @@ def mend(job: Job) -> Fix | NoFix:
 def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     guarded = _guarded(job.context, job.module, job.at)
     if guarded is None:
-        return NoFix("nothing here tells which guard to mend")
+        return NoFix("the guard is not found again in this file")
     mine, wanted = guarded.sets.may, job.remedy.targets
     if guarded.denies:
         wanted = guarded.sets.live - wanted
@@ -60,7 +60,7 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     said = code.comment_near(*offsets(code, guarded.guard.at))
     name = not_introduced(code, guarded, job.context.guards[job.module.path], wanted - mine)
     if not guarded.denies and name is not None:
-        return NoFix(f"`{name}`, which is used behind the guard, is not there for {plain((wanted - mine).chips)}")
+        return NoFix(f"the guarded code uses `{name}`, which is not defined for {plain((wanted - mine).chips)}")
     spelled, kind, title = _spellings(job, code, guarded, gained)
     change = family_change(guarded, job.remedy.targets)
     if change is not None and (refusal := said_exactly(said, change)):
@@ -158,7 +158,7 @@ def _guarded(context: Context, module: Module, at: Span) -> Guarded | None:
 def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     judged = job.judged
     if judged is None:
-        return NoFix("nothing here tells which test to mend")
+        return NoFix("the check is not found again in this file")
     gate, wanted = judged.gate, job.remedy.chips
     lets_in = bool(wanted - judged.sets.core) != judged.denies
     change = WantedChange.between(judged.sets, wanted, "admit" if lets_in else "bound")
@@ -191,7 +191,7 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         _beside(job, gate, judged.other, change),
     )
     if isinstance(found, NoFix) and not change.twins:
-        return NoFix(f"no bound here could end at {plain(change.chips)}: what they are to run is for a person to say")
+        return NoFix(f"no comparison here can end below {plain(change.chips)}: add the branch that they run")
     return found
 
 
@@ -232,7 +232,7 @@ def _first_proved(
         if number == MAX_TRIED:
             break
         if number == 0 and not checker.readable:
-            return NoFix("the file is not read as it was judged")
+            return NoFix("the file reads differently now: run bwlint again")
         made = edits(job.module.path, code, changes)
         text = apply(job.source, made)
         proof = prove(text, words)

@@ -115,7 +115,7 @@ class FileChecker:
             if lacking := gained - legal(new):
                 return NoFix(f"`{short(new)}` does not assemble for {_few(lacking)}")
             if gained - moved:
-                return NoFix(f"the edit would change for whom line {old.at[0]} is compiled")
+                return NoFix(f"the edit would change which targets compile line {old.at[0]}")
         return None
 
     def gate(
