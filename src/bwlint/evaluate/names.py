@@ -72,8 +72,7 @@ def of_a_release(value: Expr) -> bool:
 
 def is_status(value: Expr) -> bool:
     """Whether a value is what a call of the driver gives back: an error code, whatever it is called."""
-    called = value.args[0] if value.op == "call" else value
-    return value.op == "call" and called.op == "attr" and _DRIVER.match(called.args[1]) is not None
+    return value.op == "call" and value.args[0].op == "attr" and bool(_DRIVER.match(value.args[0].args[1]))
 
 
 def looks_like_version(text: str) -> bool:

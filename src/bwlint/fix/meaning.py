@@ -1,6 +1,4 @@
-"""What says another thing than it means: conditions joined by the wrong word, a helper that is named and not called,
-numbers that are ordered as texts, two names without a comma. The rule has nothing left to say of the edited file.
-"""
+"""What says another thing than it means: the wrong word between tests, a call, a number or a comma that is missing."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import PurePath
 
 from bwlint.chips import ChipSet, chip_of_number, group
@@ -173,9 +172,9 @@ def _undefined(job: Job, fix: Fix) -> str | None:
     """A guard asks for a macro that this file does not define, and nothing tells what lies around the file."""
     if job.remedy.how != "guard" or is_project(job.module.path, job.root):
         return None
-    definers = partial(job.context.tree.definers, job.module)
+    tree, module = job.context.tree, job.module
     new = {name for edit in fix.edits for name in _MACRO.findall(edit.text) if name not in job.source}
-    name = next((one for one in sorted(new) if not one.startswith("__") and not definers(one)), None)
+    name = next((one for one in sorted(new) if not one.startswith("__") and not tree.definers(module, one)), None)
     return None if name is None else f"this file is no part of a project here: nothing shows who defines `{name}`"
 
 

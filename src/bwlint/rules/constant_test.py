@@ -39,7 +39,9 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         at = found.node.at or gate.at
         if gate.at.holds(at) and tree.value(module, found.subject).device:
             sets = (EVERY, EVERY) if found.holds else (NONE, NONE)
-            yield _draft(found, DraftPlace(module=module, at=at, admitted=sets[0], certain=sets[1], gate=gate))
+            rest = [one for one in operands(gate.test) if one.at is None or not at.holds(one.at)]
+            place = DraftPlace(module=module, at=at, admitted=sets[0], certain=sets[1], gate=gate)
+            yield _draft(found, place, is_alone=not any(tree.value(module, one).device for one in rest))
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
@@ -50,14 +52,14 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
 
     for found in foregone(guarded.guard.test, Reading(_literal, on_chips)):
         if tree.asks_target(module, found.subject):
-            yield _draft(found, DraftPlace.of_guard(guarded))
+            yield _draft(found, DraftPlace.of_guard(guarded), is_alone=found.node == guarded.guard.test)
 
 
 def _literal(node: Expr) -> object:
     return node.args[0] if node.op == "const" and is_constant(node.args[0]) else None
 
 
-def _draft(found: Foregone, place: DraftPlace) -> Draft:
+def _draft(found: Foregone, place: DraftPlace, *, is_alone: bool) -> Draft:
     subject = found.subject
     name = subject.args[1] if subject.op in ("param", "var", "attr") else subject.args[0]
     named = subject.op in ("param", "var", "attr", "name", "macro") and isinstance(name, str) and name
@@ -71,7 +73,9 @@ def _draft(found: Foregone, place: DraftPlace) -> Draft:
         message=f"{how} true: {what}, one of these comparisons {fate}",
         label=f"{outcome} on every chip",
         advice=_advice(found, place.module.language),
-        remedy=_JOINED if found.node.op != "cmp" else NoFix("one of the two numbers is wrong, and only you know which"),
+        remedy=_JOINED
+        if is_alone and found.node.op != "cmp"
+        else NoFix("only you know which comparison is wrong here"),
         claims=(Claimed(claims.other(f"this is {outcome} {what}", EVERY), place.at, place.module),),
     )
 
@@ -131,5 +135,4 @@ def _called(helper: Function) -> Remedy | NoFix:
     wanted = next((name for name, given in zip(helper.params, helper.defaults, strict=False) if given is None), None)
     if wanted is not None:
         return NoFix(f"the call needs a value for `{wanted}`: pass the one that is meant here")
-    why = "the other branch runs from now on wherever the helper returns false"
-    return Remedy("meaning", evidence=f"`{helper.qualname}` can be called without arguments", unsafe=why)
+    return Remedy("meaning", evidence="it needs no arguments", unsafe="the other branch runs where it returns false")

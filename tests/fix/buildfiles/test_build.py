@@ -589,10 +589,10 @@ LIST = "set(CMAKE_CUDA_ARCHITECTURES 120a)\nadd_library(kit SHARED csrc/gemm.cu)
 IMAGE = "FROM nvidia/cuda:{}-devel-ubuntu22.04\nRUN pip install .\n"
 CONTAINER = "jobs:\n  build:\n    container: vendor/torch:2.8-cuda12.8\n"
 STANDS_AGAINST = [
-    ("docker/Dockerfile.ci", IMAGE.format("12.8.1"), "CUDA 12.8, which docker/Dockerfile.ci:1 builds with"),
-    (".github/workflows/ci.yml", CONTAINER, "CUDA 12.8, which .github/workflows/ci.yml:3 builds with"),
+    ("docker/Dockerfile.ci", IMAGE.format("12.8.1"), "CUDA 12.8, which docker/Dockerfile.ci:1 names"),
+    (".github/workflows/ci.yml", CONTAINER, "CUDA 12.8, which .github/workflows/ci.yml:3 names"),
     (".github/workflows/ci.yml", "matrix:\n  cuda: [12.8.1, 13.0.0]\n", "ci.yml:2"),
-    ("README.md", "Builds with CUDA 12.8 or newer.\n", "CUDA 12.8, which README.md:1 builds with"),
+    ("README.md", "Builds with CUDA 12.8 or newer.\n", "CUDA 12.8, which README.md:1 names"),
 ]
 
 

@@ -140,7 +140,7 @@ class CarryPlace:
             for number, line in enumerate((b"" if isinstance(data, Unread) else data).splitlines(), 1):
                 for early in sorted(named_releases(line.decode("utf-8", "replace")), key=version, reverse=True):
                     if version(needs) <= version(early) < version(first):
-                        yield f"CUDA {early}, which {path.removeprefix(search.folder)[1:]}:{number} builds with,"
+                        yield f"CUDA {early}, which {path.removeprefix(search.folder)[1:]}:{number} names,"
 
     def late(self) -> tuple[Target, ...]:
         """The targets that the oldest toolkit of the branch does not know."""
