@@ -520,7 +520,7 @@ def test_the_flags_of_the_family_by_name(mend: Mend) -> None:
     )
     others = {"kit/flags.py": flags + flags.replace("120a", "120f"), "kit/__init__.py": ""}
     assert mend(text, "kit/gemm.py", others).text == text.replace("120a", "120f")
-    assert "comes from elsewhere" in mend(text, "kit/gemm.py", {**others, "kit/flags.py": flags}).refused
+    assert "is defined elsewhere: define" in mend(text, "kit/gemm.py", {**others, "kit/flags.py": flags}).refused
 
 
 REFUSED = [
@@ -534,7 +534,7 @@ REFUSED = [
     # nobody knows what was meant
     ("CMakeLists.txt", 'set_target_properties(k PROPERTIES CUDA_ARCHITECTURES "120-real;120f-real")', "plain target"),
     ("CMakeLists.txt", "set(GEMM_CUDA_ARCHITECTURES 90f)", "which target was meant"),
-    ("CMakeLists.txt", CUDA128.format("set(X_ARCHS 120 121)\n  kit()"), "for its maker to say"),
+    ("CMakeLists.txt", CUDA128.format("set(X_ARCHS 120 121)\n  kit()"), "that does not know sm_121 is your choice"),
     ("build.sh", "nvcc -gencode arch=compute_120a,code=sm_121a k.cu", "which of the two"),
     # releases that do not know what would be added, or written
     ("build.sh", '[ "$CUDA" = 12.6 ] && X=1\nTORCH_CUDA_ARCH_LIST="8.0 9.0 10.0"', "does not know sm_120:"),
