@@ -69,7 +69,7 @@ def _draft(place: DraftPlace, meant: ChipSet, by: str, taking: tuple[Gate, ...])
         message=f"this arm is for {meant}, and {by} takes all of it",
         label="never reached",
         advice=f"test {meant} first",
-        remedy=NoFix("arms of a chain are not put in another order"),
+        remedy=NoFix("the order of the cases may carry other conditions: reorder them by hand"),
         rests_on=taking,
     )
 

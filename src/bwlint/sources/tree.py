@@ -104,8 +104,8 @@ def project_folder(root: str) -> str:
 
 
 def checkout_folder(root: str) -> str:
-    """The checkout that a project is part of, `tests/extension` of a larger one too; else the project's folder."""
-    return _above(root, _CHECKOUT_MARKS) or project_folder(root)
+    """The checkout, or its archive, that a project or a `tests/extension` is part of; else the project's folder."""
+    return _above(root, _CHECKOUT_MARKS) or _above(root, (".github",)) or project_folder(root)
 
 
 def _project(root: str) -> str | None:

@@ -92,7 +92,7 @@ def _exact(module: Module, at: Span, target: Target, left: ChipSet) -> Draft:
         message=f"{target} is picked on {plain(left)} too, and is loaded by {plain(target.loads_on())} only",
         label=f"not for {plain(left)}",
         advice=f"name the chip's own target there ({', '.join(f'sm_{chip.joined}{target.suffix}' for chip in left)})",
-        remedy=NoFix("whether the compiler knows the other target is not shown"),
+        remedy=NoFix("nothing here shows that the compiler knows the other target"),
         claims=(Claimed(claims.build([pair_of(target, target)], left), at),),
     )
 

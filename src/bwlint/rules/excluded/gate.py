@@ -599,7 +599,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             message=f'keeps {plain(out)} out: without a comma "{names[0]}" "{names[1]}" is the one string "{one.name}"',
             label=says,
             advice="put the comma",
-            remedy=Remedy("comma", out, evidence=f'"{names[0]}" and "{names[1]}" are chips, and {says}'),
+            remedy=Remedy("meaning", out, evidence=f'"{names[0]}" and "{names[1]}" are chips, and {says}'),
             claims=(Claimed(claims.other(says, out & context.targets), one.at, module),),
         )
 
