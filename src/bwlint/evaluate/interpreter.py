@@ -268,7 +268,7 @@ class Interpreter:
     def _flag(self, node: Expr, frame: EvaluationFrame) -> Vec:
         value, target = node.args
         found = self.evaluate(value, frame)
-        return guess_flag(target) if all(isinstance(lane, Unknown | Ref) for lane in found.lanes) else found
+        return guess_flag(target) if all(isinstance(lane, (Unknown, Ref)) for lane in found.lanes) else found
 
     def _import(self, node: Expr, frame: EvaluationFrame) -> Vec:
         dotted, name = node.args
@@ -278,7 +278,7 @@ class Interpreter:
             return Vec((ModuleValue(module) if module else Ref(dotted),))
         if module is not None:
             found = self.global_name(module, name, outer=True)
-            if not isinstance(found.lanes[0], Ref | Unknown):
+            if not isinstance(found.lanes[0], (Ref, Unknown)):
                 return found
         inner = self.world.module(f"{dotted}.{name}", near)
         if inner is not None:
@@ -354,7 +354,7 @@ class Interpreter:
         for item in node.args[0]:
             if item.op == "star":
                 spread = self.evaluate(item.args[0], frame).only()
-                if not isinstance(spread, list | tuple | set | frozenset | range) or len(spread) > vectors.MAX_ITEMS:
+                if not isinstance(spread, (list, tuple, set, frozenset, range)) or len(spread) > vectors.MAX_ITEMS:
                     return vectors.UNKNOWN
                 parts.extend(Vec((value,)) for value in spread)
                 continue
@@ -440,7 +440,7 @@ class Interpreter:
         if last.op not in ("call", "var", "fstr", "bin"):
             return None
         value = self.evaluate(last, frame)
-        if not value.device or value.guessed or any(isinstance(lane, bool | Unknown) for lane in value.lanes):
+        if not value.device or value.guessed or any(isinstance(lane, (bool, Unknown)) for lane in value.lanes):
             return None
         said = [self.evaluate(item, frame) for item in given]
         return value if all(lane is None or isinstance(lane, Unknown) for one in said for lane in one.lanes) else None
@@ -553,7 +553,7 @@ class Interpreter:
 
 
 def _has_one(rows: object) -> bool:
-    return isinstance(rows, list | dict) and len(rows) == 1
+    return isinstance(rows, (list, dict)) and len(rows) == 1
 
 
 def _only(rows: list[Any] | dict[Any, Any]) -> Any:

@@ -32,7 +32,7 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
 
 def named(run: Interpreter, base: Vec, name: str, module: Module) -> Vec:
     """An attribute of a value by its name, as a file means it."""
-    if module.language == "cuda" and isinstance(base.lanes[0], Unknown | Ref | Guess):
+    if module.language == "cuda" and isinstance(base.lanes[0], (Unknown, Ref, Guess)):
         method = _method_of_some_class(run, module, name)
         if method is not None:
             return method
@@ -43,13 +43,13 @@ def named(run: Interpreter, base: Vec, name: str, module: Module) -> Vec:
     owner = base.lanes[0]
     if isinstance(owner, ModuleValue):
         return _module_attribute(run, owner.module, name)
-    if isinstance(owner, Instance | ClassValue):
+    if isinstance(owner, (Instance, ClassValue)):
         return _member(run, owner, name)
     if isinstance(owner, Ref):
         return _of_reference(run, owner, name)
     if isinstance(owner, Unknown):
         return _of_unknown(run, owner, name, module)
-    if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
+    if isinstance(owner, (FunctionValue, LambdaValue, PartialValue)):
         return vectors.UNKNOWN
     return lift(lambda value: builtins.attribute(value, name), base)
 
@@ -134,7 +134,7 @@ def _member(
             if isinstance(parent, ClassValue) and parent.body is not owner.body:
                 up = Instance(parent.module, parent.body, owner.given) if isinstance(owner, Instance) else parent
                 value = _member(run, up, name, depth + 1, itself or owner)
-                if not isinstance(value.lanes[0], Unknown | Ref):
+                if not isinstance(value.lanes[0], (Unknown, Ref)):
                     return value
             elif isinstance(parent, Ref) and name.startswith(("get_device", "is_device", "has_device")):
                 return Vec((Ref(f"{parent.name}.{name}"),))

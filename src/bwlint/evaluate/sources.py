@@ -124,7 +124,7 @@ class Sources:
     def printed(self, args: Sequence[Vec]) -> Vec | None:
         """What a program prints that is called with some words; None of one that nobody knows."""
         given = args[0].only() if args else None
-        words = given if isinstance(given, list | tuple) else [given]
+        words = given if isinstance(given, (list, tuple)) else [given]
         return self._prints(" ".join(word for word in words if isinstance(word, str)))
 
     def find(self, dotted: str) -> CapabilitySource | None:
@@ -222,7 +222,7 @@ def attribute_of_device(args: Sequence[Vec], in_pair: bool) -> Vec:
 def _released(release: str, asked: object) -> object:
     """Whether a toolkit's release is at least the one asked for, in text or as numbers."""
     parts = asked.split(".") if isinstance(asked, str) else asked
-    if not isinstance(parts, list | tuple) or not all(str(part).isdecimal() for part in parts):
+    if not isinstance(parts, (list, tuple)) or not all(str(part).isdecimal() for part in parts):
         return Unknown()
     return [int(part) for part in release.split(".")] >= [int(part) for part in parts]
 
@@ -260,13 +260,13 @@ def _family(chip: Chip, wanted: object) -> object:
 
 
 def _in_joined(chip: Chip, wanted: object) -> object:
-    if not isinstance(wanted, list | tuple | set | frozenset):
+    if not isinstance(wanted, (list, tuple, set, frozenset)):
         return Unknown()
     return chip.joined in wanted
 
 
 def _major_in(chip: Chip, wanted: object) -> object:
-    if not isinstance(wanted, list | tuple | set | frozenset):
+    if not isinstance(wanted, (list, tuple, set, frozenset)):
         return Unknown()
     return chip.major in wanted
 

@@ -227,7 +227,7 @@ def _shape(tree: ast.Module) -> list[object]:
     found: list[object] = []
     for node in ast.walk(tree):
         for name, value in ast.iter_fields(node):
-            inner = isinstance(value, ast.AST | list) or (id(node) in said and name == "value")
+            inner = isinstance(value, (ast.AST, list)) or (id(node) in said and name == "value")
             found.append((type(node).__name__, name, None if inner else value))
     return found
 

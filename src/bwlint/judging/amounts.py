@@ -44,7 +44,7 @@ class Asked:
             for target, lane in zip(ALL_TARGETS, lanes, strict=True)
             if target.chip == chip and target in self.targets
         ]
-        known = [int(lane) for lane in own if isinstance(lane, int | float) and not isinstance(lane, bool)]
+        known = [int(lane) for lane in own if isinstance(lane, (int, float)) and not isinstance(lane, bool)]
         return max(known) if known and len(known) == len(own) else None
 
     def most(self, node: Expr, chip: Chip) -> int | None:

@@ -165,7 +165,7 @@ def _around(major: int, minor: int) -> Iterator[tuple[int, int]]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_pair(value: object) -> bool:

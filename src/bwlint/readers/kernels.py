@@ -51,4 +51,4 @@ def _joined(node: ast.AST) -> str:
         before = node.left.right if isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Div) else None
         folder = text_of(before)
         return f"{folder}/{last}" if last and folder else last
-    return source_name(node) if isinstance(node, ast.Constant | ast.JoinedStr) else ""
+    return source_name(node) if isinstance(node, (ast.Constant, ast.JoinedStr)) else ""

@@ -88,7 +88,7 @@ def _definitions(source: str) -> list[str]:
     waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:
         node, owner = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             owner = f"{owner}.{node.name}" if owner else node.name
             last = node.end_lineno or node.lineno
             names += ["<module>"] * (last + 1 - len(names))

@@ -176,7 +176,7 @@ def _put_off(block: list[ast.stmt], left: dict[int, tuple[_Body, int]], data: by
     for index, node in enumerate(block):
         if isinstance(node, _SIMPLE):
             continue
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             only = node.body[0]
             named = isinstance(only, ast.Expr) and isinstance(only.value, ast.Name) and not only.value.id.strip("_")
             if named and len(node.body) == 1 and only.lineno in left:

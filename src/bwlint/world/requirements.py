@@ -280,7 +280,7 @@ def _literals(setup: ast.Module, name: str) -> Iterator[str]:
     for value in _keyword(setup, name):
         lists = value.values if isinstance(value, ast.Dict) else [value]
         for found in lists:
-            if isinstance(found, ast.List | ast.Tuple):
+            if isinstance(found, (ast.List, ast.Tuple)):
                 yield from (_string(item.value) for item in found.elts if isinstance(item, ast.Constant))
 
 

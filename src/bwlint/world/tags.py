@@ -186,6 +186,6 @@ def _parsed(text: str) -> ast.Call | None:
 
 
 def _is_literal(node: ast.expr | None) -> bool:
-    if isinstance(node, ast.Tuple | ast.List):
+    if isinstance(node, (ast.Tuple, ast.List)):
         return all(map(_is_literal, node.elts))
     return isinstance(node, ast.Constant)

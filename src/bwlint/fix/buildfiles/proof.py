@@ -281,5 +281,5 @@ def in_a_list(source: str, at: Span) -> bool:
     """Whether the string at a place of a Python file is an element of a list or a tuple that is written out."""
     syntax = parse(source)
     nodes = ast.walk(syntax.tree) if syntax is not None else ()
-    rows = [node.elts for node in nodes if isinstance(node, ast.List | ast.Tuple)]
+    rows = [node.elts for node in nodes if isinstance(node, (ast.List, ast.Tuple))]
     return any((one.lineno, one.col_offset) == at[:2] for row in rows for one in row)

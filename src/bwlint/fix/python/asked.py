@@ -23,7 +23,7 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     first = min(place.change.chips, key=lambda chip: chip.joined)
     asked, bound = {one.at: one for one in walk(place.gate.test)}, f"({first.major}, {first.minor})"
     for node in syntax.within(place.span) if syntax is not None else ():
-        if syntax is None or not isinstance(node, ast.Call | ast.Name) or span(node) not in asked:
+        if syntax is None or not isinstance(node, (ast.Call, ast.Name)) or span(node) not in asked:
             continue
         for call in (one for one in reached(asked[span(node)], place.module) if one.op == "call"):
             helper = place.tree.function(place.module, call.args[0])

@@ -153,7 +153,7 @@ def _runs(syntax: Syntax, user: Judged) -> Iterator[Sequence[ast.stmt]]:
         named = [node for node in defined if gate.kind == "skipif" and node.name == gate.name]
         marked: Sequence[ast.AST] = named or [syntax.tree]
         for node in (inner for one in marked for inner in ast.walk(one)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test"):
                 yield node.body
 
 

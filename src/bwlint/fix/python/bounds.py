@@ -79,7 +79,7 @@ def _shut_above(place: ConditionPlace, syntax: Syntax, call: ast.Call) -> Iterat
 def _one_left(syntax: Syntax, node: ast.Compare, gone: ChipSet) -> Iterator[str]:
     """`major in (10, 12)` to `major == 10`."""
     listed = node.comparators[0]
-    if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(listed, _LISTS):
+    if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(listed, _LISTS):
         kept = [item for item in listed.elts if not _names_only(syntax, item, gone)]
         if len(kept) == 1 < len(listed.elts):
             sign = "==" if isinstance(node.ops[0], ast.In) else "!="
@@ -105,7 +105,7 @@ def _names_only(syntax: Syntax, node: ast.expr, gone: ChipSet) -> bool:
     """Whether an item, or what a chain of tests asks, speaks of chips that go and of no others."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return _names_only(syntax, node.operand, gone)
-    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq) and len(node.ops) == 1:
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and len(node.ops) == 1:
         return _names_only(syntax, node.comparators[0], gone)
     if isinstance(node, ast.Constant) and node.value in _MAJORS:
         said = ChipSet.where(lambda chip: chip.major == node.value)

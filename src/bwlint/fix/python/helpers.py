@@ -226,7 +226,7 @@ def _is_there(place: ConditionPlace, helper: _Call, name: str) -> bool:
         return True
     other = Expr(function.op, (function.args[0], name), function.at)
     value = place.tree.value(place.module, other).only()
-    return isinstance(value, FunctionValue | PartialValue)
+    return isinstance(value, (FunctionValue, PartialValue))
 
 
 def _renamed(place: ConditionPlace, syntax: Syntax, helper: _Call, call: ast.Call, name: str) -> Iterator[Candidate]:

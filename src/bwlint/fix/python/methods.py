@@ -92,7 +92,7 @@ def has_method(place: ConditionPlace, node: ast.expr, name: str) -> bool:
     if attribute is None:
         return False
     owner = place.tree.value(place.module, attribute.args[0]).only()
-    if isinstance(owner, Instance | ClassValue):
+    if isinstance(owner, (Instance, ClassValue)):
         return f"{owner.body.qualname}.{name}" in owner.module.functions
     return isinstance(owner, Ref) and _has(place, owner.name, name)
 

@@ -189,7 +189,7 @@ def _text(row: _TableRow, chip: Chip) -> str:
 
 def _written(row: _TableRow, chip: Chip) -> Iterator[tuple[ast.expr, str]]:
     """What to write in the place of which node: the key, and in the value names of the row's own targets."""
-    named = [node for node in ast.walk(row.value) if isinstance(node, ast.Constant | ast.Attribute)]
+    named = [node for node in ast.walk(row.value) if isinstance(node, (ast.Constant, ast.Attribute))]
     for node in sorted([row.key, *named], key=span):
         found = literal_at(row.syntax, node)
         number = node is not row.key and isinstance(node, ast.Constant) and not isinstance(node.value, str)
@@ -202,7 +202,7 @@ def code(like: ChipLiteral, chip: Chip) -> str:
 
 
 def literal_at(syntax: Syntax, node: ast.expr) -> ChipLiteral | None:
-    if not isinstance(node, ast.Constant | ast.Tuple | ast.Attribute):
+    if not isinstance(node, (ast.Constant, ast.Tuple, ast.Attribute)):
         return None
     try:
         return literal(cst.parse_expression(syntax.segment(node)))

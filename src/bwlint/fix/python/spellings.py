@@ -88,7 +88,7 @@ def _major_alone(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseEx
         return
     target = node.comparisons[0]
     found = literal(target.comparator)
-    if found is None or found.chip not in change.twins or not isinstance(target.operator, cst.Equal | cst.NotEqual):
+    if found is None or found.chip not in change.twins or not isinstance(target.operator, (cst.Equal, cst.NotEqual)):
         return
     major = _major_of(node.left, found.shape)
     if major is not None:
@@ -151,7 +151,7 @@ def _membership(
 ) -> Iterator[cst.BaseExpression]:
     """`subject in (values)` in the place of a test for equality, `not in` in the place of its opposite."""
     operator = node.comparisons[0].operator
-    if not isinstance(operator, cst.Equal | cst.NotEqual):
+    if not isinstance(operator, (cst.Equal, cst.NotEqual)):
         return
     choice = cst.Tuple([cst.Element(value) for value in values])
     word = cst.In() if isinstance(operator, cst.Equal) else cst.NotIn()

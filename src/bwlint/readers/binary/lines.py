@@ -215,5 +215,5 @@ class _Failures:
         return None
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, ReadError | MemoryError):
+        if isinstance(error, Exception) and not isinstance(error, (ReadError, MemoryError)):
             raise ReadError(f"a line table that pyelftools does not read: {type(error).__name__}") from None

@@ -25,7 +25,7 @@ Truth = bool | None
 
 def loop_variables(tree: ast.Module) -> frozenset[str]:
     """The names that stand for one target of a list."""
-    loops = [node for node in whole(tree) if isinstance(node, ast.For | ast.comprehension)]
+    loops = [node for node in whole(tree) if isinstance(node, (ast.For, ast.comprehension))]
     return frozenset(node.target.id for node in loops if isinstance(node.target, ast.Name) and _is_list(node.iter))
 
 
@@ -66,13 +66,13 @@ def _holds(test: ast.expr, asked: str, variables: frozenset[str]) -> Truth:
 
 def _compared(test: ast.Compare, asked: str, variables: frozenset[str]) -> Truth:
     left, right, operator = test.left, test.comparators[0], test.ops[0]
-    denied = isinstance(operator, ast.NotIn | ast.NotEq)
-    if isinstance(left, ast.Constant) and isinstance(operator, ast.In | ast.NotIn):
+    denied = isinstance(operator, (ast.NotIn, ast.NotEq))
+    if isinstance(left, ast.Constant) and isinstance(operator, (ast.In, ast.NotIn)):
         text = isinstance(left.value, str) and (_is_list(right) or _is_one(right, variables))
         return (str(left.value) in asked) != denied if text else None
     if not _is_one(left, variables):
         return None
-    parts = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
+    parts = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
     if not all(isinstance(part, ast.Constant) for part in parts):
         return None
     return (asked in [part.value for part in parts if isinstance(part, ast.Constant)]) != denied

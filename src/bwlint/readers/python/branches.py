@@ -27,11 +27,11 @@ def _span(first: ast.stmt | ast.expr, last: ast.stmt | ast.expr) -> Span:
 def _asks(test: ast.expr, text: str) -> bool:
     if isinstance(test, ast.BoolOp):
         return any(_asks(value, text) for value in test.values)
-    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq | ast.In):
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Eq, ast.In)):
         return False
     asked = (item for operand in (test.left, *test.comparators) for item in _members(operand))
     return any(isinstance(item, ast.Constant) and item.value == text for item in asked)
 
 
 def _members(operand: ast.expr) -> list[ast.expr]:
-    return operand.elts if isinstance(operand, ast.Tuple | ast.List | ast.Set) else [operand]
+    return operand.elts if isinstance(operand, (ast.Tuple, ast.List, ast.Set)) else [operand]

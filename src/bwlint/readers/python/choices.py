@@ -34,7 +34,7 @@ def behind(body: Sequence[ast.stmt], name: str, text: str, line: int) -> Iterato
             continue
         if _binds(node, name):
             return
-        asked = deciding({name: repr(text)})(node.test) if isinstance(node, ast.If | ast.Assert) else None
+        asked = deciding({name: repr(text)})(node.test) if isinstance(node, (ast.If, ast.Assert)) else None
         if isinstance(node, ast.Assert) and asked:
             yield body[index + 1 :]
             return
@@ -45,7 +45,7 @@ def behind(body: Sequence[ast.stmt], name: str, text: str, line: int) -> Iterato
             if not asked and leaves(other):
                 yield body[index + 1 :]
                 return
-        elif isinstance(node, ast.With | ast.Try):
+        elif isinstance(node, (ast.With, ast.Try)):
             yield from behind(node.body, name, text, line)
 
 

@@ -127,7 +127,7 @@ def _strings(tree: ast.Module, worth: Sequence[int]) -> Iterator[_String]:
             continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             qualname = node.name if qualname == "<module>" else f"{qualname}.{node.name}"
             given = asked = tested = False
         elif isinstance(node, ast.Call):

@@ -36,7 +36,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     for node in whole(tree):
         if isinstance(node, ast.Call):
             found += _called(node, functions)
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict):
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Dict):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             found += _table(last_name(target), node.value)
     return tuple(found[:_MOST])

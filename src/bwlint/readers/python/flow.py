@@ -66,7 +66,7 @@ MOST_BEHIND = 400
 def _mapping_of(node: ast.expr) -> ast.expr:
     """The mapping of `mapping[key]` or `mapping.get(key)`."""
     inner = node.func if isinstance(node, ast.Call) else node
-    return inner.value if isinstance(inner, ast.Subscript | ast.Attribute) else node
+    return inner.value if isinstance(inner, (ast.Subscript, ast.Attribute)) else node
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,7 +386,7 @@ class Flow:
             left = handler is not None and handler(self, node, body[index : index + MOST_BEHIND])
             if left:
                 break
-            if isinstance(node, ast.Import | ast.ImportFrom | ast.Try):
+            if isinstance(node, (ast.Import, ast.ImportFrom, ast.Try)):
                 self._tried.append(node)
         self._tried = around
         return left
@@ -579,7 +579,7 @@ class Flow:
             self.gates.reads(found)  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
             self._switches(target.id, node.value, value)
-        elif isinstance(target, ast.Tuple | ast.List):
+        elif isinstance(target, (ast.Tuple, ast.List)):
             text = characters.unpacked(target, value)
             if node.value is not None and text is not None and not characters.asks_length(self.path):
                 self._note("as-text", node.value, Expr("tuple", ((text,),), value.at))
@@ -633,7 +633,7 @@ class Flow:
             self.add("flag", value, node, Side(ends="fall"), Side(ends="fall"), last)
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(SKIPPING_MARKS):
             definitions.mark(self, node, last, lambda: self._marked(last))
-        elif last == "pytestmark" and isinstance(node, ast.List | ast.Tuple):
+        elif last == "pytestmark" and isinstance(node, (ast.List, ast.Tuple)):
             for mark in node.elts:
                 if isinstance(mark, ast.Call):
                     self._named(name, mark, self.lowerer.lower(mark))
@@ -713,7 +713,7 @@ class Flow:
         self._call_lists(value, rest)
         if value.args and (_RAISES_IF.search(last) or _RAISES_UNLESS.search(name)):
             return self._check(value, rest, _RAISES_UNLESS.search(name) is None)
-        if self.gates.device_word(last) and isinstance(value.func, ast.Name | ast.Attribute):
+        if self.gates.device_word(last) and isinstance(value.func, (ast.Name, ast.Attribute)):
             self._helper_call(value, lowered, last, rest)
         return False
 
@@ -771,7 +771,7 @@ class Flow:
         item = node.args[0]
         if self.path and not self.gates.reads(self.path[-1]) and _is_sentence(item):
             return held
-        if not isinstance(item, ast.Constant | ast.JoinedStr) and name not in self._asked_together():
+        if not isinstance(item, (ast.Constant, ast.JoinedStr)) and name not in self._asked_together():
             return None
         added = self.quietly(item) if not isinstance(item, ast.JoinedStr) else const("")
         return Expr("bin", ("+", held, Expr("list", ((added,),), span(node))), span(node))
@@ -805,7 +805,7 @@ class Flow:
     def _raising(self) -> frozenset[str]:
         """The functions of the file in which an error is raised."""
         defined = (
-            node for node in sides.statements(self._body) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            node for node in sides.statements(self._body) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         )
         return frozenset(
             one.name for one in defined if any(isinstance(each, ast.Raise) for each in sides.statements(one.body))
@@ -850,13 +850,13 @@ class Flow:
         """The name of a function or class that is handed on ("module:name": behind a dot); "" of anything else."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return f".{node.value.replace(':', '.')}" if _REFERENCE.fullmatch(node.value) else ""
-        root, dot, rest = dotted(node).partition(".") if isinstance(node, ast.Name | ast.Attribute) else ("", "", "")
+        root, dot, rest = dotted(node).partition(".") if isinstance(node, (ast.Name, ast.Attribute)) else ("", "", "")
         return self.imports.names.get(root, root) + dot + rest
 
     def _answers(self, node: ast.Call) -> None:
         """`Features(fp4=capability == (12, 0))`: a flag under the name that it is passed as."""
         for keyword in node.keywords:
-            if keyword.arg and isinstance(keyword.value, ast.Compare | ast.BoolOp | ast.UnaryOp):
+            if keyword.arg and isinstance(keyword.value, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
                 value = self.quietly(keyword.value)
                 self.add("flag", value, keyword.value, Side(ends="fall"), Side(ends="fall"), keyword.arg)
 
@@ -957,7 +957,7 @@ class Flow:
     ) -> Expr | None:
         """`for one in TABLE: if one.sm == sm: return one` in front of an error: the test asks for a row."""
         *others, last = node.body
-        if not isinstance(last, ast.If) or last.orelse or not isinstance(last.body[-1], ast.Return | ast.Break):
+        if not isinstance(last, ast.If) or last.orelse or not isinstance(last.body[-1], (ast.Return, ast.Break)):
             return None
         no = sides.block(after[:1], self.imports, self.quietly)
         if no.ends != "raise" or isinstance(node, ast.While):
@@ -1165,7 +1165,7 @@ def _is_sentence(node: ast.expr) -> bool:
 
 def _is_question(node: ast.expr) -> bool:
     """A comparison, or a call that compares with what is written out: `cuda_capability_geq(10, 0)`."""
-    if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp):
+    if isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
         return True
     if not isinstance(node, ast.Call) or not node.args or node.keywords:
         return False
@@ -1174,7 +1174,7 @@ def _is_question(node: ast.expr) -> bool:
 
 def _is_written(node: ast.expr) -> bool:
     """A constant, a tuple, or a member of an enum of architectures."""
-    return isinstance(node, ast.Constant | ast.Tuple) or (isinstance(node, ast.Attribute) and arch_text(node.attr))
+    return isinstance(node, (ast.Constant, ast.Tuple)) or (isinstance(node, ast.Attribute) and arch_text(node.attr))
 
 
 def _written_globals(lines: Sequence[str]) -> frozenset[str]:

@@ -120,7 +120,7 @@ def deciding(values: Mapping[str, str]) -> Decide:
 
 def matters(node: ast.AST, values: Mapping[str, str], decide: Decide) -> bool:
     """Whether what names hold decides a test, or is handed on by a call."""
-    if isinstance(node, ast.If | ast.IfExp | ast.Assert):
+    if isinstance(node, (ast.If, ast.IfExp, ast.Assert)):
         return any(decide(part) is not None for part in operands(node.test))
     names = (one.id for one in arguments_of(node) if isinstance(one, ast.Name)) if isinstance(node, ast.Call) else ()
     return any(name in values for name in names)
@@ -143,13 +143,13 @@ def _compared(test: ast.Compare, values: Mapping[str, str]) -> bool | None:
     text = values.get(name)
     if text is None:
         return None
-    if isinstance(op, ast.Eq | ast.Is | ast.NotEq | ast.IsNot):
+    if isinstance(op, (ast.Eq, ast.Is, ast.NotEq, ast.IsNot)):
         other = _text(right)
-        return None if other == UNKNOWN else (text == other) == isinstance(op, ast.Eq | ast.Is)
+        return None if other == UNKNOWN else (text == other) == isinstance(op, (ast.Eq, ast.Is))
     if isinstance(op, tuple(_ORDERS)):
         pair = _number(text), _number(_text(right))
         return None if None in pair else _ORDERS[type(op)](*pair)
-    if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
+    if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, (ast.Tuple, ast.List, ast.Set)):
         others = [_text(one) for one in right.elts]
         return None if UNKNOWN in others else (text in others) == isinstance(op, ast.In)
     return None

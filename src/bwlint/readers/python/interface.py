@@ -110,7 +110,7 @@ def interface(source: str, name: str, is_package: bool) -> Interface:
 
 def _interface(tree: ast.Module, package: str) -> Interface:
     statements = list(_top(tree.body))
-    offers = {node.name: _offer(node) for node in statements if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    offers = {node.name: _offer(node) for node in statements if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     own = {node.name: node for node in statements if isinstance(node, ast.FunctionDef)}
     offers |= {name: replace(offers[name], gives_numbers=True) for name in own if _gives_numbers(name, own)}
     imports: dict[str, str] = {}
@@ -165,7 +165,7 @@ def _several(
     for node in statements:
         for local, target in _imported(node, package):
             found.setdefault(local, []).append(Binding(span(node), target))
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not function:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not function:
             found.setdefault(node.name, []).append(Binding(span(node), offer=_offer(node)))
         for name in node.targets if isinstance(node, ast.Assign) else ():
             if isinstance(name, ast.Name):
@@ -189,9 +189,9 @@ def _top(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     for node in body:
         yield node
         others = arm_of_others(node)
-        if isinstance(node, ast.If | ast.Try | ast.With):
+        if isinstance(node, (ast.If, ast.Try, ast.With)):
             yield from _top(node.body if node.body is not others else ())
-        if isinstance(node, ast.If | ast.Try):
+        if isinstance(node, (ast.If, ast.Try)):
             yield from _top(node.orelse if node.orelse is not others else ())
         for case in node.cases if isinstance(node, ast.Match) else ():
             yield from _top(case.body)
@@ -219,7 +219,7 @@ def _assigned(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
 
 def _strings(node: ast.expr) -> tuple[str, ...] | None:
     """The members of a list of strings; None where something else is among them."""
-    if not isinstance(node, ast.List | ast.Tuple):
+    if not isinstance(node, (ast.List, ast.Tuple)):
         return None
     found = [item.value for item in node.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)]
     return tuple(found) if len(found) == len(node.elts) else None
@@ -343,7 +343,7 @@ def _registered(statements: Iterable[ast.stmt]) -> dict[str, tuple[BackendChoice
     """`@register_backend("name")` over a definition, by what stands behind `register`."""
     found: dict[str, list[BackendChoice]] = {}
     for node in statements:
-        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             continue
         for decorator in node.decorator_list:
             registry = _registry(decorator)

@@ -39,7 +39,7 @@ class Values:
     def _least(self, node: ast.expr, function: Function | None) -> int:
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, int) else 1
-        if isinstance(node, ast.List | ast.Tuple):
+        if isinstance(node, (ast.List, ast.Tuple)):
             return math.prod(self.least(one, function) for one in node.elts)
         if isinstance(node, ast.Name):
             return self._named(node.id, function)
@@ -149,10 +149,10 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 yield target.id, node.value
             elif isinstance(target, ast.Tuple):
                 yield from ((name, _part(target, node.value, name)) for name in dict.fromkeys(map(dotted, target.elts)))
-    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
         known = node.value if isinstance(node, ast.AnnAssign) else None
         yield dotted(node.target), known or ast.Constant(1)
-    elif isinstance(node, ast.For | ast.comprehension):
+    elif isinstance(node, (ast.For, ast.comprehension)):
         yield from ((name, ast.Constant(1)) for name in dict.fromkeys(map(dotted, below(node.target))))
 
 

@@ -69,7 +69,7 @@ def _gives(function: AnyFunction) -> str:
         return "zero"
     if any(value is None or (isinstance(value, ast.Constant) and value.value is None) for value in returns):
         return "none"
-    refuses = any(isinstance(node, ast.Raise | ast.Assert) for node in nodes)
+    refuses = any(isinstance(node, (ast.Raise, ast.Assert)) for node in nodes)
     if refuses or len(returns) != 1 or returns[0] is None:
         return ""
     return "zero" if _is_sum(returns[0], _summed(nodes)) else ""
@@ -97,7 +97,7 @@ def _is_sum(node: ast.expr, summed: frozenset[str], depth: int = 0) -> bool:
         return node.id in summed
     if depth == _DEEPEST:
         return False
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
         scaled = isinstance(node.op, ast.Mult) and _is_sum(node.right, summed, depth + 1)
         return scaled or _is_sum(node.left, summed, depth + 1)
     if not isinstance(node, ast.Call) or not node.args:
@@ -149,9 +149,9 @@ def _held(nodes: Sequence[ast.AST], of_class: bool) -> dict[str, _Held]:
     found: dict[str, _Held] = {}
     for node in nodes:
         targets = node.targets if isinstance(node, ast.Assign) else []
-        if isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
+        if isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
             targets = [node.target]
-        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
         for target in targets:
             name = dotted(target)
             found.pop(name, None)
@@ -168,7 +168,7 @@ def _told(node: ast.expr) -> str:
 
 def _tests(nodes: Sequence[ast.AST]) -> Iterator[ast.expr]:
     for node in nodes:
-        if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
+        if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)):
             yield node.test
         elif isinstance(node, ast.BoolOp):
             yield from node.values
@@ -188,7 +188,7 @@ def _looked_at(test: ast.expr, held: dict[str, _Held]) -> Iterator[str]:
     """The bandwidths that a test asks for, other than by dividing by them, after they are known."""
     divisors = {id(node.right) for node in below(test) if isinstance(node, ast.BinOp)}
     for node in below(test):
-        if isinstance(node, ast.Name | ast.Attribute) and id(node) not in divisors:
+        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in divisors:
             name = dotted(node)
             if name in held and (name.startswith("self.") or test.lineno > held[name].line):
                 yield name
@@ -241,12 +241,12 @@ def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _is_least(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value > 0
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value > 0
 
 
 def _is_factor(node: ast.expr, factors: set[str], depth: int = 0) -> bool:
     """Whether a value is 0 where one of some names is."""
-    if isinstance(node, ast.Name | ast.Attribute):
+    if isinstance(node, (ast.Name, ast.Attribute)):
         return dotted(node) in factors
     if depth == _DEEPEST:
         return False

@@ -159,7 +159,7 @@ class Lowerer:
 
     def _constant(self, node: ast.Constant) -> Expr:
         value = node.value
-        if value is None or isinstance(value, bool | str | float) or (isinstance(value, int) and abs(value) < 1 << 63):
+        if value is None or isinstance(value, (bool, str, float)) or (isinstance(value, int) and abs(value) < 1 << 63):
             return const(value, span(node))
         return unknown(f"constant:{node.lineno}", span(node))
 
@@ -210,10 +210,10 @@ class Lowerer:
         return unknown(f"{dotted(node)} is asked for", span(node)) if self._is_late(node) else self.lower(node)
 
     def _is_late(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name | ast.Attribute) and dotted(node) in self.late
+        return isinstance(node, (ast.Name, ast.Attribute)) and dotted(node) in self.late
 
     def _compare(self, node: ast.Compare) -> Expr:
-        if isinstance(node.ops[0], ast.Is | ast.IsNot) and self._is_late(node.left):
+        if isinstance(node.ops[0], (ast.Is, ast.IsNot)) and self._is_late(node.left):
             return unknown(f"{dotted(node.left)} is asked for", span(node))
         operators = ",".join(_COMPARE[type(op)] for op in node.ops)
         operands = self.many([node.left, *node.comparators])
@@ -248,7 +248,7 @@ class Lowerer:
             return Expr("not", (self.condition(node.operand),), span(node))
         inner = self.lower(node.operand)
         if isinstance(node.op, ast.USub):
-            if inner.op == "const" and isinstance(inner.args[0], int | float):
+            if inner.op == "const" and isinstance(inner.args[0], (int, float)):
                 return const(-inner.args[0], span(node))
             return Expr("neg", (inner,), span(node))
         return unknown(f"unary:{node.lineno}", span(node))
@@ -392,14 +392,14 @@ def _target_names(target: ast.expr) -> list[str] | None:
 
 def _is_arch_choice(left: ast.expr, right: ast.expr) -> bool:
     """`backend in ("100", "103", "120")`: a name compared with two or more architecture strings."""
-    if not isinstance(right, ast.Tuple | ast.List | ast.Set) or len(right.elts) < 2:
+    if not isinstance(right, (ast.Tuple, ast.List, ast.Set)) or len(right.elts) < 2:
         return False
     return all(is_arch(left, item) for item in right.elts)
 
 
 def is_arch(left: ast.expr, right: ast.expr | None) -> bool:
     """Whether a name is compared with a string that spells an architecture."""
-    if not isinstance(left, ast.Name | ast.Attribute) or not isinstance(right, ast.Constant):
+    if not isinstance(left, (ast.Name, ast.Attribute)) or not isinstance(right, ast.Constant):
         return False
     return isinstance(right.value, str) and arch_text(right.value) and "version" not in dotted(left).lower()
 

@@ -101,7 +101,7 @@ def _bindings(tree: ast.Module) -> Mapping[str, str]:
     return {
         name.asname or name.name: name.name
         for node in whole(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
         for name in node.names
         if "nvml" in name.name
     }
@@ -129,7 +129,7 @@ def _keys(node: ast.AST) -> Sequence[ast.expr | None]:
 
 
 def _is_definition(node: ast.stmt) -> bool:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ def failing(
         for trial in trials:
             trial.bind(ast.Name(name), trial.value(value))
     for node in sorted((one for one in below(block) if isinstance(one, ast.stmt)), key=lambda one: one.lineno):
-        heads = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr | ast.withitem)]
+        heads = [one for one in ast.iter_child_nodes(node) if isinstance(one, (ast.expr, ast.withitem))]
         parts = [one for head in heads for one in below(head) if isinstance(one, ast.expr)]
         if test := next((one for one in _tests(node, parts) if _tells_apart(one, trials)), None):
             skips = isinstance(node, ast.If) and isinstance(node.body[-1], ast.Continue)
@@ -354,9 +354,9 @@ class _AnswerTrial:
         """Names take their parts of a value: whether it has as many."""
         if isinstance(target, ast.Name):
             self._lowerer.scope.env[target.id] = Expr("known", (Vec((value,)),))
-        if not isinstance(target, ast.Tuple | ast.List):
+        if not isinstance(target, (ast.Tuple, ast.List)):
             return True
-        fits = isinstance(value, list | tuple | str) and len(value) == len(target.elts)
+        fits = isinstance(value, (list, tuple, str)) and len(value) == len(target.elts)
         parts = value if fits else [Unknown()] * len(target.elts)
         bound = [self.bind(one, part) for one, part in zip(target.elts, parts, strict=True)]
         return fits and all(bound)
@@ -368,11 +368,11 @@ def _values(node: ast.expr, trials: Sequence[_AnswerTrial]) -> tuple[Any, Any]:
 
 
 def _is_known(value: Any) -> bool:
-    return all(map(_is_known, value)) if isinstance(value, list | tuple) else not isinstance(value, Unknown | Raises)
+    return all(map(_is_known, value)) if isinstance(value, (list, tuple)) else not isinstance(value, (Unknown, Raises))
 
 
 def _fails(node: ast.expr, trials: Sequence[_AnswerTrial]) -> bool:
-    if not isinstance(node, ast.Call | ast.Subscript | ast.ListComp | ast.GeneratorExp):
+    if not isinstance(node, (ast.Call, ast.Subscript, ast.ListComp, ast.GeneratorExp)):
         return False
     having, lacking = _values(node, trials)
     if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
@@ -383,7 +383,7 @@ def _fails(node: ast.expr, trials: Sequence[_AnswerTrial]) -> bool:
 
 
 def _tests(node: ast.stmt, parts: Sequence[ast.expr]) -> Iterator[ast.expr]:
-    if isinstance(node, ast.If | ast.While | ast.Assert):
+    if isinstance(node, (ast.If, ast.While, ast.Assert)):
         yield node.test
     for one in parts:
         yield from [one.test] if isinstance(one, ast.IfExp) else one.values[:-1] if isinstance(one, ast.BoolOp) else []
@@ -394,7 +394,7 @@ def _tells_apart(test: ast.expr, trials: Sequence[_AnswerTrial]) -> bool:
     having, lacking = _values(test, trials)
     if _is_known(having) or _is_known(lacking):
         return _is_known(lacking) and bool(having) != bool(lacking)
-    inner = [one for one in below(test) if isinstance(one, ast.Name | ast.Call | ast.Subscript)]
+    inner = [one for one in below(test) if isinstance(one, (ast.Name, ast.Call, ast.Subscript))]
     pairs = [pair for pair in (_values(one, trials) for one in inner) if _is_known(pair[0])]
     return any(one != other for one, other in pairs) and all(_is_known(other) for _, other in pairs)
 

@@ -44,7 +44,7 @@ def _replaced(function: AnyFunction, nodes: Sequence[ast.AST]) -> Iterator[Opera
     of_with = {
         id(item.context_expr): span(node)
         for node in nodes
-        if isinstance(node, ast.With | ast.AsyncWith)
+        if isinstance(node, (ast.With, ast.AsyncWith))
         for item in node.items
     }
     decorators = {id(one) for one in function.decorator_list}

@@ -100,11 +100,11 @@ class _Walker:
 
     def node(self, node: ast.AST) -> None:
         """Dispatch by type; what has no handler is walked through."""
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             self._define(node)
         elif isinstance(node, ast.ClassDef):
             self._class(node)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
             self._import(node)
         elif isinstance(node, ast.Name):
             self._name(node, "name")
@@ -150,7 +150,7 @@ class _Walker:
             front, _, last = name.rpartition(".")
             self._add(last, "base", base, front, qualname)
         self.block(keyword.value for keyword in node.keywords)
-        methods = frozenset(n.name for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+        methods = frozenset(n.name for n in node.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
         self.index.scopes[qualname] = NameScope(
             qualname,
             "class",
@@ -182,7 +182,7 @@ class _Walker:
 
     def _attribute(self, node: ast.Attribute, how: str) -> None:
         if isinstance(node.ctx, ast.Load):
-            owner = dotted(node.value) if isinstance(node.value, ast.Name | ast.Attribute) else ""
+            owner = dotted(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else ""
             at = span(node)
             place = Span(at[2], max(0, at[3] - len(node.attr.encode())), at[2], at[3])
             self.index.names[node.attr].append(Occurrence(node.attr, how, place, self._around, owner or "?"))
@@ -206,7 +206,7 @@ class _Walker:
         """`getattr(x, f"run_{mode}")` may be any name that begins with run_."""
         first = node.values[0] if isinstance(node, ast.JoinedStr) and node.values else node
         first = first.left if isinstance(first, ast.BinOp) else first
-        if isinstance(node, ast.JoinedStr | ast.BinOp):
+        if isinstance(node, (ast.JoinedStr, ast.BinOp)):
             text = text_of(first)
             self.index.built.add(text)
 

@@ -130,11 +130,11 @@ def _with_a_line(functions: Sequence[_PeerFunction], lines: Sequence[int]) -> It
 def _functions(body: list[ast.stmt], prefix: str, owner: str) -> Iterator[_PeerFunction]:
     """Functions of the module and methods; what stands inside of a function belongs to it."""
     for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield _PeerFunction(node, prefix + node.name, owner)
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{prefix}{node.name}.", prefix + node.name)
-        elif isinstance(node, ast.If | ast.Try):
+        elif isinstance(node, (ast.If, ast.Try)):
             yield from _functions(
                 [item for item in ast.iter_child_nodes(node) if isinstance(item, ast.stmt)], prefix, owner
             )
@@ -157,11 +157,11 @@ def _statements(node: ast.AST, tests: tuple[ast.expr, ...]) -> Iterator[tuple[as
     in_module = isinstance(node, ast.Module)
     while stack:
         item, around = stack.pop()
-        if in_module and isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+        if in_module and isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         yield item, around
         inner = around
-        if isinstance(item, ast.If | ast.IfExp | ast.While):
+        if isinstance(item, (ast.If, ast.IfExp, ast.While)):
             inner = (*around, item.test)
             stack += [(child, around if child is item.test else inner) for child in _inner(item)]
         else:
@@ -176,13 +176,13 @@ def _inner(node: ast.AST) -> list[ast.AST]:
 
 
 def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> Iterator[_Found]:
-    if isinstance(node, ast.If | ast.IfExp):
+    if isinstance(node, (ast.If, ast.IfExp)):
         yield from _read(node.test)
     if isinstance(node, ast.Call):
         yield from _called(node, function)
         for keyword in node.keywords:
             yield from _decided(keyword.arg or "", keyword.value)
-    elif isinstance(node, ast.Assign | ast.AnnAssign):
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
         yield from _assigned(node, tests)
         yield from _decided(last_name(node.targets[0] if isinstance(node, ast.Assign) else node.target), node.value)
     elif isinstance(node, ast.Return) and node.value is not None:
@@ -199,7 +199,7 @@ def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> 
 
 def _decided(name: str, value: ast.expr | None) -> Iterator[_Found]:
     """An option that is given the answer of a question."""
-    option = turned_on(name) if isinstance(value, ast.Compare | ast.Call | ast.BoolOp | ast.UnaryOp) else None
+    option = turned_on(name) if isinstance(value, (ast.Compare, ast.Call, ast.BoolOp, ast.UnaryOp)) else None
     if option is not None and value is not None:
         yield _Found("switched", value, (option.path, option.what))
 
@@ -244,7 +244,7 @@ def _opposite(default: ast.expr | None) -> str:
 def _read(test: ast.expr) -> Iterator[_Found]:
     """A test that asks whether to leave the test of a pair out."""
     for node in below(test):
-        name = last_name(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+        name = last_name(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
         if _VARIABLE.match(name) and any(pattern.search(name) for pattern, _ in skips()):
             yield _Found("reads", test, (name,))
 
@@ -295,7 +295,7 @@ def _decides(tests: tuple[ast.expr, ...]) -> ast.expr | None:
 
 def _fabric(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
     for chosen, around in _choices(value, tests):
-        if isinstance(chosen, ast.Attribute | ast.Name) and last_name(chosen) == "CU_MEM_HANDLE_TYPE_FABRIC":
+        if isinstance(chosen, (ast.Attribute, ast.Name)) and last_name(chosen) == "CU_MEM_HANDLE_TYPE_FABRIC":
             by_processor = bool(around) and any(map(_PROCESSOR.search, _words(around[-1])))
             yield _Found("fabric", around[-1] if around else chosen, ("processor",) if by_processor else ())
 
@@ -362,7 +362,7 @@ def _words(node: ast.AST) -> Iterator[str]:
         elif isinstance(item, ast.Attribute):
             if not item.attr.endswith("TYPE_FABRIC"):
                 yield item.attr
-        elif isinstance(item, ast.keyword | ast.arg) and item.arg:
+        elif isinstance(item, (ast.keyword, ast.arg)) and item.arg:
             yield item.arg
         elif isinstance(item, ast.Constant) and isinstance(item.value, str) and " " not in item.value:
             yield item.value

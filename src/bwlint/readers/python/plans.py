@@ -84,7 +84,7 @@ def _launches(tree: ast.Module, source: str) -> Iterator[Operation]:
 
 def _pairs(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """Options with their values that an expression or a statement gives."""
-    if isinstance(node, ast.List | ast.Tuple):
+    if isinstance(node, (ast.List, ast.Tuple)):
         for flag, value in pairwise(node.elts):
             if (name := text_of(flag)).startswith("--"):
                 yield name, value

@@ -99,7 +99,7 @@ class _SureWalk:
             case _:
                 self._ran(node)
                 self._forget(node)
-        return isinstance(node, ast.Return | ast.Raise)
+        return isinstance(node, (ast.Return, ast.Raise))
 
     def _ran(self, node: ast.stmt | ast.expr) -> None:
         if (node.lineno, node.col_offset) < self.start[:2]:
@@ -198,7 +198,7 @@ def _tree(source: str) -> ast.Module:
 
 
 def _functions(source: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (one for one in ast.walk(_tree(source)) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+    return (one for one in ast.walk(_tree(source)) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
 def _function(source: str, at: Span) -> ast.FunctionDef | ast.AsyncFunctionDef | None:

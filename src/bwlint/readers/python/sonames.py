@@ -56,10 +56,12 @@ def _judged(tree: ast.Module, named: Mapping[str, list[_Named]]) -> Iterator[Ope
             continue
         last = [one for one in files if int(one.number) == newest][-1]
         above = list(_above(last.node, around))
-        if any(isinstance(node, ast.If | ast.IfExp) and _ASKS_VERSION.search(ast.unparse(node.test)) for node in above):
+        if any(
+            isinstance(node, (ast.If, ast.IfExp)) and _ASKS_VERSION.search(ast.unparse(node.test)) for node in above
+        ):
             continue
         loads = any(isinstance(node, ast.Call) and _LOADS.search(ast.unparse(node.func)) for node in above)
-        tried = any(isinstance(node, ast.Try | ast.If | ast.IfExp | ast.For) for node in above)
+        tried = any(isinstance(node, (ast.Try, ast.If, ast.IfExp, ast.For)) for node in above)
         checked = tried or not loads
         if loads or any(_handles_files(node) for node in above):
             amounts = (const(newest),)
@@ -76,6 +78,6 @@ def _handles_files(node: ast.AST) -> bool:
 def _above(node: ast.AST, around: Mapping[int, ast.AST]) -> Iterator[ast.AST]:
     """The nodes that one stands in, innermost first, as far as its function."""
     above = around.get(id(node))
-    while above is not None and not isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+    while above is not None and not isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
         yield above
         above = around.get(id(above))

@@ -139,7 +139,7 @@ def _unpacks(kernel: Function) -> bool:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and called(node.value) == "load":
             loaded |= {dotted(one) for one in node.targets}
     shifts = (
-        one for one in below(kernel) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.LShift | ast.RShift)
+        one for one in below(kernel) if isinstance(one, ast.BinOp) and isinstance(one.op, (ast.LShift, ast.RShift))
     )
     return any(isinstance(one, ast.Name) and one.id in loaded for shift in shifts for one in ast.walk(shift.left))
 
@@ -332,7 +332,7 @@ def _name(function: Function | None) -> str:
 def _word(node: ast.AST) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value) if isinstance(node.value, str) else ""
-    return dotted(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+    return dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
 
 
 def _exact(node: ast.expr, function: Function | None, values: Values) -> int | None:
@@ -413,7 +413,7 @@ def _narrowed(allowed: _Allowed, test: ast.expr, outcome: bool) -> _Allowed | No
     name, op, bound = test.left.id, test.ops[0], test.comparators[0]
     if not isinstance(bound, ast.Constant) or type(bound.value) is not int:
         return allowed
-    at_most = isinstance(op, ast.LtE | ast.Eq) and outcome
+    at_most = isinstance(op, (ast.LtE, ast.Eq)) and outcome
     sizes = allowed.get(name, (bound.value,) if at_most else ())
     left_over = tuple(size for size in sizes if compared(op, size, bound.value) in (outcome, None))
     if sizes and not left_over:
@@ -430,7 +430,7 @@ def _allowed(function: Function | None) -> _Allowed:
             if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Name):
                 continue
             other = node.comparators[0]
-            if isinstance(node.ops[0], ast.In) and isinstance(other, ast.Set | ast.List | ast.Tuple):
+            if isinstance(node.ops[0], ast.In) and isinstance(other, (ast.Set, ast.List, ast.Tuple)):
                 sizes = [one.value for one in other.elts if isinstance(one, ast.Constant)]
                 numbers = tuple(one for one in sizes if isinstance(one, int))
                 found |= {node.left.id: numbers} if numbers and len(numbers) == len(sizes) else {}
@@ -459,7 +459,7 @@ def _listed(
     node: ast.expr, tree: ast.Module, values: Values, followed: frozenset[str] = frozenset()
 ) -> list[_Config] | None:
     """The configurations in an expression, or in what it names; None where a name leads back to itself (`followed`)."""
-    if isinstance(node, ast.List | ast.Tuple):
+    if isinstance(node, (ast.List, ast.Tuple)):
         single = [_config(one, {}, values) for one in node.elts]
         return [one for one in single if one is not None] if None not in single else None
     if isinstance(node, ast.ListComp):
@@ -494,7 +494,7 @@ def _each(node: ast.ListComp, values: Values) -> list[_Config] | None:
     """The configurations of a comprehension without a condition over lists of numbers."""
     ways: list[list[dict[str, int]]] = []
     for one in node.generators:
-        choices = one.iter.elts if isinstance(one.iter, ast.List | ast.Tuple) else []
+        choices = one.iter.elts if isinstance(one.iter, (ast.List, ast.Tuple)) else []
         names = one.target.elts if isinstance(one.target, ast.Tuple) else [one.target]
         rows = [each.elts if isinstance(each, ast.Tuple) else [each] for each in choices]
         numbers = [[values.least(part, None) for part in row] for row in rows]
