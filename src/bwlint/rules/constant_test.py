@@ -66,7 +66,7 @@ def _draft(found: Foregone, place: DraftPlace) -> Draft:
         place=place,
         severity="warning",
         confidence="high",
-        message=f"{how} true: {what}, one of these comparisons {fate}",
+        message=f"This condition is {how} true: {what}, one of these comparisons {fate}.",
         label=f"{outcome} on every chip",
         advice=_advice(found, place.module.language),
         claims=(Claimed(claims.other(f"this is {outcome} {what}", EVERY), place.at, place.module),),
@@ -75,9 +75,9 @@ def _draft(found: Foregone, place: DraftPlace) -> Draft:
 
 def _advice(found: Foregone, language: Language) -> str:
     if found.node.op == "cmp":
-        return "turn the bounds round"
+        return "Swap the bounds."
     both, one = ("&&", "||") if language == "cuda" else ("and", "or")
-    return f"join them with `{both if found.holds else one}`"
+    return f"Join them with `{both if found.holds else one}`."
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -108,7 +108,7 @@ def _same(one: object, other: Expr) -> bool:
 
 
 def _uncalled(module: Module, gate: Gate, asked: Expr) -> Draft:
-    says = f"always true: `{asked.args[-1]}` is a function, and nobody calls it here"
+    says = f"This condition is always true: `{asked.args[-1]}` is a function and is not called here."
     at = asked.at if asked.at is not None and gate.at.holds(asked.at) else gate.at
     return Draft(
         rule=RULE,
@@ -117,6 +117,6 @@ def _uncalled(module: Module, gate: Gate, asked: Expr) -> Draft:
         confidence="high",
         message=says,
         label="true on every chip",
-        advice="call it",
+        advice="Call it.",
         claims=(Claimed(claims.other(says, EVERY), at, module),),
     )
