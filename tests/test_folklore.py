@@ -66,13 +66,13 @@ CLAIMS = (
         "__global__ void k() {}\nvoid f() {\n"
         "  cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 131072);\n"
         "  k<<<1, 128, 131072>>>();\n}\n",
-        (("smem", "the kernel does not run"), ("unchecked-launch", "its output stays as it was")),
+        (("smem", "the kernel does not run"), ("unchecked-launch", "its output keeps old data")),
     ),
     Claim(
         "SM120 has no clusters: up to 8 blocks launch where they fit",
         "k.cu",
         "__global__ void __cluster_dims__(2, 1, 1) k(int* p) { p[0] = 1; }\n",
-        (("cluster", "clusters of up to 8 do launch on these chips"),),
+        (("cluster", "Clusters of up to 8 launch on these chips"),),
     ),
     Claim(
         "multicast loads do not assemble: they do, and are slow",
@@ -119,7 +119,7 @@ CLAIMS = (
         "B200 has 132 multiprocessors: H100 has",
         "k.py",
         "NUM_SMS = 132\n\n\ndef launch(kernel, x):\n    kernel.launch(grid=NUM_SMS, cooperative=True)\n",
-        (("sm-count", "is 132, as H100 has"),),
+        (("sm-count", "is 132, as on H100"),),
     ),
     Claim(
         "small parts are too small for templates by 68 multiprocessors",

@@ -100,12 +100,12 @@ def test_nothing_to_say(containers: list[str]) -> None:
         (
             ["sm_120a"],
             ["warning arch-target a.so"],
-            "it runs on 12.0 and not on 12.1: sm_120a is for 12.0 alone",
+            "This library runs on 12.0 and not on 12.1 (GB10): sm_120a is for 12.0 alone.",
         ),
         (
             ["sm_120f", "sm_80 sm_120a", "sm_120f"],
             ["warning arch-target a.so"],
-            "1 of 3 containers runs on 12.0 and not on 12.1: sm_120a is for 12.0 alone",
+            "1 of 3 containers runs on 12.0 and not on 12.1 (GB10): sm_120a is for 12.0 alone.",
         ),
         (
             ["sm_120a: gemm copy", "sm_120f: gemm"],
@@ -115,18 +115,18 @@ def test_nothing_to_say(containers: list[str]) -> None:
         (
             ["sm_121", "sm_121a"],
             ["warning arch-target a.so"],
-            "2 of 2 containers run on 12.1 and not on 12.0: only for later minors: sm_121",
+            "2 of 2 containers run on 12.1 (GB10) and not on 12.0 (RTX 5090): only for later minors: sm_121.",
         ),
         (
             ["sm_80 sm_90"],
             ["error arch-target a.so"],
-            "nothing here runs on 12.x: 1 container, cubins for sm_80, sm_90, no PTX",
+            "Nothing here runs on 12.x: 1 container, cubins for sm_80, sm_90, no PTX.",
         ),
         # Meant for others, as it seems.
         (
             ["sm_90a", "sm_100f"],
             ["warning arch-target a.so"],
-            "nothing here runs on 12.x: 2 containers, cubins for sm_90a, sm_100f, no PTX",
+            "Nothing here runs on 12.x: 2 containers, cubins for sm_90a, sm_100f, no PTX.",
         ),
         (
             ["sm_80 ptx_80"],
@@ -333,7 +333,7 @@ def test_a_wheel_of_no_use() -> None:
     found = inspected(put(ARM, wheel(files)))
     assert findings(found) == [f"error arch-target {ARM}"]
     assert messages(found, "arch-target")[0].startswith(
-        "nothing here runs on 12.x: 2 containers in 2 files, cubins for"
+        "Nothing here runs on 12.x: 2 containers in 2 files, cubins for"
     )
 
 
@@ -508,7 +508,7 @@ def test_bulk_loads_in_software(toolkit: Toolkit, many: str, mask: str, routine:
     found = inspected(put("a.cubin", data), target=("12.0",))
     assert findings(found) == ["note tma-slow-path a.cubin"]
     assert messages(found, "tma-slow-path") == [
-        f"`tma`: bulk loads that call a routine of the driver on 12.0 ({routine})"
+        f"`tma`: bulk loads that call a routine of the driver on 12.0 (RTX 5090): {routine}."
     ]
 
 

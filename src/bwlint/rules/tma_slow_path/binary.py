@@ -21,7 +21,7 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             rule=RULE,
             severity="note",
             path=found.library.path,
-            message=f"{found.named}: bulk loads that call a routine of the driver on {called(found.chips)} ({names}).",
+            message=f"{found.named}: bulk loads that call a routine of the driver on {called(found.chips)}: {names}.",
             label="in software where the destination is not the block's own, or with multicast",
             advice="Load to .shared::cta where the destination is the block's own.",
             key=f"slow {plain(found.chips)}",
