@@ -168,7 +168,7 @@ CLAIMS = (
             "return trtllm_batch_decode_with_kv_cache(x, backend='trtllm-gen')",
             imports="import torch\nfrom flashinfer.decode import trtllm_batch_decode_with_kv_cache",
         ),
-        (("leak", "a trtllm-gen or tokenspeed backend for 10.x only"),),
+        (("leak", "has trtllm-gen or tokenspeed kernels for 10.x only"),),
     ),
     Claim(
         "FlashAttention 3 falls back to SM120",

@@ -67,11 +67,8 @@ def reached(name: str, what: str) -> str:
 
 def lacking(kind: str, what: str, chips: ChipSet) -> str:
     """That chips do not have an operation, as one more sentence: " 12.x have neither."."""
-    if kind != "operation" or does(what) != f"uses {what}":
-        return ""
-    if " and " in what:
-        return f" {plain(chips)} {have(chips)} neither."
-    return f" {plain(chips)} {'does' if len(chips) == 1 else 'do'} not have it."
+    verb = f"{have(chips)} neither" if " and " in what else f"{'does' if len(chips) == 1 else 'do'} not have it"
+    return f" {plain(chips)} {verb}." if kind == "operation" and does(what) == f"uses {what}" else ""
 
 
 def marked(chips: ChipSet) -> str:

@@ -15,7 +15,7 @@ from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
 from bwlint.chips.atoms import Atom, atom
 from bwlint.chips.frameworks import headers
 from bwlint.chips.instructions import Form, PtxasVerdict, parse, verdict
-from bwlint.chips.wording import called, plain, them
+from bwlint.chips.wording import called, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -138,8 +138,8 @@ def _error(head: str, form: Form, kind: ChargeKind, said: PtxasVerdict, wrong: T
 
 
 def _advice(kind: ChargeKind, said: PtxasVerdict, wrong: TargetSet) -> str:
-    if kind == "suffix":
-        names = " or ".join(other.name for other in _suffixes(said, next(iter(wrong))))
+    names = " or ".join(other.name for other in _suffixes(said, next(iter(wrong))))
+    if kind == "suffix" or (names and wrong.chips <= said.legal.chips):
         return f"Compile it for {names}."
     if not said.legal:
         return "Remove it: no target has it."
@@ -390,28 +390,19 @@ def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None
 
 
 def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
-    charged = first.charge.targets.chips
-    chips = called(charged)
+    chips = called(first.charge.targets.chips)
     if first.charge.severity != "error":
         return first.charge.severity, "medium", ""
     if _is_trap(first):
         return "note", "medium", f" It is an assertion there, and callers decide whether {chips} get to it."
     if first.carry is not None:
         if named_for(first.carry):
-            return (
-                "note",
-                "high",
-                f" The finding at {first.carry.name or 'the build'} says that it is built for {chips}.",
-            )
+            return "note", "high", f" See {first.carry.name or 'the build'}, which builds it for {chips}."
         exact = first.carry.kind != "extension"  # of a file with several extensions it is what all have together
         said = f" {first.carry.name or 'This build'} compiles it for {chips}."
         return ("error", "high", said) if exact else ("warning", "medium", said)
     if first.unbuilt:
-        return (
-            "note",
-            "medium",
-            f" This guard would compile it for {chips}, but no build here asks for {them(charged)}.",
-        )
+        return "note", "medium", f" This guard would compile it for {chips}, but no build here does."
     if first.guarded:
         return "warning", "high", f" This guard compiles it for {chips}."
     return "warning", "high", f" The check around it lets {chips} through."

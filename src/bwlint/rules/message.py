@@ -127,7 +127,7 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
         if not _names_the_least(judged, text, said):
             advice = f"Name {plain(judged.admitted)} in the text, or let only {plain(said.named)} in."
             yield _draft(
-                judged, text, f"This text names {only(said.named)}, but the check admits {called(here)} too.", advice
+                judged, text, f"This text names {only(said.named)}. The check admits {called(here)} too.", advice
             )
     elif said.open_ended and _told_all_the_same(context, judged, said, judged.other):
         yield from _misleading(context, judged, text, judged.other)
@@ -136,7 +136,7 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
         found = _draft(
             judged,
             text,
-            f"This text names {named}, but the check admits {called(here)}.",
+            f"This text names {named}. The check admits {called(here)}.",
             "Name the family, or every chip.",
         )
         evidence = f"the test admits {here}, the text names {named}"
@@ -213,9 +213,7 @@ def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> It
         return  # a skip's reason misleads nobody's users; a test that splits the family is mended, and the text right
     would_do = plain(EVERY - judged.on(side)) if judged.may == judged.must else "the chips that would do"
     advice = f"Name {would_do} in the text, or let {called(out)} in too."
-    yield _draft(
-        judged, text, f"This text reads as if {called(out)} would do, but the check refuses {them(out)}.", advice
-    )
+    yield _draft(judged, text, f"This text admits {called(out)}, but the check refuses {them(out)}.", advice)
 
 
 def _told_all_the_same(context: Context, judged: Judged, said: Mention, side: Side) -> ChipSet:

@@ -115,7 +115,9 @@ def _own_code(context: Context, module: Module, one: _Choice) -> str:
 def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choice] | tuple[()], own: str = "") -> Draft:
     spelled = f"{one.option.name} {one.option.amounts[0].args[0]}".strip()
     whom = called(one.wrong)
-    says = f"`{spelled}` ({one.plan.launcher}): {one.plan.what} {_needs(one.plan)}. On {whom} it {one.plan.outcome}."
+    lacks = one.plan.outcome.removeprefix("has ")
+    ends = f"On {whom} it {lacks}" if lacks == one.plan.outcome else f"{whom} {have(one.wrong)} {lacks}"
+    says = f"`{spelled}` ({one.plan.launcher}): {one.plan.what} {_needs(one.plan)}. {ends}."
     says += f" `{own}` in this tree changes the library, and has it beside 12.x." if own else ""
     instead = f"{one.plan.instead}."
     advice = capital(instead) if one.meant else f"Say which GPU this launch is for. On {whom} {instead}"

@@ -182,9 +182,7 @@ def _advice(wait: Operation, chips: ChipSet) -> str:
     if known is None:
         return f"Compile the wait for {called(chips)}, or launch without the attribute there."
     since = dict(known.since)
-    told = " and ".join(
-        f"{since[chip.name]} for {marked(ChipSet.of(chip.name))}" for chip in chips if chip.name in since
-    )
+    told = " and ".join(f"{since[one]} for {marked(ChipSet.of(one))}" for one in chips.names if one in since)
     return (
         f"Set {known.macro} and build for targets with a or f, or launch without the attribute there. The macro needs"
         f" release {told}."

@@ -191,13 +191,10 @@ def missing_row(judged: Judged) -> str:
         return "this line raises an error"
     if judged.module.language == "cuda":
         return "the lookup throws std::out_of_range"
+    calls = judged.gate.text.endswith(")")
     if judged.gate.test.op == "call":  # rows are looked through for one that fits
-        return f"the lookup raises {'StopIteration' if judged.gate.text.endswith(')') else 'IndexError'}"
-    return (
-        "the lookup returns None, and using it fails"
-        if judged.gate.text.endswith(")")
-        else "the lookup raises KeyError"
-    )
+        return f"the lookup raises {'StopIteration' if calls else 'IndexError'}"
+    return "the lookup returns None, and using it fails" if calls else "the lookup raises KeyError"
 
 
 def refuses(side: Side) -> bool:

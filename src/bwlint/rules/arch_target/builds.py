@@ -599,8 +599,8 @@ class _BuildFile:
         highest = max(every, key=lambda target: target.number)
         accepts = built.carry.kind == "filter"
         message = f"This build names {_short(highest)} only." if alone else f"This list ends at {_short(highest)}."
-        loads_none = f" It makes no cubin and no PTX that {called(asked)} can load."
-        message += f" A build for {called(asked)} is left out." if accepts else loads_none
+        lost = "A build for {} is left out." if accepts else "It makes no cubin and no PTX that {} can load."
+        message += f" {lost.format(called(asked))}"
         message += f" {INERT}" if decided else ""
         yield self._draft(
             expected.place if expected else built,
@@ -764,7 +764,7 @@ class _BuildFile:
             if same and one.carry.host == X86 and one.loads & self.context.targets and one.toolkits & built.toolkits:
                 hosts = marked(self.context.targets & group("arm-hosts"))
                 return _AskedList(
-                    built, f"Line {one.carry.at[0]} has one for x86_64, and {hosts} is an aarch64 machine."
+                    built, f"Line {one.carry.at[0]} has one for x86_64, and {hosts} is in aarch64 machines."
                 )
         return None
 

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from bwlint.chips import ChipSet, Target, TargetSet, known_targets
 from bwlint.chips.flags import PLAIN
 from bwlint.chips.frameworks import arch_list
-from bwlint.chips.wording import capital, plain
+from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.compiled import Behind, behind, refused
@@ -186,7 +186,7 @@ def _draft(one: _Compiled, targets: list[Target], kept: Target | None, needing: 
         guards = f"Write the pair, -gencode arch=compute_{one.listed.text},code={kept}."
     joined = one.carry.kind == "extension" or one.home is not one.build
     asked = one.listed.kind == "asked"
-    beside += " " + capital(f"{one.listed.text} asks for the plain target.") if asked else ""
+    beside += f" The plain target comes from {one.listed.text}." if asked else ""
     return Draft(
         rule=RULE,
         place=DraftPlace(module=one.home, at=_flag(one, target), admitted=loads, certain=loads),

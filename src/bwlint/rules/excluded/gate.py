@@ -197,7 +197,8 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
         return None
     if judged.sets.guessed and not _spelled_out(_asked(context, judged)):
         return None  # a number that is only called like a device may be another's, whose code these chips run
-    reason = f"{called(out)} raise{_s(out)} an error here. The code for {plain(small)} runs on {plain(out)}."
+    raising = f"{called(out)} raise{'s' * (len(out) == 1)} an error here"
+    reason = f"{raising}. The code for {plain(small)} runs on {plain(out)}."
     closed = _closed_in_device_code(context, judged, out)
     if closed is not None:
         return Kept(out, "note", "low", f"{reason} Its device code raises an error too.", closed, at=judged.gate.no.at)
@@ -394,8 +395,7 @@ def _of_slow_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None
     found = None if open_ended else _of_instructions(context, judged, out)
     if found is None or any(context.evidence.shown(judged.module, use) for use in other.uses if use.how == "call"):
         return None
-    reason = f"{found.reason} Here {plain(out)} take{_s(out)} another path."
-    return replace(found, severity="note", confidence="low", reason=reason)
+    return replace(found, severity="note", confidence="low", reason=f"{found.reason} Here another path runs instead.")
 
 
 def _stops_at_hopper(context: Context, judged: Judged, out: ChipSet) -> bool:
@@ -429,7 +429,7 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
     small = judged.admitted & _SMALL_SHARED
     if small and any(out <= from_generation(text.text) for text in judged.other.texts):
-        reason = f"Its own text promises newer chips, but this check keeps {called(out)} out. {_runs(small, out)}"
+        reason = f"{_keeps(out)}, but its text promises newer chips. Code for {plain(small)} runs on {plain(out)}."
         return Kept(out, "warning", "medium", reason, repeated=True)
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
         reason = f"{_keeps(out)}. Code for 8.6 or 8.9 (99 KiB) and 10.x runs on 12.x too."
@@ -437,13 +437,13 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     if judged.in_test:
         return None  # who skips a test knows for which generation it is
     if _stops_at_hopper(context, judged, out):
-        reason = f"This check takes {plain(judged.admitted)} and keeps {called(out)} out. {_runs(_SMALL_SHARED, out)}"
+        reason = f"{_keeps(out)} and takes {plain(judged.admitted)}. Code for 8.6 and 8.9 runs on {plain(out)}."
         asked = judged.gate.kind in ANSWERS or judged.other.ends == "return"  # whom it answers is not seen
         why = f"whether what is asked about is built for {plain(out)} is not shown here" if asked else ""
         return Kept(out, "warning", "medium", reason, repeated=True, unmended=why)
     an_arm_each = judged.gate.kind == "condition" and not judged.denies and refuses(judged.other)
     if judged.core & _DATACENTER and judged.core & _HOPPER and an_arm_each and not judged.other.rest:
-        return Kept(out, "note", "low", f"Each generation has a case here, but {called(out)} get{_s(out)} an error.")
+        return Kept(out, "note", "low", f"Each generation has a case here. An error is raised for {called(out)}.")
     return _of_compiled(judged, out)
 
 
@@ -561,6 +561,7 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
 def draft(judged: Judged, kept: Kept) -> Draft:
     out = kept.chips
     place = DraftPlace.of_gate(judged, kept.at)
+    let_in = f"Let {called(out)} in, or say in a comment why {'they stay' if len(out) > 1 else 'it stays'} out."
     of_chain = kept.at is not None and not judged.owns_comparison  # its end is mended, and no helper that it asks
     return Draft(
         rule=RULE,
@@ -569,25 +570,12 @@ def draft(judged: Judged, kept: Kept) -> Draft:
         confidence=kept.confidence,
         message=kept.reason,
         label=f"admits {judged.admitted}",
-        advice=_advice(out) if kept.severity != "note" else _OPEN,
+        advice=let_in if kept.severity != "note" else _OPEN,
         related=(kept.related,) if kept.related else (),
         cause=(judged.module.path, judged.gate.text) if kept.repeated else None,
         remedy=_remedy(judged, kept) if kept.severity != "note" else None,
         claims=(kept.claimed or behind(judged, out, works=True),),
     )
-
-
-def _advice(out: ChipSet) -> str:
-    return f"Let {called(out)} in, or say in a comment why {'they stay' if len(out) > 1 else 'it stays'} out."
-
-
-def _s(chips: ChipSet) -> str:
-    """The ending of a verb of which chips are the subject."""
-    return "s" if len(chips) == 1 else ""
-
-
-def _runs(small: ChipSet, out: ChipSet) -> str:
-    return f"Code for {plain(small)} runs on {plain(out)}."
 
 
 def _keeps(out: ChipSet) -> str:

@@ -173,6 +173,7 @@ def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> 
 
 def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proof: NeedProof, wrong: ChipSet) -> Draft:
     name = _answered(judged).rpartition(".")[2]
+    says = f"`{owner}` does not work on {plain(wrong)}"
     uses, lacks = sentence(owner, proof.what), lacking(proof.kind, proof.what, wrong)
     return Draft(
         rule=RULE,
@@ -185,13 +186,7 @@ def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proo
         legal=proof.legal,
         related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
         remedy=bounded(context, judged, judged.working, wrong, uses),
-        claims=(
-            Claimed(
-                claims.need(owner, wrong, NONE, f"`{owner}` does not work on {plain(wrong)}"),
-                proof.hops[-1].at,
-                proof.hops[-1],
-            ),
-        ),
+        claims=(Claimed(claims.need(owner, wrong, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet
-from bwlint.chips.wording import called, plain, sentence
+from bwlint.chips.wording import called, plain, reached, sentence
 from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
@@ -43,11 +43,9 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
         ),
         severity="warning",
         confidence="medium",
-        message=(
-            f"{called(wrong)} get `{need.use.name}` wherever it can be imported. {sentence(need.use.name, need.what)}."
-        ),
+        message=f"The import alone lets {called(wrong)} use {reached(need.use.name, need.what)}.",
         label="shows that it is installed, and not that the chip runs it",
-        advice=f"Check for {plain(need.legal)} too. {called(wrong)} then take the code that follows.",
+        advice=f"Check for {plain(need.legal)} too. {called(wrong)} will then take the code that follows.",
         related=(
             RelatedSpan(module, gate.at, "nothing else is checked here"),
             RelatedSpan(module, need.use.at, sentence(need.use.name, need.what)),

@@ -222,6 +222,7 @@ def _asked_here(harm: Harm) -> RelatedSpan:
 
 def _draft(context: Context, judged: Judged, harm: Harm, others: Iterable[RelatedSpan]) -> Draft:
     found, need = harm.found, harm.need
+    why = sentence(need.use.name, need.what)
     return replace(
         found,
         rule=RULE,
@@ -229,13 +230,6 @@ def _draft(context: Context, judged: Judged, harm: Harm, others: Iterable[Relate
         place=DraftPlace.of_gate(judged),
         message=said(f"`{judged.gate.name}`", need, harm.wrong),
         related=(_asked_here(harm), *found.related, *others),
-        remedy=bounded(
-            context,
-            judged,
-            judged.gate.yes,
-            harm.wrong,
-            sentence(need.use.name, need.what),
-            doubt=doubted(need, need.use.name),
-        ),
+        remedy=bounded(context, judged, judged.gate.yes, harm.wrong, why, doubt=doubted(need, need.use.name)),
         cause=None,
     )

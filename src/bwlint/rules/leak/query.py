@@ -53,26 +53,22 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
             continue
         answer = next(one for one in found if one.chips & wrong)
         asked = _is_asked(context, module, query)
-        says = f"`{dispatcher.qualname}` raises an error on {plain(wrong)}"
+        name = dispatcher.qualname
+        says = f"`{name}` raises an error on {plain(wrong)}"
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=answer.at, admitted=admitted, certain=NONE),
             severity="warning" if asked else "note",
             confidence="high" if exact else "medium",
-            message=(
-                f"`{query.qualname}` returns true on {called(wrong)}, "
-                f"but `{dispatcher.qualname}` raises an error there."
-            ),
+            message=f"`{query.qualname}` returns true on {called(wrong)}, but `{name}` raises an error there.",
             label=f"true on {plain(admitted)}{'' if asked else '; nothing in this tree calls it'}",
             advice=f"Return true for {plain(admitted - out)} only, or add a case for {called(wrong)}.",
             legal=admitted - out,
-            related=(
-                RelatedSpan(module, at, f"`{dispatcher.qualname}` has no case for {plain(wrong)} and raises here"),
-            ),
+            related=(RelatedSpan(module, at, f"`{name}` has no case for {plain(wrong)} and raises here"),),
             remedy=Remedy(
                 "answer", admitted - out, evidence=says, unsafe=None if exact else "another function may be meant"
             ),
-            claims=(Claimed(claims.need(dispatcher.qualname, wrong, NONE, says), at),),
+            claims=(Claimed(claims.need(name, wrong, NONE, says), at),),
         )
         return
 

@@ -21,9 +21,7 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     first = next((release for release in releases() if lost <= known_chips(version(release))), "")
     release = dotted(newest.release)
     is_front = all(one.is_front for one in shipment.compilers)
-    says = (
-        f"`{newest.file}` is from CUDA {release} and does not know {called(lost)}: {shipment.compiles_nothing(lost)}."
-    )
+    says = f"`{newest.file}` (CUDA {release}) does not know {called(lost)}: {shipment.compiles_nothing(lost)}."
     yield Flaw(
         rule=RULE,
         severity="note" if is_front else "warning",

@@ -102,6 +102,4 @@ def _image(context: Context, module: Module, image: Operation) -> Iterator[Draft
     others = [newest(other, "cuda-image") for other in _beside(context, module)]
     if need and all(version(one.name) < version(need) for one in (image, *filter(None, others))):
         message = f"The newest CUDA here is {image.name}, and the first for {called(context.targets)} is {need}."
-        yield draft(
-            module, image, context.targets, "note", message, f"CUDA {image.name}", f"Build on CUDA {need} or newer."
-        )
+        yield draft(module, image, context.targets, "note", message, f"CUDA {image.name}", f"Use CUDA {need} or newer.")
