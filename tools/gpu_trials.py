@@ -167,6 +167,21 @@ def _bounds(world: Workbench, device: Device, bounds: tuple[int, int]) -> dict[s
     return {**row, "seen": f"{found.outcome}: {found.reason}"}
 
 
+def _bulk_steps(kernel: str, size: int, cluster: int) -> list[dict[str, Any]]:
+    """Load `bulk`, launch one cluster of one of its kernels on `size` bytes, wait, read."""
+    flat = [cluster, 1, 1]
+    results = {"buffer": cluster * probes.WORDS * 4, "fill": probes.UNTOUCHED}
+    given: list[dict[str, Any]] = [results, {"buffer": size, "ramp": probes.FACTOR}, {"u32": size}]
+    launch = {"do": "launch", "kernel": kernel, "grid": flat, "block": [256, 1, 1], "shared": size}
+    return [
+        {"do": "load"},
+        {"do": "attribute", "kernel": kernel, "set": configure.DYNAMIC, "value": size},
+        {**launch, "cluster": flat, "arguments": given},
+        {"do": "sync"},
+        {"do": "read", "buffer": 0, "equal": probes.UNTOUCHED},
+    ]
+
+
 def _bulk(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
     probe = probes.written("bulk", probes.target_of(device.capability), world)
     kernels = ("bulk_load", "bulk_multicast", "fallback_load", "mbarrier_wait")
@@ -174,7 +189,7 @@ def _bulk(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
         for size, cluster in ((16, 1), (32768, 1), (32768, 2), (65536, 4), (200000, 2), (4096, 8)):
             job = {"do": "image", "device": device.ordinal, "image": str(probe.path)}
             asked = gpu.ask(
-                {**job, "steps": check.bulk_steps(kernel, size, cluster)}, folder=world.scratch, limit=world.limit
+                {**job, "steps": _bulk_steps(kernel, size, cluster)}, folder=world.scratch, limit=world.limit
             )
             ran = check.judged(asked.steps[2:], blocks=cluster)
             what = f"{kernel} {size} bytes, cluster {cluster}: ran right"

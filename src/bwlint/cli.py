@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from bwlint import __version__
+from bwlint.commands.help import GroupedCommand, of_commands
 from bwlint.commands.options import (
     AUDITS,
     COPIES,
@@ -66,6 +67,12 @@ if TYPE_CHECKING:
 class _Group(click.Group):
     """`bwlint PATH` is `bwlint check PATH`."""
 
+    command_class = GroupedCommand
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(of_commands(self, ctx))
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = ("--help", "-h", "--version")
         if not args and ctx.resilient_parsing:  # a shell asks what the first word may become
@@ -87,6 +94,10 @@ class _Group(click.Group):
         close = get_close_matches(word, self.commands, n=1, cutoff=0.75)
         if close:
             raise click.UsageError(f"{word!r} is neither a path nor a command; did you mean `{close[0]}`?")
+
+
+def commands_by_name(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in app.commands if name.startswith(incomplete)]
 
 
 _COMPLETION = "_BWLINT_COMPLETE"
@@ -187,57 +198,57 @@ def app() -> None:
 @sarif_root
 @color
 @settling
-@click.option("--fix", is_flag=True, help="Apply the safe fixes, then report what is left.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: unsafe fixes too.")
+@click.option("--fix", is_flag=True, help="Apply the safe fixes, then report the other findings.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: the unsafe fixes too.")
 @click.option(
     "--diff",
     "show_diff",
     is_flag=True,
-    help="Print what --fix would change instead of a report; change nothing.",
+    help="Print the changes of --fix instead of a report. No file is changed.",
 )
 @click.option(
     "--interactive",
     is_flag=True,
-    help="With --fix: ask about every fix, safe or not, and which of several ways; needs a terminal.",
+    help="With --fix: ask about each fix, safe or not, and which of several to take. Needs a terminal.",
 )
 @click.option(
     "--patches",
     metavar="DIR",
     type=click.Path(file_okay=False),
-    help="With --fix: change nothing, write a series of patches for git am to this folder.",
+    help="With --fix: write a series of patches for git am to this folder instead of changing files.",
 )
 @click.option(
     "--baseline",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Report only what this file, written by `bwlint baseline`, does not know. Default: `baseline` of the "
+    help="Report only findings that are not in this file of `bwlint baseline`. Default: `baseline` of the "
     "configuration.",
 )
-@click.option("--no-baseline", is_flag=True, help="Report what the baseline of the configuration knows, too.")
+@click.option("--no-baseline", is_flag=True, help="Report the findings of the configured baseline too.")
 @click.option(
     "--since",
     metavar="REV",
-    help="Report only what has come since this revision of git, here or elsewhere, and what is on changed lines.",
+    help="Report only findings that are new since this git revision or on lines changed since.",
 )
 @click.option(
     "--add-suppressions",
     metavar="REASON",
-    help="Write a comment with this reason at all that would be shown, then report what is left.",
+    help="Write a suppression comment with this reason at each finding shown, then report the rest.",
 )
 @click.option(
     "--trace",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Mark findings by this receipt of `bwlint trace`: seen, not seen, contradicted.",
+    help="Mark findings as seen, not seen or contradicted by this receipt of `bwlint trace`.",
 )
 @click.option("--stdin-filename", metavar="NAME", help="Check standard input as if it were this file.")
-@click.option("--force-exclude", is_flag=True, help="Excluded and ignored files stay out though they are named.")
+@click.option("--force-exclude", is_flag=True, help="Leave out excluded and ignored files even if they are named.")
 @jobs
 @click.option(
     "--link-budget",
     type=click.IntRange(min=0),
     metavar="N",
-    help=f"Files beyond those given that may be read to see what they lead to. Default: {LINK_FILES}.",
+    help=f"Most files beyond PATHS to read when following calls and imports. Default: {LINK_FILES}.",
 )
 @no_cache
 @click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
@@ -245,18 +256,17 @@ def app() -> None:
 @strict
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was rewritten.")
 @click.option("--quiet", "-q", is_flag=True, help="No summary on stderr.")
-@click.option(
-    "--group-by", type=GROUPS, help="With --format text: tell what belongs together below a line with its number."
-)
+@click.option("--group-by", type=GROUPS, help="With --format text: what findings are grouped by. Default: cause.")
+@click.option("--full", is_flag=True, help="With --format text: show every finding whole, by path.")
 @click.option("--statistics", is_flag=True, help="Print the number of findings of each rule on stderr.")
 @verbose
 @click.pass_context
 def check(ctx: click.Context, /, **options: Any) -> None:
-    """Check files, folders, wheels and pypi:NAME[==VERSION] (default: the current folder).
+    """Find code that fails on the chips asked about: in files, folders, wheels and pypi:NAME[==VERSION].
 
-    A package of PyPI is downloaded and read; nothing of it is installed, built or run.
+    The default is the current folder. A PyPI package is downloaded and read. It is never installed, built or run.
 
-    Exit codes: 0 clean, 1 findings at or above --fail-on, 2 wrong usage or configuration or an internal
+    Exit codes: 0 clean, 1 findings at or above --fail-on, 2 wrong usage, wrong configuration or an internal
     error, 3 nothing was scanned (0 with --force-exclude).
     """
     import gc
@@ -279,16 +289,16 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     callback=check_output,
     help="The baseline. Default: `baseline` of the configuration, or bwlint-baseline.json.",
 )
-@click.option("--prune", is_flag=True, help="Take out what is no longer found in PATHS; add nothing.")
+@click.option("--prune", is_flag=True, help="Remove findings that PATHS no longer have. Add none.")
 @jobs
 @no_cache
 @verbose
 @click.pass_context
 def baseline(ctx: click.Context, /, **options: Any) -> None:
-    """Write down what is found in PATHS now, so that from then on `check` reports only what is new.
+    """Record today's findings in PATHS. Later runs of `check` report only new ones.
 
-    A finding is known by its content and how many there are of it: it stays known where lines move and files get other
-    names. Exit codes: 0 it is written, 2 wrong usage or configuration or an internal error, 3 nothing was scanned.
+    A finding stays known when lines move and files are renamed. Exit codes: 0 the baseline is written, 2 wrong usage,
+    wrong configuration or an internal error, 3 nothing was scanned.
     """
     from bwlint.commands.baseline import run
 
@@ -330,8 +340,7 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
     "--decisions",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="What people have decided. Default: bwlint-audit.toml beside the configuration, else at the top of the "
-    "git tree.",
+    help="File of decisions. Default: bwlint-audit.toml beside the configuration, else at the top of the git tree.",
 )
 @click.option(
     "--decide",
@@ -339,14 +348,14 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
     multiple=True,
     type=(str, click.Choice(SAID)),
     metavar="ROW fine|broken|later",
-    help="Write down what you decide about a row, by the first digits of its fingerprint; repeatable.",
+    help="Record your decision about a row, by the first digits of its fingerprint; repeatable.",
 )
 @click.option("--reason", metavar="TEXT", help="With --decide: why.")
-@click.option("--prune", is_flag=True, help="Take decisions out of the file that no row has any more.")
+@click.option("--prune", is_flag=True, help="Remove decisions about rows that no longer exist.")
 @click.option(
     "--fail-on",
     type=click.Choice(["fail", "review", "open"]),
-    help="Exit with 1 if there is a row of this kind, or a worse one, that nobody has decided. Default: never.",
+    help="Exit with 1 if there is an undecided row of this kind or a worse one. Default: never.",
 )
 @several(AUDITS)
 @output
@@ -360,14 +369,14 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
 @verbose
 @click.pass_context
 def audit(ctx: click.Context, /, **options: Any) -> None:
-    """List every question that PATHS ask the chip, the most suspicious first, with a verdict for each chip asked about.
+    """List every place that asks for the chip, the most suspicious first, with a verdict for each chip.
 
-    PATHS are those of check. A row is fail (check reports it), review (12.x is treated unlike a neighbour, and nothing
-    proves that right or wrong), open (not evaluated, or nothing is known of what is behind it) or pass. What people
-    decide is kept in bwlint-audit.toml, until the question changes. In CI: --since origin/main --fail-on review.
+    PATHS are those of check. Verdicts: fail (check reports it), review (the code treats 12.x unlike a neighbour, and
+    bwlint cannot prove that right or wrong), open (bwlint cannot evaluate it) and pass. Your decisions are kept in
+    bwlint-audit.toml until the code they are about changes. In CI: --since origin/main --fail-on review.
 
-    Exit codes: 0, 1 there are rows that --fail-on names, 2 wrong usage or configuration or an internal error, 3 nothing
-    was scanned.
+    Exit codes: 0, 1 there are rows that --fail-on names, 2 wrong usage, wrong configuration or an internal error,
+    3 nothing was scanned.
     """
     import gc
 
@@ -398,11 +407,11 @@ def audit(ctx: click.Context, /, **options: Any) -> None:
 @verbose
 @click.pass_context
 def inspect(ctx: click.Context, /, **options: Any) -> None:
-    """Say which chips run what THINGS carry: wheels, shared objects, cubins, fatbins, PTX, archives, folders of
-    them, or pypi:NAME[==VERSION].
+    """Say which chips can run THINGS: wheels, shared objects, cubins, fatbins, PTX, archives, folders of them, or
+    pypi:NAME[==VERSION].
 
-    Packages are downloaded and read; nothing of them is installed, loaded or run. Exit codes are those of check, and
-    3 as well where one of THINGS could not be read at all.
+    Packages are downloaded and read. They are never installed, loaded or run. Exit codes are those of check; 3 also
+    if one of THINGS could not be read at all.
     """
     from bwlint.commands.inspect import run
 
@@ -437,13 +446,13 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
 @click.option("--verbose", "-v", is_flag=True, help="Show every gate of a row, and list skipped files.")
 @click.pass_context
 def matrix(ctx: click.Context, /, **options: Any) -> None:
-    """Say what a tree supports: its public operations and their backends down, chips across.
+    """List the public operations of a tree and their backends, and the chips on which each works.
 
-    PATHS are files, folders, wheels or pypi:NAME[==VERSION] (default: the current folder). Rows are what packages
-    hand on, backends that a decorator, registry or enumeration names, and classes that say where they work;
-    operations without a gate are counted. Nothing is imported or executed.
+    PATHS are files, folders, wheels or pypi:NAME[==VERSION] (default: the current folder). Rows are exported
+    functions and classes, backends named by a decorator, registry or enumeration, and classes that name their chips.
+    Operations without a check of the chip are counted. Nothing is imported or executed.
 
-    Exit codes: 0 there is a table, 2 wrong usage or configuration or an internal error, 3 nothing was found.
+    Exit codes: 0 there is a table, 2 wrong usage, wrong configuration or an internal error, 3 nothing was found.
     """
     from bwlint.commands.matrix import run
 
@@ -453,9 +462,7 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
 
 @app.command()
 @click.argument("paths", nargs=-1, shell_complete=files)
-@click.option(
-    "--to", required=True, metavar="SM", help="The chip that operations are to work on, such as 12.1 or sm_120."
-)
+@click.option("--to", required=True, metavar="SM", help="The chip to port to, such as 12.1, sm_120 or spark.")
 @click.option(
     "--op",
     multiple=True,
@@ -469,25 +476,25 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
     "--patches",
     metavar="DIR",
     type=click.Path(file_okay=False),
-    help="Write the edits as a series of patches to this folder, in their order; nothing else is changed.",
+    help="Write the edits to this folder as a series of patches, in order. Nothing else is changed.",
 )
 @click.option(
-    "--unproved", is_flag=True, help="With --patches: edits too where nothing says that what is behind works."
+    "--unproved", is_flag=True, help="With --patches: edits too that lack proof of working code behind the check."
 )
 @jobs
 @no_cache
 @verbose
 @click.pass_context
 def port(ctx: click.Context, /, **options: Any) -> None:
-    """Say what has to be edited for the operations of a tree to work on a chip, and what no edit gives.
+    """List the edits that make the operations of a tree work on a chip, and what no edit can give.
 
-    For each row of the matrix that is "no" or "other" on the chip: the gates, lists and builds on its ways, what is
-    behind them, the fewest edits in the order in which they can be made, with their proof. Nothing is proposed in front
-    of what the chip lacks. What check says of the chip in kernels, builds and tests besides is a step, too. PATHS are
-    those of matrix. Nothing is imported or executed.
+    For each row of `bwlint matrix` that is "no" or "other" on the chip: the checks, lists and builds that decide it,
+    and the fewest edits, in the order in which they can be made, each with its proof. No edit opens a check in front of
+    an instruction that the chip lacks. Other findings of `check` for the chip are steps too. PATHS are those of
+    matrix. Nothing is imported or executed.
 
-    Exit codes: 0 nothing to port, 1 there is a plan, 2 wrong usage or configuration or an internal error, 3 nothing
-    was scanned.
+    Exit codes: 0 nothing to port, 1 there is a plan, 2 wrong usage, wrong configuration or an internal error,
+    3 nothing was scanned.
     """
     import gc
 
@@ -509,11 +516,15 @@ def port(ctx: click.Context, /, **options: Any) -> None:
     show_default=True,
     help="Form of the report; markdown is a folder.",
 )
-@click.option("--output", type=click.Path(), help="Write the report to this file (markdown: folder) instead of stdout.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Sources at once. Default: one a CPU, 8 at most.")
-@click.option("--scheduler", metavar="ADDRESS", help="Have the workers of this scheduler of Dask do it; bwlint[fleet].")
-@click.option("--state", type=click.Path(file_okay=False), help="Folder for what is kept of each source.")
-@click.option("--fresh", is_flag=True, help="Check every source again, whatever is kept of it.")
+@click.option(
+    "--output", "-o", type=click.Path(), help="Write the report to this file (markdown: folder) instead of stdout."
+)
+@click.option(
+    "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Sources at once. Default: one a CPU, 8 at most."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of this Dask scheduler. Needs bwlint[fleet].")
+@click.option("--state", type=click.Path(file_okay=False), help="Folder for the kept results of each source.")
+@click.option("--fresh", is_flag=True, help="Check every source again and ignore kept results.")
 @click.option(
     "--time-limit",
     type=click.IntRange(min=1),
@@ -524,15 +535,16 @@ def port(ctx: click.Context, /, **options: Any) -> None:
 )
 @no_cache
 @exit_zero
-@click.option("--verbose", "-v", is_flag=True, help="Tell of each source when it is done.")
+@click.option("--verbose", "-v", is_flag=True, help="Print each source when it is done.")
 @click.pass_context
 def fleet(ctx: click.Context, /, **options: Any) -> None:
-    """Check the sources that LISTs name, one a line: folders, files, wheels, pypi:NAME[==VERSION], and git
-    repositories (https://, ssh://, file:// or git@host:path, with @REF for a branch, tag or commit).
+    """Check many sources and write one report. Each LIST names sources, one a line.
 
-    One report: what failed, a page for each target, what several sources have in common, and what has changed since
-    the last run. Each source has a process of its own; what is done stays done when a run is killed. Nothing of a
-    source is installed, built or run. A LIST of - is standard input; # begins a comment.
+    Sources are folders, files, wheels, pypi:NAME[==VERSION] and git repositories (https://, ssh://, file:// or
+    git@host:path, with @REF for a branch, tag or commit). The report shows what failed, a page for each target, what
+    several sources have in common, and what changed since the last run. Each source has a process of its own. A killed
+    run keeps the sources that were done. Sources are never installed, built or run. A LIST of - is standard input;
+    # begins a comment.
 
     Exit codes: those of check; 2 also where a source failed.
     """
@@ -576,10 +588,11 @@ def fleet(ctx: click.Context, /, **options: Any) -> None:
 @color
 @click.pass_context
 def plan(ctx: click.Context, /, **options: Any) -> None:
-    """Say how to split a model over GPUs: experts, tensors or pipeline stages, by what their links let through.
+    """Recommend how to split a model over GPUs: by experts, tensors or pipeline stages.
 
-    CONFIG is a launch file, a shell script or a YAML of options: the line for the better plan is printed, nothing is
-    written. What is computed are bytes and times of links, in one direction, and of reading weights; nothing is run.
+    CONFIG is a launch file, a shell script or a YAML of options. The line for the better plan is printed; no file is
+    changed. bwlint computes bytes and times on the links, in one direction, and the time to read weights. Nothing is
+    run.
 
     Exit codes: 0 a plan fits the memory, 1 none does, 2 wrong usage or a file that cannot be used.
     """
@@ -590,7 +603,7 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 
 @app.command()
 @click.argument("paths", nargs=-1, metavar="[REPORT | PATH...]", shell_complete=files)
-@click.option("--yes", is_flag=True, help="Launch kernels of what is scanned on the GPU: that runs somebody's code.")
+@click.option("--yes", is_flag=True, help="Launch kernels of the scanned tree on the GPU. This runs its code.")
 @click.option(
     "--run-slices",
     is_flag=True,
@@ -602,8 +615,8 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     metavar="TYPES",
     help="What a flagged kernel of Triton is compiled for: a type or a constant for each parameter (*fp16,i32,64).",
 )
-@click.option("--bench", is_flag=True, help="Measure times too, of slow paths against what to write instead.")
-@click.option("--nvcc-args", metavar="ARGS", help="Options to compile flagged sources with; yours, taken as they are.")
+@click.option("--bench", is_flag=True, help="Also measure slow paths against their replacements.")
+@click.option("--nvcc-args", metavar="ARGS", help="Options for compiling flagged sources, passed on unchanged.")
 @click.option(
     "--compile-commands",
     metavar="FILE",
@@ -632,7 +645,7 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     help="Pack receipts, named as PATHs or made by --selftest, for sending in: without names, absolute paths or UUIDs."
     " What is in them is shown first.",
 )
-@click.option("--refuted-is-error", is_flag=True, help="Exit with 1 if a finding is refuted, too.")
+@click.option("--refuted-is-error", is_flag=True, help="Exit with 1 if a finding is refuted too.")
 @click.option(
     "--selftest",
     is_flag=True,
@@ -663,17 +676,16 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 @output
 @click.pass_context
 def confirm(ctx: click.Context, /, **options: Any) -> None:
-    """Put findings to the test: on the assembler, and on the GPU of this machine.
+    """Test findings with the assembler and on this machine's GPU.
 
-    Takes a report of check (JSON or SARIF), or what check takes. Each finding states claims; each claim climbs a
-    ladder: evaluate (the gate, in CPython), assemble (nvcc and ptxas), load, configure, launch and check (the
-    driver; our own kernels), peer (two GPUs). What did not run proves nothing and says why. Assembling is compiling:
-    nothing of the tree is run. Launching is running somebody's code: only with --yes. --simulate runs the program that
-    you name, with all that it may do: bwlint confirm --simulate 12.1 -- pytest tests/test_attention.py.
+    Takes a report of check (JSON or SARIF), or what check takes. Each finding makes claims. Each claim climbs a
+    ladder: evaluate (the condition, in CPython), assemble (nvcc and ptxas), load, configure, launch and check (the
+    driver; our own kernels), peer (two GPUs). A rung that did not run proves nothing and says why. Assembling only
+    compiles. Launching runs code of the tree: only with --yes. --simulate runs the program that you name as on another
+    chip: bwlint confirm --simulate 12.1 -- pytest tests/test_attention.py.
 
-    Exit codes: 0 none is confirmed, 1 one is (or, with --refuted-is-error, refuted), 2 wrong usage or
-    configuration or an internal error, 3 nothing was executed of what there is to confirm. With --simulate: 0 the
-    program ended with 0, 1 it did not.
+    Exit codes: 0 no finding is confirmed, 1 one is (or, with --refuted-is-error, refuted), 2 wrong usage, wrong
+    configuration or an internal error, 3 no rung could run. With --simulate: 0 the program ended with 0, 1 it did not.
     """
     from bwlint.commands.confirm import run
 
@@ -710,7 +722,7 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
 @click.option("--quiet", "-q", is_flag=True, help="No table on stdout.")
 @click.pass_context
 def trace(ctx: click.Context, /, **options: Any) -> None:
-    """Run a PROGRAM that uses CUDA and say what it ran: `bwlint trace -- python serve.py --port 8000`.
+    """Run a PROGRAM that uses CUDA and record what it ran: `bwlint trace -- python serve.py --port 8000`.
 
     Kernels with their launches, devices, shapes and shared memory, the modules that the driver has loaded and where
     they come from, shared libraries; and whether the backends that options and variables ask for are those that ran.
@@ -727,21 +739,21 @@ def trace(ctx: click.Context, /, **options: Any) -> None:
 
 @app.command()
 @click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
-@click.option("--repo", metavar="URL", help="The repository of bwlint. Default: where this one came from.")
+@click.option("--repo", metavar="URL", help="URL of bwlint's repository. Default: where this copy came from.")
 @click.option(
-    "--rev", metavar="REV", help=f"The tag or commit of it. Default: that of this one; with --repo v{__version__}."
+    "--rev", metavar="REV", help=f"Its tag or commit. Default: that of this copy; with --repo v{__version__}."
 )
 @click.option(
     "--audit/--no-audit",
     default=None,
-    help="Have hook and CI stop at new questions about the chip, too, until somebody decides them. Default: ask.",
+    help="Let hook and CI also stop at new undecided checks of the chip. Default: ask.",
 )
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.pass_context
 def init(ctx: click.Context, /, **options: Any) -> None:
-    """Set a repository up: bwlint.toml, a hook for pre-commit, and a workflow of GitHub or a job of GitLab.
+    """Set up a repository: bwlint.toml, a pre-commit hook, and a GitHub workflow or GitLab job.
 
-    What is to be written is shown as a diff first; what is there already stays.
+    A diff shows what will be written. Existing content stays.
     """
     from bwlint.commands.init import run
 
@@ -752,7 +764,7 @@ def init(ctx: click.Context, /, **options: Any) -> None:
 @click.option("--target", multiple=True, metavar="SM", help="Chip to ask about. Default: the configuration's.")
 @no_cache
 def server(**options: Any) -> None:
-    """Serve an editor by the Language Server Protocol, on stdin and stdout; needs bwlint[lsp]."""
+    """Serve an editor over the Language Server Protocol, on stdin and stdout. Needs bwlint[lsp]."""
     try:
         from bwlint.commands.server import run
     except ModuleNotFoundError as error:
@@ -761,10 +773,22 @@ def server(**options: Any) -> None:
     run(options)
 
 
+@app.command("help")
+@click.argument("command", required=False, shell_complete=commands_by_name)
+@click.pass_context
+def help_(ctx: click.Context, command: str | None) -> None:
+    """Show the help of a COMMAND, or of bwlint."""
+    asked = app.get_command(ctx, command) if command else app
+    if asked is None:
+        raise click.UsageError(f"there is no command {command!r}")
+    above = ctx.parent or ctx
+    click.echo(asked.get_help(above if asked is app else click.Context(asked, info_name=command, parent=above)))
+
+
 @app.command()
 @click.argument("name", required=False, shell_complete=schemas_by_name)
 def schema(name: str | None) -> None:
-    """Print the JSON schema NAME of a report or of the configuration; without NAME, say which there are."""
+    """Print the JSON schema NAME of a report or of the configuration. Without NAME, list them."""
     from bwlint.commands import schema as schemas
 
     if name is None:
@@ -778,9 +802,9 @@ def schema(name: str | None) -> None:
 
 @app.command()
 @click.argument("rule", required=False, shell_complete=rule_ids)
-@click.option("--gate", metavar="EXPR", help="Evaluate a Python condition on every chip instead.")
+@click.option("--gate", metavar="EXPR", help="Evaluate a Python condition on every chip.")
 def explain(rule: str | None, gate: str | None) -> None:
-    """Explain a RULE (by code or name), a place (FILE:LINE), or what a gate admits: --gate 'cap in [89, 120]'."""
+    """Explain a RULE (code or name), a place (FILE:LINE), or a condition: --gate 'cap in [89, 120]'."""
     from bwlint.commands import explain as explaining
 
     if (rule is None) == (gate is None):
@@ -809,9 +833,9 @@ def rules() -> None:
 @app.command()
 @click.argument("action", type=click.Choice(["info", "clean"]))
 def cache(action: str) -> None:
-    """Say where the index of earlier runs lies and how large it is (info), or remove it (clean).
+    """Show where the index of earlier runs is and its size (info), or remove it (clean).
 
-    It is in the user's cache folder, or in the one that BWLINT_CACHE_DIR names.
+    It is in the user's cache folder, or in the folder that BWLINT_CACHE_DIR names.
     """
     from bwlint.commands.cache import run
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 
@@ -62,3 +63,40 @@ def test_named_knows_hypothetical_chips() -> None:
     assert [each.name for each in named(["12.x-next", "13.0", "sm_121a"])] == ["12.x-next", "13.0", "12.1"]
     with pytest.raises(ValueError, match="14"):
         named(["14.0"])
+
+
+@pytest.mark.parametrize(
+    ("width", "first"),
+    [(80, "chip family smem/block"), (125, "chip generation family"), (300, "chip generation family targets")],
+)
+def test_a_narrow_terminal_gets_the_columns_that_fit(width: int, first: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal = Terminal()
+    show(overview(), terminal)
+    told = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue()).splitlines()
+    assert " ".join(told[0].split()).startswith(first)
+    assert "CUDA" in told[0]
+    assert all(len(line.rstrip()) <= width for line in told)
+    assert ("are too few for" in " ".join(" ".join(told).split())) == (width < 300)
+
+
+@pytest.mark.parametrize(
+    ("word", "chip"),
+    [
+        ("spark", "12.1"),
+        ("5090", "12.0"),
+        ("RTX PRO 6000", "12.0"),
+        ("hopper", "9.0"),
+        ("Ada", "8.9"),
+        ("b200", "10.0"),
+    ],
+)
+def test_named_knows_what_is_sold(word: str, chip: str) -> None:
+    assert [each.name for each in named([word])] == [chip]
+
+
+@pytest.mark.parametrize("word", ["blackwell", "volta", "tesla"])
+def test_named_knows_no_name_of_several(word: str) -> None:
+    with pytest.raises(ValueError, match="not a target"):
+        named([word])

@@ -386,5 +386,5 @@ def test_check_ends_with_what_is_left(
 
     monkeypatch.setattr("bwlint.run.check.check", counted)
     result = CliRunner().invoke(cli.app, ["check", "--no-cache", *options, "."], prog_name="bwlint")
-    line = "bwlint: 1,593 questions judged: 41 are left to look at (bwlint audit)\n"
+    line = "bwlint: 1,593 places ask for the chip: 41 need a look (bwlint audit)\n"
     assert result.stderr.endswith(line) == told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -118,6 +119,27 @@ def test_a_misspelt_command_is_no_path(here: Path, word: str) -> None:
     result = invoke(word, "x.whl")
     assert result.exit_code == 2
     assert f"{word!r} is neither a path nor a command; did you mean `" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["", "check", "audit", "help"])
+def test_help_by_name(name: str) -> None:
+    told = invoke("help", *filter(None, [name]))
+    assert told.exit_code == 0
+    assert told.stdout.splitlines()[2:] == invoke(*filter(None, [name]), "--help").stdout.splitlines()[2:]
+    assert invoke("help", "chekc").exit_code == 2
+
+
+def test_help_is_whole_and_in_groups() -> None:
+    commands = invoke("--help").stdout.partition("Commands:")[2]
+    assert "..." not in commands
+    assert sum(re.match(r"  [a-z]+ ", line) is not None for line in commands.splitlines()) == len(cli.app.commands)
+    told = invoke("check", "--help").stdout
+    heads = re.findall(r"^([A-Z].*):$", told, re.M)
+    assert heads[:2] == ["What to look for", "Report"] and heads[-1] == "Options"
+    assert told.partition("Repair:")[2].split()[0] == "--fix"
+    shown = set(re.findall(r"^  (?:-\w, )?--([a-z-]+)", told, re.M))
+    assert {one.replace("_", "-") for one in ("fix", "jobs", "output", "full", "strict", "help")} <= shown
+    assert [line for line in invoke("chips", "--help").stdout.splitlines() if line.endswith(":")] == ["Options:"]
 
 
 @pytest.mark.parametrize("word", ["inspct", "sub", "a.py", "nothing"])

@@ -11,7 +11,7 @@ from questions import fingerprint, make_ledger, make_row
 from bwlint.model.findings import Finding, Fix, Proof, Report, Severity, Skipped
 from bwlint.model.ledger import Decision, RowKind, Said
 from bwlint.report import statistics
-from bwlint.report.summary import at_least, not_read, questions, questions_left, summary
+from bwlint.report.summary import at_least, next_step, not_read, questions, questions_left, summary
 from bwlint.settings.decisions import apply
 
 _PROOF = Proof((), (), (), (), "")
@@ -75,13 +75,31 @@ def test_fixes_that_were_looked_for_are_counted(
     [
         ({}, ""),
         ({"questions": 0, "questions_left": 0}, ""),
-        ({"questions": 1593, "questions_left": 41}, "1,593 questions judged: 41 are left to look at (bwlint audit)"),
-        ({"questions": 1, "questions_left": 1}, "1 question judged: 1 is left to look at (bwlint audit)"),
-        ({"questions": 7, "questions_left": 0}, "7 questions judged: none is left"),
+        ({"questions": 1593, "questions_left": 41}, "1,593 places ask for the chip: 41 need a look (bwlint audit)"),
+        ({"questions": 1, "questions_left": 1}, "1 place asks for the chip: 1 needs a look (bwlint audit)"),
+        ({"questions": 7, "questions_left": 0}, "7 places ask for the chip: none needs a look"),
     ],
 )
 def test_what_is_left_of_the_ledger(stats: dict[str, int], expected: str, report: Callable[..., Report]) -> None:
     assert questions_left(report(stats={"files": 1, **stats})) == (f"bwlint: {expected}\n" if expected else "")
+
+
+@pytest.mark.parametrize(
+    ("fixes", "paths", "expected"),
+    [
+        ("", ["."], ""),
+        ("s", ["."], "bwlint: next: bwlint check --fix --diff .\n"),
+        ("s", ["a", "b", "c", "d"], "bwlint: next: bwlint check --fix --diff PATHS\n"),
+        ("su", ["a b", "c"], "bwlint: next: bwlint check --fix --unsafe-fixes --diff 'a b' c\n"),
+        ("u", ["\x1b"], "bwlint: next: bwlint check --fix --unsafe-fixes --diff '\\x1b'\n"),
+    ],
+)
+def test_the_next_command(
+    fixes: str, paths: list[str], expected: str, finding: Callable[..., Finding], report: Callable[..., Report]
+) -> None:
+    how: dict[str, Literal["safe", "unsafe"]] = {"s": "safe", "u": "unsafe"}
+    found = report(*(finding(fix=Fix(how[one], "family", "x", (), _PROOF)) for one in fixes), finding())
+    assert next_step(found, paths) == expected
 
 
 @pytest.mark.parametrize(

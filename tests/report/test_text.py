@@ -10,7 +10,7 @@ import pytest
 from bwlint.model.findings import Finding, Region, Related, Report
 from bwlint.report import Lines, Setting, renderer
 from bwlint.report.snippet import code_point
-from bwlint.report.text import render
+from bwlint.report.text import CAUSE, render
 from bwlint.report.words import words
 
 MakeFinding = Callable[..., Finding]
@@ -364,3 +364,25 @@ def test_groups(by: str, heads: list[str], finding: MakeFinding, report: MakeRep
     assert sorted(line for line in told if not line.startswith("== ") and line) == sorted(
         line for line in render(some, Setting()).splitlines() if line
     )
+
+
+def test_one_cause_is_told_once(finding: MakeFinding, report: MakeReport) -> None:
+    says = {"message": "`a.f` accepts 12.x, but `a.f` uses tcgen05.", "advice": "Bound `a.f`."}
+    other = {"message": "`b.g` accepts 12.x, but `b.g` uses tcgen05.", "advice": "Bound `b.g`."}
+    some = report(
+        finding(path="a.py", **says),
+        finding(path="b.py", message="another fault"),
+        finding(path="c.py", **other),
+        finding(path="d.py", **says, severity="error"),
+        finding(path="e.py", message=says["message"], advice="Give `a.f` another kernel."),
+    )
+    told = render(some, Setting(group_by=CAUSE)).splitlines()
+    assert [line.partition("--> ")[2] for line in told if "-->" in line] == [
+        "d.py:2:8",
+        "a.py:2:8",
+        "b.py:2:8",
+        "e.py:2:8",
+    ]
+    at = told.index("  = also: 1 more place with this fault")
+    assert told[at + 1] == "   c.py:2:8 `b.g`"
+    assert told[at - 1].startswith("  = instead: Bound `a.f`.") and told[at + 2] == ""

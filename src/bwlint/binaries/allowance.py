@@ -26,10 +26,8 @@ class Exhausted(Exception):
 
 @dataclass(slots=True)
 class Allowance:
-    """Bytes that may still be held, of facts and of the image that is just looked into, and still be unpacked.
-
-    `lines` is what the line tables of all images may take.
-    """
+    """Bytes that may still be held, of facts and of the image that is just looked into, and still be unpacked. `lines`
+    is what the line tables of all images may take."""
 
     memory: int = _MEMORY
     work: int = _WORK

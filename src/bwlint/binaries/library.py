@@ -102,12 +102,9 @@ def _tallies(units: Iterable[LoadUnit]) -> Mapping[str, Tally]:
 
 @dataclass(slots=True)
 class _Look:
-    """Looks into images of one file, for the chips of these names.
-
-    What does not open is added to `faults`, why no driver takes an image to `refused`, the kernel of PTX with the most
-    static shared memory, where that is more than 48 KiB, to `largest`. `whole` is the cubin that the file is, if it is
-    one.
-    """
+    """Looks into images of one file, for the chips of these names. What does not open is added to `faults`, why no
+    driver takes an image to `refused`, the kernel of PTX with the most static shared memory, where that is more than 48
+    KiB, to `largest`. `whole` is the cubin that the file is, if it is one."""
 
     source: ByteSource
     names: tuple[str, ...]
@@ -147,11 +144,9 @@ class _Look:
         return unit if found == unit.verdicts else replace(unit, verdicts=found, generation="")
 
     def _refusal(self, image: Image, name: str) -> str:
-        """Why the driver of a chip does not take an image; "" where nothing says so.
-
-        What ptxas refuses for a target, the compiler in a driver takes for its chip: PTX for sm_90 with all of the
-        opt-in limit ran on an H100, driver 580.159, and one byte more did not load.
-        """
+        """Why the driver of a chip does not take an image; "" where nothing says so. What ptxas refuses for a target,
+        the compiler in a driver takes for its chip: PTX for sm_90 with all of the opt-in limit ran on an H100, driver
+        580.159, and one byte more did not load."""
         kernel, size = self.largest.get(image, ("", 0))
         limit = chip(name).smem_per_block_optin or _STATIC_SHARED
         if image in self.refused or size <= limit:
@@ -235,9 +230,7 @@ class _Look:
 
     def _names(self, container: Container) -> tuple[tuple[str, ...] | None, Mapping[str, Place]]:
         """The kernels of the image that is read fastest, None where none is read; and where they are defined.
-
-        Intermediate code for the linker is closed to all but that.
-        """
+        Intermediate code for the linker is closed to all but that."""
         if self.whole is not None:
             return tuple(dict.fromkeys(kernel.name for kernel in self.whole.kernels)), _sources((self.whole,))
         readable = [image for image in container.images if image.kind in (CUBIN, PTX)]
@@ -260,17 +253,14 @@ class _Look:
 
     def is_stub(self, binary: Binary, unit: LoadUnit) -> bool:
         """Whether the only container of a library is for no chip that there is, and has no kernel: nvcc's linker leaves
-        one behind in libraries of host code.
-        """
+        one behind in libraries of host code."""
         if binary.form in _BARE or any(verdict.way != NONE for verdict in unit.verdicts.values()):
             return False
         return self._names(unit.container)[0] == ()
 
     def toolkit(self, units: Sequence[LoadUnit]) -> Version | None:
-        """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX.
-
-        If none was looked into, the smallest one is.
-        """
+        """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX. If none was looked
+        into, the smallest one is."""
         found = {one.toolkit for unit in units for one in unit.cubins.values()} - {None}
         images = [image for unit in units for image in unit.container.images]
         cubins = [image for image in images if image.kind == CUBIN]

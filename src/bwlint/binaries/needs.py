@@ -47,9 +47,7 @@ class DriverNeed:
 
 def driver_needs(libraries: Sequence[DeviceLibrary], name: str) -> tuple[DriverNeed, ...]:
     """What asks for a driver where a chip runs some of the libraries: the card, and its code; empty where it does not.
-
-    Code is that of the newest CUDA, and the newest PTX that the driver compiles.
-    """
+    Code is that of the newest CUDA, and the newest PTX that the driver compiles."""
     used = [library for library in libraries if any(verdict.way != NONE for verdict in verdicts(library, name))]
     if not used:
         return ()
@@ -68,8 +66,7 @@ def driver_needs(libraries: Sequence[DeviceLibrary], name: str) -> tuple[DriverN
 
 def least_needs(libraries: Sequence[DeviceLibrary], name: str) -> tuple[DriverNeed, ...]:
     """What asks for a driver where a chip runs some of the libraries: of those that ask for the runtimes of several
-    majors of CUDA a program loads those of one alone, and the oldest one is enough.
-    """
+    majors of CUDA a program loads those of one alone, and the oldest one is enough."""
     majors = {major for library in libraries for major in _majors(library)}
     groups = [[each for each in libraries if _majors(each) <= {major}] for major in majors] or [list(libraries)]
     found = [needs for group in groups if (needs := driver_needs(group, name))]

@@ -55,10 +55,8 @@ def _newest_before(library: DeviceLibrary, name: str) -> ChipSet:
 
 
 def kernels_beside(library: DeviceLibrary, libraries: Iterable[DeviceLibrary], chip: str) -> frozenset[str]:
-    """The mangled names of the kernels that a chip runs from containers of a library, or from images beside an image.
-
-    A host library calls the kernels that it brings along, and no others of the same name.
-    """
+    """The mangled names of the kernels that a chip runs from containers of a library, or from images beside an image. A
+    host library calls the kernels that it brings along, and no others of the same name."""
     beside = [each for each in libraries if is_bare(each)] if is_bare(library) else [library]
     units = (unit for each in beside for unit in each.units if unit.verdicts[chip].way != NONE)
     return frozenset(kernel for unit in units for kernel in unit.kernels)

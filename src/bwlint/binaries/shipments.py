@@ -48,10 +48,8 @@ class LoadVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many containers of a library a chip runs in each way.
-
-    `specialised` are those of `none` whose images are all for one other family or generation.
-    """
+    """How many containers of a library a chip runs in each way. `specialised` are those of `none` whose images are all
+    for one other family or generation."""
 
     native: int = 0
     family: int = 0
@@ -111,10 +109,8 @@ class LoadUnit:
 
 @dataclass(frozen=True, slots=True)
 class DeviceLibrary:
-    """One file with device code, or a folder or static library of such files. `path` is for reports.
-
-    `toolkit` is the newest CUDA that wrote an image of it, as far as images say so.
-    """
+    """One file with device code, or a folder or static library of such files. `path` is for reports. `toolkit` is the
+    newest CUDA that wrote an image of it, as far as images say so."""
 
     path: str
     binary: Binary
@@ -163,9 +159,7 @@ class KernelOperation:
 @dataclass(frozen=True, slots=True)
 class Assembler:
     """A compiler of device code that comes along, and the release of CUDA whose it is. `path` is for reports.
-
-    `is_front`: it makes PTX, of an older target too, which the driver compiles for a chip that it does not know.
-    """
+    `is_front`: it makes PTX, of an older target too, which the driver compiles for a chip that it does not know."""
 
     path: str
     release: Version
@@ -184,10 +178,8 @@ class Assembler:
 @dataclass(frozen=True, slots=True)
 class OwnPlace:
     """A place in a package's own Python or build files, and what it does with the chips; `says` is how, in a phrase.
-
     out: keeps them out and lets older ones in. build: builds nothing for them. made: builds what they load. in: lets
-    them in to a `library` that has nothing for them.
-    """
+    them in to a `library` that has nothing for them."""
 
     does: Literal["out", "build", "made", "in"]
     chips: tuple[str, ...]
@@ -265,10 +257,8 @@ class Shipment:
         return asked - group("arm-hosts") if machine in _X86 else asked
 
     def shown(self, asked: ChipSet) -> tuple[str, ...]:
-        """The chips of a table for people, by name: the asked ones, then all that are sold, the newest first.
-
-        Those that can be in no machine for which this is are left out, unless there were none left.
-        """
+        """The chips of a table for people, by name: the asked ones, then all that are sold, the newest first. Those
+        that can be in no machine for which this is are left out, unless there were none left."""
         rest = ChipSet.joining(sold_chips()) - asked
         chips = (*asked.names, *reversed(rest.names))
         possible = self.judged(asked | rest).names
@@ -285,11 +275,9 @@ class Shipment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flaw:
-    """A finding to be: what a rule has to say of one file of a shipment.
-
-    `key` is what tells it from others of the rule in that file, for its fingerprint. `admitted` are the chips that run
-    what it is about, `legal` those on which it works, where that is known.
-    """
+    """A finding to be: what a rule has to say of one file of a shipment. `key` is what tells it from others of the rule
+    in that file, for its fingerprint. `admitted` are the chips that run what it is about, `legal` those on which it
+    works, where that is known."""
 
     rule: RuleTraits
     severity: Severity

@@ -40,10 +40,8 @@ def refused(reason: str) -> Mapping[str, LoadVerdict]:
 
 
 def linked_verdicts(container: Container, objects: Sequence[Container]) -> Mapping[str, LoadVerdict]:
-    """The verdicts of a container that was linked from relocatable ones, which a driver may link anew.
-
-    That takes PTX in every object: one without it makes the whole set fail, with error 300 (run on an H100).
-    """
+    """The verdicts of a container that was linked from relocatable ones, which a driver may link anew. That takes PTX
+    in every object: one without it makes the whole set fail, with error 300 (run on an H100)."""
     own = verdicts(container)
     parts = [_verdicts_of_ptx(_signature(each)) for each in objects]
     return {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from bwlint.chips.devices import Chip, all_chips, hypothetical_chips
-from bwlint.chips.targets import Target
+from bwlint.chips.targets import chip_named
 
 _KIB = 1024
 
@@ -63,9 +63,9 @@ def comparison(chips: Sequence[Chip]) -> Table:
 
 
 def named(names: Iterable[str]) -> tuple[Chip, ...]:
-    """The chips of the names, hypothetical ones included ("12.0", "sm_120", "13.0"); raises `ValueError`."""
+    """The chips of the names, hypothetical ones included ("12.0", "spark", "13.0"); raises `ValueError`."""
     imagined = {chip.name: chip for chip in hypothetical_chips()}
-    return tuple(imagined[name] if name in imagined else Target.parse(name).chip for name in names)
+    return tuple(imagined[name] if name in imagined else chip_named(name) for name in names)
 
 
 def show(table: Table, stream: TextIO) -> None:
@@ -92,10 +92,30 @@ def _show_rich(table: Table, stream: TextIO) -> None:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-    pretty = RichTable(*table.header, box=None, header_style="bold")
+    console = Console(file=stream)
+    shown = _fitting(table, console.width)
+    pretty = RichTable(*(table.header[column] for column in shown), box=None, header_style="bold")
     for row in table.rows:
-        pretty.add_row(*row.cells, style="bold yellow" if row.marked else None)
-    Console(file=stream).print(pretty)
+        pretty.add_row(*(row.cells[column] for column in shown), style="bold yellow" if row.marked else None)
+    console.print(pretty)
+    if left := [name for column, name in enumerate(table.header) if column not in shown]:
+        hint = f"{console.width} columns are too few for: {', '.join(left)}. `bwlint chips 12.0 12.1` compares all."
+        console.print(hint, highlight=False)
+
+
+def _fitting(table: Table, width: int) -> list[int]:
+    """The columns of a table that a terminal has room for: the least needed give way first."""
+    widths = [
+        max(map(len, column)) + 2 for column in zip(table.header, *(row.cells for row in table.rows), strict=True)
+    ]
+    shown = list(range(len(widths)))
+    for name in _LEAST_NEEDED:
+        if sum(widths[column] for column in shown) > width and name in table.header:
+            shown.remove(table.header.index(name))
+    return shown
+
+
+_LEAST_NEEDED = ("reserved", "default", "blocks/SM", "warps/SM", "threads/SM", "smem/SM", "targets", "generation")
 
 
 def _title(chip: Chip) -> str:
@@ -109,7 +129,6 @@ def _targets(chip: Chip) -> str:
 
 
 def _size(size: int | None) -> str:
-    """Bytes as KiB."""
     if size is None:
         return "?"
     return f"{size // _KIB} KiB" if size else "none"

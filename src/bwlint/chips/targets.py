@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -38,7 +39,7 @@ class Target:
         """The target of "sm_120a", "compute_120f", "120a", "12.0a" or "12.1"; raises `ValueError`."""
         found = spelled(text.strip().lower())
         if found is None or found.prefix not in _PREFIXES or found.form:
-            raise ValueError(f"not a target: {text!r} (write sm_120, sm_120a, 120f or 12.0)")
+            raise ValueError(f"not a target: {text!r} (write sm_120, sm_120a, 12.0, 5090 or spark)")
         return cls(found.number, cast(Suffix, found.suffix))
 
     @property
@@ -48,7 +49,6 @@ class Target:
 
     @property
     def chip(self) -> Chip:
-        """The chip that the number names."""
         return cast(Chip, chip_of_number(self.number))
 
     def loads_on(self) -> ChipSet:
@@ -85,6 +85,11 @@ def targets_of(chip: Chip) -> tuple[Target, ...]:
 ALL_TARGETS: tuple[Target, ...] = tuple(target for chip in all_chips() for target in targets_of(chip))
 
 
+def chip_named(text: str) -> Chip:
+    """The chip of a number, a target or a product ("12.1", "sm_121a", "spark"); raises `ValueError`."""
+    return _asked(text).chip
+
+
 def known_targets(names: Iterable[str]) -> Iterator[Target]:
     """The targets of some names that are of a known chip."""
     for name in names:
@@ -101,11 +106,15 @@ def _asked(text: str) -> Target:
 
 @cache
 def _by_product() -> dict[str, int]:
-    """The number of the target of what is sold, by its names and what is left of them without the series."""
+    """The number of the target of what is sold, by its names and what is left of them without the series; and of a
+    generation that is one chip: hopper.
+    """
     from bwlint.chips.products import products
 
     named = [(name, one.joined) for one in all_chips() for name in one.products]
     named += [(name, chip(one.chip).joined) for one in products() for name in (one.name, *one.aliases)]
+    generations = Counter(one.generation for one in all_chips())
+    named += [(one.generation, one.joined) for one in all_chips() if generations[one.generation] == 1]
     found = {_letters(name): number for name, number in named}
     return {_SERIES.sub("", name): number for name, number in found.items()} | found
 

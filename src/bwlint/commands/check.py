@@ -383,7 +383,7 @@ def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Se
 
 def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     """Say on stderr what there is to say of a run besides its report; with --quiet only what was asked for."""
-    from bwlint.report.summary import beyond, not_read, questions_left, summary
+    from bwlint.report.summary import beyond, next_step, not_read, questions_left, summary
 
     if options["statistics"]:
         from bwlint.report import statistics
@@ -397,6 +397,7 @@ def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     if outcome.scanned or options["force_exclude"]:
         say(f"bwlint: {summary(outcome.report, outcome.severity, time.monotonic() - start)}\n")
     say(questions_left(outcome.report))
+    say(next_step(outcome.report, options["paths"]) if not options["fix"] else "")
 
 
 def _write(outcome: Outcome, options: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _LEVELS = click.Choice(["note", "warning", "error"])
-GROUPS = click.Choice(["feature", "rule", "folder"])
+GROUPS = click.Choice(["cause", "feature", "rule", "folder"])
 FORMATS = click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit", "html"])
 TABLES = click.Choice(["text", "json", "html"])
 FLEETS = click.Choice(["text", "json", "markdown"])
@@ -63,7 +63,7 @@ target = click.option(
     multiple=True,
     metavar="SM",
     shell_complete=_targets,
-    help="Chip to ask about, such as sm_120, 12.1 or gb10; repeatable, commas allowed. Default: 12.0 and 12.1.",
+    help="Chip to ask about, such as sm_120, 12.1, 5090 or spark; repeatable, commas allowed. Default: 12.0 and 12.1.",
 )
 _CHOOSING = (
     target,
@@ -100,6 +100,7 @@ def judging(command: Command) -> Command:
 
 output = click.option(
     "--output",
+    "-o",
     type=click.Path(dir_okay=False),
     callback=check_output,
     help="Write the report to this file instead of stdout.",
@@ -108,10 +109,11 @@ sarif_root = click.option(
     "--sarif-root",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False),
-    help="Folder that reports for CI tell paths from. Default: the top of the git tree.",
+    help="Folder to which paths in CI reports are relative. Default: the top of the git tree.",
 )
 jobs = click.option(
     "--jobs",
+    "-j",
     type=click.IntRange(min=1),
     metavar="N",
     help="Processes to read files with. Default: one a CPU, 8 at most.",
@@ -130,36 +132,39 @@ _SETTLING = (
         "--config",
         metavar="FILE",
         type=click.Path(exists=True, dir_okay=False),
-        help="Take the configuration of this bwlint.toml or pyproject.toml for every file.",
+        help="Use this bwlint.toml or pyproject.toml for every file.",
     ),
     click.option("--isolated", is_flag=True, help="Read no configuration."),
     click.option(
         "--exclude",
         multiple=True,
         metavar="GLOB",
-        help="Leave out files that this pattern of gitignore matches, besides those of the configuration; repeatable.",
+        help="Leave out files that match this gitignore pattern, besides the configured ones; repeatable.",
     ),
     click.option(
-        "--include", multiple=True, metavar="GLOB", help="Check only files that such a pattern matches; repeatable."
+        "--include",
+        multiple=True,
+        metavar="GLOB",
+        help="Check only files that match this pattern; repeatable.",
     ),
 )
 no_cache = click.option(
-    "--no-cache", is_flag=True, help="Neither take from the index of earlier runs nor keep anything there."
+    "--no-cache", is_flag=True, help="Do not use the index of earlier runs, and keep nothing in it."
 )
 color = click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Color: auto is on stdout at a terminal, or as NO_COLOR and FORCE_COLOR say; always is in files, too.",
+    help="auto: color on a terminal, unless NO_COLOR or FORCE_COLOR is set. always: in files too.",
 )
-exit_zero = click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
+exit_zero = click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 strict = click.option(
     "--strict",
     is_flag=True,
-    help="Exit with 2 if a file could not be read, or an internal error kept it from being judged.",
+    help="Exit with 2 if a file could not be read or judged.",
 )
-verbose = click.option("--verbose", "-v", is_flag=True, help="List all skipped files, each with its reason.")
+verbose = click.option("--verbose", "-v", is_flag=True, help="List every skipped file with its reason.")
 
 
 class WordList(click.ParamType):  # type: ignore[type-arg]
@@ -213,12 +218,12 @@ def several(forms: click.Choice[str]) -> Callable[[Command], Command]:
         "forms",
         type=Forms(forms),
         multiple=True,
-        help="Form of the report (default: text); with a file, one more: --format sarif:bwlint.sarif --format text.",
+        help="Format of the report (default: text). With a file, one more: --format sarif:out.sarif --format text.",
     )
 
 
 def form(forms: click.Choice[str]) -> Callable[[Command], Command]:
-    return click.option("--format", "form", type=forms, default="text", show_default=True, help="Form of the report.")
+    return click.option("--format", "form", type=forms, default="text", show_default=True, help="Format of the report.")
 
 
 def no_nan(_: click.Context, __: click.Parameter, value: float | None) -> float | None:

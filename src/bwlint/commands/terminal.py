@@ -126,7 +126,8 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     width = _width() if color else _PLAIN_WIDTH
     form = options.get("form")
     if form not in _FROM_ROOT:
-        rules, group_by = _rules() if form == "html" else (), options.get("group_by") or ""
+        rules = _rules() if form == "html" else ()
+        group_by = "" if options.get("full") else options.get("group_by") or "cause"
         return Setting(lines or no_source, __version__, rules, color, width, links=links, group_by=group_by)
     from bwlint.commands.checkout import checkout, home
 

@@ -31,12 +31,9 @@ _PLAIN = {"LANG": "C", "LC_ALL": "C"}
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a child ended. `code` is None where a signal or the parent ended it.
-
-    `output` is what it wrote on stdout and stderr, with its middle left out where it is long; `written` counts all of
-    it in bytes. `answer` is what it wrote to the file descriptor that `ANSWER` names. `trouble` says in words why it
-    did not end by itself, "" where it did.
-    """
+    """How a child ended. `code` is None where a signal or the parent ended it. `output` is what it wrote on stdout and
+    stderr, with its middle left out where it is long; `written` counts all of it in bytes. `answer` is what it wrote to
+    the file descriptor that `ANSWER` names. `trouble` says in words why it did not end by itself, "" where it did."""
 
     code: int | None
     output: str

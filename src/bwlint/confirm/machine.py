@@ -53,10 +53,8 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where the tests ran. `no_device` says why there is no GPU, "" where there is one.
-
-    `driver` is the version of the GPU's kernel module ("580.159.03"), "" where none is loaded.
-    """
+    """Where the tests ran. `no_device` says why there is no GPU, "" where there is one. `driver` is the version of the
+    GPU's kernel module ("580.159.03"), "" where none is loaded."""
 
     bwlint: str
     python: str

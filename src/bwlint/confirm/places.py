@@ -25,11 +25,9 @@ Locate = Callable[[str], FindingPlace]
 
 
 def places(roots: tuple[str, ...], known: Callable[[str], str], wheels: Mapping[str, str]) -> Locate:
-    """What finds the place of a path that a finding gives.
-
-    `roots` are the folders that were scanned (real paths), `known` gives the real path of a scanned file and any other
-    text back as it is, `wheels` are unpacked packages by the path that they are reported under.
-    """
+    """What finds the place of a path that a finding gives. `roots` are the folders that were scanned (real paths),
+    `known` gives the real path of a scanned file and any other text back as it is, `wheels` are unpacked packages by
+    the path that they are reported under."""
 
     def locate(path: str) -> FindingPlace:
         of_wheel = (real for reported, real in wheels.items() if path.startswith(f"{reported}/"))

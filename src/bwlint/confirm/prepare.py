@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bwlint.confirm import gpu, tools
@@ -14,10 +14,10 @@ from bwlint.confirm.workbench import Workbench
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What the user asks for and permits; see `World`."""
+    """What the user asks for and permits; see `Workbench`, which has fields of the same names."""
 
-    launch: bool = False
-    slices: bool = False
+    may_launch: bool = False
+    may_slice: bool = False
     bench: bool = False
     nvcc_args: tuple[str, ...] = ()
     commands: Path | None = None
@@ -27,24 +27,10 @@ class Allowed:
 
 
 def prepared(allowed: Allowed, scanned: Sequence[str], scratch: Path) -> tuple[Workbench, Machine]:
-    """The world, and the machine as receipts describe it. `scanned` are real paths of what is judged.
-
-    A program that lies in a scanned tree is no tool.
-    """
+    """The world, and the machine as receipts describe it. `scanned` are real paths of what is judged. A program that
+    lies in a scanned tree is no tool."""
     toolkits = tools.find(os.environ, scanned, scratch)
     devices, no_device = gpu.devices(folder=scratch, trees=scanned)
     machine = described(scanned, devices, no_device, toolkits, gpu.kernel_module())
-    world = Workbench(
-        scratch,
-        toolkits,
-        devices,
-        no_device,
-        allowed.launch,
-        allowed.slices,
-        allowed.nvcc_args,
-        allowed.commands,
-        allowed.limit,
-        allowed.compile_limit,
-        allowed.bench,
-    )
-    return replace(world, altered=machine.altered, scanned=tuple(scanned), signature=allowed.signature), machine
+    found = {"altered": machine.altered, "scanned": tuple(scanned), **asdict(allowed)}
+    return Workbench(scratch, toolkits, devices, no_device, **found), machine

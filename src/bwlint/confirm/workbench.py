@@ -12,10 +12,8 @@ from bwlint.model.findings import Claim, Finding
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A claim of a finding. `real` is the file on disk, or the archive that holds it; "" where neither is there.
-
-    `root` is the folder of the tree that the finding was made in.
-    """
+    """A claim of a finding. `real` is the file on disk, or the archive that holds it; "" where neither is there. `root`
+    is the folder of the tree that the finding was made in."""
 
     finding: Finding
     claim: Claim
@@ -25,10 +23,8 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Toolkit:
-    """Programs of a CUDA toolkit that were found, and where. `nvcc` and `ptxas` are None where there is none.
-
-    `version` is ptxas's ("13.5.37"), `origin` says how it was found: PATH, CUDA_HOME, or a wheel's name and version.
-    """
+    """Programs of a CUDA toolkit that were found, and where. `nvcc` and `ptxas` are None where there is none. `version`
+    is ptxas's ("13.5.37"), `origin` says how it was found: PATH, CUDA_HOME, or a wheel's name and version."""
 
     ptxas: Path | None
     nvcc: Path | None

@@ -76,7 +76,6 @@ def to_text(value: object) -> str:
 
 
 def item(base: Any, key: Any) -> Any:
-    """`base[key]`."""
     if isinstance(base, Guess):
         if base.part:
             return Unknown()

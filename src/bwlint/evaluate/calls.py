@@ -275,10 +275,7 @@ def _overload(target: FunctionValue, given: int) -> FunctionValue:
 
 
 def _may_return(run: Interpreter, target: FunctionValue, form: Any, args: list[Vec], keywords: dict[str, Vec]) -> bool:
-    """Whether a function of the tree returns a pair somewhere, where the row of its name says that it does.
-
-    Under the name of another's function there may be one that returns a number.
-    """
+    """Whether a function of the tree returns a pair somewhere, where the row of its name says so."""
     key = ("form", id(target.module), target.function.qualname)
     if not isinstance(form, tuple):
         return True

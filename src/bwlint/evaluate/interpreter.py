@@ -105,10 +105,7 @@ class Interpreter:
         return not (self.exhausted or self._again)
 
     def once(self, key: tuple[Any, ...], find: Callable[[], Vec]) -> Vec:
-        """What is found under a key; nothing is known of what is asked for again before it is found.
-
-        From there on little is left of the budget, as nothing is remembered until that is known.
-        """
+        """What is found under a key; nothing for what is asked again before that, with little budget left."""
         if key in self._asked:
             self._again.add(key)
             self.steps = max(self.steps, MAX_STEPS - LAST_STEPS)
@@ -564,7 +561,6 @@ def _only(rows: list[Any] | dict[Any, Any]) -> Any:
 
 
 def _is_globals(node: Expr) -> bool:
-    """`globals()`"""
     return node.op == "call" and node.args[0].op == "name" and node.args[0].args[0] == "globals"
 
 

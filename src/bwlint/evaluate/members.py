@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bwlint.evaluate import builtins, calls, enums, sources, vectors
-from bwlint.evaluate.names import guess, looks_like_version
+from bwlint.evaluate.names import guess, is_status, looks_like_version
 from bwlint.evaluate.objects import (
     ClassValue,
     EvaluationFrame,
@@ -115,10 +115,7 @@ def _member(
     depth: int = 0,
     itself: Instance | ClassValue | None = None,
 ) -> Vec:
-    """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment.
-
-    `itself` is what was asked, where `owner` is a base of its class: what a method of that finds is its own.
-    """
+    """A method, property, class attribute or single `self` assignment of a class; a base's is found for `itself`."""
     if depth > 8:
         return vectors.UNKNOWN
     member = None
@@ -149,9 +146,8 @@ def _member(
     result = _kept(run, owner, name, found)
     if isinstance(owner, ClassValue) and result.uniform and (kind := enums.kind_of(run, owner)):
         return Vec((enums.member(owner.body, kind, name, result.lanes[0]),))
-    if isinstance(result.lanes[0], Unknown):
-        return guess(name) or result
-    return result
+    told = is_status(owner.module.slots[found.args[0]] if found.op == "var" else found)
+    return (guess(name) or result) if isinstance(result.lanes[0], Unknown) and not told else result
 
 
 def _kept(run: Interpreter, owner: Instance | ClassValue, name: str, value: Expr) -> Vec:

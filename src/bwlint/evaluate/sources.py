@@ -1,7 +1,4 @@
-"""Capability sources: what a call or attribute of a package outside the tree returns on each chip.
-
-The rows are data (`chips/sources.toml`, and a user's `[tool.bwlint.sources]`); this module turns a kind into values.
-"""
+"""Capability sources: what calls and attributes of outside packages give on each chip, by chips/sources.toml."""
 
 from __future__ import annotations
 
@@ -103,9 +100,7 @@ def asking_names() -> frozenset[str]:
 
 
 class Sources:
-    """The table with a user's rows in front. `release` is the toolkit to assume, "" a current one, `prints` what a
-    command prints.
-    """
+    """The table, a user's rows in front; `release`: the toolkit assumed ("": current), `prints`: a command's output."""
 
     def __init__(
         self,

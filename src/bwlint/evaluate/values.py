@@ -79,10 +79,7 @@ class EnumMember:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A name that nobody assigns in reach and that is called like a capability; its use decides its type.
-
-    `part` is "major" or "minor" where the name says so, else "".
-    """
+    """A name that nobody assigns and that is called like a capability; `part` is "major" or "minor" if it says so."""
 
     major: int
     minor: int
@@ -226,10 +223,7 @@ class Method:
 
 
 class Vec:
-    """One value a chip (or a compile target, see `macros`), or one for all.
-
-    `device` says whether a capability source was read on the way.
-    """
+    """One value a chip (or a target, see `macros`), or one for all; `device`: a capability source was read."""
 
     __slots__ = ("device", "guessed", "lanes")
 
@@ -290,7 +284,6 @@ def _asks(function: Callable[..., Any]) -> bool:
 
 
 def truth(value: object) -> object:
-    """True, False, `Raises` or `Unknown`."""
     if isinstance(value, SomeText):
         return True
     if value is True or value is False or isinstance(value, Unknown | Raises):

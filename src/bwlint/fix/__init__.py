@@ -9,8 +9,9 @@ is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from importlib import import_module
+from itertools import pairwise
 from typing import cast
 
 from bwlint.chips import ChipSet
@@ -78,7 +79,6 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("order", "python"): "python.order",
     ("names", "python"): "python.names",
     ("rows", "python"): "python.rows",
-    ("comma", "python"): "python.commas",
     ("admit", "python"): "python.admits",
     ("test", "cuda"): "cuda",
     ("guard", "cuda"): "cuda",
@@ -91,6 +91,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("status", "cuda"): "cuda.status",
     ("macros", "cuda"): "cuda.macros",
     ("answer", "cuda"): "cuda.answers",
+    ("meaning", ""): "meaning",
 }
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""
 
@@ -99,7 +100,7 @@ def propose(job: Job) -> Fix | NoFix:
     """The fix that brings about what the remedy of a finding asks for, or why there is none."""
     proved, path = job.context.proved, job.module.path
     if proved[path] > MOST_PROVED:
-        return NoFix("there is more in the file than can be proved at a time: mend what has a fix, and ask again")
+        return NoFix("the file has too many findings to prove at once: apply its fixes and run bwlint again")
     proved[path] += len(job.source)
     arm = next((one for one in job.context.beside(job.module) if one.at == job.remedy.at), None)
     if arm is not None and job.remedy.how in ("test", "admit"):  # another one of the chain
@@ -128,6 +129,15 @@ def propose(job: Job) -> Fix | NoFix:
     return laid_out(job, safe if isinstance(fix, NoFix) or fix.applicability == "unsafe" else fix)
 
 
+def joined(fix: Fix, more: Fix | NoFix) -> Fix:
+    """A fix with that of another place of its fault, where both can be made at once and the other is as sure."""
+    if isinstance(more, NoFix) or more.applicability > fix.applicability:
+        return fix
+    edits = sorted({*fix.edits, *more.edits}, key=lambda edit: (edit.path, astuple(edit.region)))
+    collide = (a.path == b.path and astuple(a.region)[2:] >= astuple(b.region)[:2] for a, b in pairwise(edits))
+    return fix if any(collide) else replace(fix, edits=tuple(edits))
+
+
 def mended(job: Job) -> Fix | NoFix:
     """The same, for this place alone."""
     how = job.remedy.how
@@ -148,5 +158,5 @@ def _misled(job: Job, fix: Fix) -> NoFix | None:
     for moved, company in ((after - before, before), (before - after, ~before)):
         exact = exact_target(job.context, job.judged, moved, company) if moved else None
         if exact is not None:
-            return NoFix(f"{exact} is picked there, which {plain(moved)} does not load: it wants one of its own")
+            return NoFix(f"{exact} is picked there, and {plain(moved)} cannot load it: add a target first")
     return None

@@ -33,10 +33,12 @@ from bwlint.model.findings import SEVERITIES, Fix, NoFix
 from bwlint.readers import ReadError
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.rules.family_split import guard as family_split
+from bwlint.sources.tree import is_project
 from bwlint.world.gates import Judged
 
 _REASON = re.compile(rf"\b(?:{said('on-purpose', 'tried', 'untried')})\b", re.I)
 _TWINS = group("consumer-blackwell")
+_MACRO = re.compile(r"(?<=defined\()\w+|(?<=defined )\w+|\b[A-Z]\w*_\w+")
 _PLACE = re.compile(r"\bline \d+|:\d+\b")
 
 
@@ -166,6 +168,16 @@ def _headers(job: Job, fix: Fix) -> str | None:
     return None
 
 
+def _undefined(job: Job, fix: Fix) -> str | None:
+    """A guard asks for a macro that this file does not define, and nothing tells what lies around the file."""
+    if job.remedy.how != "guard" or is_project(job.module.path, job.root):
+        return None
+    tree, module = job.context.tree, job.module
+    new = {name for edit in fix.edits for name in _MACRO.findall(edit.text) if name not in job.source}
+    name = next((one for one in sorted(new) if not one.startswith("__") and not tree.definers(module, one)), None)
+    return None if name is None else f"this file is no part of a project here: nothing shows who defines `{name}`"
+
+
 def _words(job: Job, fix: Fix) -> str | None:
     """Words beside the gate still name the one twin."""
     parts = changed(job, fix)
@@ -279,6 +291,7 @@ _CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (
     _behind,
     _loses,
     _headers,
+    _undefined,
     unaware,
     _words,
     another,

@@ -137,10 +137,8 @@ _LINE = re.compile(r":[0-9]+")
 
 
 def content(finding: Finding, outcome: Outcome) -> str:
-    """What a finding is known by wherever it stands: its rule, its message and the lines of its source.
-
-    Of a binary, which has none, it is the name of the file.
-    """
+    """What a finding is known by wherever it stands: its rule, its message and the lines of its source. Of a binary,
+    which has none, it is the name of the file."""
     lines = None if finding.region == WHOLE_FILE else outcome.lines(finding.path)
     if lines is None:
         told = [PurePath(finding.path).name]

@@ -44,11 +44,9 @@ def job_of(line: str) -> FleetJob:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A source that was read. `report` has all findings, with paths from the source's top.
-
-    `revision` is the commit, or the digest of the wheel, "" of a path; `version` that of a package; `contents` has for
-    each finding what it is known by wherever it stands; `scanned` counts the files that were read.
-    """
+    """A source that was read. `report` has all findings, with paths from the source's top. `revision` is the commit, or
+    the digest of the wheel, "" of a path; `version` that of a package; `contents` has for each finding what it is known
+    by wherever it stands; `scanned` counts the files that were read."""
 
     revision: str
     version: str

@@ -34,14 +34,8 @@ def checked(
             before = kept[job.source]
             answer = before or NotChecked("nothing is kept of it")
         elif isinstance(answer, Checked):
-            said += _keep(state, job, answered)
+            try:
+                state.keep(job, answered.data)
+            except OSError as error:
+                said += f"not kept: {error.strerror}\n"
         yield DoneSource(job.source, answer, said)
-
-
-def _keep(state: FleetState, job: FleetJob, answered: AnsweredJob) -> str:
-    """Keep an answer at once; a line about it where it cannot be."""
-    try:
-        state.keep(job, answered.data)
-    except OSError as error:
-        return f"not kept: {error.strerror}\n"
-    return ""

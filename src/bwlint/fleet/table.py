@@ -42,10 +42,8 @@ class HazardPlace:
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """Findings of one rule with one message about the same lines, wherever they stand.
-
-    `finding` is the first, of the highest severity; `targets` are the chips that it is about.
-    """
+    """Findings of one rule with one message about the same lines, wherever they stand. `finding` is the first, of the
+    highest severity; `targets` are the chips that it is about."""
 
     content: str
     finding: Finding
@@ -177,10 +175,8 @@ _TURNED_AWAY: frozenset[Category] = frozenset({"arch-target", "excluded", "famil
 
 
 def concerned(finding: Finding, targets: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the targets on which a finding tells of trouble.
-
-    Its claims say so; a gate's own is about all chips that it was tried on, of which some may be turned away.
-    """
+    """Those of the targets on which a finding tells of trouble. Its claims say so; a gate's own is about all chips that
+    it was tried on, of which some may be turned away."""
     named = {chip for claim in finding.claims if claim.kind not in ("gate", "guard") for chip in _chips(claim)}
     if about := tuple(target for target in targets if target in named):
         return about

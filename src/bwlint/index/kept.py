@@ -49,10 +49,8 @@ def use_again(is_used: bool) -> None:
 
 
 def key(kind: str, data: bytes, *parts: object) -> bytes:
-    """What something is kept by: its kind, the bytes it was made of, and all else that it rests on.
-
-    `parts` are scalars, sequences, and sets of scalars.
-    """
+    """What something is kept by: its kind, the bytes it was made of, and all else that it rests on. `parts` are
+    scalars, sequences, and sets of scalars."""
     rest = json.dumps([kind, *parts], default=sorted).encode()
     return blake2b(b"\0".join((basis(), blake2b(data).digest(), rest)), digest_size=_KEY).digest()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
@@ -123,14 +123,6 @@ class _Writer:
         return -self._rows
 
 
-def _sorted(things: frozenset[Any]) -> list[Any]:
-    return sorted(things, key=repr)
-
-
-def _flat(things: dict[Any, Any]) -> Iterator[Any]:
-    return chain.from_iterable(things.items())
-
-
 def _dict(take: _Take, parts: list[int]) -> dict[Any, Any]:
     each = map(take, parts)
     return dict(zip(each, each, strict=True))
@@ -148,7 +140,11 @@ _MAKERS: dict[str, _Make] = {
     "Span": lambda _, parts: Span._make(parts),
     "Expr": _expr,
 }
-_PARTS: dict[type, Callable[[Any], Iterable[Any]]] = {tuple: iter, frozenset: _sorted, dict: _flat}
+_PARTS: dict[type, Callable[[Any], Iterable[Any]]] = {
+    tuple: iter,
+    frozenset: lambda things: sorted(things, key=repr),
+    dict: lambda things: chain.from_iterable(things.items()),
+}
 
 
 @cache

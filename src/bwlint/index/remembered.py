@@ -139,8 +139,7 @@ class EarlierAnswers:
 
     def keep(self, show: Show, searched: Searched) -> None:
         """Keep what this run has asked for and answered, for the runs to come; little that is new is found out again
-        sooner than all is written.
-        """
+        sooner than all is written."""
         store, watch = kept.store(), disk.watch()
         if store is None or watch is None or not watch.is_steady or (self._old and self._new <= FEW):
             return

@@ -24,11 +24,8 @@ _MOST_WANTED = 20_000
 
 @dataclass(slots=True)
 class Searched:
-    """What is known of `files`, all of one kind in one folder.
-
-    `looks` are at those that are as they were, by real path; `found` has the real paths of those of them that may have
-    what was looked for.
-    """
+    """What is known of `files`, all of one kind in one folder. `looks` are at those that are as they were, by real
+    path; `found` has the real paths of those of them that may have what was looked for."""
 
     key: bytes
     files: tuple[SourceFile, ...]

@@ -59,11 +59,9 @@ class InspectionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """An inspection; `severity` is the lowest to show, `fail_on` to fail.
-
-    `scanned` counts libraries and files without device code, `failures` say which arguments could not be had,
-    `unjudged` name those of which nothing could be read.
-    """
+    """An inspection; `severity` is the lowest to show, `fail_on` to fail. `scanned` counts libraries and files without
+    device code, `failures` say which arguments could not be had, `unjudged` name those of which nothing could be
+    read."""
 
     inspection: Inspection
     scanned: int
@@ -153,12 +151,9 @@ def _one_by_one(request: InspectionRequest) -> Iterator[tuple[tuple[str, ...], t
 def examine(
     origin: Origin, asked: ChipSet, scratch: Path, *, deep: bool = False, allowance: Allowance | None = None
 ) -> tuple[Shipment, list[Skipped]]:
-    """Read all files of an origin; what could not be read is said, and is none of those without device code.
-
-    Raises SourceError for an archive that is none.
-
-    `allowance` is what all of them may take, together with what was read before.
-    """
+    """Read all files of an origin; what could not be read is said, and is none of those without device code. Raises
+    SourceError for an archive that is none. `allowance` is what all of them may take, together with what was read
+    before."""
     unread = _Unread(list(origin.skipped))
     libraries: list[DeviceLibrary] = []
     others = 0

@@ -31,10 +31,8 @@ def judged_binaries(
     enabled: Callable[[SourceFile], frozenset[str]],
     rules: frozenset[str],
 ) -> tuple[list[Finding], list[Skipped]]:
-    """Findings in binaries, those of a folder together and those of a wheel, and what could not be read.
-
-    `enabled` says which rules run on a file, `rules` which run on wheels, whose paths are for reports and real.
-    """
+    """Findings in binaries, those of a folder together and those of a wheel, and what could not be read. `enabled` says
+    which rules run on a file, `rules` which run on wheels, whose paths are for reports and real."""
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     with ExitStack() as stack:

@@ -26,10 +26,8 @@ _LARGEST = 1 << 20
 @dataclass(slots=True)
 class Metadata:
     """`top` is the path of the package for reports, `machine` the one that it is for; `requires` are names and ranges.
-
     `extras` are the names under which it asks for more, `stub_of` is the index that has its wheel if it builds nothing,
-    `ready_at` the place of released wheels that its setup.py fetches, `names_cuda` that this names CUDA sources.
-    """
+    `ready_at` the place of released wheels that its setup.py fetches, `names_cuda` that this names CUDA sources."""
 
     top: str
     machine: str

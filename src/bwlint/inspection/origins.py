@@ -53,10 +53,8 @@ class Origin:
 def origins(
     things: Sequence[str], installed: Sequence[str], platforms: Sequence[str], scratch: Path
 ) -> Iterator[Origin]:
-    """What the arguments name, one after another: a wheel of PyPI is deleted when the next is asked for.
-
-    Raises SourceError for what cannot be had.
-    """
+    """What the arguments name, one after another: a wheel of PyPI is deleted when the next is asked for. Raises
+    SourceError for what cannot be had."""
     for thing in things:
         if thing.startswith(PREFIX):
             yield from _fetched(thing, platforms, scratch)

@@ -51,8 +51,7 @@ _BESIDE = frozenset(_IN_PYTHON) - {"nvcc", "NVRTC", "NVVM"}
 
 def is_source(name: str, *, built: bool = False) -> bool:
     """Whether a file of this name is text that may be compiled for a device where it runs, or is `built` and may ask
-    for that.
-    """
+    for that."""
     return name.endswith((*_CUDA, ".py", *(_CPP if built else ())))
 
 
@@ -69,10 +68,9 @@ def is_assembler(name: str) -> bool:
 
 @dataclass(slots=True)
 class RunTime:
-    """What speaks for it in the files of a shipment; `has_ready`: there are libraries that were built with
-    code, `has_any`: there is text at all. `bound_to` are packages of which a library needs an older release than the
-    first with code for newer chips.
-    """
+    """What speaks for it in the files of a shipment; `has_ready`: there are libraries that were built with code,
+    `has_any`: there is text at all. `bound_to` are packages of which a library needs an older release than the first
+    with code for newer chips."""
 
     has_ready: bool = False
     has_any: bool = False

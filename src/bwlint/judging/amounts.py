@@ -17,9 +17,7 @@ from bwlint.model.kinds import OperationKind
 from bwlint.world.libraries import built_for_others, instruction
 
 OURS, ANYBODYS, OPEN, THEIRS, BUILT = "ours", "anybody's", "open", "theirs", "built"
-"""The file names our chips; asks for no chip at all, nor does its build; leaves it open; names other generations alone;
-is built on what our chips lack.
-"""
+"""The file names our chips; asks for none, nor does its build; leaves it open; names others; is built on theirs."""
 
 
 @dataclass(frozen=True)

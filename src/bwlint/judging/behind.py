@@ -18,7 +18,7 @@ from bwlint.judging.siblings import admits
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Use
 from bwlint.model.kinds import ANSWERS, LISTED, REFUSING
-from bwlint.readers.python.occurrences import index
+from bwlint.readers.python.occurrences import NameScope, index
 from bwlint.sources.search import Hit
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
@@ -39,9 +39,7 @@ MAX_CALLERS = 40
 def kept_out(
     context: Context, judged: Judged, held: ChipSet, missing: ChipSet, opened: Collection[str] = ()
 ) -> str | None:
-    """What behind a gate is for some of `held` and not for all of `missing`, as a sentence; None: nothing. `opened` are
-    functions whose gates are mended with it.
-    """
+    """Why what is behind a gate is for some of `held` and not all of `missing`, but for `opened` functions; or None."""
     users = [judged, *askers(context, judged)] if is_asked(judged) else [judged, *callers_of(context, judged)]
     for entry in _decorated(judged):
         if (pinned := _pinned(context, judged.module, entry, held, missing)) is not None:
@@ -74,9 +72,7 @@ def _calls(other: Judged, judged: Judged) -> bool:
 
 
 def further(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[Judged]:
-    """The gates behind one that refuses, or behind the calls of its helper, that part in their turn who comes through
-    it, and those by which the file of a test takes what it calls.
-    """
+    """The gates behind one that refuses, or its helper's calls, that part in turn who comes through it."""
     entries = [judged, *callers_of(context, judged)] if judged.other.ends in REFUSING else []
     for other in context.beside(judged.module) if entries else ():
         if other in entries or other.gate.is_a("helper-call", *LISTED):
@@ -139,10 +135,7 @@ def _callers(context: Context, module: Module, qualname: str) -> Iterator[tuple[
 
 
 def same_refusals(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
-    """Gates of other files that refuse in the words of this one and tell the twins apart, with their package roots.
-
-    Who copies a refusal copies its test: they guard one feature, in Python and in the C++ below it.
-    """
+    """Gates of other files that refuse in the words of this one and tell the twins apart, with their package roots."""
     told = max((_words(prose.text) for prose in judged.other.texts), key=len, default="")
     for kind in ("python", "cuda") if len(told) >= SHORTEST_REFUSAL else ():
         for hit in context.search(judged.module).word(kind, told):
@@ -287,3 +280,27 @@ def tested(context: Context, judged: Judged, missing: ChipSet) -> bool:
     """Whether something that a test calls says that it is for `missing` too."""
     users = [judged, *(user for user in askers(context, judged) if user.module.path in context.judged)]
     return any(found is not None and missing <= found.chips for found in (admits(context, u, missing) for u in users))
+
+
+def entry_lists(context: Context, module: Module, name: str) -> Iterator[tuple[Judged, str]]:
+    """The lists that decorate who calls a function, directly or over others, with their package roots."""
+    texts, waiting, known = Texts(), [name], {name}
+    while waiting and len(known) < MAX_CALLERS:
+        for hit in hits(context, module, waiting.pop(0)):
+            found = None if TEST_FILE.search(hit.file.real) else read_hit(context, hit)
+            scope = _around(texts, hit, found.name) if found is not None else None
+            if found is None or scope is None or (caller := scope.qualname.rpartition(".")[2]) in known:
+                continue
+            known.add(caller)
+            waiting.append(caller)
+            for judged in context.gates(found):
+                if judged.gate.kind == "list" and judged.gate.name in (caller, *scope.handed):
+                    yield judged, hit.file.root
+
+
+def _around(texts: Texts, hit: Hit, package: str) -> NameScope | None:
+    """The innermost function around a line."""
+    known = index(texts.source(hit.file.real) or "", package)
+    scopes = known.scopes.values() if known is not None else ()
+    inside = (one for one in scopes if one.kind == "function" and one.at[0] < hit.line <= one.at[2])
+    return max(inside, key=lambda one: one.at[:2], default=None)

@@ -1,8 +1,4 @@
-"""Comparisons of one thing that leave it no choice together: `a != 9 or a != 12`, `a < 9 and a > 11`.
-
-Each of them alone depends on its subject. They are tried on the values around the constants that stand in them, and on
-those that the subject has on chips.
-"""
+"""Comparisons of one thing that leave it no choice together, `a != 9 or a != 12`: tried on the values around."""
 
 from __future__ import annotations
 

@@ -321,10 +321,7 @@ def _is_own(context: Context, module: Module, name: str) -> bool:
 
 
 def _keeps_older_away(context: Context, module: Module, test: Expr) -> bool:
-    """Whether a test asks for the target and is not true of chips that never had such an instruction.
-
-    The `#else` of a narrower feature is true of them: it picks a variant, and says nothing of who may come here.
-    """
+    """Whether a test asks for the target and is false of chips that never had such an instruction."""
     tree = context.tree
     return tree.asks_target(module, test) and not tree.compiled(module, (test,)).chips & group("ampere")
 
@@ -372,15 +369,15 @@ def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None
             else None
         )
         if group is None or group.group == "multicast":
-            return NoFix("another way to do it is for a person to choose")
+            return NoFix("nothing here shows a faster way to do it on these chips")
         why = "right only where no cluster of several blocks is launched, with PTX 8.6 (CUDA 12.8) or newer"
         said = "the destination is the block's own shared memory"
         return Remedy("space", charge.targets.chips, evidence=said, unsafe=why)
     around = next((one for one in context.guards.get(module.path, ()) if one.guard.at == guard), None)
     if around is None:
-        return NoFix("a guard around it and a build without these chips would both mend it")
+        return NoFix("a guard around it or a build without these chips would mend it: choose one")
     if charge.kind not in _OF_OTHERS:
-        return NoFix("what these targets are to run instead is for a person to say")
+        return NoFix("nothing here shows what these targets should run instead: add that branch")
     wrong = ChipSet.joining(
         chip for chip in around.admitted.chips if not TargetSet.native(ChipSet.of(chip.name)) & charge.legal
     )

@@ -1,8 +1,4 @@
-"""What other gates of the tree say of the same thing: the list on a definition, its own guard, what it is built for.
-
-A name or a comment says what its author had in mind; a second gate for the same thing says what the tree counts on.
-Where the two disagree, one of them is wrong.
-"""
+"""What other gates of the tree say of the same thing: a definition's list, its guard, what it is built for."""
 
 from __future__ import annotations
 
@@ -31,10 +27,7 @@ _BEFORE = group("thor")
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The chips for which the tree says that what a call leads to is, and the place that says so.
-
-    `kind` is that of the proof: what a module is built for says less of what a function takes than its own list.
-    """
+    """The chips for which the tree says a call's callee is, the place that says so, and the `kind` of proof."""
 
     name: str
     chips: ChipSet

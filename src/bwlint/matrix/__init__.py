@@ -44,10 +44,8 @@ def matrix(
     stack: ExitStack | None = None,
     advance: Advance = quiet,
 ) -> Matrix:
-    """The matrix of what `paths` offer. `select` are patterns for names, such as `*attention*`.
-
-    Raises UsageError and ConfigError.
-    """
+    """The matrix of what `paths` offer. `select` are patterns for names, such as `*attention*`. Raises UsageError and
+    ConfigError."""
     with ExitStack() as own:
         gathered = gather(CheckRequest(tuple(paths), jobs=jobs, target=tuple(targets)), stack or own, advance)
         return _matrix(gathered, _chips(targets), select)
@@ -65,10 +63,7 @@ def _chips(targets: Sequence[str]) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class JudgedRows:
     """The rows of a tree before they are told: `kept` tell chips apart, `alike` do not, `unasked` counts those without
-    a gate.
-
-    `judge` has judged them in `world`.
-    """
+    a gate. `judge` has judged them in `world`."""
 
     world: Linked
     judge: Cells
@@ -177,16 +172,16 @@ def selected(name: str, patterns: Sequence[str]) -> bool:
 
 def _kept(judged: Sequence[tuple[RowEntry, Ruling]]) -> list[tuple[RowEntry, Ruling]]:
     """The rows that tell chips apart, with the operation or the table around them."""
-    telling = {(entry.module, entry.name) for entry, ruling in judged if _tells(ruling)}
+    telling = {
+        (entry.module, entry.name)
+        for entry, ruling in judged
+        if 0 < len(ruling.refused) < len(EVERY) or 0 < len(ruling.other) < len(EVERY)
+    }
     return [
         (entry, ruling)
         for entry, ruling in judged
         if (entry.module, entry.name) in telling and (entry.backend is None or ruling or entry.backend.stands_for)
     ]
-
-
-def _tells(ruling: Ruling) -> bool:
-    return 0 < len(ruling.refused) < len(EVERY) or 0 < len(ruling.other) < len(EVERY)
 
 
 @dataclass(frozen=True, slots=True)

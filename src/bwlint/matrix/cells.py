@@ -258,13 +258,13 @@ class Cells:
         return together((declared, self._body(site, site.offer.name, {}, _says_no)))
 
     def _of_class(self, site: DefinitionSite, bound: Mapping[str, str]) -> Iterator[Ruling]:
-        for name in sorted(self._answers(site)):
+        methods = {name for owner in self._line(site) for name in owner.offer.methods}
+        for name in sorted(filter(ANSWERS.fullmatch, methods)):
             owner = self._owner(site, name)
             if owner is not None:
                 answer = _says_least if "min" in name.split("_") else _answers_no
                 yield self._body(owner, f"{owner.offer.name}.{name}", {}, answer, says_all=True, of=site)
-        validating = {name for one in self._line(site) for name in one.offer.methods if VALIDATES.fullmatch(name)}
-        for name in (*_RUNS, *sorted(validating)):
+        for name in (*_RUNS, *sorted(filter(VALIDATES.fullmatch, methods))):
             owner = self._owner(site, name)
             if owner is not None:
                 yield self._runs(owner, f"{owner.offer.name}.{name}", bound)
@@ -437,10 +437,6 @@ class Cells:
                 parts.append(Ruling({chip.name: (place,) for chip in EVERY - refusal.legal}, place))
         return together(parts)
 
-    def _answers(self, site: DefinitionSite) -> set[str]:
-        """The methods by which a class and its bases say where they work."""
-        return {name for owner in self._line(site) for name in owner.offer.methods if ANSWERS.fullmatch(name)}
-
     def _owner(self, site: DefinitionSite, method: str) -> DefinitionSite | None:
         """The class that defines a method, the class itself or the first of its bases."""
         return next((owner for owner in self._line(site) if method in owner.offer.methods), None)
@@ -483,10 +479,8 @@ class Cells:
         assumed: Mapping[Span, bool] = NOTHING,
     ) -> Ruling:
         """What the ways out of a function say. With `says_all` its answer counts though it is one for all chips. Tests
-        come out as `assumed`.
-
-        `of` is the class of which it is asked where a base has it: what that class overrides is what it reads.
-        """
+        come out as `assumed`. `of` is the class of which it is asked where a base has it: what that class overrides is
+        what it reads."""
         module = self.module(site)
         function = None if module is None else module.functions.get(qualname)
         if module is None or function is None or len(function.returns) >= MAX_RETURNS:
@@ -591,10 +585,8 @@ class _Way:
         return True if sure else None
 
     def against(self, index: int, near: bool) -> tuple[GatePlace, ...]:
-        """What it leads to that refuses a chip, or a test on it that asks for the device.
-
-        With `near` only the last test counts: others may just stand above.
-        """
+        """What it leads to that refuses a chip, or a test on it that asks for the device. With `near` only the last
+        test counts: others may just stand above."""
         if self.gates and self.gates[index]:
             return self.gates[index]
         tests = self.tests[-1:] if near else self.tests
@@ -604,10 +596,8 @@ class _Way:
 
 
 def _refusals(ways: Sequence[_Way], index: int, anyway: GatePlace | None) -> tuple[GatePlace, ...]:
-    """The gates that refuse a chip, each with those before it opened; none where some way may be left to it.
-
-    `anyway` is what refuses it where no gate asks for the device.
-    """
+    """The gates that refuse a chip, each with those before it opened; none where some way may be left to it. `anyway`
+    is what refuses it where no gate asks for the device."""
     found: dict[GatePlace, None] = {}
     opened: frozenset[Span | None] = frozenset()
     while places := _refusal(ways, index, None if found else anyway, opened):
@@ -699,8 +689,7 @@ def _says_least(value: Any, index: int) -> bool | None:
 
 def _on(offer: Offer, gate: Gate) -> bool:
     """Whether a list stands in a decorator of a definition, of what a class runs as it is used, or under a name that
-    one is given, or a bound in the body of a class.
-    """
+    one is given, or a bound in the body of a class."""
     if gate.kind == "predicate":
         return offer.kind == "class" and gate.qualname == offer.name
     if gate.kind != "list":

@@ -36,10 +36,8 @@ class _RungTried:
 
 
 def with_receipts(matrix: Matrix, path: Path) -> Matrix:
-    """The matrix with what the receipts of a file, or of all JSON files of a folder, say of its cells.
-
-    What is no receipt, or proves nothing, is added to what was skipped. Raises OSError.
-    """
+    """The matrix with what the receipts of a file, or of all JSON files of a folder, say of its cells. What is no
+    receipt, or proves nothing, is added to what was skipped. Raises OSError."""
     files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
     if not files:
         raise OSError(f"{path}: no receipts in it")
@@ -81,13 +79,10 @@ def _tried(document: Any, name: str) -> Iterator[_RungTried]:
                     continue
                 for chip, outcome, reason in _outcomes(attempt, claim, machine):
                     rung, told = str(attempt["rung"]), str(reason)
-                    proof = CellProof(outcome, rung, told, "" if rung == _SIMULATED else _device(attempt), name)
+                    device = "" if rung == _SIMULATED else str(attempt["details"].get("device", ""))
+                    proof = CellProof(outcome, rung, told, device, name)
                     path = str(claim["path"] or row["path"])
                     yield _RungTried(path, int(line), str(claim["subject"]), claim["kind"] == "gate", chip, proof)
-
-
-def _device(attempt: Any) -> str:
-    return str(attempt["details"].get("device", ""))
 
 
 def _outcomes(attempt: Any, claim: Any, machine: Any) -> Iterator[tuple[str, str, str]]:

@@ -63,8 +63,7 @@ class DefinitionSite:
 @dataclass(frozen=True, slots=True)
 class ArmSite:
     """One of the definitions that a name stands for, None outside of the tree; `arms` are the places, each with its
-    module, that a chip has to come to for it.
-    """
+    module, that a chip has to come to for it."""
 
     site: DefinitionSite | None
     arms: tuple[tuple[str, Span], ...] = ()
@@ -72,11 +71,9 @@ class ArmSite:
 
 @dataclass(frozen=True, slots=True)
 class RowEntry:
-    """One row to be judged: `name` in `module` as users write it, and `backend` for one of its backends.
-
-    `backend` holds the name and the place that names it; `check` is the definition that stands for it, `parameter` the
-    one that chooses it.
-    """
+    """One row to be judged: `name` in `module` as users write it, and `backend` for one of its backends. `backend`
+    holds the name and the place that names it; `check` is the definition that stands for it, `parameter` the one that
+    chooses it."""
 
     module: str
     name: str
@@ -163,9 +160,9 @@ class Interfaces:
             return self._found(f"{target}.{rest}" if rest else target, MAX_HOPS)
         return self.ways(module, name)
 
-    def local(self, module: str, name: str, hops: int = MAX_HOPS) -> DefinitionSite | None:
+    def local(self, module: str, name: str) -> DefinitionSite | None:
         """The definition that a name in a module stands for, of several the last."""
-        return self._last(self.ways(module, name, hops))
+        return self._last(self.ways(module, name))
 
     def ways(self, module: str, name: str, hops: int = MAX_HOPS) -> tuple[ArmSite, ...]:
         """The definitions that a name in a module may stand for."""
@@ -384,7 +381,8 @@ def _backends(interfaces: Interfaces, entry: RowEntry) -> Iterator[RowEntry]:
         return
     for choice in site.offer.choices:
         check = interfaces.local(site.module, choice.stands_for)
-        yield RowEntry(entry.module, entry.name, site, choice, check, _parameter(site.offer, choice.name))
+        parameter = next((name for name, strings in site.offer.options if choice.name in strings), "backend")
+        yield RowEntry(entry.module, entry.name, site, choice, check, parameter)
     if not site.offer.choices:
         for parameter, strings in site.offer.options:
             for text in strings:
@@ -392,10 +390,6 @@ def _backends(interfaces: Interfaces, entry: RowEntry) -> Iterator[RowEntry]:
                     yield RowEntry(
                         entry.module, entry.name, site, BackendChoice(text, "", site.offer.at), None, parameter
                     )
-
-
-def _parameter(offer: Offer, backend: str) -> str:
-    return next((name for name, strings in offer.options if backend in strings), "backend")
 
 
 def _tables(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[RowEntry]:

@@ -25,8 +25,7 @@ class CellGate:
 @dataclass(frozen=True, slots=True)
 class CellProof:
     """A test that speaks of a cell on its chip: `outcome` is confirmed or refuted, `rung` that of `bwlint confirm`,
-    `device` the GPU, "" where none was needed, `receipt` the file that tells it.
-    """
+    `device` the GPU, "" where none was needed, `receipt` the file that tells it."""
 
     outcome: str
     rung: str
@@ -38,8 +37,7 @@ class CellProof:
 @dataclass(frozen=True, slots=True)
 class Cell:
     """`word` is yes, no, fallback or unknown. `gate` decides it, None where it is unknown; `arm` is what a chip falls
-    back to; `proofs` are what receipts say of it.
-    """
+    back to; `proofs` are what receipts say of it."""
 
     word: str
     gate: CellGate | None = None
@@ -56,10 +54,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """An operation of `module`, or with `backend` one of its backends. `cells` are by chip, `path` and `line` where
-    it is declared. `nested` says that a row of the operation itself stands above, `left` how many questions of the
-    ledger about the chips of the run stand in it and are left to decide.
-    """
+    """An operation of `module`, or with `backend` one of its backends. `cells` are by chip, `path` and `line` where it
+    is declared. `nested` says that a row of the operation itself stands above, `left` how many questions of the ledger
+    about the chips of the run stand in it and are left to decide."""
 
     module: str
     name: str
@@ -73,12 +70,9 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """`unasked` counts the public operations that no gate decides, `scanned` the files that were read.
-
-    `apart` are errors of C++ for some of the chips that no row meets.
-
-    `left` are rows of the ledger of the whole tree that are left to decide for the chips `asked`.
-    """
+    """`unasked` counts the public operations that no gate decides, `scanned` the files that were read. `apart` are
+    errors of C++ for some of the chips that no row meets. `left` are rows of the ledger of the whole tree that are left
+    to decide for the chips `asked`."""
 
     chips: tuple[str, ...]
     rows: tuple[MatrixRow, ...]

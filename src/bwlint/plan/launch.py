@@ -37,11 +37,9 @@ class LaunchLine:
     line: int
     words: tuple[str, ...]
     """Of the command; for a file its options as if they stood in one."""
-
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     """What stands beside the command in its line."""
-
     is_file: bool = False
     has_lines: bool = False
     """Whether the command goes over several lines."""
@@ -147,11 +145,9 @@ def _in_command(line: int, words: tuple[str, ...], has_lines: bool) -> Iterator[
 
 
 def _commands(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a script, joined where they go on, with the number of the first.
-
-    A line that begins with an option belongs to the one above, which is how folded text of YAML has it; and a launch
-    goes on within quotes, as JSON of several lines does.
-    """
+    """The lines of a script, joined where they go on, with the number of the first. A line that begins with an option
+    belongs to the one above, which is how folded text of YAML has it; and a launch goes on within quotes, as JSON of
+    several lines does."""
     begun: list[str] = []
     first, goes_on, quote = 1, False, ""
     for number, line in enumerate(text.split("\n"), start=1):

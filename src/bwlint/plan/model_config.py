@@ -31,16 +31,13 @@ class Shape:
     heads: int
     attention: int
     """Parameters of the attention of a layer."""
-
     feed_forward: int
     """Width of a layer without experts."""
-
     experts: int
     chosen: int
     expert_width: int
     shared_width: int
     """Width of what every token goes through beside its experts."""
-
     expert_layers: int
     remarks: tuple[str, ...] = ()
 

@@ -56,20 +56,15 @@ class PlanCost:
     split: Split
     link_bytes_per_token: float
     """Those that a token waits for, one after the other, in all layers."""
-
     link_hops: float
     """One after the other, in all layers."""
-
     tokens_at_once: int
     """Of the step's tokens, those that wait for each other on a link."""
-
     link_seconds: float
     weight_seconds: float
     """To read the weights that a step needs from the memory of the busiest GPU."""
-
     weight_bytes: float
     """On the fullest GPU."""
-
     fits: bool
 
     @property
@@ -103,13 +98,10 @@ class Suggestion:
     line: int
     present: str
     """The plan that it is now; "" where it is none of those compared."""
-
     why: str
     """Of a line that costs what the present plan does though it is spelled otherwise."""
-
     written: tuple[str, ...]
     """Empty where it is the best plan already."""
-
     remark: str
     stopped: tuple[str, ...] = ()
     """Why it cannot run on these GPUs, by its options."""
@@ -124,12 +116,10 @@ class Comparison:
     load: Load
     rows: tuple[PlanCost, ...]
     """The best first; what does not fit last."""
-
     refused: tuple[RefusedPlan, ...]
     stretches: tuple[TokenRange, ...]
     without_latency: str
     """What were the best if a hop took no time; "" where nothing fits."""
-
     remarks: tuple[str, ...]
     config: str = ""
     suggestions: tuple[Suggestion, ...] = ()

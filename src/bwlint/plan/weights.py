@@ -26,12 +26,10 @@ class Weights:
     head: float
     dense: float
     """What every token goes through: attention, feed-forwards without experts, routers."""
-
     experts: float
     tied: bool
     form: str
     """In words."""
-
     remarks: tuple[str, ...] = ()
 
     @property

@@ -46,9 +46,7 @@ def port(
     advance: Advance = quiet,
 ) -> Port:
     """The plan by which the operations of `paths` come to work on the chip `to`. `select` are patterns for names.
-
-    Raises UsageError and ConfigError.
-    """
+    Raises UsageError and ConfigError."""
     name = _chip(to)
     with ExitStack() as own:
         request = CheckRequest(tuple(paths), jobs=jobs, target=siblings(chip(name)).names, severity="note", fixes=True)
@@ -385,8 +383,7 @@ class _Planner:
 
     def _tests(self, wishes: Iterable[_Wish]) -> dict[GatePlace, list[str]]:
         """Tests that skip the chip and use an operation that is opened, with the names of these. Where one works today,
-        what is skipped by the name or number of another chip is what that chip alone has.
-        """
+        what is skipped by the name or number of another chip is what that chip alone has."""
         wishes = list(wishes)
         names = {wish.entry.name: _named(wish.entry) for wish in wishes}
         whole = {_named(wish.entry) for wish in wishes if not wish.partly}

@@ -52,8 +52,7 @@ class BeyondGate:
     def second(self, judged: Judged, opened: Container[GatePlace]) -> str:
         """What else has to be decided for the chip, in words: a gate that refuses it and is not `opened`, or a choice
         that sends it where of all chips that come there today only others of 9.0 and later go, or where nothing is; ""
-        where there is none.
-        """
+        where there is none."""
         ends = self.lacking(judged) if judged.gate.is_a("flag") else ()
         asked = (f"line {one.place.at.line} asks for it too, in front of {one.what}" for one in ends)
         spoken = (instruction(prose.text, judged.at) for prose in judged.other.texts)
@@ -109,8 +108,7 @@ class BeyondGate:
 
     def _later(self, judged: Judged) -> Iterator[Judged]:
         """The gates that the chip comes to behind one; of an `if` with its `elif` the one whose arm it takes, or the
-        last.
-        """
+        last."""
         for one in self._runs(judged):
             found = [each for each in self.gates.judged(one.node.outline.path) if one.run.holds(each.gate.at)]
             last = {(each.gate.qualname, each.gate.chain or each.gate.at): each for each in found}
@@ -121,8 +119,7 @@ class BeyondGate:
 
     def _runs(self, judged: Judged) -> Iterator[_RunNode]:
         """What runs behind a gate, or where a flag is asked, nearest first: its function from there on, and what that
-        surely calls.
-        """
+        surely calls."""
         asked = self._asked(judged)
         found = ((self.gates.world.definitions.around(one.module, one.gate.qualname), one) for one in asked)
         waiting = deque((node, one.at, dict[str, bool]()) for node, one in found if node is not None)

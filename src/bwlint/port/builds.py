@@ -16,8 +16,7 @@ from bwlint.world.proofs import Node
 
 def compiled_for_others(ways: Ways, start: Node) -> Iterator[tuple[GatePlace, ChipSet]]:
     """The flags that functions behind a definition give a compiler, each with the chips that get something of them;
-    nothing where one of these functions makes something for the chip, or is called after others.
-    """
+    nothing where one of these functions makes something for the chip, or is called after others."""
     found: dict[GatePlace, ChipSet] = {}
     for node in ways.gates.world.definitions.may_lead(start):
         module = ways.gates.module(node.outline.path) if node.outline.language == "python" else None

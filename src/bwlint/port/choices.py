@@ -32,8 +32,7 @@ def is_run_by_users(method: str) -> bool:
 
 def taken(judged: Judged, name: str, function: Definition) -> Side | None:
     """The branch that a chip takes at a choice of which no branch ends in an error, or what is named beside a table in
-    which its row is missing; None where nothing is chosen.
-    """
+    which its row is missing; None where nothing is chosen."""
     gate = judged.gate
     if judged.in_test:
         return None

@@ -100,8 +100,7 @@ class FoundPlace:
 
 def concerning(findings: Iterable[Finding], files: Iterable[SourceFile], name: str) -> Iterator[FoundPlace]:
     """The findings, for the family of the chip `name`, after which something is to be edited for it, the first of each
-    line.
-    """
+    line."""
     others = frozenset(siblings(chip(name)).names)
     by_path = {file.path: file for file in files}
     seen = set[tuple[str, int]]()
@@ -170,8 +169,7 @@ class FoundSteps:
 
     def beside(self, known: set[GatePlace], planned: Sequence[GatePlace]) -> Iterator[FoundPlace]:
         """What is found in files that the operations come to: nothing that is out of the way after the steps that are
-        `known`, nor what keeps the chip out of functions that are `planned`.
-        """
+        `known`, nor what keeps the chip out of functions that are `planned`."""
         left = [left for place in known for left in self._left(place)]
         name = self.ways.gates.chip
         if {product.per_host for product in products_of(ChipSet.of(name))} == {1}:
@@ -222,8 +220,7 @@ class FoundSteps:
 
     def _is_asked(self, found: FoundPlace) -> bool:
         """Whether operations that were asked for by name come to the file of a finding, are built or tested there. What
-        lets the chip in too far is for who asks about the whole tree.
-        """
+        lets the chip in too far is for who asks about the whole tree."""
         if not self.select:
             return True
         if found.narrows:

@@ -29,8 +29,7 @@ class PortGates:
 
     def gate(self, place: GatePlace) -> Judged | None:
         """The gate at a place: the one that stands there, else the smallest around it, else the first in it; of an
-        error of C++ the last test that leads to it.
-        """
+        error of C++ the last test that leads to it."""
         found = [one for one in self.judged(place.path) if one.gate.at == place.at or one.at == place.at]
         if found:
             return found[0]

@@ -21,8 +21,7 @@ UNKNOWN = "nothing in the tree shows that what is behind it runs there"
 
 def wanted(judged: Judged, name: str, holds: bool | None) -> ChipSet:
     """The chip with those of its family that the gate keeps out, too: a family is opened as a whole. `holds` is that of
-    `opened`.
-    """
+    `opened`."""
     family, own = siblings(chip(name)), ChipSet.of(name)
     passes = not judged.denies if holds is None else holds
     return family - judged.core | own if passes else family & judged.core | own
@@ -32,8 +31,7 @@ def opened(
     context: Context, judged: Judged, root: str, chips: ChipSet, holds: bool | None, shown: tuple[str, ...]
 ) -> Fix | NoFix:
     """The edit after which a gate lets `chips` through: they are to pass its test where it `holds`, to fail it where
-    not, or (None) to come to its working side. `shown` is what is known to work there.
-    """
+    not, or (None) to come to its working side. `shown` is what is known to work there."""
     source = Texts().source(judged.module.path)
     if source is None:
         return NoFix("the file cannot be read again")

@@ -10,8 +10,7 @@ from bwlint.port.reasons import OpenWay
 
 def chosen(rows: Mapping[str, Sequence[OpenWay]]) -> dict[str, OpenWay]:
     """For each row that opens the way to take: what is known to work behind it first, then the fewest edits, counting
-    once those that other rows need. Rows with one way are asked first, since they have no choice.
-    """
+    once those that other rows need. Rows with one way are asked first, since they have no choice."""
     picked: dict[str, OpenWay] = {}
     gates = set[GatePlace]()
     for name, ways in sorted(rows.items(), key=lambda row: (len(passable(row[1])), row[0])):
@@ -35,8 +34,7 @@ def shared(ways: Sequence[OpenWay]) -> set[GatePlace]:
 
 def inside_out(ways: Iterable[OpenWay]) -> list[GatePlace]:
     """The gates of ways in the order in which they can be opened: each after all that stands behind it, so that at no
-    time a chip comes to a gate that still refuses it. Gates that stand behind each other are next to each other.
-    """
+    time a chip comes to a gate that still refuses it. Gates that stand behind each other are next to each other."""
     import networkx  # takes long to load
 
     graph: networkx.DiGraph[GatePlace] = networkx.DiGraph()

@@ -123,8 +123,7 @@ class Partly:
 
     def _of_class(self, node: Node) -> OpenWay | None:
         """The way by which a class treats the chip like an older one, where it picks what the chip lacks today: with
-        all tests in it that the older one passes.
-        """
+        all tests in it that the older one passes."""
         owner = node.definition.qualname.rpartition(".")[0]
         key = (node.outline.path, owner)
         if owner and key not in self._classes:
@@ -150,8 +149,7 @@ class Partly:
 
     def _older(self, chain: Sequence[Judged]) -> ChipSet | None:
         """The oldest chip of an arm without what the chip lacks, where the chip comes to what it lacks. It lacks that,
-        too: what is made for one that has it is no way out.
-        """
+        too: what is made for one that has it is no way out."""
         last = chain[-1]
         lacked = self.ways.reasons.lacking(last.module, last.gate.no)
         if not lacked or any(takes(one, self.ways.gates.chip, yes=True) for one in chain):
@@ -184,8 +182,7 @@ class Partly:
 
     def _is_decided_elsewhere(self, judged: Judged, gates: Iterable[Judged]) -> bool:
         """Whether a list is an answer that a test asks for, or the test in which a table is asked for the chip fails
-        before: `key in TABLE and x in TABLE[key]`.
-        """
+        before: `key in TABLE and x in TABLE[key]`."""
         if judged.gate.is_a("list"):
             leaves = (one.gate.leaf for one in gates if one is not judged)
             return any(leaf is not None and judged.gate.at.holds(leaf) for leaf in leaves)

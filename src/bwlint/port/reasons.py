@@ -42,8 +42,7 @@ MAX_FURTHER = 300
 @dataclass(slots=True)
 class OpenWay:
     """A way as it is found: gates from the name inwards, each with whether its test has to hold (None: its working side
-    is meant).
-    """
+    is meant)."""
 
     name: str
     gates: dict[GatePlace, bool | None] = field(default_factory=dict)
@@ -67,8 +66,7 @@ class Reasons:
 
     def named_for(self, node: Node) -> ChipSet:
         """The chips, none of the family, after which a definition or its file is called: it is theirs alone. Kernels
-        that are called after an older chip than these run on what came later, too.
-        """
+        that are called after an older chip than these run on what came later, too."""
         return self.others_named(f"{os.path.basename(node.outline.path)} {node.definition.qualname}")
 
     def others_named(self, words: str) -> ChipSet:
@@ -86,9 +84,8 @@ class Reasons:
 
     def alone(self, gates: Iterable[GatePlace], starts: Iterable[Node]) -> Iterator[Lacking]:
         """What stands behind gates that turn Blackwell away and let in Hopper or Rubin alone; nothing where sources
-        that a function compiles further on can be read: they would show it, nor where a library is used that had it
-        for these alone.
-        """
+        that a function compiles further on can be read: they would show it, nor where a library is used that had it for
+        these alone."""
         nodes = list(self._further(one for one in starts if one.definition.kind == "function"))
         if self._compiles(nodes) or any(map(self._is_outgrown, nodes)):
             return
@@ -105,8 +102,7 @@ class Reasons:
 
     def for_others(self, place: GatePlace) -> Iterator[Lacking]:
         """Of C++, what the branch of a gate calls that is called after other chips; of an error that no test guards,
-        what all branches in front of it do.
-        """
+        what all branches in front of it do."""
         judged = self.gates.gate(place)
         path = place.path
         if path.endswith(".py"):
@@ -137,8 +133,7 @@ class Reasons:
 
     def _called_after(self, judged: Judged) -> Iterator[Use]:
         """The calls on the working side of a gate that are called after 10.x, or after the chips alone that it lets in:
-        what is called after Hopper is often for all that came later.
-        """
+        what is called after Hopper is often for all that came later."""
         for use in judged.working.uses if not judged.working.rest else ():
             chips = self.others_named(use.name) if use.how == "call" else ChipSet.of()
             if chips & ALIKE or is_there_for(judged, chips):
@@ -147,8 +142,7 @@ class Reasons:
     def end_alike(self, found: Sequence[tuple[RowEntry, Sequence[OpenWay]]]) -> None:
         """Give ways the end of others through a gate that stands in the file of an operation which ends there, where it
         lets in none but chips that have what stands there: what is behind it without an end of its own, such as the
-        size of a workspace, is there for that, too.
-        """
+        size of a workspace, is there for that, too."""
         ends = dict[GatePlace, Lacking]()
         for entry, ways in found:
             site = entry.site or entry.check
@@ -208,8 +202,7 @@ class Reasons:
 
     def imported_for_others(self, judged: Judged) -> Iterator[Lacking]:
         """What the file of an answer imports that is called after other chips, where it imports nothing that is called
-        after the family.
-        """
+        after the family."""
         outline = self.gates.world.definitions.outline(judged.module)
         every = (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ()
         imports = [use for use in every if use.how == "import"]
@@ -235,9 +228,8 @@ class Reasons:
             yield from self.in_table(node.outline.path, (*uses, *looked_for))
 
     def asked_around(self, judged: Judged) -> Iterator[Lacking]:
-        """What the texts stand for that the tests around a gate ask for, and the constants that its side names:
-        `if backend == "trtllm_mla":`, `return Backend.FLASHINFER_TRTLLM`.
-        """
+        """What the texts stand for that the tests around a gate ask for, and the constants that its side names: `if
+        backend == "trtllm_mla":`, `return Backend.FLASHINFER_TRTLLM`."""
         for node in (node for test in judged.gate.path for node in walk(test) if node.op == "cmp"):
             parts = list(walk(node))
             role = " ".join(arg for one in parts if one.op != "const" for arg in one.args if isinstance(arg, str))
@@ -260,8 +252,7 @@ class Reasons:
 
     def by_name(self, entry: RowEntry) -> Iterator[Lacking]:
         """What the table of libraries says of the name of a backend, and of that of what stands for it: it decides
-        where nothing in the tree does.
-        """
+        where nothing in the tree does."""
         site, at = entry.check or entry.site, span_of(entry)
         if site is None or at is None:
             return
@@ -285,8 +276,7 @@ class Reasons:
 
     def further(self, gates: Iterable[GatePlace], starts: Iterable[Node]) -> Iterator[Lacking]:
         """What the chip lacks further on, whether a way surely comes there or not, where one of some gates lets in none
-        but chips that have it: it is there for it. Nothing where something further on works on the chip, too.
-        """
+        but chips that have it: it is there for it. Nothing where something further on works on the chip, too."""
         nodes = list(self._further(starts))
         if any(map(self.family.is_made_for, nodes)):
             return
@@ -348,8 +338,7 @@ class Reasons:
 
     def _named_by(self, module: Module, use: Use) -> Need | None:
         """What stands behind a name that is called or imported, or a text that is passed, where no edit of a gate
-        removes it.
-        """
+        removes it."""
         evidence = self.gates.context.evidence
         match use.how:
             case "call":
@@ -408,8 +397,7 @@ class Reasons:
 
     def compiled(self, nodes: Iterable[Node]) -> Iterator[Lacking]:
         """Instructions that the chip lacks in what is handed to a compiler further on, whether a way surely comes there
-        or not: where nobody knows, no edit is proposed in front of them.
-        """
+        or not: where nobody knows, no edit is proposed in front of them."""
         yield from self._compiled_by(one for start in nodes for one in self.gates.world.definitions.may_lead(start))
 
     def _compiled_by(self, nodes: Iterable[Node]) -> Iterator[Lacking]:

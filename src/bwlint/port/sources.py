@@ -47,9 +47,8 @@ class CompiledSources:
 
     def lacking(self, start: str) -> list[Lacking]:
         """What a source, or a header of the project that it includes, has for other chips and not for this one; nothing
-        where one of them has CUTLASS's tag of the family: it has a body for each. Of headers further on, kernels that
-        a builder makes count; what else stands there is often a template that nobody instantiates for the chip.
-        """
+        where one of them has CUTLASS's tag of the family: it has a body for each. Of headers further on, kernels that a
+        builder makes count; what else stands there is often a template that nobody instantiates for the chip."""
         family = siblings(chip(self.chip))
         tag = re.compile("|".join(rf"arch::Sm{one.joined}\b" for one in family).encode())
         found: list[Lacking] = []
@@ -63,8 +62,7 @@ class CompiledSources:
 
     def files(self, start: str) -> dict[str, tuple[bytes, bool]]:
         """A source and the headers of the project that it includes, nearest first, with their content and whether it is
-        the source or includes them itself.
-        """
+        the source or includes them itself."""
         known = [file.real for file in search_of(package_root(start), self.world.native.searches).files("cuda")]
         waiting, near = deque([start]), {start: True}
         found: dict[str, tuple[bytes, bool]] = {}

@@ -58,8 +58,7 @@ class Switches:
 
     def _is_closed(self, judged: Judged) -> bool:
         """Whether it is public and answers no to the chip that asks, and neither is for Hopper alone nor called after
-        others.
-        """
+        others."""
         gate, own = judged.gate, ChipSet.of(self.ways.gates.chip)
         global_flag = gate.kind == "flag" and gate.qualname == "<module>"
         global_answer = gate.kind == "predicate" and "." not in gate.qualname

@@ -19,8 +19,7 @@ chip lacks, `unseen` where no gate was found."""
 @dataclass(frozen=True, slots=True)
 class CodeSpot:
     """A place as reports tell it: `path` as reported, 1-based `line` and `column`, the code there in one line. `within`
-    is the function of a gate.
-    """
+    is the function of a gate."""
 
     path: str
     line: int
@@ -67,12 +66,9 @@ class Lack:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way from an operation to its end: its `gates` from the name inwards, with the numbers of those that are
-    steps of the plan.
-
-    `shown` says what is known to work behind it; empty where nothing in the tree says so. The gates in front of what
-    the chip lacks are no steps.
-    """
+    """One way from an operation to its end: its `gates` from the name inwards, with the numbers of those that are steps
+    of the plan. `shown` says what is known to work behind it; empty where nothing in the tree says so. The gates in
+    front of what the chip lacks are no steps."""
 
     name: str
     steps: tuple[int, ...]
@@ -85,10 +81,8 @@ class Way:
 @dataclass(frozen=True, slots=True)
 class PortRow:
     """An operation that does not work on the chip, or not in all uses. `now` is the word of the matrix, with the `arm`
-    of a fallback.
-
-    `shared` are the steps that are on every way that opens, `instead` what the library has for the chip meanwhile.
-    """
+    of a fallback. `shared` are the steps that are on every way that opens, `instead` what the library has for the chip
+    meanwhile."""
 
     name: str
     now: str
@@ -104,8 +98,7 @@ class PortRow:
 class Port:
     """`steps` stand in the order in which they are to be made: what is behind comes before what leads there. `scanned`
     counts the files that were read, which are among `files`. `left` are rows of the ledger that no step answers,
-    `apart` errors that turn the chip away and that no operation was seen to meet.
-    """
+    `apart` errors that turn the chip away and that no operation was seen to meet."""
 
     chip: str
     rows: tuple[PortRow, ...]

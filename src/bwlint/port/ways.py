@@ -66,8 +66,7 @@ class Ways:
 
     def behind(self, place: GatePlace, users: Iterable[Node] = ()) -> OpenWay:
         """The way through one gate, to what its working side comes to, and what `users` of the definition around do:
-        where an argument decides whether it is met, the chip comes there today.
-        """
+        where an argument decides whether it is met, the chip comes there today."""
         judged = self.gates.gate(place)
         asked = (node for test in (judged.gate.path if judged is not None else ()) for node in walk(test))
         behind = users if all(node.op not in ("param", "var") for node in asked) else ()
@@ -115,8 +114,7 @@ class Ways:
 
     def choose(self, way: OpenWay, node: Node) -> None:
         """Choices in a function that send the chip to what it lacks: gates, where the tree has for its family what is
-        called like that; else it ends there, if no argument decides whether the choice is made.
-        """
+        called like that; else it ends there, if no argument decides whether the choice is made."""
         closed = self.reasons.closed_in(node)
         for judged in self.gates.judged(node.outline.path) if node.definition.kind != "class" else ():
             place = GatePlace(judged.module.path, judged.at)
@@ -162,8 +160,7 @@ class Ways:
     def _with_arms(self, way: OpenWay, places: Iterable[GatePlace]) -> list[OpenWay]:
         """A way, and where its last gate ends a dispatch in an error, one for each arm before, the newest first: the
         chip may take any that has nothing that it lacks. The last arm is not meant where it is for Hopper alone and an
-        arm before it is for what came later.
-        """
+        arm before it is for what came later."""
         ways = [way]
         for place in places:
             judged = self.gates.gate(place)
@@ -199,8 +196,7 @@ class Ways:
 
     def _looked_behind(self, way: OpenWay, done: frozenset[GatePlace] = frozenset()) -> OpenWay:
         """A way with what stands behind each of its gates, and behind those that are found there. Behind an arm, whose
-        gate is `done`, nothing is chosen anew.
-        """
+        gate is `done`, nothing is chosen anew."""
         waiting, seen = deque(way.gates), set(done)
         while waiting and len(seen) < MAX_GATES:
             place = waiting.popleft()
@@ -313,8 +309,7 @@ class Ways:
 
     def _origins(self, place: GatePlace, left: int = MAX_HELPERS) -> Iterator[GatePlace]:
         """What refuses the chip at a place: of the call of a helper the tests in that, or in those that it calls; of a
-        flag of the file what that is made of; nothing that asks no device.
-        """
+        flag of the file what that is made of; nothing that asks no device."""
         judged = self.gates.gate(place)
         if judged is not None and (judged.gate.is_a(*UNASKED) or self._lets_in(judged)):
             return
@@ -339,8 +334,7 @@ class Ways:
 
     def _in_callee(self, place: GatePlace, left: int) -> Iterator[GatePlace]:
         """The gates that refuse the chip in what is called at a place: its errors, else the answers that it gives, else
-        those of what it surely calls.
-        """
+        those of what it surely calls."""
         module = self.gates.module(place.path)
         if module is None or module.language != "python":
             return

@@ -1,8 +1,4 @@
-"""The syntax tree of a file in which the bodies of functions are parsed when somebody asks for them.
-
-Most bodies of a file that others import are of no interest to them. A function is an `Unparsed` here: walks over all
-nodes pass its body by, and who asks for `body` has it parsed at its place, until it is let go.
-"""
+"""The syntax tree of a file whose functions are `Unparsed`: their bodies are parsed when somebody asks for them."""
 
 from __future__ import annotations
 
@@ -28,9 +24,7 @@ _LEAST = 80
 
 
 class _Body(NamedTuple):
-    """The lines of a body as places in the bytes of a file, from the first line to the end of its code, and whether
-    it holds a wanted word.
-    """
+    """The lines of a body as bytes of a file, to the end of its code, and whether it holds a wanted word."""
 
     start: int
     end: int

@@ -31,8 +31,7 @@ class CommentPlace:
 
 def comment(file: SourceFile, text: SourceText, findings: Sequence[Finding], reason: str) -> TextChange | None:
     """A comment for findings of one line as a change of the text; None where no place is fit for one, or the reason for
-    no comment.
-    """
+    no comment."""
     language = comments_of(file.kind, os.path.basename(file.real))
     words = " ".join(reason.split())
     # a comment that goes on would swallow the next line, and what is not printable comes from a slip of the hand

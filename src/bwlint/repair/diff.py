@@ -99,11 +99,8 @@ def spliced(old: Sequence[bytes], found: Iterable[Block]) -> bytes:
 
 
 def unified(name: str, old: Sequence[bytes], found: Sequence[Block], index: str = "") -> bytes:
-    """A unified diff of a file with the path `name`, b"" if nothing differs.
-
-    Its first line makes git take paths from the top of its tree, wherever the user stands. `index` is a line to
-    follow it.
-    """
+    """A unified diff of a file with the path `name`, b"" if nothing differs. Its first line makes git take paths from
+    the top of its tree, wherever the user stands. `index` is a line to follow it."""
     if not found:
         return b""
     before, after = _quoted("a", name), _quoted("b", name)

@@ -281,10 +281,8 @@ def _blob(data: bytes) -> str:
 
 
 def save(made: Series, folder: Path) -> None:
-    """Put the patches into a folder in place of those of an earlier run.
-
-    Raises NotOurs where it holds anything else, and OSError.
-    """
+    """Put the patches into a folder in place of those of an earlier run. Raises NotOurs where it holds anything else,
+    and OSError."""
     old = check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for path in old:
@@ -316,6 +314,5 @@ def _is_ours(path: Path) -> bool:
 
 def returns_of_git(sources: Iterable[EditedFile]) -> bool:
     """Whether git keeps a repaired file with carriage returns at the ends of its lines, which `git am` drops unless
-    told. Those that it adds itself when it checks a file out (`core.autocrlf`) it drops rightly.
-    """
+    told. Those that it adds itself when it checks a file out (`core.autocrlf`) it drops rightly."""
     return any(b"\r\n" in source.data and not adds_returns(source.file.real) for source in sources)

@@ -21,9 +21,8 @@ NEEDS_LEAVE = "unsafe: only with --unsafe-fixes"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A finding and the changes, by real path, that would mend it: all of them, or none. `note` is set for changes
-    that silence the finding with a comment instead; `others` are the other ways to mend it.
-    """
+    """A finding and the changes, by real path, that would mend it: all of them, or none. `note` is set for changes that
+    silence the finding with a comment instead; `others` are the other ways to mend it."""
 
     finding: Finding
     changes: tuple[tuple[str, TextChange], ...]

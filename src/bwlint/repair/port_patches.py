@@ -32,8 +32,7 @@ class _FileOnTheWay:
 
 def series(steps: Sequence[PortStep], files: Sequence[SourceFile]) -> Series:
     """The patches of the steps that have a fix, in their order; `later` counts those that touch what another changes,
-    or a file that cannot be changed.
-    """
+    or a file that cannot be changed."""
     fixed = [step for step in steps if step.fix is not None]
     if not fixed:
         return Series({}, 0)

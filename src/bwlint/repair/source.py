@@ -82,9 +82,7 @@ class EditedFile:
 
 def _leads_through_link(path: str, named: Collection[str]) -> bool:
     """Whether a path is a symbolic link or leads through one: from the working folder on, or else from what is named.
-
-    That the way to a folder which is named in full leads through links is nobody's mistake.
-    """
+    That the way to a folder which is named in full leads through links is nobody's mistake."""
     while path:
         if os.path.islink(path):
             return True

@@ -15,10 +15,8 @@ _MOST_REASONS = 5
 
 
 def summary(repaired: Repaired, did: str, unwritten: Collection[str] = (), *, verbose: bool) -> str:
-    """What was fixed, what has to wait, and what is not fixed and why.
-
-    `did` is "fixed" or what would be, `unwritten` are files (real paths) that stayed as they were.
-    """
+    """What was fixed, what has to wait, and what is not fixed and why. `did` is "fixed" or what would be, `unwritten`
+    are files (real paths) that stayed as they were."""
     lines = [*_fixed(repaired, did, unwritten), *_waiting(repaired), *_refused(repaired, verbose=verbose)]
     return "".join(f"bwlint: {line}\n" for line in lines)
 

@@ -21,8 +21,7 @@ from bwlint.sources.read import SourceText, Unread
 @dataclass(slots=True)
 class Silencing:
     """What to write, how many findings that silences in each file (by real path), and the findings that no comment can
-    stand at, each with the reason.
-    """
+    stand at, each with the reason."""
 
     replacements: list[Replacement] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)

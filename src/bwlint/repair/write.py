@@ -99,9 +99,8 @@ def _replaced(group: Sequence[Replacement], journal: Journal) -> list[NotWritten
 
 
 def _put_back(group: Sequence[Replacement], steps: Sequence[Step], journal: Journal) -> list[NotWritten]:
-    """Bring back what this run has replaced of a group that could not be written whole: what another one has put
-    there is not ours, whatever it says. Where this has no end, what was written down stays for the next run.
-    """
+    """Bring back what this run has replaced of a group that could not be written whole: what another one has put there
+    is not ours, whatever it says. Where this has no end, what was written down stays for the next run."""
     ours = [(item, step) for item, step in zip(group, steps, strict=True) if _is_ours(step)]
     try:
         for item, step in ours:
@@ -120,8 +119,7 @@ def _put_back(group: Sequence[Replacement], steps: Sequence[Step], journal: Jour
 @dataclass(frozen=True, slots=True)
 class Recovered:
     """What became of a file (a real path) in which a killed run has begun something: `lost` where it cannot be as its
-    group any more, as somebody has changed one of them.
-    """
+    group any more, as somebody has changed one of them."""
 
     real: str
     how: Literal["fixed", "put back", "lost"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import sarif_om as om
 
@@ -19,14 +19,6 @@ KEY = "bwlint-audit/v1"
 _RULES = list(FORMS)
 
 
-@dataclass(frozen=True, slots=True)
-class _RowLookup:
-    """What results refer to: the hashes of lines, and where things are."""
-
-    hashes: Mapping[tuple[str, int], str]
-    places: SarifPlaces
-
-
 def render(ledger: Ledger, setting: Setting) -> str:
     """`ledger` as a SARIF log with one run and a result a row, as many of the first as GitHub takes."""
     return fitted(ledger.rows, lambda kept, dropped: _log(ledger, setting, kept, dropped))
@@ -34,9 +26,9 @@ def render(ledger: Ledger, setting: Setting) -> str:
 
 def _log(ledger: Ledger, setting: Setting, kept: Sequence[Row], dropped: int) -> om.SarifLog:
     hashes = line_hashes_of(((row.places[0].path, row.places[0].line) for row in kept), setting.lines)
-    lookup = _RowLookup(hashes, SarifPlaces(setting.checkout.root, setting.lines))
-    results = [_result(rank, row, lookup) for rank, row in enumerate(kept, 1)]
-    return log(setting, [_rule(form) for form in _RULES], results, _notes(ledger, kept, dropped, lookup.places))
+    places = SarifPlaces(setting.checkout.root, setting.lines)
+    results = [_result(rank, row, hashes, places) for rank, row in enumerate(kept, 1)]
+    return log(setting, [_rule(form) for form in _RULES], results, _notes(ledger, kept, dropped, places))
 
 
 def _rule(form: RowForm) -> om.ReportingDescriptor:
@@ -52,18 +44,18 @@ def _rule(form: RowForm) -> om.ReportingDescriptor:
     )
 
 
-def _result(rank: int, row: Row, lookup: _RowLookup) -> om.Result:
+def _result(rank: int, row: Row, hashes: Mapping[tuple[str, int], str], places: SarifPlaces) -> om.Result:
     first, *others = row.places
-    line = lookup.hashes.get((first.path, first.line))
+    line = hashes.get((first.path, first.line))
     return om.Result(
         rule_id=f"audit/{row.form}",
         rule_index=_RULES.index(row.form),
         kind=row.kind,
         level="warning" if row.kind == "fail" else "none",
         message=message(_text(row)),
-        locations=[lookup.places.whole_lines(first.path, first.line, first.end_line)],
+        locations=[places.whole_lines(first.path, first.line, first.end_line)],
         related_locations=[
-            lookup.places.whole_lines(place.path, place.line, place.end_line, place.says or place.path, number)
+            places.whole_lines(place.path, place.line, place.end_line, place.says or place.path, number)
             for number, place in enumerate(others[:MAX_RELATED], 1)
         ]
         or None,

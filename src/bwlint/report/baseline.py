@@ -31,8 +31,7 @@ Key = tuple[str, str, str]
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """How many findings of each kind are known. `root` is the folder that their paths are told from, `contents` has
-    what a fingerprint is without the function, where that is known.
-    """
+    what a fingerprint is without the function, where that is known."""
 
     root: str
     known: Counter[Key]
@@ -45,10 +44,8 @@ class Baseline:
         return cls(root, Counter(_key(finding, root) for finding in some), contents)
 
     def split(self, findings: Sequence[Finding]) -> tuple[list[Finding], list[Finding]]:
-        """The findings that are new, and those that are known; each in order.
-
-        One that is known at its path is taken first, so that of a file and its copy the copy is new.
-        """
+        """The findings that are new, and those that are known; each in order. One that is known at its path is taken
+        first, so that of a file and its copy the copy is new."""
         keys = {id(finding): _key(finding, self.root) for finding in findings}
         left = self.known.copy()
         others = [finding for finding in findings if not _took(left, keys[id(finding)])]

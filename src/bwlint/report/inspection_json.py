@@ -34,13 +34,15 @@ def pieces(inspection: Inspection, setting: Setting, kernels: bool = False) -> I
     frame = dumps({**document(inspection.report, setting), **rest}).split(_NO_LIBRARIES)
     yield frame[0]
     for shipment, after in zip(inspection.shipments, frame[1:], strict=True):
-        libraries = (_in_pieces(library, judged(inspection, shipment), kernels) for library in _sorted(shipment))
+        by_path = sorted(shipment.libraries, key=lambda library: library.path)
+        libraries = (_in_pieces(library, judged(inspection, shipment), kernels) for library in by_path)
         yield from _listed(_NO_LIBRARIES, libraries, _DEPTH)
         yield after
 
 
 def _in_pieces(library: DeviceLibrary, asked: tuple[str, ...], kernels: bool) -> Iterator[str]:
-    before, *after = _indented(_library(library, asked, kernels), _DEPTH).split(_NO_UNITS)
+    text = dumps(_library(library, asked, kernels)).rstrip().replace("\n", "\n" + " " * _DEPTH)
+    before, *after = text.split(_NO_UNITS)
     yield before
     if after:
         yield from _listed(_NO_UNITS, ([in_a_line(_unit(unit))] for unit in library.units), _DEPTH_OF_UNIT)
@@ -55,14 +57,6 @@ def _listed(empty: str, values: Iterable[Iterable[str]], depth: int) -> Iterator
         yield from value
         opening = ","
     yield f"\n{' ' * (depth - 2)}]" if opening == "," else empty
-
-
-def _indented(value: Any, depth: int) -> str:
-    return dumps(value).rstrip().replace("\n", "\n" + " " * depth)
-
-
-def _sorted(shipment: Shipment) -> list[DeviceLibrary]:
-    return sorted(shipment.libraries, key=lambda library: library.path)
 
 
 def _shipment(shipment: Shipment) -> dict[str, Any]:

@@ -82,10 +82,8 @@ class _TableLayout:
 
 
 def draw(shipment: Shipment, chips: Sequence[str], width: int, paint: Paint, needed: int = 0) -> Iterator[str]:
-    """The lines of the table and its legend, at most `width` columns if that can be done at all.
-
-    Of the chips only the first `needed` must be there (0: all): what has no room beside them is named below.
-    """
+    """The lines of the table and its legend, at most `width` columns if that can be done at all. Of the chips only the
+    first `needed` must be there (0: all): what has no room beside them is named below."""
     shown = len(chips)
     rows, left = _rows(shipment, chips)
     layout = _layout(rows, chips, width)

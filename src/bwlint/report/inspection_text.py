@@ -29,12 +29,9 @@ def render(
     chips: Sequence[str] = (),
     readable: Callable[[str], str] = str,
 ) -> str:
-    """The shipments, a block each with an empty line between, then the findings.
-
-    `chips` are the columns of the tables (none: the asked ones, and then as many of those that are sold as there is
-    room for). With `kernels`, every container is listed, with the kernels that were looked into; `readable` makes a
-    name for people of a mangled one.
-    """
+    """The shipments, a block each with an empty line between, then the findings. `chips` are the columns of the tables
+    (none: the asked ones, and then as many of those that are sold as there is room for). With `kernels`, every
+    container is listed, with the kernels that were looked into; `readable` makes a name for people of a mangled one."""
     paint = text.painter(setting.color)
     blocks = []
     for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True):

@@ -36,10 +36,8 @@ class Log:
 
 
 def read(path: Path, root: str = "") -> Report | Log:
-    """The report in a file, by what it holds. Raises BadReport and OSError.
-
-    `root` is the folder that a SARIF log tells its paths from, "" the current one.
-    """
+    """The report in a file, by what it holds. Raises BadReport and OSError. `root` is the folder that a SARIF log tells
+    its paths from, "" the current one."""
     there = path.stat()
     if not stat.S_ISREG(there.st_mode):
         # A pipe may never come to its end, nor does a device.

@@ -11,7 +11,7 @@ from typing import TypeVar
 import sarif_om as om
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import CATEGORIES, SEVERITIES, Claim, Edit, Finding, Fix, Related, Report, Skipped
+from bwlint.model.findings import CATEGORIES, SEVERITIES, Edit, Finding, Fix, Related, Report, Skipped
 from bwlint.model.fingerprint import KEY
 from bwlint.report import Checkout, Lines, Setting, encode
 from bwlint.report.line_hash import joined, line_hashes
@@ -160,17 +160,14 @@ def _properties(finding: Finding) -> dict[str, object]:
     if finding.legal is not None:
         found["legal"] = list(finding.legal)
     if finding.claims:
-        found["claims"] = [_claim(claim) for claim in finding.claims]
+        # As in the JSON report, less the fields that their kinds have no use for.
+        told = map(encode.plain, finding.claims)
+        found["claims"] = [{name: value for name, value in claim.items() if value} for claim in told]
     if finding.verdict is not None:
         found["verdict"] = asdict(finding.verdict)
     if finding.trace is not None:
         found["trace"] = asdict(finding.trace)
     return found
-
-
-def _claim(claim: Claim) -> dict[str, object]:
-    """A claim as in the JSON report, less the fields that its kind has no use for."""
-    return {name: value for name, value in encode.plain(claim).items() if value}
 
 
 def _text(finding: Finding, related: Sequence[Related]) -> str:

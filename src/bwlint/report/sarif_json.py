@@ -15,10 +15,8 @@ _RENAMED = {("Suppression", "state"): "status"}
 
 
 def plain(value: Any) -> Any:
-    """`value` without its absent properties: None, and -1 where sarif_om means "not given".
-
-    Takes sarif_om objects, dicts with string keys, lists, tuples and scalars; all else is a TypeError.
-    """
+    """`value` without its absent properties: None, and -1 where sarif_om means "not given". Takes sarif_om objects,
+    dicts with string keys, lists, tuples and scalars; all else is a TypeError."""
     if attr.has(type(value)):
         return _properties(value)
     if isinstance(value, dict):

@@ -16,10 +16,8 @@ MAX_TAGS = 20
 
 
 def descriptors(rules: Iterable[Rule], findings: Sequence[Finding], home: str = "") -> list[om.ReportingDescriptor]:
-    """The descriptor of every rule, by code; for one that no rule has, what a finding knows of it.
-
-    `home` is the address of bwlint's pages (docs/ of its repository), "" where it has none.
-    """
+    """The descriptor of every rule, by code; for one that no rule has, what a finding knows of it. `home` is the
+    address of bwlint's pages (docs/ of its repository), "" where it has none."""
     found = {rule.code: _descriptor(rule, home) for rule in rules}
     for finding in findings:
         if finding.rule not in found:

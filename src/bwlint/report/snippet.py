@@ -60,10 +60,8 @@ def reaches(lines: Sequence[str], mark: Mark) -> bool:
 
 
 def draw(lines: Sequence[str], marks: Sequence[Mark], gutter: int, width: int, paint: Paint) -> Iterator[str]:
-    """The lines that `marks` touch, in order, each mark below its line; ``...`` where lines are left out.
-
-    `lines` reaches every mark; `gutter` is the width of line numbers, `width` that of the source.
-    """
+    """The lines that `marks` touch, in order, each mark below its line; ``...`` where lines are left out. `lines`
+    reaches every mark; `gutter` is the width of line numbers, `width` that of the source."""
     strokes = [stroke for mark in marks for stroke in _strokes(mark, lines)]
     strokes.sort(key=lambda stroke: (stroke.line, not stroke.mark.primary, stroke.start))
     previous = 0
@@ -112,10 +110,8 @@ def _line(text: str, strokes: list[_Stroke], gutter: int, width: int, paint: Pai
 
 
 def _stretch(text: str, stroke: _Stroke, width: int) -> tuple[list[_Cell], int, str]:
-    """The cells to show around a stroke, the code point that the first stands for, and their text.
-
-    The cells begin with one for the mark of a cut, if the line is cut there.
-    """
+    """The cells to show around a stroke, the code point that the first stands for, and their text. The cells begin with
+    one for the mark of a cut, if the line is cut there."""
     base = max(0, stroke.start - _LONG // 2) if len(text) > _LONG else 0
     cells = _cells(text[base : base + _LONG])
     first, last = _window(cells, stroke.start - base, stroke.end - base, width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from bwlint.model.findings import SEVERITIES, Report
+from bwlint.report.words import aligned
 
 _LEVELS = tuple(reversed(SEVERITIES))
 
@@ -23,15 +24,4 @@ def render(report: Report) -> str:
     rows = [
         (rule, name, *(str(counts[rule, name, column]) for column in columns)) for rule, name in (*named, ("total", ""))
     ]
-    return _table([("rule", "name", *columns), *rows])
-
-
-def _table(rows: list[tuple[str, ...]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "".join(f"{_row(row, widths)}\n" for row in rows)
-
-
-def _row(row: tuple[str, ...], widths: list[int]) -> str:
-    names = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
-    numbers = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
-    return "  ".join(names + numbers)
+    return "".join(f"{line}\n" for line in aligned([("rule", "name", *columns), *rows], names=2))

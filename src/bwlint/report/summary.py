@@ -12,7 +12,7 @@ from bwlint.model.ledger import SAID, Ledger, RowKind
 from bwlint.model.naming import counted
 
 _FEW = 3
-"""Files that are named for each reason."""
+"""Files that are named for each reason, and paths in a command."""
 
 
 def at_least(report: Report, severity: Severity) -> Report:
@@ -22,11 +22,9 @@ def at_least(report: Report, severity: Severity) -> Report:
 
 
 def summary(report: Report, shown: Severity = "note", seconds: float | None = None) -> str:
-    """``3 warnings, 12 notes (not shown), 2 files skipped in 1.2 s``.
-
-    `report` is the whole report, `shown` the lowest severity that was printed. Where the fixes of some findings were
-    not looked for (`untried`), those that can be fixed are said to be so many at least.
-    """
+    """``3 warnings, 12 notes (not shown), 2 files skipped in 1.2 s``. `report` is the whole report, `shown` the lowest
+    severity that was printed. Where the fixes of some findings were not looked for (`untried`), those that can be fixed
+    are said to be so many at least."""
     counts = Counter(finding.severity for finding in report.findings)
     parts = [
         counted(counts[severity], severity) + ("" if _reaches(severity, shown) else " (not shown)")
@@ -79,19 +77,31 @@ def beyond(report: Report) -> str:
 
 
 def questions_left(report: Report) -> str:
-    """A line that says how many questions of the ledger are left to look at; nothing where nobody counted them."""
+    """A line that says how many places of the ledger need a look; nothing where nobody counted them."""
     judged, left = report.stats.get("questions", 0), report.stats.get("questions_left", 0)
     if not judged:
         return ""
-    words = f"{left:,} {'is' if left == 1 else 'are'} left to look at (bwlint audit)" if left else "none is left"
-    return f"bwlint: {_questions(judged)} judged: {words}\n"
+    asks = "1 place asks" if judged == 1 else f"{judged:,} places ask"
+    words = f"{left:,} need{'s' * (left == 1)} a look (bwlint audit)" if left else "none needs a look"
+    return f"bwlint: {asks} for the chip: {words}\n"
+
+
+def next_step(report: Report, paths: Iterable[str]) -> str:
+    """A line with the command that shows the repairs of a report; nothing where there are none."""
+    from shlex import join
+
+    offered = {finding.fix.applicability for finding in report.findings if finding.fix}
+    if not offered:
+        return ""
+    given = tuple(paths)
+    unsafe = ["--unsafe-fixes"] if "unsafe" in offered else []
+    command = ["bwlint", "check", "--fix", *unsafe, "--diff", *(given if len(given) <= _FEW else ["PATHS"])]
+    return f"bwlint: next: {visible(join(command))}\n"
 
 
 def questions(ledger: Ledger, which: str = "") -> str:
     """``1,593 questions: for 12.0 and 12.1 1,402 pass, 6 fail, 150 review, 35 open``, how many are decided and how.
-
-    `which` says which questions the ledger has, where it has not all.
-    """
+    `which` says which questions the ledger has, where it has not all."""
     if not ledger.rows:
         return f"no questions{which}"
     chips: dict[str, list[str]] = defaultdict(list)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import WHOLE_FILE, Finding, Report
+from bwlint.model.findings import SEVERITIES, WHOLE_FILE, Finding, Report
 from bwlint.model.naming import counted
 from bwlint.report import Setting
 from bwlint.report.snippet import Mark, Paint, draw, last_line, reaches
@@ -26,6 +27,9 @@ STYLES = {
 }
 
 
+_CODE = re.compile(r"`[^`]*`")
+CAUSE = "cause"
+"""Findings that say the same but for names: the first is told whole, the others by their places."""
 GROUPS: dict[str, Callable[[Finding], str]] = {
     "feature": lambda finding: finding.category,
     "rule": lambda finding: f"{finding.rule} {finding.name}",
@@ -41,6 +45,9 @@ def render(report: Report, setting: Setting) -> str:
     def blocks(findings: Iterable[Finding]) -> str:
         return "\n".join("".join(f"{row}\n" for row in _block(finding, setting, paint)) for finding in findings)
 
+    if setting.group_by == CAUSE:
+        found = _by_cause(report.findings)
+        return "\n".join(f"{blocks(one[:1])}{_others(one, setting, paint)}" for one in found)
     if setting.group_by not in GROUPS:
         return blocks(report.findings)
     groups: dict[str, list[Finding]] = {}
@@ -51,23 +58,41 @@ def render(report: Report, setting: Setting) -> str:
     return "\n".join(f"{head}\n\n{blocks(found)}" for head, (_, found) in zip(heads, ordered, strict=True))
 
 
+def _by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings that differ only in names together: the gravest first, then the most frequent."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for one in findings:
+        said = (_CODE.sub("`", text) for text in (one.message, *(f"{key} {value}" for key, value in _remarks(one))))
+        groups.setdefault((one.severity, one.rule, *said), []).append(one)
+    return sorted(groups.values(), key=lambda group: (-SEVERITIES.index(group[0].severity), -len(group)))
+
+
+def _others(group: Sequence[Finding], setting: Setting, paint: Paint) -> str:
+    """The places of a group but for its first, a line each with the name in which its message differs."""
+    if len(group) == 1:
+        return ""
+    more = f"{counted(len(group) - 1, 'more place')} with this fault"
+    lines = [f"{'':>{_gutter(_marks(group[0]))}} {paint('=', 'gutter')} {paint('also:', 'title')} {more}"]
+    named = _CODE.findall(group[0].message)
+    for one in group[1:]:
+        other = next((name for name in _CODE.findall(one.message) if name not in named), "")
+        mark = Mark(one.region, "", one.severity, False)
+        lines.append(f"   {_place(one.path, mark, setting)} {visible(other)}".rstrip())
+    return "".join(f"{line}\n" for line in lines)
+
+
 def painter(color: bool) -> Paint:
     """What paints a text in one of `STYLES`, or leaves it as it is."""
-    return _color if color else _plain
+    return _color if color else lambda text, _: text
 
 
 def _color(text: str, style: str) -> str:
-    code = STYLES[style]
-    return f"\x1b[{code}m{text}\x1b[0m" if code and text else text
-
-
-def _plain(text: str, style: str) -> str:
-    return text
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text else text
 
 
 def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
     marks = _marks(finding)
-    gutter = len(str(max(last_line(group) for group in marks.values())))
+    gutter = _gutter(marks)
     bar = paint(f"{'':>{gutter}} |", "gutter")
     head = paint(visible(f"{finding.severity}[{finding.rule}]"), finding.severity)
     yield head + paint(visible(f" {finding.name}: {finding.message}"), "title")
@@ -82,13 +107,16 @@ def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
         yield f"{'':>{gutter}} {paint('=', 'gutter')} {paint(f'{key}:', 'title')} {visible(value)}"
 
 
+def _gutter(marks: dict[str, list[Mark]]) -> int:
+    """The width of the largest number of a line to draw."""
+    return len(str(max(last_line(group) for group in marks.values())))
+
+
 def _places(
     path: str, marks: list[Mark], gutter: int, setting: Setting, paint: Paint
 ) -> Iterator[tuple[str, list[str]]]:
-    """The places to name in a file, each with the rows to draw below it; the first that is drawn has all.
-
-    A mark that the source at hand does not reach is a place of its own, without rows.
-    """
+    """The places to name in a file, each with the rows to draw below it; the first that is drawn has all. A mark that
+    the source at hand does not reach is a place of its own, without rows."""
     lines = setting.lines(path) or ()
     drawn = [mark for mark in marks if reaches(lines, mark)]
     for mark in marks:

@@ -12,11 +12,8 @@ from bwlint.model.naming import counted
 
 def render(receipts: Sequence[Receipt]) -> str:
     """A line for each finding."""
-    return "".join(f"{visible(_line(receipt))}\n" for receipt in receipts)
-
-
-def _line(receipt: Receipt) -> str:
-    return f"{receipt.path}:{receipt.line}: {receipt.outcome} [{receipt.rule}] {receipt.reason}"
+    told = (f"{one.path}:{one.line}: {one.outcome} [{one.rule}] {one.reason}" for one in receipts)
+    return "".join(f"{visible(line)}\n" for line in told)
 
 
 def summary(receipts: Sequence[Receipt]) -> str:

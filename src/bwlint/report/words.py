@@ -20,11 +20,14 @@ def words(names: Sequence[str]) -> str:
         return ", ".join(names)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table without rules, each column as wide as its longest cell."""
+def aligned(rows: Sequence[Sequence[str]], names: int | None = None) -> Iterator[str]:
+    """The lines of a table without rules, each column as wide as its longest cell; behind so many names are numbers."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        cells = [cell.ljust(width) for cell, width in zip(row[:names], widths, strict=False)]
+        numbers = row[len(cells) :]
+        cells += [cell.rjust(width) for cell, width in zip(numbers, widths[len(cells) :], strict=True)]
+        yield "  ".join(cells).rstrip()
 
 
 def sets(finding: Finding) -> list[tuple[str, str]]:

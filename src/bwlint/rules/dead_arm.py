@@ -69,7 +69,7 @@ def _draft(place: DraftPlace, meant: ChipSet, by: str, taking: tuple[Gate, ...])
         message=f"This case is for {called(meant)}, but {by} takes {them(meant)} all. It never runs.",
         label="never reached",
         advice=f"Check for {called(meant)} first.",
-        remedy=NoFix("arms of a chain are not put in another order"),
+        remedy=NoFix("the order of the cases may carry other conditions: reorder them by hand"),
         rests_on=taking,
     )
 

@@ -74,5 +74,5 @@ def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, 
         ),
         label="the guard around the body is false",
         advice="Widen the guard, build the file for other targets, or refuse the launch on the host.",
-        remedy=NoFix("a wider guard, other targets of the build and a check on the host would all mend it"),
+        remedy=NoFix("a wider guard, other targets or a check on the host would mend it: choose one"),
     )

@@ -157,7 +157,7 @@ def _remedy(context: Context, module: Module, wait: Operation, empty: TargetSet)
     guards = {one.guard.test.at: one for one in context.guards.get(module.path, ()) if one.module is module}
     around = next((guards[test.at] for test in reversed(wait.path) if test.at in guards), None)
     if around is None or switches(wait.name):
-        return NoFix("a macro of the build and a launch without the attribute would both mend it")
+        return NoFix("a macro of the build or a launch without the attribute would mend it: choose one")
     native = TargetSet.native(context.targets)
     others = [one for one in module.operations if one.name in known_waits()]
     left = [one for one in others if native - context.tree.compiled(module, one.path)]

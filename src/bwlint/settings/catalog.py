@@ -33,8 +33,7 @@ class UnknownRule(ValueError):
 class Rule:
     """One rule. `severity` is its level without further evidence; `reported`, `note` and `silent` say in lines what is
     told at that level, what as a note alone, and what looks like it and is not told; `confirm` how to test a finding;
-    `fix` what is repaired, the best that can come first (safe, unsafe, none); `evidence` are words of `EVIDENCE`.
-    """
+    `fix` what is repaired, the best that can come first (safe, unsafe, none); `evidence` are words of `EVIDENCE`."""
 
     code: str
     name: str
@@ -68,7 +67,8 @@ def lookup(text: str) -> Rule:
     """The rule of a code or a name, in any case. Raises UnknownRule."""
     found = _by_id().get(text.strip().lower())
     if found is None:
-        raise UnknownRule(f"unknown rule `{text}`{_did_you_mean(text)}")
+        every = f" (known: {', '.join(rule.name for rule in rules())})"
+        raise UnknownRule(f"unknown rule `{text}`{did_you_mean(text.strip(), _by_id()) or every}")
     return found
 
 
@@ -118,8 +118,10 @@ def _is_lines(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(line, str) and line and "\n" not in line for line in value)
 
 
-def _did_you_mean(text: str) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """What follows in a message the word that is not among those known; "" where none is like it."""
     import difflib
 
-    close = difflib.get_close_matches(text.strip().lower(), _by_id(), n=1)
-    return f"; did you mean `{close[0]}`?" if close else f" (known: {', '.join(rule.name for rule in rules())})"
+    as_written = {one.lower(): one for one in known}
+    close = difflib.get_close_matches(word.lower().replace("_", "-"), as_written, n=1)
+    return f"; did you mean `{as_written[close[0]]}`?" if close else ""

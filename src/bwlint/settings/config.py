@@ -22,6 +22,7 @@ from typing import Any, cast
 from bwlint.chips.devices import chip
 from bwlint.model.findings import SEVERITIES, Severity
 from bwlint.settings import catalog
+from bwlint.settings.catalog import did_you_mean
 from bwlint.sources import disk
 from bwlint.sources.ignore import BadPattern, Matcher, compiled
 from bwlint.sources.read import Unread, read_bytes
@@ -64,11 +65,9 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """One configuration as written. None means that the file does not say.
-
-    `file` is the path of the configuration file, None for the defaults. Globs and the baseline are relative to its
-    folder, or to that of the file that has them where it extends one.
-    """
+    """One configuration as written. None means that the file does not say. `file` is the path of the configuration
+    file, None for the defaults. Globs and the baseline are relative to its folder, or to that of the file that has them
+    where it extends one."""
 
     file: str | None = None
     baseline_in: str | None = None
@@ -175,8 +174,7 @@ class Configs:
 
 def load(file: str, above: tuple[str, ...] = ()) -> Config | None:
     """The configuration in `file`: a TOML file, or a `pyproject.toml` (None without ``[tool.bwlint]``), with what it
-    extends. `above` are those that extend this one (real paths). Raises ConfigError.
-    """
+    extends. `above` are those that extend this one (real paths). Raises ConfigError."""
     data = read_bytes(file)
     if isinstance(data, Unread):
         raise ConfigError(f"{file}: {data.reason}")
@@ -468,14 +466,6 @@ def type_of(value: object) -> str:
 def told(value: object) -> str:
     """A value of TOML as messages have it: a string itself, of all else what it is."""
     return repr(value) if isinstance(value, str) else type_of(value)
-
-
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """What follows in a message the word that is not among those known; "" where none is like it."""
-    import difflib
-
-    close = difflib.get_close_matches(word.replace("_", "-").lower(), known, n=1)
-    return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def chosen_rules(config: Config) -> frozenset[str]:

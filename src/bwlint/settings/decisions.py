@@ -18,7 +18,8 @@ from typing import Any
 
 from bwlint.model.escape import HIDDEN, SHORT
 from bwlint.model.ledger import SAID, Decision, Ledger, Row, RowKind, Said
-from bwlint.settings.config import ConfigError, UsageError, did_you_mean, parse, told, type_of
+from bwlint.settings.catalog import did_you_mean
+from bwlint.settings.config import ConfigError, UsageError, parse, told, type_of
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.worktree import top_of
@@ -38,8 +39,7 @@ _KEYS = ("row", "verdict", "reason", "who", "date", "question", "subject", "plac
 
 def root_of(config: str | None, folder: str) -> str:
     """The folder of the project that decisions belong to: that of the configuration file of a run, else the top of the
-    git tree around `folder` (a real path), else that.
-    """
+    git tree around `folder` (a real path), else that."""
     return os.path.dirname(config) if config else top_of(folder) or folder
 
 
@@ -97,12 +97,9 @@ def load(file: str) -> Decisions:
 
 
 def apply(ledger: Ledger, made: Sequence[Decision]) -> Ledger:
-    """The ledger as people have decided. `stale` are the decisions about rows that it does not have.
-
-    fine    the row passes, for every chip; its reason is that somebody said so
-    broken  the row fails, for the chips for which it did not pass, or for all
-    later   the row stays what it is
-    """
+    """The ledger as people have decided. `stale` are the decisions about rows that it does not have. fine the row
+    passes, for every chip; its reason is that somebody said so broken the row fails, for the chips for which it did not
+    pass, or for all later the row stays what it is"""
     decisions = {decision.fingerprint: decision for decision in made}
     rows = tuple(
         _decided(row, decisions[row.fingerprint]) if row.fingerprint in decisions else row for row in ledger.rows

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from bwlint.model.findings import Finding, Region, Suppressed
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.comments import PYTHON, Comments, Unreadable
+from bwlint.settings.catalog import did_you_mean
 from bwlint.sources.read import SourceText
 
 MARK = "bwlint:"
@@ -56,12 +57,9 @@ class _Comment(NamedTuple):
 def scan(
     source: str, known: Mapping[str, str], language: Comments = PYTHON
 ) -> tuple[list[Suppression], list[BadSuppression]]:
-    """The suppressions in `source`, in order, and the faulty ones.
-
-    `known` maps every accepted id, codes and names alike, to what `Finding.rule` holds, and `language` says how the
-    source writes comments. Source whose comments cannot be told from its strings gives a BadSuppression and what
-    stands above the fault. Never raises.
-    """
+    """The suppressions in `source`, in order, and the faulty ones. `known` maps every accepted id, codes and names
+    alike, to what `Finding.rule` holds, and `language` says how the source writes comments. Source whose comments
+    cannot be told from its strings gives a BadSuppression and what stands above the fault. Never raises."""
     if MARK not in source:
         return [], []
     comments, bad = _comments(SourceText(source), language)
@@ -79,10 +77,8 @@ def scan(
 def apply(
     findings: Sequence[Finding], suppressions: Sequence[Suppression]
 ) -> tuple[list[Finding], list[Suppressed], list[Suppression]]:
-    """The findings of one file that stay, those that its suppressions silence, and what suppresses nothing.
-
-    A suppression of which only some rules are of no use is returned with just these.
-    """
+    """The findings of one file that stay, those that its suppressions silence, and what suppresses nothing. A
+    suppression of which only some rules are of no use is returned with just these."""
     at: dict[tuple[int, str], list[Suppression]] = defaultdict(list)
     for suppression in suppressions:
         for rule in suppression.rules:
@@ -163,14 +159,6 @@ def _parse(body: str, known: Mapping[str, str], form: str) -> tuple[tuple[str, .
     ids = [word for part in match.group(1).split(",") if (word := part.strip())]
     if not ids:
         return (), "", [f"The brackets are empty. {form}"]
-    faults = [f"Unknown rule `{word}`{_did_you_mean(word, known) or '.'}" for word in ids if word not in known]
+    faults = [f"Unknown rule `{word}`{did_you_mean(word, known) or '.'}" for word in ids if word not in known]
     rules = dict.fromkeys(known[word] for word in ids if word in known)
     return tuple(rules), match.group(2).strip(), faults
-
-
-def _did_you_mean(word: str, known: Mapping[str, str]) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(word.lower(), [k.lower() for k in known], n=1)
-    same = [k for k in known if close and k.lower() == close[0]]
-    return f"; did you mean `{same[0]}`?" if same else ""

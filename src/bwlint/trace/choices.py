@@ -10,10 +10,8 @@ from bwlint.trace.receipt import Choice, Outcome, Process
 
 
 def requested(command: Sequence[str], environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Options and variables that name a backend, with the values they give it.
-
-    An option's value is what follows "=" or the next word; values that leave the choice to the program ask for nothing.
-    """
+    """Options and variables that name a backend, with the values they give it. An option's value is what follows "=" or
+    the next word; values that leave the choice to the program ask for nothing."""
     known = set(backends.options())
     given = [*_options(command[1:]), *sorted(environment.items())]
     found = ((name, value) for name, value in given if backends.normal(name) in known and backends.kind_of(name))

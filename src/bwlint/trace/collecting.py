@@ -65,9 +65,7 @@ def run(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], *, events: bool, limit: float | None
 ) -> Ran:
     """Run a program with its own streams; the collectors of its processes write to `folder`. Raises `NotTraced`.
-
-    `limit` is in seconds: after it the program is asked to end, and ended. So it is where somebody interrupts us.
-    """
+    `limit` is in seconds: after it the program is asked to end, and ended. So it is where somebody interrupts us."""
     if platform.system() != "Linux":
         raise NotTraced("CUDA takes a collector on Linux alone")
     if environment.get(_INJECTION):

@@ -190,12 +190,13 @@ def _module(told: dict[str, Any], folder: Path, ran: set[str]) -> tuple[LoadedMo
     size, name = int(told["size"]), str(told.get("file", ""))
     if not name:
         return LoadedModule(size, UNKNOWN, "", "", 0, (), "more code was loaded than is kept"), set()
+    cubin, fault = None, "no cubin"
     try:
         cubin = read_binary(ByteSource.of_bytes((folder / name).read_bytes())).cubin
     except (OSError, ReadError) as error:
-        return LoadedModule(size, UNKNOWN, "", "", 0, (), str(error)), set()
+        fault = str(error)
     if cubin is None:
-        return LoadedModule(size, UNKNOWN, "", "", 0, (), "no cubin"), set()
+        return LoadedModule(size, UNKNOWN, "", "", 0, (), fault), set()
     kernels = {kernel.name for kernel in cubin.kernels}
     container = JIT if cubin.by_jit else _KINDS[cubin.suffix]
     toolkit = ".".join(map(str, cubin.toolkit)) if cubin.toolkit else ""

@@ -31,10 +31,8 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModule:
-    """Code that the driver has loaded. `size` is in bytes, `target` such as "sm_120f" ("" where not known).
-
-    `launched` are those of its `kernels` that ran; `fault` says why it was not read.
-    """
+    """Code that the driver has loaded. `size` is in bytes, `target` such as "sm_120f" ("" where not known). `launched`
+    are those of its `kernels` that ran; `fault` says why it was not read."""
 
     size: int
     container: str
@@ -47,11 +45,9 @@ class LoadedModule:
 
 @dataclass(frozen=True, slots=True)
 class KernelLaunch:
-    """All launches of a kernel on a device with one shape: `count` of them, that took `ns` in all.
-
-    Shared memory is in bytes of a block. `cluster` is (0, 0, 0) where there is none. `containers` say where code of
-    this name came from: several where modules of different ones have it.
-    """
+    """All launches of a kernel on a device with one shape: `count` of them, that took `ns` in all. Shared memory is in
+    bytes of a block. `cluster` is (0, 0, 0) where there is none. `containers` say where code of this name came from:
+    several where modules of different ones have it."""
 
     kernel: str
     device: int
@@ -87,12 +83,9 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process of the program that has used CUDA.
-
-    `ended` says that it came to its own end: of one that was killed, the last tenth of a second may be missing.
-    `asked` and `graphs_asked` count launches that were asked of the driver, `dropped` records that CUPTI lost.
-    `jit` counts what the driver's JIT did: compile, load (from its cache), store.
-    """
+    """A process of the program that has used CUDA. `ended` says that it came to its own end: of one that was killed,
+    the last tenth of a second may be missing. `asked` and `graphs_asked` count launches that were asked of the driver,
+    `dropped` records that CUPTI lost. `jit` counts what the driver's JIT did: compile, load (from its cache), store."""
 
     pid: int
     parent: int
@@ -137,11 +130,9 @@ Outcome = Literal["executed", "replaced", "not executed", "not known"]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A backend that was asked for: by which option or variable, whether it can run there, and what ran.
-
-    `eligible` is None where nothing is known against it. `executed` are its kernels, `instead` those of others of the
-    same kind, each as "what: kernel".
-    """
+    """A backend that was asked for: by which option or variable, whether it can run there, and what ran. `eligible` is
+    None where nothing is known against it. `executed` are its kernels, `instead` those of others of the same kind, each
+    as "what: kernel"."""
 
     option: str
     value: str

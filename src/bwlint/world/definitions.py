@@ -1,8 +1,4 @@
-"""The Python half of the graph: which definition a name means, what a definition shows and what it leads to.
-
-A file is outlined when something in it is reached, so that a run on one file follows the same edges as a run on the
-whole tree. Names that do not resolve, and dynamic ones, end a path; they are never guessed at.
-"""
+"""The Python half of the graph: what a name means, shows and leads to; what does not resolve ends a path."""
 
 # Paths are plain strings here, as in `sources.tree`.
 
@@ -133,10 +129,7 @@ class Definitions:
         yield from self.methods_of(start) if start is not None else ()
 
     def methods_of(self, start: Node) -> Iterator[Node]:
-        """The methods of a class, its own and those that it has of its bases; of anything else none.
-
-        One of a base is left out that is there for methods alone that the class replaces.
-        """
+        """The methods of a class, its own and its bases', without what only those that it replaces use."""
         if start.definition.kind != "class":
             return
         kept, replaced = dict[str, Node](), list[Node]()
@@ -198,7 +191,6 @@ class Definitions:
                 yield use.at, backward
 
     def gates(self, place: Node) -> Iterator[Judged]:
-        """The gates within a definition."""
         module = self._facts(place.outline)
         for judged in self._refusals.judged(module) if module is not None else ():
             if place.definition.at.holds(judged.gate.at):

@@ -132,7 +132,6 @@ class Judged:
 
     @cached_property
     def mentioned(self) -> frozenset[str]:
-        """Identifiers of the test."""
         found: set[str] = set()
         for node in walk(self.gate.test):
             if node.op == "name":

@@ -1,8 +1,4 @@
-"""Names that are called like a device and are none: a parameter or an attribute that the tree only ever gives literals.
-
-Every mention of a function in the project is looked at. One that hands on something else, or that cannot be read,
-leaves the name what it is called like.
-"""
+"""Names that are called like a device and are none: what the tree only ever gives literals, in every mention."""
 
 from __future__ import annotations
 

@@ -55,10 +55,7 @@ class Sets:
 
 @dataclass(frozen=True, slots=True)
 class TargetSets:
-    """A guard of the preprocessor on every compile target; `live` are the targets that get to it.
-
-    `may`, `must` and `toolkit` are as in `Sets`. All are within `live`.
-    """
+    """A guard on every compile target, all within `live`, the targets that get to it; else as in `Sets`."""
 
     may: TargetSet
     must: TargetSet

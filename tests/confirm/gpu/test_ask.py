@@ -111,13 +111,10 @@ def test_a_launch_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ("step", "answer"),
     [
         ({"do": "functions"}, {"count": 2, "names": ["probe", "other"]}),
-        ({"do": "parameters", "kernel": "probe"}, {"parameters": [{"offset": 0, "size": 8}, {"offset": 8, "size": 8}]}),
-        ({"do": "parameters", "kernel": "other"}, {"parameters": []}),
         ({"do": "occupancy", "kernel": "other", "threads": 1024}, {"blocks": 2}),
         ({"do": "attribute", "kernel": "probe", "set": "MAX_DYNAMIC_SHARED_SIZE_BYTES", "value": 232448}, {}),
         ({"do": "clusters", "kernel": "other", "cluster": [2, 2, 1]}, {"largest": 8, "active": 33}),
         ({"do": "launch", "kernel": "other", "cluster": [8, 1, 1]}, {"buffers": []}),
-        ({"do": "launch", "kernel": "other", "cooperative": True, "grid": [132, 1, 1]}, {"buffers": []}),
         ({"do": "bench", "kernel": "other", "repeat": 3}, {"milliseconds": 1.0, "buffers": []}),
     ],
 )
@@ -138,7 +135,6 @@ def test_steps_that_work(
         ({"do": "launch", "kernel": "other", "cluster": [16, 1, 1]}, 912),
         ({"do": "clusters", "kernel": "other", "cluster": [16, 1, 1]}, 912),
         ({"do": "launch", "kernel": "other", "block": [2048, 1, 1]}, 1),
-        ({"do": "launch", "kernel": "other", "block": [1024, 1, 1], "cooperative": True, "grid": [265, 1, 1]}, 720),
     ],
 )
 def test_steps_that_the_driver_refuses(
@@ -160,7 +156,6 @@ def test_steps_that_the_driver_refuses(
         {"do": "read", "buffer": 3},
         {"do": "launch", "kernel": "probe", "arguments": [{"buffer": 1 << 40}, {"u32": 1}]},
         {"do": "launch", "kernel": "probe", "arguments": [{"buffer": 0}, {"u32": 1}]},
-        {"do": "launch", "kernel": "probe", "arguments": [{"use": 9}, {"u32": 1}]},
         {"do": "no such step"},
         {},
     ],

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import toolkit as toolkits
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint.chips.devices import chip
@@ -25,7 +26,11 @@ from bwlint.report.selftest import render
 
 CASES = {case.name: case for case in all_cases()}
 FEW = ("ptx-for-80", "ptx-for-120", "cubin-for-90", "cubin-for-100f", "fatbin-80-and-ptx-80", "relabelled-from-80")
-SCHEMA = json.loads(Path(bwlint.report.__file__).with_name("selftest.schema.json").read_text("utf-8"))
+FOLDER = Path(bwlint.report.__file__).parent
+SCHEMA, RECEIPTS = (
+    json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8")) for name in ("selftest", "receipts")
+)
+REGISTRY: Registry[Any] = Registry().with_resource(RECEIPTS["$id"], Resource.from_contents(RECEIPTS))
 H100 = Device(0, "H100", "GPU-0", "9.0", "13.0")
 
 
@@ -197,7 +202,7 @@ def test_a_run_compares_what_bwlint_says_with_the_device(
     assert not test.all_agree
     monkeypatch.setattr(machine, "_TOOLS", ())
     found = json.loads(render(test, machine.described([], (H100,), "", ())))
-    assert not list(Draft202012Validator(SCHEMA).iter_errors(found))
+    assert not list(Draft202012Validator(SCHEMA, registry=REGISTRY).iter_errors(found))
     assert found["counts"] == {"cases": 6, "agreed": 4, "refuted": 1, "undecided": 1, "hazards": 1}
     rows = {row["name"]: row for row in found["cases"]}
     assert rows["ptx-for-120"]["attempt"]["executed"] is False

@@ -48,10 +48,8 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class CompilerRun:
-    """What a run made: `path` is None where there is nothing. `trouble` is why it did not end by itself.
-
-    `folders` are those of which messages may tell.
-    """
+    """What a run made: `path` is None where there is nothing. `trouble` is why it did not end by itself. `folders` are
+    those of which messages may tell."""
 
     path: Path | None
     code: int | None
@@ -87,11 +85,9 @@ class CompilerRun:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The lines of messages, without the lines of source that follow them.
-
-        A source can include any file that its user can read: nothing is told of one that is no header of the tree, of
-        the system or of a toolkit, because receipts are made to be sent around.
-        """
+        """The lines of messages, without the lines of source that follow them. A source can include any file that its
+        user can read: nothing is told of one that is no header of the tree, of the system or of a toolkit, because
+        receipts are made to be sent around."""
         return tuple(self._said())
 
     def _said(self) -> Iterator[str]:

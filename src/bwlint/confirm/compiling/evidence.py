@@ -41,9 +41,7 @@ _NEAR = 40
 @dataclass(frozen=True, slots=True)
 class TargetAnswer:
     """What one target showed. `said` are the tool's own words, `line` that of the listing which they are about.
-
-    `compiled` is not set where the flagged place is not in what was assembled.
-    """
+    `compiled` is not set where the flagged place is not in what was assembled."""
 
     outcome: Outcome
     reason: str
@@ -144,7 +142,7 @@ def slow(case: AssemblyCase) -> TargetAnswer:
         return _left_out(case)
     if case.cubin.path is None:
         return _failed(case)
-    said = _read(case.cubin.path)
+    said = read_cubin(case.cubin.path)
     if isinstance(said, str):
         return undecided(said)
     for one in found:
@@ -190,7 +188,7 @@ def static_shared(case: AssemblyCase) -> TargetAnswer:
             return TargetAnswer("confirmed", reason, error.text, kernels[said[1]].line)
     if case.cubin.path is None:
         return _failed(case)
-    image = _read(case.cubin.path)
+    image = read_cubin(case.cubin.path)
     if isinstance(image, str):
         return undecided(image)
     large = [kernel for kernel in image.kernels if kernel.name in kernels and kernel.shared >= amount > 0]
@@ -370,8 +368,9 @@ def _names(text: str, path: str) -> bool:
     return path in text or os.path.realpath(path) in text
 
 
-@lru_cache(maxsize=8)
-def _read(path: Path) -> Cubin | str:
+@lru_cache(maxsize=32)
+def read_cubin(path: Path) -> Cubin | str:
+    """What a compiler made; a string says why it cannot be read."""
     try:
         return cubins.read(ByteSource.of_bytes(path.read_bytes()))
     except (OSError, ReadError) as error:

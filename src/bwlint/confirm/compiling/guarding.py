@@ -121,9 +121,7 @@ def _without_comments(text: str) -> str:
 
 def _skeleton(directives: list[_Directive], flagged: _Directive) -> tuple[str, set[str]]:
     """The directives up to the flagged one, the mark behind it, and the macros that neither they nor a compiler define.
-
-    Of the conditionals around the flagged one, the arm that it is in counts as taken.
-    """
+    Of the conditionals around the flagged one, the arm that it is in counts as taken."""
     before = directives[: directives.index(flagged)]
     opened: list[list[int]] = []
     for index, one in enumerate(before):

@@ -10,19 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.confirm.compiling.compiler import Bench, CompilerRun, to_cubin
+from bwlint.confirm.compiling.evidence import read_cubin
 from bwlint.confirm.compiling.flagged import text_of
 from bwlint.confirm.compiling.units import TranslationUnit, units
 from bwlint.confirm.workbench import Subject, Toolkit, Workbench
 from bwlint.model.findings import Region
 from bwlint.model.images import Kernel
 from bwlint.model.naming import counted
-from bwlint.readers.binary import cubin as cubins
 from bwlint.readers.binary.names import readable
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import directives
 from bwlint.readers.cuda.scopes import Scopes, scopes
-from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import ByteSource
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ENDS = re.compile(r"[;{}]")
@@ -37,11 +35,8 @@ Kernels = tuple[Kernel, ...]
 
 @dataclass(frozen=True, slots=True)
 class BuiltKernels:
-    """What a unit was built to: `image` is the cubin, `kernels` those of it that a place is about, the first
-    of its instantiations.
-
-    `why` says why there are none. `details` are for a receipt.
-    """
+    """What a unit was built to: `image` is the cubin, `kernels` those of it that a place is about, the first of its
+    instantiations. `why` says why there are none. `details` are for a receipt."""
 
     why: str
     target: str
@@ -89,10 +84,10 @@ def _of_unit(subject: Subject, unit: TranslationUnit, made: CompilerRun, target:
     if made.path is None:
         why = f"nvcc does not build {name} for {target}: {made.first_error}{made.hint}"
         return BuiltKernels(why, target, details, log, made.seconds)
-    there = _kernels(made.path)
-    if isinstance(there, str):
-        return BuiltKernels(there, target, details, log, made.seconds)
-    if not there:
+    cubin = read_cubin(made.path)
+    if isinstance(cubin, str):
+        return BuiltKernels(cubin, target, details, log, made.seconds)
+    if not (there := cubin.kernels):
         why = f"nothing of {name} becomes a kernel for {target}: no template is instantiated there"
         return BuiltKernels(why, target, details, log, made.seconds)
     kernels = meant(subject.real, subject.claim.at or subject.finding.region, there)
@@ -105,20 +100,10 @@ def _of_unit(subject: Subject, unit: TranslationUnit, made: CompilerRun, target:
     return BuiltKernels(why, target, details, log, made.seconds)
 
 
-@lru_cache(maxsize=32)
-def _kernels(path: Path) -> Kernels | str:
-    try:
-        return cubins.read(ByteSource.of_bytes(path.read_bytes())).kernels
-    except (OSError, ReadError) as error:
-        return f"the cubin cannot be read: {error}"
-
-
 def meant(path: str, at: Region, kernels: Sequence[Kernel]) -> Kernels:
-    """Those of some kernels that a place of a source is about, by the names around it, the nearest that name any.
-
-    The place may be in a kernel, or name one: in its statement, in what the words of that were set to, in the function
-    around it, in one that calls this; or be in a class that a kernel is instantiated with.
-    """
+    """Those of some kernels that a place of a source is about, by the names around it, the nearest that name any. The
+    place may be in a kernel, or name one: in its statement, in what the words of that were set to, in the function
+    around it, in one that calls this; or be in a class that a kernel is instantiated with."""
     code, places = _read(path)
     offset = _offset(code, at)
     if offset is None:

@@ -73,9 +73,7 @@ _WITH_VALUE = frozenset(
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options for nvcc. `targets` are those that the build asks for, `outside` the include folders beyond the tree.
-
-    `dropped` are the options that were not taken, as they stand in `origin`.
-    """
+    `dropped` are the options that were not taken, as they stand in `origin`."""
 
     taken: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bwlint.confirm.driver.errors import INVALID_VALUE
+
 STICKY = frozenset((4, 46, 100, 101, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999))
 """What a context does not get over: faults of a kernel, devices that went away, memory that is damaged."""
 
@@ -57,6 +59,17 @@ class Driver:
         """All values of an enumeration by their names without the prefix."""
         members = getattr(self.module, enumeration).__members__
         return {name.removeprefix(prefix): value for name, value in members.items() if not name.endswith("_MAX")}
+
+    def told(self, names: tuple[str, str], call: str, *about: Any) -> dict[str, int]:
+        """What a call tells by the names of an enumeration; what this driver does not know is left out."""
+        found: dict[str, int] = {}
+        for name, attribute in self.names(*names).items():
+            try:
+                found[name] = int(self(call, attribute, *about))
+            except Refused as refused:
+                if refused.error != INVALID_VALUE:
+                    raise
+        return found
 
 
 def opened() -> Driver:

@@ -11,8 +11,6 @@ from bwlint.confirm.driver.session import Session
 
 LOG = 4096
 """Bytes of a JIT's log that are kept."""
-
-
 MOST_IMAGE = 1 << 30
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import time
 from typing import Any
+from uuid import UUID
 
 from bwlint.confirm.driver.calls import STICKY, Driver, Refused
 from bwlint.confirm.driver.session import Session
@@ -40,15 +41,10 @@ def _device(driver: Driver, ordinal: int) -> dict[str, Any]:
         "ordinal": ordinal,
         "name": name,
         # As CUDA_VISIBLE_DEVICES takes it.
-        "uuid": f"GPU-{_uuid(bytes(driver('cuDeviceGetUuid', device).bytes))}",
+        "uuid": f"GPU-{UUID(bytes=bytes(driver('cuDeviceGetUuid', device).bytes))}",
         "capability": "{}.{}".format(*capability),
         "attributes": attributes,
     }
-
-
-def _uuid(data: bytes) -> str:
-    digits = data.hex()
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 _LEFT_OUT = ("MAXIMUM_TEXTURE", "MAXIMUM_SURFACE", "CAN_USE_", "D3D12", "VULKAN", "LOGICAL_ENDPOINT")

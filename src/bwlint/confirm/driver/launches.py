@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +17,8 @@ def configured(driver: Driver, kernel: Any, step: dict[str, Any]) -> Any:
     config.gridDimX, config.gridDimY, config.gridDimZ = step.get("grid", [1, 1, 1])
     config.blockDimX, config.blockDimY, config.blockDimZ = step.get("block", [1, 1, 1])
     config.sharedMemBytes = int(step.get("shared", 0))
-    attributes = list(_attributes(driver, step))
-    config.attrs = attributes
-    config.numAttrs = len(attributes)
+    attributes = [_cluster(driver, step["cluster"])] if step.get("cluster") else []
+    config.attrs, config.numAttrs = attributes, len(attributes)
     return config
 
 
@@ -38,20 +36,11 @@ def _in_numbers(driver: Driver, kernel: Any, step: dict[str, Any]) -> dict[str, 
     return step
 
 
-def _attributes(driver: Driver, step: dict[str, Any]) -> Iterator[Any]:
-    if step.get("cluster"):
-        value = driver.module.CUlaunchAttributeValue()
-        value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = step["cluster"]
-        yield _attribute(driver, "CLUSTER_DIMENSION", value)
-    if step.get("cooperative"):
-        value = driver.module.CUlaunchAttributeValue()
-        value.cooperative = 1
-        yield _attribute(driver, "COOPERATIVE", value)
-
-
-def _attribute(driver: Driver, name: str, value: Any) -> Any:
+def _cluster(driver: Driver, shape: list[int]) -> Any:
+    value = driver.module.CUlaunchAttributeValue()
+    value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = shape
     attribute = driver.module.CUlaunchAttribute()
-    attribute.id = driver.constant("CUlaunchAttributeID", "CU_LAUNCH_ATTRIBUTE_", name)
+    attribute.id = driver.constant("CUlaunchAttributeID", "CU_LAUNCH_ATTRIBUTE_", "CLUSTER_DIMENSION")
     attribute.value = value
     return attribute
 
@@ -97,12 +86,7 @@ def _guess(size: int, scalar: int) -> dict[str, Any]:
 def _argument(session: Session, given: dict[str, Any]) -> Any:
     if "u32" in given:
         return ctypes.c_uint32(given["u32"])
-    if "u64" in given:
-        return ctypes.c_uint64(given["u64"])
     if "zeros" in given:
         return (ctypes.c_uint8 * int(given["zeros"]))()
-    if "use" in given:
-        number = int(given["use"])
-    else:
-        number = session.buffer(int(given["buffer"]), int(given.get("fill", 0)), given.get("ramp"))
+    number = session.buffer(int(given["buffer"]), int(given.get("fill", 0)), given.get("ramp"))
     return ctypes.c_uint64(int(session.buffers[number][0]))

@@ -99,21 +99,9 @@ def _access(driver: Driver, here: Any, there: Any) -> dict[str, Any]:
     multicast = driver.constant("CUdevice_attribute", "CU_DEVICE_ATTRIBUTE_", "MULTICAST_SUPPORTED")
     return {
         "can": [int(driver("cuDeviceCanAccessPeer", one, other)) for one, other in ways],
-        "attributes": [_attributes(driver, one, other) for one, other in ways],
+        "attributes": [driver.told(_ATTRIBUTES, "cuDeviceGetP2PAttribute", one, other) for one, other in ways],
         "multicast": [int(driver("cuDeviceGetAttribute", multicast, one)) for one in (here, there)],
     }
-
-
-def _attributes(driver: Driver, here: Any, there: Any) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for name, attribute in driver.names(*_ATTRIBUTES).items():
-        try:
-            found[name] = int(driver("cuDeviceGetP2PAttribute", attribute, here, there))
-        except Refused as refused:
-            # One that this driver does not know.
-            if refused.error != 1:
-                raise
-    return found
 
 
 def _flag(here: _Side, there: _Side, job: dict[str, Any]) -> dict[str, Any]:

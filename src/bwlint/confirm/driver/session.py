@@ -10,14 +10,8 @@ from bwlint.confirm.driver.calls import Driver, Refused
 from bwlint.confirm.driver.errors import INVALID_VALUE
 
 MOST_NAMES = 4096
-
-
 MOST_BUFFER = 64 << 20
-
-
 _MOST_PARAMETERS = 1024
-
-
 OF_KERNELS = ("CUfunction_attribute", "CU_FUNC_ATTRIBUTE_")
 
 

@@ -8,19 +8,17 @@ the function of the driver that refused. What takes something that an earlier st
     link inputs=[{"kind": "ptx|cubin|fatbin|object|library", "image", "offset", "size"}]     log; the result is loaded
     functions                                       count, names; each is looked up by its name
     function kernel                                 attributes
-    parameters kernel                               parameters: [{"offset", "size"}]
     attribute kernel, set=NAME, value=N             (NAME as in CU_FUNC_ATTRIBUTE_NAME)
     occupancy kernel, threads, shared               blocks: how many fit on a multiprocessor
     clusters kernel, block, shared, cluster, grid   largest: the largest size in blocks; active: how many of `cluster`
-    launch kernel, grid, block, shared, cluster, cooperative, arguments
+    launch kernel, grid, block, shared, cluster, arguments
                                                     buffers: the numbers of those that were made
     bench (as launch), repeat=N                     milliseconds, for N launches
     sync
-    read buffer=NUMBER, start=WORD, words=N, equal=U32
-                                                    words; of: how many words the buffer has; equal: how many of them
+    read buffer=NUMBER, words=N, equal=U32          words; of: how many words the buffer has; equal: how many of them
 
-An argument is {"buffer": BYTES, "fill": U32}, {"buffer": BYTES, "ramp": U32} (word i is i times that), {"use": NUMBER},
-{"u32": N}, {"u64": N} or {"zeros": BYTES}; instead of all of them "zeros" has zeros for what the kernel takes, and
+An argument is {"buffer": BYTES, "fill": U32}, {"buffer": BYTES, "ramp": U32} (word i is i times that),
+{"u32": N} or {"zeros": BYTES}; instead of all of them "zeros" has zeros for what the kernel takes, and
 {"guess": N} buffers of zeros for what is as long as a pointer, N for shorter ones, zeros for longer. `block`, `grid`
 and `cluster` are [x, y, z]; "block": "most" is as many threads as the kernel takes, "cluster": "required" the
 shape that it is compiled for, with one cluster as the grid. Buffers are numbered from 0 as they are made.
@@ -33,14 +31,11 @@ from collections.abc import Callable
 from typing import Any
 
 from bwlint.confirm.driver.calls import Refused
-from bwlint.confirm.driver.errors import INVALID_VALUE
 from bwlint.confirm.driver.images import link, load
 from bwlint.confirm.driver.launches import Arguments, configured
 from bwlint.confirm.driver.session import OF_KERNELS, Session, StepSkipped
 
 MOST_WORDS = 1024
-
-
 _MOST_REPEATS = 10_000
 
 
@@ -64,20 +59,8 @@ def _functions(session: Session, step: dict[str, Any]) -> dict[str, Any]:
 
 
 def _function(session: Session, step: dict[str, Any]) -> dict[str, Any]:
-    driver, kernel = session.driver, session.kernel(step.get("kernel"))
-    found: dict[str, int] = {}
-    for name, attribute in driver.names(*OF_KERNELS).items():
-        try:
-            found[name] = int(driver("cuFuncGetAttribute", attribute, kernel))
-        except Refused as refused:
-            # An attribute that this driver does not know.
-            if refused.error != INVALID_VALUE:
-                raise
-    return {"attributes": found}
-
-
-def _parameters(session: Session, step: dict[str, Any]) -> dict[str, Any]:
-    return {"parameters": session.parameters(session.kernel(step.get("kernel")))}
+    kernel = session.kernel(step.get("kernel"))
+    return {"attributes": session.driver.told(OF_KERNELS, "cuFuncGetAttribute", kernel)}
 
 
 def _attribute(session: Session, step: dict[str, Any]) -> dict[str, Any]:
@@ -145,8 +128,7 @@ def _read(session: Session, step: dict[str, Any]) -> dict[str, Any]:
     session.driver("cuMemcpyDtoH", host, at, len(host))
     values = array("I")
     values.frombytes(bytes(host))
-    start = max(int(step.get("start", 0)), 0)
-    found = {"words": values[start : start + min(int(step.get("words", MOST_WORDS)), MOST_WORDS)].tolist(), "of": words}
+    found = {"words": values[: min(int(step.get("words", MOST_WORDS)), MOST_WORDS)].tolist(), "of": words}
     return {**found, "equal": values.count(step["equal"])} if "equal" in step else found
 
 
@@ -155,7 +137,6 @@ _STEPS: dict[str, Callable[[Session, dict[str, Any]], dict[str, Any]]] = {
     "link": link,
     "functions": _functions,
     "function": _function,
-    "parameters": _parameters,
     "attribute": _attribute,
     "occupancy": _occupancy,
     "clusters": _clusters,

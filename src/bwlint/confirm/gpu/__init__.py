@@ -43,7 +43,8 @@ class Answered:
     def trouble(self) -> str:
         """Why there is no answer to build on, in words; "" where there is one."""
         if self.ended.trouble:
-            return f"the process that spoke to the driver was {_was(self.ended.trouble)}"
+            was = "" if self.ended.trouble.startswith(("ended", "not ")) else "ended: "
+            return f"the process that spoke to the driver was {was}{self.ended.trouble}"
         if self.answer is None:
             return f"the process that spoke to the driver gave no answer (exit status {self.ended.code})"
         if "missing" in self.answer:
@@ -60,11 +61,8 @@ class Answered:
 
 
 def ask(job: Mapping[str, Any], *, folder: Path, limit: float, trees: Sequence[str] = ()) -> Answered:
-    """Do one job in a child, within `limit` seconds, in the scratch folder `folder`.
-
-    `trees` are what was scanned, as real paths: nothing below them is imported or loaded. Never raises for what a
-    driver, a device or a kernel does.
-    """
+    """Do one job in a child, within `limit` seconds, in the scratch folder `folder`. `trees` are what was scanned, as
+    real paths: nothing below them is imported or loaded. Never raises for what a driver, a device or a kernel does."""
     closed = [Path(tree) for tree in trees]
     kept = {_DEVICES: value} if (value := os.environ.get(_DEVICES)) else {}
     libraries = [entry for entry in os.environ.get(_LIBRARIES, "").split(os.pathsep) if _is_open(entry, closed)]
@@ -85,12 +83,7 @@ def devices(*, folder: Path, limit: float = 60.0, trees: Sequence[str] = ()) -> 
     asked = ask({"do": "devices"}, folder=folder, limit=limit, trees=trees)
     if asked.trouble or asked.answer is None:
         return (), asked.trouble
-    found = tuple(
-        Device(
-            one["ordinal"], one["name"], one["uuid"], one["capability"], asked.answer["driver"], dict(one["attributes"])
-        )
-        for one in asked.answer["devices"]
-    )
+    found = tuple(Device(**one, driver=asked.answer["driver"]) for one in asked.answer["devices"])
     return found, "" if found else "the driver shows no GPU"
 
 
@@ -112,10 +105,6 @@ def failure(step: Mapping[str, Any]) -> str:
         return ""
     call = f"{step['call']}: " if step.get("call") else ""
     return f"{call}{step.get('name', 'error')} ({step['error']})"
-
-
-def _was(trouble: str) -> str:
-    return trouble if trouble.startswith(("ended", "not ")) else f"ended: {trouble}"
 
 
 def _read(answer: bytes) -> dict[str, Any] | None:

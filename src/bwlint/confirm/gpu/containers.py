@@ -54,10 +54,8 @@ class Lot:
 
 
 def lots(subject: Subject, folder: Path) -> Iterator[Lot]:
-    """Each file with device code that a finding is about: one, or members of an archive, or files of a folder.
-
-    What is copied lies in `folder` until the next is asked for.
-    """
+    """Each file with device code that a finding is about: one, or members of an archive, or files of a folder. What is
+    copied lies in `folder` until the next is asked for."""
     count = 0
     for path, source, plain in _sources(subject, folder):
         if count == MOST_FILES:

@@ -30,6 +30,7 @@ _VERSIONS = {"90": "8.0", "100": "8.6", "103": "8.8", "110": "9.0", "120": "8.7"
 _OLDEST = "7.8"
 _FAMILIES = "8.8"
 _DYNAMIC = ".extern .shared .align 16 .b8 held[];"
+_PART, _TAKEN = re.compile(r"^//: (\w+)\n(.*?)^//:\n", re.M | re.S), re.compile(r"^//= (\w+)\n", re.M)
 _DECLARED = re.compile(r"^\.(version|target) .*$", re.M)
 
 
@@ -43,10 +44,8 @@ class Probe:
 
 
 def text(name: str, target: str, static: int | None = None) -> str:
-    """The PTX of a probe for a target ("sm_120a").
-
-    `static` turns the dynamic shared memory of `shared` into that many bytes of static memory.
-    """
+    """The PTX of a probe for a target ("sm_120a"). `static` turns the dynamic shared memory of `shared` into that many
+    bytes of static memory."""
     found = _read(name)
     new = {"version": version(target), "target": target}
     found = _DECLARED.sub(lambda match: f".{match[1]} {new[match[1]]}", found)
@@ -68,10 +67,8 @@ def target_of(capability: str) -> str:
 
 
 def written(name: str, target: str, world: Workbench, *, static: int | None = None) -> Probe:
-    """A probe in the scratch folder: as a cubin of the first ptxas that takes it, else as PTX for the driver's JIT.
-
-    A ptxas of a later CUDA than the driver's, by the number before the dot, makes what the driver does not load.
-    """
+    """A probe in the scratch folder: as a cubin of the first ptxas that takes it, else as PTX for the driver's JIT. A
+    ptxas of a later CUDA than the driver's, by the number before the dot, makes what the driver does not load."""
     stem = f"{name}-{target}" if static is None else f"{name}-{target}-{static}"
     path = world.scratch / f"{stem}.ptx"
     path.write_text(text(name, target, static), encoding="ascii")
@@ -98,4 +95,7 @@ def _major(version: str) -> int:
 
 @cache
 def _read(name: str) -> str:
-    return files(__name__).joinpath(f"{name}.ptx").read_text(encoding="ascii")
+    """A file's PTX. What its kernels have alike stands there once, from `//: NAME` to `//:`; `//= NAME` takes it."""
+    written = files(__name__).joinpath(f"{name}.ptx").read_text(encoding="ascii")
+    alike = {part[1]: part[2] for part in _PART.finditer(written)}
+    return _TAKEN.sub(lambda taken: alike[taken[1]], _PART.sub(r"\2", written))

@@ -111,10 +111,8 @@ def _verdict(seen: dict[str, TargetAnswer]) -> tuple[Outcome, str]:
 
 
 def targets_tried(claim_targets: Sequence[str], chips: Sequence[str]) -> tuple[str, ...]:
-    """The targets to compile for: of each number the one that takes most, and the family's of the first.
-
-    What an "a" target refuses, the others of its number refuse too. Without targets, the chips' own.
-    """
+    """The targets to compile for: of each number the one that takes most, and the family's of the first. What an "a"
+    target refuses, the others of its number refuse too. Without targets, the chips' own."""
     names = list(claim_targets) or [target.name for name in chips for target in targets_of(chip(name))]
     targets = sorted((Target.parse(name) for name in dict.fromkeys(names)), key=lambda one: (one.number, one.suffix))
     best: dict[int, Target] = {}

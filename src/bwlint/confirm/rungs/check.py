@@ -80,10 +80,8 @@ _HOW = {
 
 
 def shared_steps(amount: int, how: str = "dynamic") -> list[dict[str, Any]]:
-    """Load the probe, opt in, launch, wait, read: an error on the way is not looked at, as careless code does.
-
-    `how` is dynamic, default (no opt-in) or static (in the image).
-    """
+    """Load the probe, opt in, launch, wait, read: an error on the way is not looked at, as careless code does. `how` is
+    dynamic, default (no opt-in) or static (in the image)."""
     arguments: list[dict[str, Any]] = [_results(1), {"u32": amount}]
     shared = 0 if how == "static" else amount
     opt_in = [{"do": "attribute", "set": DYNAMIC, "value": amount}] if how == "dynamic" else []
@@ -102,10 +100,8 @@ def _results(blocks: int) -> dict[str, int]:
 
 
 def judged(answers: list[dict[str, Any]], *, blocks: int, checked: int | None = None) -> ProbeRun:
-    """What became of a probe, by the answers to its launch, the wait and the reading of its results.
-
-    `checked` is how many bytes each block has to have read, where it counts them.
-    """
+    """What became of a probe, by the answers to its launch, the wait and the reading of its results. `checked` is how
+    many bytes each block has to have read, where it counts them."""
     refused = next((one for one in answers if gpu.failure(one)), None)
     said = gpu.failure(refused) if refused else ""
     error = int(refused.get("error", 0)) if refused else 0
@@ -177,20 +173,6 @@ def cluster_steps(shape: list[int]) -> list[dict[str, Any]]:
         ]
 
     return [{"do": "load"}, *launch(0), {"do": "attribute", "set": NON_PORTABLE, "value": 1}, *launch(1)]
-
-
-def bulk_steps(kernel: str, size: int, cluster: int = 1) -> list[dict[str, Any]]:
-    """Load `bulk`, launch one cluster of one of its kernels on `size` bytes, wait, read."""
-    flat = [cluster, 1, 1]
-    given: list[dict[str, Any]] = [_results(cluster), {"buffer": size, "ramp": probes.FACTOR}, {"u32": size}]
-    launch = {"do": "launch", "kernel": kernel, "grid": flat, "block": [_THREADS, 1, 1], "shared": size}
-    return [
-        {"do": "load"},
-        {"do": "attribute", "kernel": kernel, "set": DYNAMIC, "value": size},
-        {**launch, "cluster": flat, "arguments": given},
-        {"do": "sync"},
-        {"do": "read", "buffer": 0, "equal": probes.UNTOUCHED},
-    ]
 
 
 def _of_cluster(size: int, ran: ProbeRun, with_opt_in: Any) -> tuple[Outcome, str]:

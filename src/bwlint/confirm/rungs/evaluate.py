@@ -8,7 +8,8 @@ from typing import Any
 
 from bwlint.chips import Chip, chip
 from bwlint.confirm.receipt import Attempt, executed, not_eligible, not_requested
-from bwlint.confirm.slicing.sandbox import Answer, SandboxRun, run_slice, unavailable
+from bwlint.confirm.slicing.sandbox import Answer, SandboxRun, run_slice
+from bwlint.confirm.slicing.seccomp import unavailable
 from bwlint.confirm.slicing.slices import Slice, cut
 from bwlint.confirm.workbench import Subject, Workbench
 from bwlint.model.findings import Claim
@@ -68,11 +69,9 @@ def tested(claim: Claim, real: str, world: Workbench) -> Attempt:
 
 
 def agrees(claim: Claim, name: str, answer: Answer) -> bool:
-    """Whether the outcomes of a decided answer are those that a claim allows on a chip.
-
-    A test that may hold has to hold in some run, one that holds for certain in all of them, and one that holds nowhere
-    in none. Where the claim leaves open what CPython decides, nothing in it is wrong.
-    """
+    """Whether the outcomes of a decided answer are those that a claim allows on a chip. A test that may hold has to
+    hold in some run, one that holds for certain in all of them, and one that holds nowhere in none. Where the claim
+    leaves open what CPython decides, nothing in it is wrong."""
     if name in claim.raises:
         return not {"true", "false"} & set(answer.gives)
     if name in claim.certain:
@@ -83,10 +82,8 @@ def agrees(claim: Claim, name: str, answer: Answer) -> bool:
 
 
 def _open(claim: Claim, name: str, answer: Answer) -> str:
-    """Why an answer does not decide what is claimed of a chip, "" where it does.
-
-    Where a test may hold and has been seen to, what other runs come to changes nothing.
-    """
+    """Why an answer does not decide what is claimed of a chip, "" where it does. Where a test may hold and has been
+    seen to, what other runs come to changes nothing."""
     seen = "true" in answer.gives and not answer.guessed
     return "" if seen and name in claim.holds and name not in claim.certain else answer.undecided
 

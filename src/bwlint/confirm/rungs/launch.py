@@ -49,11 +49,9 @@ Steps = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """A kernel and how it is started, with each of some guesses at its arguments in turn.
-
-    `amounts` are those that are asked for; `room` is how many bytes have to be granted before, None for none; `bound`
-    says why the kernel itself takes no such launch.
-    """
+    """A kernel and how it is started, with each of some guesses at its arguments in turn. `amounts` are those that are
+    asked for; `room` is how many bytes have to be granted before, None for none; `bound` says why the kernel itself
+    takes no such launch."""
 
     kernel: str
     amounts: tuple[int, ...]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from bwlint.chips import Chip, Target
-from bwlint.chips.isa import first_isa
+from bwlint.chips.instructions import first_isa
 
 INPUTS = Path(__file__).parent / "inputs"
 
@@ -39,11 +39,9 @@ class Fatbin:
 
 @dataclass(frozen=True, slots=True)
 class BuiltProgram:
-    """An executable that nvcc makes of the input for `pairs` of -gencode ("80,sm_80").
-
-    With `others` each source is an object with relocatable code, these for pairs of their own. `code` is the source
-    where the input is a build file, which has the pairs as FLAGS.
-    """
+    """An executable that nvcc makes of the input for `pairs` of -gencode ("80,sm_80"). With `others` each source is an
+    object with relocatable code, these for pairs of their own. `code` is the source where the input is a build file,
+    which has the pairs as FLAGS."""
 
     pairs: tuple[str, ...] = ("@PLAIN@,sm_@PLAIN@",)
     others: tuple[str, ...] = ()

@@ -103,8 +103,10 @@ _STATEMENTS: dict[str, tuple[str, str]] = {
     "elect": ("illegal-instruction", "elect.sync r10|q, 0xffffffff;"),
 }
 
-
 _OPTED_IN = {"portable": "PORTABLE", "largest": "LARGEST", "over": "LARGEST+1"}
+_OPT_IN = 'report.step("cudaFuncSetAttribute", cudaFuncSetAttribute(fill, cudaFuncAttribute{}, {}));'
+_TO_MORE_MEMORY = f"{_OPT_IN.format('MaxDynamicSharedMemorySize', 'kBytes')} cudaGetLastError();"
+_TO_ANY_CLUSTER = _OPT_IN.format("NonPortableClusterSizeAllowed", "1")
 
 
 @cache
@@ -171,9 +173,9 @@ def _shared() -> Iterator[SelftestCase]:
         ("multiprocessor", "PER_SM"),
         ("256k", "262144"),
     ):
-        yield _program("smem", f"dynamic-{name}", "dynamic.cu", BYTES=size)
+        yield _program("smem", f"dynamic-{name}", "dynamic.cu", BYTES=size, OPT_IN=_TO_MORE_MEMORY)
     for name, size in (("half", "24576"), ("whole", "DEFAULT"), ("and-one", "DEFAULT+1"), ("64k", "65536")):
-        yield _program("smem", f"no-optin-{name}", "default.cu", BYTES=size)
+        yield _program("smem", f"no-optin-{name}", "dynamic.cu", BYTES=size, OPT_IN="")
     for name, size in (("optin", "OPTIN-1024"), ("over", "OPTIN-1020"), ("far-over", "OPTIN")):
         yield _program("smem", f"static-and-dynamic-{name}", "both.cu", STATIC="1024", BYTES=size)
     for kind in ("plain", "specific", "family"):
@@ -199,13 +201,15 @@ def _unnoticed() -> Iterator[SelftestCase]:
 
 def _clusters() -> Iterator[SelftestCase]:
     for size in ("1", "2", "6", "8", "16", "17"):
-        yield _program("cluster", f"cluster-{size}", "cluster.cu", SIZE=size)
+        yield _program("cluster", f"cluster-{size}", "cluster.cu", SIZE=size, OPT_IN="")
     for name, size in _OPTED_IN.items():
-        yield _program("cluster", f"cluster-{name}-opted-in", "cluster_opted.cu", SIZE=size)
+        yield _program("cluster", f"cluster-{name}-opted-in", "cluster.cu", SIZE=size, OPT_IN=_TO_ANY_CLUSTER)
     for size in ("2", "8", "16"):
-        yield _program("cluster", f"cluster-dims-{size}", "cluster_fixed.cu", SIZE=size)
+        yield _program("cluster", f"cluster-dims-{size}", "cluster_fixed.cu", SIZE=size, OPT_IN="")
     for name, size in _OPTED_IN.items():
-        yield _program("cluster", f"cluster-dims-{name}-opted-in", "cluster_fixed_opted.cu", SIZE=size)
+        yield _program(
+            "cluster", f"cluster-dims-{name}-opted-in", "cluster_fixed.cu", SIZE=size, OPT_IN=_TO_ANY_CLUSTER
+        )
     for name, size in {"2": "2", **_OPTED_IN}.items():
         values = {"TARGET": "PLAIN", "SIZE": size, "LEAST": "8.8"}
         launch = Launch(grid=size, opt_in=True)
@@ -296,7 +300,8 @@ def _observed() -> Iterator[SelftestCase]:
     for name, more in (("that-fits", ""), ("too-large", "+ 1")):
         yield _program("", f"cooperative-grid-{name}", "cooperative.cu", question="observed", MORE=more)
     for size in ("9", "12", "16", "17"):
-        yield _program("", f"cluster-of-{size}-with-opt-in", "cluster_opted.cu", question="observed", SIZE=size)
+        name, more = f"cluster-of-{size}-with-opt-in", _TO_ANY_CLUSTER
+        yield _program("", name, "cluster.cu", question="observed", SIZE=size, OPT_IN=more)
 
 
 _GROUPS = (_images, _instructions, _shared, _unnoticed, _clusters, _bounds, _programs, _gates, _observed)

@@ -82,7 +82,8 @@ def image(case: SelftestCase, words: Words, made: Path, device: Device, folder: 
     steps = _steps(case, blocks)
     job = {"do": "image", "device": device.ordinal, "image": str(made), "steps": steps}
     asked = gpu.ask(job, folder=folder, limit=limit)
-    details: dict[str, Any] = {"steps": [_shown(step, found) for step, found in zip(steps, asked.steps, strict=False)]}
+    told_of = [{key: value for key, value in found.items() if key in _KEPT} for found in asked.steps]
+    details = {"steps": [{"do": step["do"], **found} for step, found in zip(steps, told_of, strict=False)]}
     took, log = asked.ended.seconds, _log(asked.steps) or asked.ended.output
 
     def told(verdict: Verdict, rung: Rung, reason: str, *, executed: bool = True) -> DeviceAnswer:
@@ -127,14 +128,8 @@ _RUNGS: dict[str, Rung] = {
     "sync": "launch",
     "read": "check",
 }
-
-
-def _shown(step: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """One step for the receipt: what was done and what came back, without logs."""
-    return {"do": step["do"], **{name: value for name, value in found.items() if name in _KEPT}}
-
-
 _KEPT = frozenset({"error", "name", "call", "skipped", "equal", "of", "words"})
+"""What of an answer comes into the receipt: all but logs."""
 
 
 def _log(steps: Sequence[Mapping[str, Any]]) -> str:
@@ -211,11 +206,8 @@ def _judged(case: SelftestCase, said: Mapping[str, Any]) -> tuple[Verdict, Rung,
     right, untouched = said["right"] == said["of"], said["untouched"] == said["of"]
     words = ", ".join(f"{name}: error {code}" for name, code in refused.items())
     if case.question == "observed":
-        return (
-            "unknown",
-            "launch",
-            words or ("every word is right" if right else "no error, and not every word is right"),
-        )
+        told = "every word is right" if right else "no error, and not every word is right"
+        return "unknown", "launch", words or told
     if said["copied"] or "start" in refused or set(refused.values()) - REFUSED:
         return "unknown", "launch", words or f"the result could not be copied: error {said['copied']}"
     if case.question == "bounds":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bwlint.chips.devices import chip as chip_of
 from bwlint.confirm import gpu
-from bwlint.confirm.receipt import Attempt
+from bwlint.confirm.receipt import Attempt, executed, not_executed
 from bwlint.confirm.selftest.bundle import Opened
 from bwlint.confirm.selftest.case import Question, SelftestCase
 from bwlint.confirm.selftest.cases import all_cases
@@ -27,8 +27,7 @@ class NoDevice(Exception):
 @dataclass(frozen=True, slots=True)
 class Result:
     """One case. The attempt's outcome is "confirmed" where the device said what bwlint says, "refuted" where it said
-    the opposite; `hardware` is the device's own verdict.
-    """
+    the opposite; `hardware` is the device's own verdict."""
 
     name: str
     rule: str
@@ -113,15 +112,6 @@ def _tried(case: SelftestCase, bundle: Opened, device: Device, world: Workbench)
     outcome: Outcome = "inconclusive"
     if "unknown" not in (ours.verdict, theirs.verdict):
         outcome = "confirmed" if ours.verdict == theirs.verdict else "refuted"
-    attempt = Attempt(
-        rung=theirs.rung,
-        requested=True,
-        eligible=True,
-        executed=theirs.executed,
-        outcome=outcome if theirs.executed else None,
-        reason=theirs.reason,
-        details=theirs.details,
-        log=theirs.log[-4096:],
-        seconds=round(theirs.seconds, 3),
-    )
+    told = (theirs.reason, theirs.details, theirs.log[-4096:], round(theirs.seconds, 3))
+    attempt = executed(theirs.rung, outcome, *told) if theirs.executed else not_executed(theirs.rung, *told)
     return Result(case.name, case.rule, case.question, ours, theirs.verdict, attempt)

@@ -54,8 +54,7 @@ def static(
     case: SelftestCase, chip: Chip, source: Path, made: Path, cuda: str, compiler: Compiler = "driver"
 ) -> Static:
     """The verdict on a case that lies in `source` (text) and `made`. `cuda` is the version of the compiler, or of the
-    driver, that is to take it.
-    """
+    driver, that is to take it."""
     if case.question == "observed":
         return Static("unknown", ("no rule speaks of this",))
     if case.question == "gate":

@@ -55,10 +55,8 @@ def command(words: Sequence[str]) -> tuple[str, ...]:
 
 def run(words: Sequence[str], simulated: Simulated, stand_ins: Sequence[str], folder: Path, limit: float) -> ProgramEnd:
     """Run it for at most `limit` seconds, with the environment as it is; its records come to lie in `folder`.
-
     `stand_ins` are compiled modules that are taken to be there. What it prints goes to stderr. When it has ended, what
-    it left behind is killed. Raises UsageError where it cannot be started.
-    """
+    it left behind is killed. Raises UsageError where it cannot be started."""
     (folder / "job.json").write_text(json.dumps({"facts": simulated.facts(), "stand_ins": list(stand_ins)}), "utf-8")
     start = folder / "start"
     start.mkdir()

@@ -13,16 +13,10 @@ from bwlint.confirm.slicing.modules import File, Files
 from bwlint.confirm.slicing.syntax import GATE, bound, changed, imported, loads
 
 MAX_STATEMENTS = 600
-
-
 MAX_TEXT = 400_000
 """Statements and characters of a slice."""
-
-
 MAX_SECONDS = 10.0
 """Time after which nothing more is followed: a file can be made to take long."""
-
-
 _LOGS = re.compile(r"_*(?:logger|logging|log|warnings|warn|warning_once)$", re.IGNORECASE)
 """What writes for people and decides nothing."""
 

@@ -23,8 +23,6 @@ from bwlint.confirm.slicing.unread import Choices, NotReached, SkipRaised, Undec
 
 MAX_RUNS = 1 << 6
 """Combinations of values that nobody knows, on one chip."""
-
-
 TOO_MANY = f"values that nobody knows have more than {MAX_RUNS} combinations"
 
 
@@ -84,12 +82,9 @@ def _outcomes(job: Mapping[str, Any], units: Units, chip: ChipNumbers) -> dict[s
         outcome = _run(job, units, world)
         assumed |= world.assumed
         found.append({"outcome": outcome, "chosen": choices.taken, "guessed": list(choices.guessed)})
-        given = list(choices.taken.values())
-        while given and not given[-1]:
-            given.pop()
+        given = choices.following()
         if not given:
             break
-        given[-1] = False
         if len(found) == MAX_RUNS:
             found.append({"outcome": f"undecided: {TOO_MANY}", "chosen": {}, "guessed": []})
             break
@@ -143,14 +138,8 @@ def _is_ours(error: BaseException) -> bool:
 
 
 _WORD = re.compile(r"'(\w+)'")
-
-
 _OF_CLASSES = re.compile(r"metaclass|\bMRO\b|abstract class|bases must be|not an acceptable base type")
-
-
 _OURS = os.path.dirname(__file__)  # noqa: PTH120
-
-
 _SIMULATED = frozenset(test.__code__ for test in TESTS.values())
 
 

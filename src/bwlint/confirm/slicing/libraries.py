@@ -10,10 +10,7 @@ from typing import Any
 from bwlint.confirm.slicing.unread import UnknownValue, related
 
 _WHOLE = frozenset({"math", "operator", "itertools", "functools", "re", "enum", "typing", "dataclasses", "abc"})
-
-
 LIBRARIES = frozenset({*_WHOLE, "collections", "packaging", "contextlib", "types", "numbers", "typing_extensions"})
-
 
 _HARMLESS = {
     "collections": {"namedtuple", "OrderedDict", "defaultdict", "Counter", "deque", "abc"},

@@ -27,10 +27,6 @@ def _in(item: Any, container: Any, negated: bool) -> Any:
     return (item not in container) if negated else (item in container)
 
 
-def _type(value: Any) -> Any:
-    return related("type", value, None) if isinstance(value, UnknownValue) else type(value)
-
-
 def _text(*parts: Any) -> Any:
     """An f-string: its texts, and values with their conversions and formats."""
     for part in parts:
@@ -47,10 +43,6 @@ def _formatted(value: Any, conversion: int, spec: str) -> str:
     return format(value, spec)
 
 
-def _decorator(found: Any) -> Any:
-    return (lambda thing: thing) if isinstance(found, UnknownValue) else found
-
-
 def _caught(types: Any) -> Any:
     """What an `except` catches: nobody here raises an exception that nobody knows."""
     if isinstance(types, tuple):
@@ -65,9 +57,9 @@ def _bases(*bases: Any) -> tuple[Any, ...]:
 OPERATIONS: dict[str, Callable[..., Any] | type] = {
     "__bw_is__": _is,
     "__bw_in__": _in,
-    "__bw_type__": _type,
+    "__bw_type__": lambda value: related("type", value, None) if isinstance(value, UnknownValue) else type(value),
     "__bw_text__": _text,
-    "__bw_decorator__": _decorator,
+    "__bw_decorator__": lambda found: (lambda thing: thing) if isinstance(found, UnknownValue) else found,
     "__bw_caught__": _caught,
     "__bw_bases__": _bases,
     "__bw_NotReached__": NotReached,

@@ -14,7 +14,6 @@ from typing import Any
 
 from bwlint.chips import Chip
 from bwlint.confirm.child import run
-from bwlint.confirm.slicing import seccomp
 from bwlint.confirm.slicing.slices import Slice
 from bwlint.data import table
 
@@ -47,11 +46,6 @@ class SandboxRun:
     trouble: str = ""
     log: str = ""
     seconds: float = 0.0
-
-
-def unavailable() -> str | None:
-    """Why nothing can be run here; None where it can."""
-    return seccomp.unavailable()
 
 
 def run_slice(slice_: Slice, chips: Sequence[Chip], folder: Path, limit: float) -> SandboxRun:
@@ -110,10 +104,8 @@ def explained(trouble: str) -> str:
 
 
 def _answer(runs: Sequence[Mapping[str, Any]], form: str) -> Answer:
-    """The outcomes of the runs. Exceptions give way to results: with the values chosen then, nothing is asked.
-
-    A call completes or does not: what it raises is its outcome, where it never comes back.
-    """
+    """The outcomes of the runs. Exceptions give way to results: with the values chosen then, nothing is asked. A call
+    completes or does not: what it raises is its outcome, where it never comes back."""
     outcomes = [str(one["outcome"]) for one in runs]
     undecided = next((text.partition(": ")[2] for text in outcomes if text.startswith("undecided")), "")
     reached = [text for text in outcomes if text != "not reached"]

@@ -30,10 +30,8 @@ from bwlint.sources.tree import import_roots, module_name, package_root
 @dataclass(frozen=True, slots=True)
 class Slice:
     """A gate with all that it uses. `form` says what is asked of it: test, or completes for a call that may not return.
-
     `devices` are names in it that are called like a device, `handed` parameters of the file to which calls of the file
-    hand something that has to be evaluated: what that is on a chip is not simulated.
-    """
+    hand something that has to be evaluated: what that is on a chip is not simulated."""
 
     module: str
     form: str

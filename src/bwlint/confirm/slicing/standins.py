@@ -236,7 +236,6 @@ _NAMES: dict[str, Any] = {
     "unittest.case.SkipTest": SkipRaised,
 }
 
-
 _RAISING = frozenset(
     {
         *("pytest.skip", "pytest.fail", "pytest.xfail", "pytest.exit", "sys.exit", "os._exit"),

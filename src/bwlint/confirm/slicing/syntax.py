@@ -6,11 +6,7 @@ import ast
 from collections.abc import Iterator
 
 GATE = "__gate__"
-
-
 _MUTATORS = frozenset({"append", "extend", "insert", "remove", "pop", "clear", "update", "add", "discard", "sort"})
-
-
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_KEY = 200
-
-
 _ARCHITECTURE = re.compile(r"(?:sm_?|compute_)?1?\d\d[af]?|1?\d\.\d[af]?")
-
-
 MAX_CHOICES = 24
 """As many values that nobody knows may be met in one run."""
 
@@ -57,6 +53,13 @@ class Choices:
                 self.guessed[value._bw_why] = None
         return self.taken[key]
 
+    def following(self) -> list[bool]:
+        """What begins the next run: the last that can be chosen otherwise is; nothing after the last run."""
+        taken = list(self.taken.values())
+        while taken and not taken[-1]:
+            taken.pop()
+        return [*taken[:-1], False] if taken else []
+
     def lose(self, why: str) -> NoReturn:
         self.lost = self.lost or why
         raise Undecided(why)
@@ -67,10 +70,8 @@ _PLAIN = frozenset({"__version__", "__file__", "__name__", "__path__", "__spec__
 
 
 class UnknownValue:
-    """A value that nobody knows. Its key says where it comes from: equal keys are equal values.
-
-    Its names begin as no program's do, for all others are attributes that a slice may ask for.
-    """
+    """A value that nobody knows. Its key says where it comes from: equal keys are equal values. Its names begin as no
+    program's do, for all others are attributes that a slice may ask for."""
 
     __slots__ = ("_bw_key", "_bw_negated", "_bw_outside", "_bw_why", "_bw_world")
     _bw_key: str
@@ -154,8 +155,6 @@ def shown(value: object) -> str:
 
 # what Python must have as a plain value
 _LOST = ("iter", "len", "hash", "index", "int", "float", "complex", "str", "format", "bytes", "await", "next")
-
-
 _OPERATORS = {
     **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"},
     **{"and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "divmod": "divmod"},

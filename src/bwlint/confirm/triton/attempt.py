@@ -11,15 +11,14 @@ from typing import Any
 
 from bwlint.chips import Chip, chip
 from bwlint.confirm.compiling.compiler import Bench, CompilerRun, assembled, cut
+from bwlint.confirm.compiling.evidence import TargetAnswer
 from bwlint.confirm.receipt import Attempt, executed, not_eligible, not_requested
 from bwlint.confirm.slicing.modules import File, source_of
 from bwlint.confirm.triton.compiling import Made, TritonRun, compile_kernel, missing
 from bwlint.confirm.triton.cutting import KernelSlice, cut_kernel, home_of
 from bwlint.confirm.triton.signature import Signature, given, inferred
 from bwlint.confirm.workbench import Subject, Toolkit, Workbench
-from bwlint.model.findings import Outcome, Region
 from bwlint.readers.python.blocks import DEFAULT_STAGES, DEFAULT_WARPS, constants
-from bwlint.readers.python.least import Function
 from bwlint.readers.python.triton import Taking, jitted, takings
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
@@ -83,18 +82,12 @@ def _cases(subject: Subject, home: File) -> list[Taking]:
         if any(one.at is not one.launch for one in at):  # of configurations, one that fits is enough
             return [one for one in found if one.kernel.name in kernels]
         return [one for one in at if one.size == claim.amounts[0]][:1]
-    around = [one for one in jitted(home.tree).values() if claim.at is not None and _holds(one, claim.at)]
+    first, last = (claim.at.line, claim.at.end_line) if claim.at is not None else (0, 0)
+    around = [one for one in jitted(home.tree).values() if one.lineno <= first and last <= (one.end_lineno or 0)]
     names = {one.name for one in around}
-    return [one for one in found if one.kernel.name in names][:1] or [_alone(one) for one in around]
-
-
-def _alone(kernel: Function) -> Taking:
-    """A kernel that nothing in its file launches."""
-    return Taking(kernel, None, None, {}, {}, DEFAULT_STAGES, DEFAULT_WARPS, 0, None)
-
-
-def _holds(function: Function, at: Region) -> bool:
-    return function.lineno <= at.line and at.end_line <= (function.end_lineno or 0)
+    # A kernel that nothing in its file launches is taken as Triton launches one that says no more.
+    alone = [Taking(one, None, None, {}, {}, DEFAULT_STAGES, DEFAULT_WARPS, 0, None) for one in around]
+    return [one for one in found if one.kernel.name in names][:1] or alone
 
 
 @dataclass(slots=True)
@@ -123,17 +116,11 @@ def _differs(signature: Signature, taking: Taking) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    outcome: Outcome
-    reason: str
-
-
 def _tested(test: _Test, cases: Sequence[Taking]) -> Attempt:
     if len(cases) > MAX_TAKINGS:
         return not_eligible("assemble", f"{len(cases)} configurations: more than {MAX_TAKINGS} are not compiled")
     kernel = cut_kernel(test.subject.real, test.home, cases[0].kernel.name)
-    seen: list[_Verdict] = []
+    seen: list[TargetAnswer] = []
     for taking in cases:
         signature = test.signature(kernel, taking)
         if isinstance(signature, str):
@@ -148,14 +135,14 @@ def _tested(test: _Test, cases: Sequence[Taking]) -> Attempt:
         if ran.refused:
             return not_eligible("assemble", ran.refused, test.details)
         if ran.trouble:
-            return _done(test, _Verdict("inconclusive", f"`{kernel.name}`: {ran.trouble}"))
+            return _done(test, TargetAnswer("inconclusive", f"`{kernel.name}`: {ran.trouble}"))
         test.details |= {"triton": ran.version, "kernel": kernel.name, "options": options}
         for on in chips:
             one = _on_chip(test, ran, kernel.name, on)
             seen.append(one)
             if one.outcome != "confirmed":
                 return _done(test, one)
-    return _done(test, seen[0] if seen else _Verdict("inconclusive", "the claim names no chip"))
+    return _done(test, seen[0] if seen else TargetAnswer("inconclusive", "the claim names no chip"))
 
 
 def _chips(test: _Test) -> list[str]:
@@ -167,53 +154,53 @@ def _chips(test: _Test) -> list[str]:
     return [f"{number[:-1]}.{number[-1]}" for number in sorted(numbers)]
 
 
-def _on_chip(test: _Test, ran: TritonRun, name: str, on: Chip) -> _Verdict:
+def _on_chip(test: _Test, ran: TritonRun, name: str, on: Chip) -> TargetAnswer:
     made = ran.made[on.name]
     test.details.setdefault("bytes", {})[on.name] = [one.shared for one in made if not one.error]
     failed = next((one for one in made if one.error), None)
     if failed is not None:
         reason = f"Triton {ran.version} does not compile `{name}` for {on.name}: {cut(failed.error)}"
-        return _Verdict("inconclusive", reason)
+        return TargetAnswer("inconclusive", reason)
     if test.subject.claim.kind in _HEADS:
         return _head(test, ran, on)
     return _shared(test, ran, name, on)
 
 
-def _shared(test: _Test, ran: TritonRun, name: str, on: Chip) -> _Verdict:
+def _shared(test: _Test, ran: TritonRun, name: str, on: Chip) -> TargetAnswer:
     """Whether all ways of a kernel take more than the chip gives, or one that the claim rules out takes less."""
     sizes = [one.shared for one in ran.made[on.name]]
     least, most = min(sizes), max(sizes)
     limit = on.smem_per_block_optin
     if limit is None:
-        return _Verdict("inconclusive", f"how much shared memory {on.name} gives to a block is not known")
+        return TargetAnswer("inconclusive", f"how much shared memory {on.name} gives to a block is not known")
     amount = f"{least}" if least == most else f"{least} to {most}"
     reason = f"Triton {ran.version} gives a block of `{name}` {amount} bytes for {on.name}, which has {limit}"
     if least > limit:
-        return _Verdict("confirmed", reason)
+        return TargetAnswer("confirmed", reason)
     if most > limit:
-        return _Verdict("inconclusive", f"{reason}: it turns on flags")
+        return TargetAnswer("inconclusive", f"{reason}: it turns on flags")
     if _tile(test.subject) is not None:
-        return _Verdict("inconclusive", f"{reason}: with other constants the tile may not fit")
-    return _Verdict("refuted", reason)
+        return TargetAnswer("inconclusive", f"{reason}: with other constants the tile may not fit")
+    return TargetAnswer("refuted", reason)
 
 
-def _head(test: _Test, ran: TritonRun, on: Chip) -> _Verdict:
+def _head(test: _Test, ran: TritonRun, on: Chip) -> TargetAnswer:
     """Whether ptxas refuses an instruction in the PTX that Triton makes."""
     if test.toolkit is None:
-        return _Verdict("inconclusive", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
+        return TargetAnswer("inconclusive", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
     head = test.subject.claim.subject
     lines = [at for at, line in enumerate(ran.made[on.name][0].ptx.splitlines(), 1) if _begins(line, head)]
     if not lines:
-        return _Verdict("inconclusive", f"no `{head}` is in the PTX that Triton {ran.version} makes for {on.name}")
+        return TargetAnswer("inconclusive", f"no `{head}` is in the PTX that Triton {ran.version} makes for {on.name}")
     made, target = assemble(ran.made[on.name][0], test.world, test.toolkit)
     test.details["toolkit"] = test.toolkit.version
     error = next((one for one in made.messages if one.level != "warning" and one.line in lines), None)
     if error is None and made.path is None:
-        return _Verdict("inconclusive", f"ptxas for {target}: {made.first_error or made.trouble}")
+        return TargetAnswer("inconclusive", f"ptxas for {target}: {made.first_error or made.trouble}")
     fails = test.subject.claim.kind == "instruction"
     if error is not None:
-        return _Verdict("confirmed" if fails else "refuted", f"ptxas for {target}: {cut(error.text)}")
-    return _Verdict(
+        return TargetAnswer("confirmed" if fails else "refuted", f"ptxas for {target}: {cut(error.text)}")
+    return TargetAnswer(
         "refuted" if fails else "confirmed", f"ptxas assembles what Triton {ran.version} makes for {target}"
     )
 
@@ -232,7 +219,6 @@ def assemble(made: Made, world: Workbench, toolkit: Toolkit) -> tuple[CompilerRu
     return assembled(Bench(world.scratch, world.compile_limit, toolkit, ""), path, name, "-c"), name
 
 
-def _done(test: _Test, seen: _Verdict) -> Attempt:
-    return executed(
-        "assemble", seen.outcome, seen.reason, test.details, "\n".join(test.log)[:_LONGEST_TEXT], test.seconds
-    )
+def _done(test: _Test, seen: TargetAnswer) -> Attempt:
+    log = "\n".join(test.log)[:_LONGEST_TEXT]
+    return executed("assemble", seen.outcome, seen.reason, test.details, log, test.seconds)

@@ -74,12 +74,9 @@ def _all(triton: _Triton, units: Units, job: Mapping[str, Any], row: Sequence[An
         world.helpers = triton.helpers()
         linker = Linker(units, world)
         found += [_made(triton, linker, job, values) for values in job["ways"]]
-        way = list(choices.taken.values())
-        while way and not way[-1]:
-            way.pop()
+        way = choices.following()
         if not way:
             return found
-        way[-1] = False
     return [*found, {"error": f"values that nobody knows have more than {_MOST_WAYS} combinations"}]
 
 

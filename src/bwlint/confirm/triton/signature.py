@@ -40,10 +40,8 @@ _LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "contiguous", "clone
 @dataclass(slots=True)
 class Signature:
     """`types` are Triton's words by parameter, `values` those of constants (None, a bool, a number, a string, or
-    {"dtype": word}), `divisible` the parameters that 16 divides. `sources` says for each what it is taken from.
-
-    `open` are flags that nobody knows.
-    """
+    {"dtype": word}), `divisible` the parameters that 16 divides. `sources` says for each what it is taken from. `open`
+    are flags that nobody knows."""
 
     types: dict[str, str] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
@@ -94,11 +92,9 @@ def inferred(
     bits: int | None,
     fill: Callable[[str], object] | None = None,
 ) -> Signature | str:
-    """The signature of a kernel as it is taken; a string says what nothing in reach tells.
-
-    `helpers` are the jit functions that it may call. Elements of `bits` bits are what the finding states. `fill` gives
-    values to constants where there is no claim to be tested.
-    """
+    """The signature of a kernel as it is taken; a string says what nothing in reach tells. `helpers` are the jit
+    functions that it may call. Elements of `bits` bits are what the finding states. `fill` gives values to constants
+    where there is no claim to be tested."""
     reader = _SignatureReader(tree, taking, uses(taking.kernel, helpers), bits, fill)
     missing = next((why for name in parameters(taking.kernel) if (why := reader.parameter(name))), "")
     if missing:

@@ -23,38 +23,25 @@ _ROUNDS = 3
 _MAX_DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True)
+def uses(kernel: Function, helpers: Mapping[str, Function], depth: int = 0) -> Uses:
+    """The uses of a kernel's parameters, in it and in the helpers that it hands them to."""
+    found = Uses(kernel, helpers, depth)
+    for _ in range(_ROUNDS):
+        found.follow()
+    found.whole -= found.pointers | found.described
+    return found
+
+
+@dataclass(slots=True)
 class Uses:
     """Parameters by what is done with them. `indices` are addresses from which parts of addresses are loaded,
     `whole` scalars that take part in addresses, bounds and masks, `described` tensor descriptors of the host.
 
     `decide` take part in the shape of a block, in a loop, a test or a call, or are a stride: what is not among them
     changes no block. `spread` are strides between elements of a block, `packed` addresses of blocks that have a
-    dimension without a stride.
+    dimension without a stride. `roots` are the parameters that a name may be an address of, `parts` those that its
+    value is computed from, and `loaded` those from which something in it was loaded.
     """
-
-    spread: frozenset[str]
-    packed: frozenset[str]
-
-    decide: frozenset[str]
-    pointers: frozenset[str]
-    indices: frozenset[str]
-    whole: frozenset[str]
-    described: frozenset[str]
-
-
-def uses(kernel: Function, helpers: Mapping[str, Function], depth: int = 0) -> Uses:
-    """The uses of a kernel's parameters, in it and in the helpers that it hands them to."""
-    flow = _Flow(kernel, helpers, depth)
-    for _ in range(_ROUNDS):
-        flow.follow()
-    return flow.found()
-
-
-@dataclass(slots=True)
-class _Flow:
-    """`roots` are the parameters that a name may be an address of, `parts` those that its value is computed from, and
-    `loaded` those from which something in it was loaded."""
 
     kernel: Function
     helpers: Mapping[str, Function]
@@ -96,18 +83,6 @@ class _Flow:
                 self._call(node)
             elif isinstance(node, ast.Subscript):
                 self._address(node.slice)
-
-    def found(self) -> Uses:
-        scalars = self.whole - self.pointers - self.described
-        return Uses(
-            frozenset(self.spread),
-            frozenset(self.packed),
-            frozenset(self.decide),
-            frozenset(self.pointers),
-            frozenset(self.indices),
-            frozenset(scalars),
-            frozenset(self.described),
-        )
 
     def _give(self, target: ast.Name, value: ast.expr) -> None:
         known = self.given.setdefault(target.id, [])

@@ -101,7 +101,7 @@ def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: s
     earlier, later = sorted(after[index : index + 2], key=lambda one: version(one.toolkit[0] or releases()[0]))
     toolkits = within(later.toolkit), within(earlier.toolkit)
     if toolkits[0] & toolkits[1] or toolkits[0] | toolkits[1] != within(old.toolkit):
-        return NoFix("the branches do not share the toolkits of the one that was")
+        return NoFix("the edit would change which toolkits build this list")
     if _said(replace(earlier, toolkit=old.toolkit)) != _said(old):
         return NoFix("the edit would change the list for older toolkits")
     rest = (*after[:index], replace(later, toolkit=old.toolkit), *after[index + 2 :])

@@ -89,10 +89,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
 
 
 def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> Iterator[Carry]:
-    """What a file that builds CUDA extensions compiles its sources for: no more than all the flags that it names.
-
-    Nothing where one of them is put together at run time; where there is none, torch takes the list that it is given.
-    """
+    """What a file that builds CUDA extensions compiles for: all flags that it names, if none is made at run time."""
     calls = made(tree, ONE_EXTENSION)
     if not calls:
         return
@@ -436,9 +433,7 @@ def _members(node: ast.expr, lists: Mapping[str, list[ast.expr]]) -> list[ast.ex
 
 
 def _lists_of_names(tree: ast.Module) -> dict[str, list[ast.expr]]:
-    """The members of lists that names stand for, of those that functions return (as `name()`), and of parameters that
-    all calls in the file give such a list. What a list grows by is a member too, under whatever condition.
-    """
+    """The members of lists under names, from functions (as `name()`) and parameters; what they grow by is one too."""
     given: dict[str, list[ast.expr]] = {}
     functions = {node.name: node for node in whole(tree) if isinstance(node, ast.FunctionDef)}
     for node in whole(tree):

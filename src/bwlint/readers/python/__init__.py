@@ -18,7 +18,7 @@ from bwlint.model.facts import Module, Operation, Prose, Use
 from bwlint.readers import prune, switches, variables
 from bwlint.readers.buildfiles import pins
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
-from bwlint.readers.nodes import below, whole
+from bwlint.readers.nodes import below, text_of, whole
 from bwlint.readers.python import (
     budgets,
     clusters,
@@ -95,9 +95,7 @@ _CALLED = re.compile(r"\b\w+\.tcgen05_\w+\(")
 
 
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
-    """The prefilter of a file: it may read the device, say what is compiled for it, enter another GPU's memory, hold
-    code of another language, or launch a server.
-    """
+    """The prefilter: a file may read the device, build, enter another GPU's memory, hold other code, launch servers."""
     return any(name.encode() in data for name in own) or matters(look(data))
 
 
@@ -344,9 +342,7 @@ def _imports_operation(line: str) -> bool:
 
 
 def _targets(source: str, tree: ast.Module) -> tuple[Prose, ...]:
-    """Strings that name a target for one chip alone: sm_120a, compute_120a. What is said in a sentence names none, and
-    a list that has the sibling's too is for both.
-    """
+    """Strings that name a target for one chip alone: sm_120a. A sentence names none, nor a list with the sibling's."""
     found: list[Prose] = []
     nodes = whole(tree) if "120a" in source else []
     together = [node for node in nodes if isinstance(node, ast.List | ast.Tuple | ast.Set)] if "121a" in source else []
@@ -354,7 +350,7 @@ def _targets(source: str, tree: ast.Module) -> tuple[Prose, ...]:
     for node in nodes:
         if id(node) in both:
             continue
-        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        text = text_of(node)
         match = _EXACT_TARGET.search(text) if " " not in text or "=" in text else None
         if match and len(found) < MAX_TARGETS:
             found.append(Prose(match[0], span(node)))

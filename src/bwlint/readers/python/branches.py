@@ -1,6 +1,4 @@
-"""The code of a Python file that runs where a text is asked for: `if backend == "cutlass":`, `if "x" in names:`,
-`{"cutlass": make_cutlass}[backend]`.
-"""
+"""The code of a Python file that runs where a text is asked for: `if backend == "cutlass":`, `{"cutlass": f}[key]`."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ from bwlint.readers.python import parse
 
 
 def branches(source: str, text: str) -> Iterator[Span]:
-    """The bodies of tests that `text` passes and the values under it in tables of what is made or called, in order;
-    raises `ReadError` where the source is no Python.
-    """
+    """The bodies of tests that `text` passes and the values under it in tables of calls; raises `ReadError`."""
     for node in ast.walk(parse(source)):
         if isinstance(node, ast.If) and _asks(node.test, text):
             yield _span(node.body[0], node.body[-1])

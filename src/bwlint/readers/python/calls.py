@@ -1,7 +1,4 @@
-"""Calls that a function makes whatever it is given, or whenever the tests around them hold.
-
-A call in a loop, behind an early return or where an exception is caught is none of them.
-"""
+"""Calls that a function surely makes, or makes under tests; none in a loop, a `try` or behind an early return."""
 
 from __future__ import annotations
 

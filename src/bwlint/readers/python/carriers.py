@@ -1,7 +1,4 @@
-"""Names that carry what the device was asked for, whatever they are called: helpers, constants, attributes, parameters.
-
-What carries is a matter of flow: a name is one because its value, or what a function gives back, comes from a source.
-"""
+"""Names that carry what the device was asked for, whatever they are called: a matter of flow."""
 
 from __future__ import annotations
 
@@ -82,9 +79,7 @@ def trace(
     given: frozenset[str],
     handed: frozenset[Parameter] = frozenset(),
 ) -> Carriers:
-    """The carriers of a file. `hits` are its lines with a device word, `given` the names that it imports carrying,
-    `handed` the parameters to which other files hand what carries.
-    """
+    """The carriers of a file; `hits` are lines with a device word, `given` imports and `handed` parameters of it."""
     filters = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and asks_what_it_is_given(node)}
     found = Carriers(_helper_words(tree, hits) | filters | given, set(handed))
     asking = lines_with(asking_names() | given)

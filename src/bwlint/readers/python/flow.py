@@ -169,9 +169,7 @@ class Flow:
         self.names.update({name: _any_of(name, values) for name, values in self._shared.items() if values})
 
     def let_go(self) -> None:
-        """Forget everything. What walks a file and what lowers it know each other, and a run has no collector that
-        would find out that nobody else does.
-        """
+        """Forget everything: what walks a file and what lowers it know each other, and no collector would find out."""
         vars(self).clear()
 
     def add(
@@ -211,9 +209,7 @@ class Flow:
             self._questions.append(_Question(node, found, role, Where(self.qualname, tuple(self.path))))
 
     def _answer_questions(self) -> None:
-        """The questions that no statement has made a gate of: flags under the names that they are kept or handed on
-        as, and without one no more than true or false.
-        """
+        """The questions that no statement has made a gate of: flags, by the names that keep or take them."""
         places: list[tuple[Span, _Question | None]] = [(gate.at, None) for gate in self.gates.found]
         places += ((one.at, one) for one in self._questions)
         around: list[Span] = []
@@ -670,9 +666,7 @@ class Flow:
             self.add("predicate", test, node, Side(ends="return"), Side(ends="return"), name)
 
     def _judge_limits(self) -> None:
-        """The oldest and newest capability that classes hold in attributes: by their names, or by what the device is
-        compared with somewhere in the file. Whoever is newer than the newest one has to be as new as the oldest.
-        """
+        """The oldest and newest capability in attributes of classes, by name or comparison: bounds for the rest."""
         compared = self._compared() if self.bounded else {}
         for where, held in self.bounded:
             known = [
@@ -724,9 +718,7 @@ class Flow:
         return False
 
     def _mutates(self, node: ast.Call) -> None:
-        """`reasons.append(x)` is a longer list; in a loop one that is not known, or of what reads the device that list
-        as on one GPU. Whatever else is done to a value makes it unknown.
-        """
+        """`reasons.append(x)` is a longer list; in a loop only of what reads the device. All else makes it unknown."""
         func = node.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
             mutators = (
@@ -771,11 +763,7 @@ class Flow:
         return Expr("list", ((item,),), span(node)) if self.gates.reads(item) else None
 
     def _longer(self, name: str, node: ast.Call) -> Expr | None:
-        """What was a list before, and one constant more, or one test of those that are asked together; None of anything
-        else, and in a loop.
-
-        A sentence that is added for a reason of which the device is no part leaves the list as it is.
-        """
+        """What was a list, and one constant or one test more; None of anything else, and in a loop."""
         held = self.lowerer.scope.env[name]
         looping = any(test.op == "unknown" and str(test.args[0]).startswith(LOOP) for test in self.path)
         if looping or len(node.args) != 1 or self._value(held).op not in ("list", "bin", "if"):
@@ -851,9 +839,7 @@ class Flow:
             self._records.append(_KernelRecord(node, test, tuple(named), Where(self.qualname, tuple(self.path))))
 
     def _judge_records(self) -> None:
-        """The gates of records. Who looks for the best of several takes the newest: what is for a newer chip keeps it
-        from the others for the same.
-        """
+        """The gates of records. The best of several is the newest: a newer chip's keeps it from the others."""
         for one in self._records:
             newer = [other.test for other in self._records if lists.is_newer(other.node, one.node)]
             test = Expr("and", ((one.test, *map(negate, newer)),), one.test.at) if newer else one.test
@@ -861,10 +847,7 @@ class Flow:
             self.gates.add("assert", test, one.node, sides, one.where, "")
 
     def _reference(self, node: ast.expr) -> str:
-        """The name of a function or class that is handed on; "" of anything else.
-
-        One that a text says, "module:name", begins with a dot: the module may lie in a package that is not said.
-        """
+        """The name of a function or class that is handed on ("module:name": behind a dot); "" of anything else."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return f".{node.value.replace(':', '.')}" if _REFERENCE.fullmatch(node.value) else ""
         root, dot, rest = dotted(node).partition(".") if isinstance(node, ast.Name | ast.Attribute) else ("", "", "")
@@ -972,9 +955,7 @@ class Flow:
         names: Sequence[str],
         after: Sequence[ast.stmt],
     ) -> Expr | None:
-        """`for one in TABLE: if one.sm == sm: return one` in front of an error asks whether the table has a row: the
-        test, where nothing else in the loop leaves it.
-        """
+        """`for one in TABLE: if one.sm == sm: return one` in front of an error: the test asks for a row."""
         *others, last = node.body
         if not isinstance(last, ast.If) or last.orelse or not isinstance(last.body[-1], ast.Return | ast.Break):
             return None
@@ -1020,10 +1001,7 @@ class Flow:
         return left
 
     def _try(self, node: ast.Try, rest: Sequence[ast.stmt]) -> bool:
-        """The body is taken to succeed, but its tests hold neither in a handler nor after one that goes on.
-
-        What tries something to answer whether it works may as well fail.
-        """
+        """The body is taken to succeed; its tests hold neither in a handler nor after one that goes on."""
         before = dict(self.lowerer.scope.env)
         depth, first = len(self.path), len(self.returns)
         caught = any(self._makes_up_for(handler) for handler in node.handlers)
@@ -1101,23 +1079,13 @@ class Flow:
 
     # -- imports
 
-    def _import(self, node: ast.Import, rest: Sequence[ast.stmt]) -> bool:
-        for alias in node.names:
-            local = alias.asname or alias.name.partition(".")[0]
-            target = alias.name if alias.asname else local
-            self.lowerer.scope.env[local] = Expr("import", (target, None), span(node))
-            self.imports.bind(local, target)
-        return False
-
-    def _import_from(self, node: ast.ImportFrom, rest: Sequence[ast.stmt]) -> bool:
-        module = self.imports.absolute(node)
-        for alias in node.names:
-            if alias.name == "*":
+    def _import(self, node: ast.Import | ast.ImportFrom, rest: Sequence[ast.stmt]) -> bool:
+        for local, module, name in self.imports.brought(node):
+            if name == "*":
                 self.stars.append(module)
                 continue
-            local = alias.asname or alias.name
-            self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
-            self.imports.bind(local, f"{module}.{alias.name}")
+            self.lowerer.scope.env[local] = Expr("import", (module, name), span(node))
+            self.imports.bind(local, module if name is None else f"{module}.{name}")
         return False
 
 
@@ -1245,7 +1213,7 @@ _STATEMENTS: dict[type, Callable[..., bool]] = {
     ast.Global: Flow._global,
     ast.Nonlocal: Flow._nonlocal,
     ast.Import: Flow._import,
-    ast.ImportFrom: Flow._import_from,
+    ast.ImportFrom: Flow._import,
     ast.FunctionDef: definitions.define,
     ast.AsyncFunctionDef: definitions.define,
     ast.ClassDef: definitions.define_class,

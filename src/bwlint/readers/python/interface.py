@@ -1,7 +1,4 @@
-"""What a Python file offers to those who import it: names it hands on, definitions, and tables of backends.
-
-Nothing here reads the device. A file is parsed whole, whether it asks for a device or not.
-"""
+"""What a Python file offers to those who import it: names it hands on, definitions, and tables of backends."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from bwlint.model.expr import Span
 from bwlint.readers.nodes import below
 from bwlint.readers.python import parse
 from bwlint.readers.python.calls import Call, calls, compared, parameters
-from bwlint.readers.python.sides import arm_of_others, dotted
+from bwlint.readers.python.sides import Imports, arm_of_others, dotted
 from bwlint.readers.python.sides import statements as within
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
@@ -201,25 +198,9 @@ def _top(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _imported(node: ast.stmt, package: str) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            local = alias.asname or alias.name.partition(".")[0]
-            yield local, alias.name if alias.asname else local
-    elif isinstance(node, ast.ImportFrom):
-        module = _module(node, package)
-        for alias in node.names:
-            if alias.name == "*":
-                yield "*", module
-            else:
-                yield alias.asname or alias.name, f"{module}.{alias.name}" if module else alias.name
-
-
-def _module(node: ast.ImportFrom, package: str) -> str:
-    if not node.level:
-        return node.module or ""
-    parts = package.split(".")
-    above = parts[: len(parts) - node.level + 1]
-    return ".".join([*above, node.module] if node.module else above)
+    for local, module, name in Imports({}, package).brought(node):
+        whole = ".".join(filter(None, (module, name)))
+        yield local, module if name == "*" else whole
 
 
 def _absolute(path: str, package: str) -> str:

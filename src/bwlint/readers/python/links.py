@@ -16,7 +16,7 @@ from typing import TypeGuard
 from bwlint.chips.peers import tells_link_speed
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import FUNCTIONS, AnyFunction, below, functions
 from bwlint.readers.python.sides import SPEAKS, dotted
 from bwlint.readers.spans import span
 
@@ -29,7 +29,6 @@ _DEEPEST = 40
 _MOST_HELD = 16
 """How many names of a function that hold a bandwidth are followed."""
 _DIVIDES = (ast.Div, ast.FloorDiv, ast.Mod)
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def may_hold(data: bytes) -> bool:
@@ -39,8 +38,7 @@ def may_hold(data: bytes) -> bool:
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """What a parsed file tells, and does with, the bandwidth of NVLink."""
-    for function, prefix in _functions(tree.body, ""):
-        qualname = f"{prefix}{function.name}"
+    for function, qualname, _ in functions(tree.body):
         gives = _gives(function) if tells_link_speed(function.name) else ""
         if gives:
             yield Operation("link-speed", gives, span(function), qualname=qualname)
@@ -50,28 +48,20 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
             yield Operation("link-use", use.name, span(use.at), amounts=amounts, qualname=f"{prefix}{scope.name}")
 
 
-def _functions(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[_Function, str]]:
-    for node in body:
-        if isinstance(node, _Function):
-            yield node, prefix
-        elif isinstance(node, ast.ClassDef):
-            yield from _functions(node.body, f"{prefix}{node.name}.")
-
-
-def _scopes(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[_Function | ast.ClassDef, str]]:
+def _scopes(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[AnyFunction | ast.ClassDef, str]]:
     """Functions, for their own names, and classes, for what their methods keep in `self`."""
     for node in body:
         if isinstance(node, ast.ClassDef):
             yield node, prefix
             yield from _scopes(node.body, f"{prefix}{node.name}.")
-        elif isinstance(node, _Function):
+        elif isinstance(node, FUNCTIONS):
             yield node, prefix
 
 
 # --- what a function tells
 
 
-def _gives(function: _Function) -> str:
+def _gives(function: AnyFunction) -> str:
     """What a function returns where there is no NVLink: zero, none, or "" where nothing shows it."""
     nodes = below(function)
     returns = [node.value for node in nodes if isinstance(node, ast.Return)]
@@ -134,8 +124,8 @@ class _Held:
     line: int
 
 
-def _uses(scope: _Function | ast.ClassDef) -> Iterator[_Use]:
-    nodes = _inside(scope)
+def _uses(scope: AnyFunction | ast.ClassDef) -> Iterator[_Use]:
+    nodes = sorted(below(scope), key=lambda node: getattr(node, "lineno", 0))
     held = _held(nodes, isinstance(scope, ast.ClassDef))
     divisors = [node for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, _DIVIDES)]
     asked = {name for test in _tests(nodes) for name in _looked_at(test, held)}
@@ -143,7 +133,7 @@ def _uses(scope: _Function | ast.ClassDef) -> Iterator[_Use]:
     for node in divisors:
         if id(node) in caught:
             continue
-        called = _told(node.right) if isinstance(scope, _Function) else ""
+        called = _told(node.right) if isinstance(scope, FUNCTIONS) else ""
         if called:
             yield _Use("division", node, called)
         name = dotted(node.right)
@@ -152,11 +142,6 @@ def _uses(scope: _Function | ast.ClassDef) -> Iterator[_Use]:
     for name, one in islice(held.items(), _MOST_HELD):
         if name not in asked:
             yield from _bounds(nodes, name, one)
-
-
-def _inside(scope: _Function | ast.ClassDef) -> list[ast.AST]:
-    """The nodes of a scope in the order of their lines."""
-    return sorted(below(scope), key=lambda node: getattr(node, "lineno", 0))
 
 
 def _held(nodes: Sequence[ast.AST], of_class: bool) -> dict[str, _Held]:
@@ -240,7 +225,6 @@ def _bounds(nodes: Sequence[ast.AST], name: str, one: _Held) -> Iterator[_Use]:
 
 
 def _is_floored(node: ast.AST, factors: set[str]) -> TypeGuard[ast.Call]:
-    """`max(4, ceil(factor * 1.25))`"""
     if not isinstance(node, ast.Call) or dotted(node.func) != "max" or not any(map(_is_least, node.args)):
         return False
     return any(_is_factor(argument, factors) for argument in node.args)

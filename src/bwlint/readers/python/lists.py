@@ -24,10 +24,7 @@ _NO_BOUND = 200
 
 
 def declared(name: str, node: ast.expr, value: Expr, own: frozenset[str]) -> Expr | None:
-    """The test that a declared list or table stands for: the device's capability is one of its members.
-
-    `own` are names of lists that the user's configuration adds.
-    """
+    """The test that a declared list or table stands for; `own` are names of lists of the configuration."""
     if isinstance(node, ast.Dict):
         keys = [key for key in node.keys if key is not None]
         form = _form(keys, name)
@@ -57,9 +54,7 @@ def bound(name: str, node: ast.expr | None, value: Expr, order: str = "") -> Exp
 
 
 def limits(node: ast.ClassDef) -> list[tuple[str, ast.expr]]:
-    """The attributes of a class that may hold a capability as a bound, and the methods that only return one and have
-    no name that says so; members of an enum are none.
-    """
+    """The attributes of a class (no enum) that may hold a capability as a bound, and methods that return only one."""
     if any(dotted(one).endswith(("Enum", "Flag")) for one in node.bases):
         return []
     named = ((dotted(one.targets[0]), one.value) for one in node.body if isinstance(one, ast.Assign))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import NONE, Expr, const, negate, unknown
+from bwlint.readers.nodes import text_of
 from bwlint.readers.python.flags import MANY, operand_targets, target_of, targets_of
 from bwlint.readers.python.sides import SPEAKS, dotted
 from bwlint.readers.python.vocabulary import arch_text
@@ -113,9 +114,7 @@ class Lowerer:
         self.on_text: OnText | None = None
         self.on_question: OnQuestion | None = None
         self.role: str | None = None
-        """What the value that is lowered is kept or handed on as; None where the statement around says that, SAID where
-        it is part of a text.
-        """
+        """What the value is kept or handed on as; None where the statement says that, SAID for part of a text."""
         self.late: frozenset[str] = frozenset()
         """Dotted names that are None until somebody has asked: whether they still are is not known."""
         self.asked: list[Expr] = []
@@ -167,7 +166,7 @@ class Lowerer:
     def _name(self, node: ast.Name) -> Expr:
         found = self.scope.find(node.id)
         target = target_of(node)
-        if target is not None and self._knows_flags():
+        if target is not None and len(targets_of(self.scope.env)) >= MANY:
             return Expr("flag", (self._found(node, found), target), span(node))
         return self._found(node, found)
 
@@ -177,10 +176,6 @@ class Lowerer:
         if found.op == "var":
             return Expr("var", (found.args[0], node.id), span(node))
         return found._replace(at=span(node)) if found.op in ("param", "import", "name") else found
-
-    def _knows_flags(self) -> bool:
-        """Whether the function here has several flags that are named after targets: one alone may mean anything."""
-        return len(targets_of(self.scope.env)) >= MANY
 
     def _attribute(self, node: ast.Attribute) -> Expr:
         return Expr("attr", (self._parted(node.value), node.attr), span(node))
@@ -307,7 +302,7 @@ class Lowerer:
         if len(node.keys) > 400 or any(key is None for key in node.keys):
             return unknown(f"dict:{node.lineno}", span(node))
         keys = tuple(self.lower(key) for key in node.keys)
-        values = tuple(self._as(_key(key), value) for key, value in zip(node.keys, node.values, strict=True))
+        values = tuple(self._as(text_of(key), value) for key, value in zip(node.keys, node.values, strict=True))
         return Expr("dict", (keys, values), span(node))
 
     def _fstring(self, node: ast.JoinedStr) -> Expr:
@@ -393,10 +388,6 @@ def _target_names(target: ast.expr) -> list[str] | None:
     if isinstance(target, ast.Tuple) and all(isinstance(e, ast.Name) for e in target.elts):
         return [e.id for e in target.elts if isinstance(e, ast.Name)]
     return None
-
-
-def _key(node: ast.expr | None) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _is_arch_choice(left: ast.expr, right: ast.expr) -> bool:

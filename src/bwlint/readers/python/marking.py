@@ -1,6 +1,4 @@
-"""Decorators of a tree that are functions of the function: the marks that they make, and the skip or the error that
-they put in front of the call.
-"""
+"""Decorators of a tree that are functions: the marks that they make, and the skip or error in front of the call."""
 
 from __future__ import annotations
 

@@ -49,9 +49,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A definition as it is written; `around` are the results of the module and the functions around it, the
-    outermost first, `marks` the decorators that it stands under.
-    """
+    """A definition as it is written; `around` are the scopes, the outermost first, `marks` decorators above it."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     imports: Imports
@@ -126,17 +124,11 @@ def _only_raises(node: ast.AST) -> bool:
 def _bind(imports: Imports, stars: list[str], node: ast.stmt) -> None:
     if isinstance(node, ast.Assign) and (found := imported(node)) is not None:
         imports.bind(*found)
-    elif isinstance(node, ast.Import):
-        for alias in node.names:
-            local = alias.asname or alias.name.partition(".")[0]
-            imports.bind(local, alias.name if alias.asname else local)
-    elif isinstance(node, ast.ImportFrom):
-        module = imports.absolute(node)
-        for alias in node.names:
-            if alias.name == "*":
-                stars.append(module)
-            else:
-                imports.bind(alias.asname or alias.name, f"{module}.{alias.name}".strip("."))
+    for local, module, name in imports.brought(node):
+        if name == "*":
+            stars.append(module)
+        else:
+            imports.bind(local, module if name is None else f"{module}.{name}".strip("."))
 
 
 def _written(

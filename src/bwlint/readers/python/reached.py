@@ -1,6 +1,4 @@
-"""What of a Python function surely runs where some of its tests are known: `if not emulate:` around a place says which
-branch of `if emulate:` behind it is taken.
-"""
+"""What surely runs of a Python function where some of its tests are known: the arm of `if emulate:` behind another."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ class Run:
 
 
 def run_of(source: str, function: Span, start: Span, known: Known, decided: Decided) -> Run:
-    """What runs of a function from `start` on, once the chip comes there; raises `ReadError` where the source is no
-    Python.
-    """
+    """What runs of a function from `start` on, once the chip comes there; raises `ReadError`."""
     node = _function(source, function)
     if node is None:
         return Run(())

@@ -63,17 +63,15 @@ SPEAKS = frozenset(
 def dotted(node: ast.AST) -> str:
     """`a.b.c` of a name or attribute chain; calls inside the chain are looked through; else ""."""
     parts: list[str] = []
-    while True:
+    while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
         elif isinstance(node, ast.Call):
             node = node.func
-        elif isinstance(node, ast.Name):
-            parts.append(node.id)
-            return ".".join(reversed(parts))
         else:
-            return ".".join(reversed(parts)) if parts else ""
+            return ".".join(reversed(parts))
+    return ".".join((node.id, *reversed(parts))) if parts else node.id
 
 
 def instances(results: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
@@ -87,25 +85,38 @@ def called(node: ast.Call) -> ast.expr:
     return node.func.value if isinstance(node.func, ast.Subscript) else node.func
 
 
-def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements of a block that are parsed, nested blocks included, expressions left alone."""
-    for node in body:
+_ALONE = (
+    ast.Expr,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.AugAssign,
+    ast.Return,
+    ast.Raise,
+    ast.Assert,
+    ast.Import,
+    ast.ImportFrom,
+)
+"""Statements in which no others stand."""
+
+
+def statements(body: Iterable[ast.stmt], but: Callable[[ast.stmt], object] = lambda _: None) -> Iterator[ast.stmt]:
+    """All parsed statements of a block, nested blocks included, but for the block that `but` gives of a statement."""
+    waiting = list(body)[::-1]
+    while waiting:
+        node = waiting.pop()
         yield node
-        for inner in (parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())):
-            yield from statements(inner)
-        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
-            yield from statements(part.body)
+        if isinstance(node, _ALONE):
+            continue
+        left_out = but(node)
+        blocks = [parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())]
+        blocks += [part.body for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ()]
+        for block in reversed(blocks):
+            waiting += reversed(block if block is not left_out else ())
 
 
 def ours(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """As `statements`, without what stands in arms for devices of another maker."""
-    for node in body:
-        yield node
-        others = arm_of_others(node)
-        for inner in (parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())):
-            yield from ours(inner if inner is not others else ())
-        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
-            yield from ours(part.body)
+    return statements(body, arm_of_others)
 
 
 def arm_of_others(node: ast.stmt) -> list[ast.stmt]:
@@ -143,6 +154,16 @@ class Imports:
         base = parts[: len(parts) - (node.level - 1)]
         return ".".join([*base, node.module] if node.module else base)
 
+    def brought(self, node: ast.stmt) -> Iterator[tuple[str, str, str | None]]:
+        """What an import brings: a local name, the module, and its name there; None for the module itself."""
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                local = alias.asname or alias.name.partition(".")[0]
+                yield local, alias.name if alias.asname else local, None
+        elif isinstance(node, ast.ImportFrom):
+            module = self.absolute(node)
+            yield from ((alias.asname or alias.name, module, alias.name) for alias in node.names)
+
 
 def imported(node: ast.Assign) -> tuple[str, str] | None:
     """The name and the module of `name = pytest.importorskip("module")`, and of `import_module`."""
@@ -169,7 +190,6 @@ def target_names(target: ast.expr) -> list[str]:
 
 
 def bound_names(body: Iterable[ast.stmt]) -> set[str]:
-    """Names that a block assigns by statements."""
     names: set[str] = set()
     for node in statements(body):
         targets: list[ast.expr] = []
@@ -529,9 +549,7 @@ def _run_by(node: ast.Call) -> Iterator[ast.expr]:
 
 
 def _run_of(given: ast.expr, results: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """What may run of an object of which a compiler of kernels makes one: the function or method that it is, or its
-    `__call__`.
-    """
+    """What may run of an object that a compiler of kernels makes: the function or method, or its `__call__`."""
     name = dotted(given)
     if isinstance(given, ast.Call):
         yield name + _CALLED

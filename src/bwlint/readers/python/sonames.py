@@ -49,7 +49,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
 
 
 def _judged(tree: ast.Module, named: Mapping[str, list[_Named]]) -> Iterator[Operation]:
-    around = _around(tree) if named else {}
+    around = {id(child): node for node in below(tree) for child in ast.iter_child_nodes(node)} if named else {}
     for files in named.values():
         newest = max((int(one.number) for one in files if one.number), default=0)
         if not newest or any(not one.number for one in files):
@@ -71,11 +71,6 @@ def _handles_files(node: ast.AST) -> bool:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         return True
     return isinstance(node, ast.Call) and _ASKS_FILE.search(ast.unparse(node.func)) is not None
-
-
-def _around(tree: ast.Module) -> dict[int, ast.AST]:
-    """The node that each node stands in."""
-    return {id(child): node for node in below(tree) for child in ast.iter_child_nodes(node)}
 
 
 def _above(node: ast.AST, around: Mapping[int, ast.AST]) -> Iterator[ast.AST]:

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 
 from bwlint.chips import NONE, Chip, ChipSet, Target, TargetSet, group, known_targets, siblings, spelling, targets_of
 from bwlint.chips.hosts import ARM, X86, without_host
-from bwlint.chips.isa import first_isa
+from bwlint.chips.instructions import first_isa
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import called, capital, marked, plain, them
@@ -318,7 +318,7 @@ class _BuildFile:
     def _moving(self, built: _Built, last: str) -> Remedy | NoFix:
         """To where the toolkit knows them; each is given what it was given and knows, so nothing is lost by that."""
         if built.carry.kind == "match" or not built.carry.toolkit[0]:
-            return NoFix("which releases of CUDA this is built with is for its maker to say")
+            return NoFix("which CUDA releases you build with is your choice")
         kept = built.named if built.carry.kind in ACCEPTING else built.loads
         return Remedy("carry", kept, evidence=f"nvcc before {last} stops at these names")
 
@@ -471,7 +471,7 @@ class _BuildFile:
                 advice=self._wider(built, built.ptx, missing),
                 claim=claims.image(missing),
                 covered=built.jits,
-                remedy=NoFix("PTX is written by a compiler, which has to be asked for another target"),
+                remedy=NoFix("a compiler wrote this PTX: compile it again for another target"),
             )
 
     def _of_old_ptx(self, built: _Built, target: Target) -> Draft:
@@ -485,7 +485,7 @@ class _BuildFile:
             label="newer than its .version",
             advice=f"Write .version {major}.{minor} (CUDA {first_toolkit(target)}) or later.",
             claim=claims.other(said, target.jits_on()),
-            remedy=NoFix("whether what compiles it knows the later version is not shown"),
+            remedy=NoFix("nothing here shows that the compiler knows the later version"),
         )
 
     def covered(self, built: _Built) -> Iterator[Draft]:
@@ -621,9 +621,9 @@ class _BuildFile:
         if alone:
             return NoFix("a build for one chip may be meant for that machine")
         if built.loads & asked:
-            return NoFix("the test ends at these releases: whether later ones are built with is for its maker to say")
+            return NoFix("the check ends at these CUDA releases: whether you build with later ones is your choice")
         if carry.kind == "filter":
-            return NoFix(f"what is accepted goes to kernels by name: which of them serve {plain(asked)} is a choice")
+            return NoFix(f"the accepted names pick kernels: which of them serve {plain(asked)} is your choice")
         wanted = built.loads | Target(first.joined).loads_on()
         return Remedy("carry", wanted, unsafe=f"a target more makes the build larger: {plain(asked)} has to be wanted")
 

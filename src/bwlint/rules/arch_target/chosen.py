@@ -92,7 +92,7 @@ def _exact(module: Module, at: Span, target: Target, left: ChipSet) -> Draft:
         message=f"This picks {target} on {called(left)} too, but only {plain(target.loads_on())} loads it.",
         label=f"not for {plain(left)}",
         advice=f"Name the chip's own target there ({', '.join(f'sm_{chip.joined}{target.suffix}' for chip in left)}).",
-        remedy=NoFix("whether the compiler knows the other target is not shown"),
+        remedy=NoFix("nothing here shows that the compiler knows the other target"),
         claims=(Claimed(claims.build([pair_of(target, target)], left), at),),
     )
 

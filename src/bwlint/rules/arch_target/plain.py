@@ -205,9 +205,9 @@ def _remedy(one: _Compiled, kept: Target | None, at: Span) -> Remedy | NoFix:
     """The suffix that is wanted, where the target is written; which sources a list is for is nobody else's to say."""
     written = next((carry for carry in one.home.carries if carry.at == at), one.listed)
     if kept is not None:
-        return NoFix("one list serves sources of several generations: which targets each is built for is a choice")
+        return NoFix("one list serves sources of several generations: which targets each is built for is your choice")
     if one.carry.kind == "inherited" or one.listed.is_a("asked", "match", "filter"):
-        return NoFix("who configures the build names the targets, and no list here does")
+        return NoFix("the targets are chosen when the build is configured, and no list here names them")
     loads = ChipSet.union(target.loads_on() for target in known_targets(written.sass))
     unsafe = "the suffix costs the PTX for later chips" if written.ptx else None
     return Remedy("carry", loads, evidence="without it the sources do not compile", unsafe=unsafe)

@@ -14,9 +14,10 @@ from bwlint.evaluate.values import CHIPS, Guess, Unknown, Vec
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.expr import Expr, Span, const, walk, walk_through
 from bwlint.model.facts import Function, Module, Operation
+from bwlint.model.findings import NoFix
 from bwlint.rules.capability_type import RULE
 
 _TWO_DIGITS = ChipSet.where(lambda chip: chip.major > 9)
@@ -51,6 +52,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
                 message=f"`{one.name}` misreads {called(wrong)}: {says}.",
                 label="fits capabilities with a major of one digit",
                 advice="Match or split the whole name, or turn it into numbers first.",
+                remedy=_remedy(context, module, one),
                 claims=(Claimed(claims.other(f"`{one.name}` misreads {plain(wrong)}", wrong), one.at, module),),
             )
 
@@ -79,6 +81,18 @@ def _ordered(context: Context, module: Module, found: Expr) -> tuple[ChipSet, st
     }
     _, first = _shown(context, wrong)
     return ChipSet.joining(wrong), f'texts are ordered by their first character, so "{first}" < "{text}"'
+
+
+def _remedy(context: Context, module: Module, one: Operation) -> Remedy | NoFix:
+    """Compare the numbers, where each chip's text is one."""
+    found = one.amounts[0]
+    if found.op != "cmp":
+        return NoFix("split the digits from a suffix such as that of sm_120a first: what becomes of it is your choice")
+    values = [context.tree.value(module, side) for side in found.args[1]]
+    lanes = [lane for value in values if value.device for lane in value.spread()]
+    known = all(isinstance(lane, str) and lane.isdigit() for lane in lanes)
+    why = None if known else "int() raises on a text that is no number, and nothing here shows that this is always one"
+    return Remedy("meaning", evidence="numbers are ordered as they are meant", unsafe=why)
 
 
 def _texts(value: Vec, like: str = "") -> dict[Chip, str]:

@@ -609,7 +609,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             message=f"This leaves {called(out)} out. Without a comma {glued}.",
             label=says,
             advice="Add the comma.",
-            remedy=Remedy("comma", out, evidence=f'"{names[0]}" and "{names[1]}" are chips, and {says}'),
+            remedy=Remedy("meaning", out, evidence=f'"{names[0]}" and "{names[1]}" are chips, and {says}'),
             claims=(Claimed(claims.other(says, out & context.targets), one.at, module),),
         )
 

@@ -137,7 +137,7 @@ def _less(chips: ChipSet, size: int, at: Span) -> Remedy | NoFix:
     """What to ask for instead: known where the size is that of a multiprocessor."""
     if all(_is_multiprocessor(size, chip) for chip in chips):
         return _block_size(chips, at)
-    return NoFix("fewer stages or smaller tiles are a choice")
+    return NoFix("fewer stages or smaller tiles: which one is your choice")
 
 
 def _asks(one: Asked) -> str:

@@ -315,7 +315,7 @@ def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft
                 claimed=Claimed(claims.shared("dynamic", size * unit, ChipSet.joining([chip])), at or table.at),
                 severity="warning",
                 confidence="high",
-                remedy=NoFix("whether the row counts what a block or what a multiprocessor has is for a person to say"),
+                remedy=NoFix("nothing here shows whether the row counts memory per block or per multiprocessor"),
             )
     missing = without_rows(context, table)
     if not missing:

@@ -23,7 +23,7 @@ from bwlint.rules.toolchain.pins import draft
 __all__ = ["RULE", "check_file"]
 _NEWEST = version(releases()[-1])[0]
 _BLACKWELL = group("blackwell-and-newer")
-_FOR_ITS_AUTHOR = NoFix("how a library or a tool is found is for the author to say")
+_FOR_ITS_AUTHOR = NoFix("how a library or a tool is found is your choice")
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:

@@ -4,6 +4,7 @@ __global__ void fill(unsigned int* out) { out[blockIdx.x * blockDim.x + threadId
 
 int main() {
     Report report(32 * @SIZE@);
+    @OPT_IN@
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(@SIZE@);
     config.blockDim = dim3(32);

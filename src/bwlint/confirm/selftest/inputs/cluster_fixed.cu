@@ -4,6 +4,7 @@ __global__ void __cluster_dims__(@SIZE@, 1, 1) fill(unsigned int* out) { out[blo
 
 int main() {
     Report report(32 * @SIZE@);
+    @OPT_IN@
     fill<<<@SIZE@, 32>>>(report.out);
     report.step("launch", cudaGetLastError());
     report.step("cudaDeviceSynchronize", cudaDeviceSynchronize());

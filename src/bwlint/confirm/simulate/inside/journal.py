@@ -19,22 +19,10 @@ _MOST = 20_000
 _LONGEST = 400
 _OWN = os.path.dirname(__file__) + os.sep  # noqa: PTH120
 _LIBRARIES = frozenset(
-    [
-        "torch",
-        "triton",
-        "pynvml",
-        "cuda",
-        "cupy",
-        "cutlass",
-        "numba",
-        "importlib",
-        "functools",
-        "contextlib",
-        "threading",
-        "subprocess",
-        "pluggy",
-        "_pytest",
-    ]
+    {
+        *("torch", "triton", "pynvml", "cuda", "cupy", "cutlass", "numba", "pluggy", "_pytest"),
+        *("importlib", "functools", "contextlib", "threading", "subprocess"),
+    }
 )
 """What passes a question on: the frame that is told is that of who had the question."""
 

@@ -37,10 +37,8 @@ def apply(torch: ModuleType) -> None:
 
 
 def _tell_of_absent_operations(namespace: Any) -> None:
-    """An operation that no library has registered is missing as torch has it; on the chip it may be there.
-
-    torch itself asks for hundreds when it is compiled for.
-    """
+    """An operation that no library has registered is missing as torch has it; on the chip it may be there. torch itself
+    asks for hundreds when it is compiled for."""
     found = namespace.__getattr__
 
     def getattr_(self: Any, name: str) -> Any:
