@@ -112,14 +112,24 @@ def propose(job: Job) -> Fix | NoFix:
         fix = with_parts(job, fix)
     if isinstance(fix, NoFix):
         return fix
+    from bwlint.fix.change import unsafe
     from bwlint.fix.laid_out import laid_out
-    from bwlint.fix.safety import another, settled
-    from bwlint.fix.together import gathered
+    from bwlint.fix.python import origin
+    from bwlint.fix.safety import WORDS, another, settled
+    from bwlint.fix.together import gathered, together
 
     if fix.applicability == "unsafe":
         whole = gathered(job, fix) if job.remedy.how == "guard" else fix
-        fault = another(job, whole) if isinstance(whole, Fix) and whole.kind == "bound" else None
-        return NoFix(fault) if fault is not None else whole if isinstance(whole, NoFix) else laid_out(job, whole)
+        if whole == fix and job.judged is not None and job.module.language == "python":
+            parts = together(replace(job, judged=origin(job, job.judged)), fix)
+            edits = [] if isinstance(parts, NoFix) else [edit for _, part in parts for edit in part.edits]
+            whole = parts if isinstance(parts, NoFix) else replace(fix, edits=tuple(dict.fromkeys(edits)))
+        if isinstance(whole, NoFix):
+            return whole
+        fault = another(job, whole) if whole.kind == "bound" else None
+        if fault is not None and not fault.startswith(WORDS):
+            return NoFix(fault)
+        return laid_out(job, whole if fault is None else unsafe(whole, fault))
     safe, named = settled(job, fix), job.remedy.named
     if safe.applicability == "safe" or not named or named == job.remedy.chips:
         return laid_out(job, safe)

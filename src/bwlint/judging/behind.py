@@ -55,7 +55,8 @@ def kept_out(
             if (pinned := _pinned(context, user.module, use, held, missing)) is not None:
                 return pinned
             for gate in context.evidence.gates(user.module, use) if use.how == "call" else ():
-                if gate.at != judged.at and tells_apart(gate, held, missing):
+                own = gate.gate.qualname.rpartition(".")[2] == name  # right behind it sizes count, too
+                if gate.at != judged.at and tells_apart(gate, held, missing, tuned=own):
                     path = PurePath(gate.module.path).name
                     return f"`{name}` leads to a test that tells them apart ({path}:{gate.at[0]})"
     return None
@@ -72,15 +73,19 @@ def _calls(other: Judged, judged: Judged) -> bool:
 
 
 def further(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[Judged]:
-    """The gates behind one that refuses, or its helper's calls, that part in turn who comes through it."""
+    """The gates behind one that refuses, or behind the calls of its helper, that part in their turn who comes through
+    it, those in what it lets through, and those by which the file of a test takes what it calls.
+    """
     entries = [judged, *callers_of(context, judged)] if judged.other.ends in REFUSING else []
-    for other in context.beside(judged.module) if entries else ():
-        if other in entries or other.gate.is_a("helper-call", *LISTED):
+    users = [judged, *askers(context, judged)] if is_asked(judged) else [judged]
+    for other in context.beside(judged.module):
+        inside = any(user.module is other.module and user.working.holds(other.at) for user in users)
+        if other in (judged, *entries) or other.gate.is_a("helper-call", *LISTED) or not (entries or inside):
             continue
         above = any(one.gate.qualname == other.gate.qualname and one.gate.at < other.gate.at for one in entries)
         behind = above and not missing & other.sets.live
         taken = judged.in_test and other.gate.qualname == "<module>" and other.gate.is_a("condition")
-        if (behind or taken) and other.core & (held | missing) in (held, missing):
+        if (behind or taken or inside) and other.core & (held | missing) in (held, missing):
             yield other
 
 
@@ -209,10 +214,10 @@ def _words(text: str) -> str:
     return max((part.strip() for part in re.split(r"[{}\n\"\\]", text)), key=len)[:MAX_WORDS].rpartition(" ")[0]
 
 
-def tells_apart(judged: Judged, held: ChipSet, missing: ChipSet) -> bool:
-    """Whether a gate does for some of `held` what it does not do for `missing`, and that is no matter of speed."""
+def tells_apart(judged: Judged, held: ChipSet, missing: ChipSet, *, tuned: bool = False) -> bool:
+    """Whether a gate does for some of `held` what it does not do for `missing`; of numbers it picks, if `tuned`."""
     gate, core = judged.gate, judged.core
-    if gate.is_a(*ANSWERS) or (gate.yes.tuning and gate.no.tuning):
+    if gate.is_a(*ANSWERS) or (gate.yes.tuning and gate.no.tuning and not tuned):
         return False  # who asks it decides
     live = judged.sets.live
     held, missing = held & live, missing & live

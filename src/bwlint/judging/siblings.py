@@ -131,7 +131,7 @@ def asks(other: Judged, judged: Judged) -> bool:
     )
     asked = (at for at in places if at is not None and not other.gate.at.holds(at))
     through = any(gate.at.holds(at) or at.holds(gate.at) for at in asked)  # a part of it, or it in `bool(...)`
-    return through or (gate.name in other.mentioned and (_is_global(gate) or _same_object(gate, other.gate)))
+    return through or (gate.name in other.mentioned and (is_global(gate) or _same_object(gate, other.gate)))
 
 
 def _same_object(flag: Gate, other: Gate) -> bool:
@@ -148,7 +148,7 @@ def asking_files(context: Context, judged: Judged) -> Iterator[tuple[Module, str
         for other in context.native.naming(judged.gate.name, judged.module.path):
             if other.path != judged.module.path:
                 yield other, context.places.get(other.path, other.path)
-    elif judged.module.language == "python" and _is_global(judged.gate):
+    elif judged.module.language == "python" and is_global(judged.gate):
         yield from other_files(context, judged.module, judged.gate.name)
 
 
@@ -161,7 +161,7 @@ def other_files(context: Context, module: Module, name: str) -> Iterator[tuple[M
             yield other, file.real.removeprefix(file.root).replace(os.sep, "/")
 
 
-def _is_global(gate: Gate) -> bool:
+def is_global(gate: Gate) -> bool:
     """Whether others can ask it by its bare name."""
     return gate.kind in ANSWERS and (gate.qualname == "<module>" or gate.qualname == gate.name) and gate.name != ""
 

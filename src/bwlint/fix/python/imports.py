@@ -236,10 +236,16 @@ def _added(syntax: Syntax, path: str, statement: ast.ImportFrom, old: ast.alias,
 def _successor(statement: ast.ImportFrom, names: Sequence[str]) -> ast.alias | None:
     """The import that `names` belong in front of in a list that is in order; None where it is not, and at its end."""
     present = [alias.name for alias in statement.names]
-    if len(present) < 2 or present != sorted(present):
+    order = next((key for key in (_by_number, str) if present == sorted(present, key=key)), None)
+    if len(present) < 2 or order is None:
         return None
-    found = [next((alias for alias in statement.names if alias.name > name), None) for name in names]
+    found = [next((one for one in statement.names if order(one.name) > order(name)), None) for name in names]
     return found[0] if all(each is found[0] for each in found) else None
+
+
+def _by_number(name: str) -> str:
+    """A name as isort orders it: 90 in front of 100."""
+    return re.sub(r"\d+", lambda number: number[0].zfill(9), name)
 
 
 def _indent(line: str) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,8 +15,10 @@ import libcst as cst
 from bwlint.chips import Chip, ChipSet
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
+from bwlint.chips.words import said
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
+from bwlint.fix.meant import comments
 from bwlint.fix.python.items import behind
 from bwlint.fix.python.literals import ChipLiteral, literal
 from bwlint.fix.python.place import Candidate, ConditionPlace
@@ -31,6 +34,7 @@ _SUMS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
+_MEASURED = re.compile(rf"{said('tuning', 'tried')}|\b(?:best|sweep|swept|profiled)\b", re.I)
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.UnaryOp)
 _PARTS = (*_PLAIN, ast.expr_context, ast.unaryop)
 
@@ -93,7 +97,7 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("not every row is what its chip gives one block: what a row counts is for a person to say")
     held, spelled = _sizes(rows), {_amount(one.value): row.syntax.segment(one.value) for one in rows}
     wanted = {chip: (chip.smem_per_block_optin or 0) // counted for chip in chips}
-    texts = [f"{_code(row.literal, chip)}: {spelled.get(size, size)}" for chip, size in wanted.items()]
+    texts = [f"{code(row.literal, chip)}: {spelled.get(size, size)}" for chip, size in wanted.items()]
     edits = row.behind(home.path, texts)
     text = apply(source, edits)
     if _sizes(_rows(text, Span(*job.at[:2], text.count("\n") + 2, 0)) or []) != held | wanted:
@@ -124,7 +128,7 @@ def _rows(source: str, at: Span) -> list[_TableRow] | None:
     if syntax is None or table is None:
         return None
     pairs = enumerate(zip(table.keys, table.values, strict=True))
-    named = ((index, key, value, _literal(syntax, key)) for index, (key, value) in pairs if key is not None)
+    named = ((index, key, value, literal_at(syntax, key)) for index, (key, value) in pairs if key is not None)
     return [
         _TableRow(syntax, table, index, key, value, found) for index, key, value, found in named if found is not None
     ]
@@ -154,6 +158,9 @@ def _only_names(row: _TableRow, chip: Chip) -> bool:
 
 
 def _copied(place: ConditionPlace, row: _TableRow, chips: Iterable[Chip]) -> Iterable[Candidate] | NoFix:
+    told = f"{place.gate.name.replace('_', ' ')} {place.gate.comment} {comments(place.source, place.span)}"
+    if _MEASURED.search(told):
+        return NoFix("its rows are measured values")
     if any(not isinstance(node, _PARTS) for node in ast.walk(row.value)) and _amount(row.value) is None:
         return NoFix("the row of the twin is computed, and not written out")
     return [row.behind(place.module.path, [_text(row, chip) for chip in chips])]
@@ -184,17 +191,17 @@ def _written(row: _TableRow, chip: Chip) -> Iterator[tuple[ast.expr, str]]:
     """What to write in the place of which node: the key, and in the value names of the row's own targets."""
     named = [node for node in ast.walk(row.value) if isinstance(node, ast.Constant | ast.Attribute)]
     for node in sorted([row.key, *named], key=span):
-        found = _literal(row.syntax, node)
+        found = literal_at(row.syntax, node)
         number = node is not row.key and isinstance(node, ast.Constant) and not isinstance(node.value, str)
         if found is not None and found.chip == row.literal.chip and not number:
-            yield node, _code(found, chip)
+            yield node, code(found, chip)
 
 
-def _code(like: ChipLiteral, chip: Chip) -> str:
+def code(like: ChipLiteral, chip: Chip) -> str:
     return cst.Module([]).code_for_node(like.write(chip))
 
 
-def _literal(syntax: Syntax, node: ast.expr) -> ChipLiteral | None:
+def literal_at(syntax: Syntax, node: ast.expr) -> ChipLiteral | None:
     if not isinstance(node, ast.Constant | ast.Tuple | ast.Attribute):
         return None
     try:

@@ -43,7 +43,7 @@ def tells(context: Context, judged: Judged) -> bool:
     """Whether what is found behind a gate is told of the class that the gate asks: `if kernel.can_implement():`."""
     for node in walk(judged.gate.test):
         found = context.tree.function(judged.module, node.args[0]) if node.op == "call" else None
-        if found is None or not _is_asked(found.function.qualname):
+        if found is None or not is_asked(found.function.qualname):
             continue
         if breaks(context, found.module, found.function.qualname.rpartition(".")[0]):
             return True
@@ -121,12 +121,12 @@ def _contracts(context: Context, module: Module) -> dict[str, dict[str, list[Jud
     found: dict[str, dict[str, list[Judged]]] = {}
     for judged in (one for one in context.beside(module) if one.module is module):
         owner, _, name = _answered(judged).rpartition(".")
-        if owner and (owner in module.classes or module.language == "cuda") and _is_asked(name):
+        if owner and (owner in module.classes or module.language == "cuda") and is_asked(name):
             found.setdefault(owner, {}).setdefault(name, []).append(judged)
     return found
 
 
-def _is_asked(name: str) -> bool:
+def is_asked(name: str) -> bool:
     return _ASKED.match(spoken(name.rpartition(".")[2])) is not None
 
 
@@ -148,7 +148,7 @@ def _admitted(context: Context, asked: list[Judged]) -> ChipSet:
 def _besides(module: Module, owner: str, answered: dict[str, list[Judged]]) -> list[str]:
     """The other methods by which a class answers for itself: who picks it asks these, too."""
     methods = (name.rpartition(".") for name, function in module.functions.items() if not _is_number(function))
-    return [f"{of}.{name}" for of, _, name in methods if of == owner and name not in answered and _is_asked(name)]
+    return [f"{of}.{name}" for of, _, name in methods if of == owner and name not in answered and is_asked(name)]
 
 
 def _is_number(function: Function) -> bool:
@@ -160,10 +160,10 @@ def _is_number(function: Function) -> bool:
 def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> NeedProof | None:
     """What one of its methods surely comes to that does not work on a target which the class says it is for."""
     for method, proofs in context.evidence.methods(module, owner):
-        for proof in proofs if not _is_asked(method) else ():
+        for proof in proofs if not is_asked(method) else ():
             if (
                 proof.kind != "name"
-                and not _is_asked(proof.where)
+                and not is_asked(proof.where)
                 and proof.hops
                 and context.targets & admitted & proof.against
             ):

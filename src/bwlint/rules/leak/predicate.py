@@ -29,7 +29,7 @@ from bwlint.world.gates import TEST_FILE, Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 
 _SHOWN = 9
-_LATER = frozenset({"or", "newer", "later", "above", "plus", "at", "least", "min", "ge", "geq", "gte"})
+LATER = frozenset({"or", "newer", "later", "above", "plus", "at", "least", "min", "ge", "geq", "gte"})
 """Words of a name by which later chips are meant too: `is_hopper_or_newer`."""
 
 
@@ -118,13 +118,13 @@ def _says_less(judged: Judged, targets: ChipSet) -> bool:
     """Whether it is called after one generation, and holds on targets that are none of it: `is_hopper`."""
     words = spoken(judged.gate.name).split("_")
     named = of_generation(words)
-    return bool(named) and _LATER.isdisjoint(words) and bool(judged.core & targets - named)
+    return bool(named) and LATER.isdisjoint(words) and bool(judged.core & targets - named)
 
 
 def of_hopper(name: str) -> ChipSet:
     """The chips of Hopper, with instructions that no other has, for a name that ends in it: `is_hopper`."""
     words = spoken(name).split("_")
-    return of_generation(words[-1:]) & group("hopper") if _LATER.isdisjoint(words) else NONE
+    return of_generation(words[-1:]) & group("hopper") if LATER.isdisjoint(words) else NONE
 
 
 def _harms(context: Context, predicate: Judged) -> Iterator[Harm]:
