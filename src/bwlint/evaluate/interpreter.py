@@ -409,7 +409,7 @@ class Interpreter:
 
     def _note_clash(self, op: str, left: Vec, right: Vec, place: tuple[str, Span | None]) -> None:
         if builtins.versions_as_text(op, left.lanes[0], right.lanes[0]):
-            self.clashes.append(Clash(*place, "release numbers are ordered as text: '12.10' < '12.9'", False))
+            self.clashes.append(Clash(*place, "it orders release numbers as text, and '12.10' < '12.9'", False))
             return
         for mine, other in ((left, right), (right, left)):
             if not mine.device or mine.guessed or mine.uniform or other.device:

@@ -150,7 +150,7 @@ def need(subject: str, chips: ChipSet, works: ChipSet, says: str) -> Claim:
 
 
 def other(says: str, chips: ChipSet, subject: str = "") -> Claim:
-    return Claim("other", says, chips=chips.names, subject=subject)
+    return Claim("other", says.removesuffix("."), chips=chips.names, subject=subject)
 
 
 def _short(text: str) -> str:

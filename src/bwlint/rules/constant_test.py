@@ -70,7 +70,7 @@ def _draft(found: Foregone, place: DraftPlace, *, is_alone: bool) -> Draft:
         place=place,
         severity="warning",
         confidence="high",
-        message=f"{how} true: {what}, one of these comparisons {fate}",
+        message=f"This condition is {how} true: {what}, one of these comparisons {fate}.",
         label=f"{outcome} on every chip",
         advice=_advice(found, place.module.language),
         remedy=_JOINED
@@ -82,9 +82,9 @@ def _draft(found: Foregone, place: DraftPlace, *, is_alone: bool) -> Draft:
 
 def _advice(found: Foregone, language: Language) -> str:
     if found.node.op == "cmp":
-        return "turn the bounds round"
+        return "Swap the bounds."
     both, one = ("&&", "||") if language == "cuda" else ("and", "or")
-    return f"join them with `{both if found.holds else one}`"
+    return f"Join them with `{both if found.holds else one}`."
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -115,7 +115,7 @@ def _same(one: object, other: Expr) -> bool:
 
 
 def _uncalled(module: Module, gate: Gate, asked: Expr, helper: Function) -> Draft:
-    says = f"always true: `{asked.args[-1]}` is a function, and nobody calls it here"
+    says = f"This condition is always true: `{asked.args[-1]}` is a function and is not called here."
     at = asked.at if asked.at is not None and gate.at.holds(asked.at) else gate.at
     return Draft(
         rule=RULE,
@@ -124,7 +124,7 @@ def _uncalled(module: Module, gate: Gate, asked: Expr, helper: Function) -> Draf
         confidence="high",
         message=says,
         label="true on every chip",
-        advice="call it",
+        advice="Call it.",
         remedy=_called(helper),
         claims=(Claimed(claims.other(says, EVERY), at, module),),
     )

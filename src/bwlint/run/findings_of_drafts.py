@@ -333,9 +333,7 @@ class _ReportedFile:
 
 
 def _copies(draft: Draft) -> Iterator[RelatedSpan]:
-    return (
-        RelatedSpan(copy.module, copy.at, "the same in a copy of this file", draft.rule.name) for copy in draft.copies
-    )
+    return (RelatedSpan(copy.module, copy.at, "in a copy of this file too", draft.rule.name) for copy in draft.copies)
 
 
 def _place(finding: Finding) -> tuple[str, int, int, str]:
@@ -398,7 +396,7 @@ def claimed_test(gate: Gate) -> str:
 
 def _unused(names: Sequence[str]) -> str:
     listed = ", ".join(f"`{name}`" for name in names)
-    return f"nothing of {listed} to suppress here"
+    return f"There is nothing of {listed} to suppress here."
 
 
 def _between(text: SourceText, region: Region) -> str:

@@ -53,9 +53,9 @@ def _told_once(drafts: Iterable[Draft]) -> Iterator[Draft]:
         groups.setdefault(key, []).append(draft)
     for first, *others in groups.values():
         again = tuple(
-            RelatedSpan(draft.module, draft.at, "the same here", draft.rule.name) for draft in others[:_MAX_RELATED]
+            RelatedSpan(draft.module, draft.at, "here too", draft.rule.name) for draft in others[:_MAX_RELATED]
         )
-        times = f" (here and at {counted(len(others), 'other place')} of this file)" if others else ""
+        times = f" This file has {counted(len(others), 'other place')} like it." if others else ""
         yield replace(first, message=f"{first.message}{times}", related=(*first.related, *again))
 
 

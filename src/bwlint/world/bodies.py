@@ -68,8 +68,8 @@ def _emptied(tree: Tree, module: Module, node: Node, parts: list[Operation]) -> 
     empty = ChipSet.where(lambda chip: not TargetSet.native(siblings(chip)) & left)
     if empty and empty != EVERY:
         name, ends = node.definition.qualname, any(part.kind == "trap" for part in parts)
-        what = f"{'an error is' if ends else 'nothing is'} compiled in its place for {plain(empty)}"
-        hop = Hop(module.path, parts[0].at, f"guards leave nothing of `{name}` there")
+        what = f"code that is compiled to {'an error' if ends else 'nothing'} for {plain(empty)}"
+        hop = Hop(module.path, parts[0].at, f"guards remove the whole body of `{name}` there")
         yield NeedProof(EVERY - empty, "gate", what, f"the guards in {name}", (hop,), where=name)
 
 

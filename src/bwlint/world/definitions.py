@@ -42,8 +42,8 @@ _LEAST_TEXT = 3
 """Letters of a text that is looked for."""
 _BUILTIN = frozenset(vars(builtins))
 _WORDS = {
-    "list": "code whose decorator names {}",
-    "build": "a module that is built for {}",
+    "list": "code that names {} in its decorator",
+    "build": "code that is built for {}",
     "gate": "code that refuses {}",
 }
 MAX_FUNCTIONS = 8
@@ -512,7 +512,7 @@ def _tiled(module: Module, name: str) -> Iterator[NeedProof]:
             size: int = one.amounts[0].args[0]
             fits = ChipSet.where(lambda chip: (chip.smem_per_block_optin or 0) >= size)  # noqa: B023 - used at once
             if fits != EVERY:
-                what = f"at least {kib(size)} of shared memory for a block"
+                what = f"code that needs at least {kib(size)} of shared memory a block"
                 hop = Hop(module.path, one.at, f"the largest of its buffers; it fits on {fits}")
                 yield NeedProof(fits, "operation", what, f"{module.name}.{name}", (hop,), where=name)
 

@@ -409,7 +409,7 @@ class Native:
             errors = self.refusals.errors(home, function) if home is not None and known and known.exits else ()
             legal = ChipSet.common(error.legal for error in errors)
             if home is not None and legal and errors:
-                what = f"`{function}` ends in an error on {plain(EVERY - legal)}"
+                what = f"code that raises an error on {plain(EVERY - legal)}"
                 hops = (Hop(home.path, errors[-1].at, "the error"),)
                 yield NeedProof(legal, "gate", what, f"the checks of {function}", hops, where=name)
 
@@ -427,11 +427,11 @@ class Native:
         targets = listed([f"sm_{name}" for name in dict.fromkeys(t for one in carries for t in (*one.sass, *one.ptx))])
         base, script = _base(path), _base(origin)
         hops = (
-            Hop(path, place.definition.at, f"`{name}` stands in {base}"),
+            Hop(path, place.definition.at, f"`{name}` is defined in {base}"),
             Hop(origin, first.at, f"{base} is compiled for {targets}"),
         )
         pairs = tuple(dict.fromkeys(pair for carry in carries for pair in pairs_of(carry)))
-        what = f"code compiled for {targets} alone"
+        what = f"code that is compiled for {targets} only"
         legal = runs_on(carries) | exactly_one_of(carries)
         yield NeedProof(legal, "build", what, script, hops, where=name, pairs=pairs)
 

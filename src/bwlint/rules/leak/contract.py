@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, lacking, plain, sentence
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -66,7 +66,7 @@ def _of_heirs(context: Context, module: Module, owner: str, names: set[str]) -> 
         told_here = bool(last) and last[-1].module is module and _answered(last[-1]).rpartition(".")[0] == owner
         found = _of_class(context, home, heir, answered) if told_here else None
         if found is not None:
-            here = RelatedSpan(home, family[0].outline.places[heir], f"`{heir}` has its answer of `{owner}`")
+            here = RelatedSpan(home, family[0].outline.places[heir], f"`{heir}` inherits this from `{owner}`")
             related = first.related if first is not None else found.related
             place = DraftPlace.of_gate(last[-1])
             first = replace(first or found, place=place, related=(here, *related), remedy=None)
@@ -173,18 +173,19 @@ def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> 
 
 def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proof: NeedProof, wrong: ChipSet) -> Draft:
     name = _answered(judged).rpartition(".")[2]
-    says = f"what `{owner}` comes to does not work on {plain(wrong)}"
+    says = f"`{owner}` does not work on {plain(wrong)}"
+    uses, lacks = sentence(owner, proof.what), lacking(proof.kind, proof.what, wrong)
     return Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="medium",
-        message=f"`{owner}.{name}` says yes on {plain(wrong)}, and `{owner}` comes to {proof.what}",
-        label=f"yes for {admitted}",
-        advice="give the answer the bounds that the methods have",
+        message=f"`{owner}.{name}` accepts {called(wrong)}, but {uses}.{lacks}",
+        label=f"true on {plain(admitted)}",
+        advice=f"Return true for {plain(admitted & proof.legal or proof.legal)} only.",
         legal=proof.legal,
         related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
-        remedy=bounded(context, judged, judged.working, wrong, f"`{owner}` comes to {proof.what}"),
+        remedy=bounded(context, judged, judged.working, wrong, uses),
         claims=(Claimed(claims.need(owner, wrong, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
     )
 
