@@ -91,6 +91,7 @@ class _KernelRecord:
     test: Expr
     uses: tuple[Use, ...]
     where: Where
+    key: str
 
 
 class Flow:
@@ -817,10 +818,13 @@ class Flow:
             self._answers(node)
         if not self.hit(node):
             return
-        for item in below(node):
+        nodes = below(node)
+        rows = [pair for one in nodes if isinstance(one, ast.Dict) for pair in zip(one.keys, one.values, strict=True)]
+        keys = {id(value): ast.dump(key) for key, value in rows if key is not None}
+        for item in nodes:
             if not isinstance(item, ast.Call):
                 continue
-            self._bounded(item)
+            self._bounded(item, keys.get(id(item), ""))
             for name, value in lists.arguments(item, self.own):
                 test = lists.declared(name, value, self.lowerer.lower(value), self.own)
                 if test is not None:
@@ -831,17 +835,20 @@ class Flow:
                     at = item if isinstance(node, ast.Call) and node is item and not item.keywords else value
                     self.add("list", test, at, behind, Side(ends="raise"), name)
 
-    def _bounded(self, node: ast.Call) -> None:
-        """A record that says for which chips something is that it names: `Kernel("pkg.module:run", min_sm=90)`."""
+    def _bounded(self, node: ast.Call, key: str) -> None:
+        """A record that says for which chips something is that it names: `Kernel("pkg.module:run", min_sm=90)`. `key`
+        is that of a table that it is a row of.
+        """
         named = [Use(name, "call", span(one)) for one in arguments_of(node) if (name := self._reference(one))]
         test = lists.bounds(node, self.quietly) if named else None
         if test is not None:
-            self._records.append(_KernelRecord(node, test, tuple(named), Where(self.qualname, tuple(self.path))))
+            self._records.append(_KernelRecord(node, test, tuple(named), Where(self.qualname, tuple(self.path)), key))
 
     def _judge_records(self) -> None:
         """The gates of records. The best of several is the newest: a newer chip's keeps it from the others."""
         for one in self._records:
-            newer = [other.test for other in self._records if lists.is_newer(other.node, one.node)]
+            alike = (other for other in self._records if other.key == one.key)  # another row is for something else
+            newer = [other.test for other in alike if lists.is_newer(other.node, one.node)]
             test = Expr("and", ((one.test, *map(negate, newer)),), one.test.at) if newer else one.test
             sides = Side(ends="fall", uses=one.uses), Side(ends="raise")
             self.gates.add("assert", test, one.node, sides, one.where, "")
