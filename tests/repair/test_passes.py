@@ -167,7 +167,7 @@ def test_a_fix_that_leaves_its_finding_is_taken_back(tmp_path: Path, monkeypatch
         assert "# nothing" not in made["a.py"]
         assert made["a.py"].count("(12, 1)") == 1
         assert made["b.py"].count("(12, 1)") == 1
-        assert "the finding would still be there" in reasons(found)
+        assert "the finding would remain" in reasons(found)
         assert {done.wish.finding.path for done in found.done} == {str(tmp_path / "a.py"), str(tmp_path / "b.py")}
 
 

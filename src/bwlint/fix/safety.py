@@ -217,7 +217,7 @@ def another(job: Job, fix: Fix) -> str | None:
     # what else there is to say of a guard or a comparison was there before, behind the graver fault
     after = Counter(_key(one) for one in told if one.rule == job.draft.rule or not _stood_behind(job, fix, one))
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
-        return "the finding would still be there"
+        return "the finding would remain"
     new = min(after - before, key=lambda one: one[0] == "message", default=None)
     same = job.remedy.how == "order" and fix.proof.before_may == fix.proof.after_may
     if new is None or same:

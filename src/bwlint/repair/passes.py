@@ -198,7 +198,7 @@ class _Run:
             self._set({real: before[real] for wish in taken_back for real in wish.files})
             for wish in wrong:
                 if all(sum(real in other.files for other in taken_back) == 1 for real in wish.files):
-                    self._refuse(wish, "the finding would still be there")
+                    self._refuse(wish, "the finding would remain")
             self.alone |= {real for wish in taken_back for real in wish.files}
         for wish in made.chosen:
             if wish not in taken_back:

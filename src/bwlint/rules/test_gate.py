@@ -38,7 +38,7 @@ _FAMILY, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _REFUSED = re.compile(words.said("refusal"), re.I)
 _ASKED = re.compile(words.said("demand"), re.I)
 _TAKES_BACK = re.compile(rf"\bnot?\b|\bonly\b|{words.said('refusal')}", re.I)
-_MEANT_FOR_SOME = NoFix("the reason of the skip names others alone: whether the test is for these too is to be decided")
+_MEANT_FOR_SOME = NoFix("the skip's reason names other chips only: decide whether the test is for these too")
 _ODD_ONES = 2
 """What refuses no more chips than these says whom it does not know, and not for whom it is."""
 

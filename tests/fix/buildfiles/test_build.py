@@ -293,7 +293,7 @@ def test_files_of_other_kinds(mend: Mend, name: str, before: str, after: str) ->
     ],
 )
 def test_spellings_that_are_not_rewritten(mend: Mend, name: str, text: str) -> None:
-    assert mend(text, name).refused == "no known rewrite for this spelling"
+    assert mend(text, name).refused == "bwlint has no rewrite for this spelling"
 
 
 def test_json_stays_json(mend: Mend) -> None:
@@ -525,7 +525,7 @@ def test_the_flags_of_the_family_by_name(mend: Mend) -> None:
 
 REFUSED = [
     # one call for each flag
-    ("setup.py", 'flags.append("-gencode=arch=compute_121a,code=sm_121a")', "no known rewrite"),
+    ("setup.py", 'flags.append("-gencode=arch=compute_121a,code=sm_121a")', "bwlint has no rewrite"),
     # a toolkit that has nothing native for 12.1, in a branch that does more
     ("CMakeLists.txt", CUDA128.format("set(GEMM_ARCHS 90a 120a)\n  kit()"), "CUDA 12.8"),
     ("CMakeLists.txt", CUDA128.format("kit()\n  list(APPEND KIT_SUPPORTED_ARCHS 90a 120a)"), "plain 120 loads there"),
@@ -554,9 +554,9 @@ REFUSED = [
     ("CMakeLists.txt", "set(KIT_SUPPORTED_ARCHS 90a 120a) # not for SM121", "comment"),
     ("CMakeLists.txt", "# only sm_120a\nset(KIT_SUPPORTED_ARCHS 120a)", "comment"),
     # spellings that are left to a person
-    ("build.sh", "export TORCH_CUDA_ARCH_LIST=12.0a", "no known rewrite"),
+    ("build.sh", "export TORCH_CUDA_ARCH_LIST=12.0a", "bwlint has no rewrite"),
     ("tests/CMakeLists.txt", 'if(KIT_ARCHS MATCHES "12\\\\.(0a|0f)")\nkit(k.cu)\nendif()', "which suffixes"),
-    ("tests/CMakeLists.txt", 'if(NOT "120a" IN_LIST KIT_ARCHS)\nreturn()\nendif()', "no known rewrite"),
+    ("tests/CMakeLists.txt", 'if(NOT "120a" IN_LIST KIT_ARCHS)\nreturn()\nendif()', "bwlint has no rewrite"),
     ("tests/CMakeLists.txt", "set(R 120a)\nif(KIT_ARCHS MATCHES ${R})\nkit(k.cu)\nendif()", "which suffixes"),
 ]
 

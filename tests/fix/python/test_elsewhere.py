@@ -331,7 +331,7 @@ def test_number_of_cuda_is_no_chip(project: Project, test: str, refused: bool) -
     source += "def cuda_at_least(major, minor):\n    return torch.version.cuda >= f'{major}.{minor}'\n\n\n"
     source += f"def run(x):\n    if {test}:\n        return deep_gemm.fp8_mqa_logits(x)\n    return other()\n"
     found = project({"kernels.py": KERNELS, "m.py": source})
-    assert any("named here by number" in one for one in found.refusals("leak")) is refused
+    assert any("by number: decide" in one for one in found.refusals("leak")) is refused
     assert bool(found.fixes("leak")) is not refused
 
 

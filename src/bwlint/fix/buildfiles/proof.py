@@ -235,7 +235,7 @@ def _gates(module: Module, edited: Module, edits: Sequence[Edit]) -> NoFix | Non
     same = len(old) == len(new) and all(
         n in itself or one == other for n, (one, other) in enumerate(zip(old, new, strict=True))
     )
-    return None if same else NoFix("the edited file has other gates than before")
+    return None if same else NoFix("the edited file has other checks than before")
 
 
 def _faults(job: Job, index: int, edited: Module, proposal: Proposal, places: Sequence[int]) -> NoFix | None:
@@ -249,7 +249,7 @@ def _faults(job: Job, index: int, edited: Module, proposal: Proposal, places: Se
     asked = [_asked_for(job, module) for module in (job.module, edited)]
     left = 0 < asked[0] <= asked[1]
     if left or any((place, label) == (index, job.draft.label) for place, label, _ in new):
-        return NoFix("the finding would still be there")
+        return NoFix("the finding would remain")
     known = {(place, label) for place, label, _ in old if place in proposal.touched}
     for place, label, message in new - old:
         if (place, label) not in known and label != builds.NO_FAMILY:  # the old test did not hold for it either

@@ -127,7 +127,7 @@ class FileChecker:
         edited = edited_module(self.module, text)
         here = _index(self.module.gates, gate)
         if here is None or not self._same_outline(edited, frozenset()):
-            return NoFix("the edited file has other gates than before")
+            return NoFix("the edited file has other checks than before")
         # in a world that has evaluated nothing yet, since an interpreter reports a clash of types only once
         after = self.tree.edited(edited).sets(edited, edited.gates[here])
         if after is None:

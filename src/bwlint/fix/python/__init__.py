@@ -38,7 +38,7 @@ Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 
 TABLES: frozenset[GateKind] = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
-UNKNOWN = NoFix("this spelling is not rewritten")
+UNKNOWN = NoFix("bwlint has no rewrite for this spelling")
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
 _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 
@@ -80,7 +80,8 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
         told.append(found)
     said = next((one for one in told if one is not UNKNOWN and not one.reason.startswith("the edited")), None)
     gone = plain(judged.core - job.remedy.chips | job.remedy.chips - judged.core)
-    unwritten = NoFix(f"how `{place.gate.text or _named(place)}` is to leave {gone} out is for a person to write")
+    asked = place.gate.text or _named(place)
+    unwritten = NoFix(f"`{asked}` cannot be rewritten to keep {gone} out: add a check of the capability")
     return said or _decided_elsewhere(job, place) or _asked_elsewhere(judged, place) or unwritten
 
 
@@ -155,11 +156,11 @@ def _asked_elsewhere(judged: Judged, place: Judged) -> NoFix | None:
     """Why a test cannot be bounded where it stands: what it asks is the answer of something else."""
     gate = place.gate
     if judged.admitted >= judged.sets.live:
-        return NoFix("nothing here asks for the chip: how it is to be asked is for a person to say")
+        return NoFix("nothing here checks the chip: add a check")
     if gate.kind == "helper-call":
-        return NoFix(f"`{gate.name}` is called by others too: a skip or an error of its own is wanted here")
+        return NoFix(f"other code calls `{gate.name}` too: add a skip or an error here")
     if gate.kind == "predicate" and gate.test.op == "const":
-        return NoFix(f"`{_named(place)}` answers with the least capability, which has no upper end: who asks it has to")
+        return NoFix(f"`{_named(place)}` returns a minimum and has no upper bound: bound it where it is used")
     return None
 
 

@@ -94,7 +94,7 @@ def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | N
         return f"`{judged.gate.name}` may be asked where nothing here looks"
     for user in users[1:] if answers else users:
         if not refuses(user.other) and (answers or judged.gate.kind in ANSWERS):
-            return f"who is kept out at {place(user)} may be owed another path"
+            return f"chips kept out at {place(user)} may need another code path"
         source = job.source if user.module is job.module else Texts().source(user.module.path)
         syntax = parse(source or "")
         fails = [use.at for use in user.working.uses if use.sure and _is_shown(job, user, use, gone)]
@@ -172,7 +172,7 @@ def with_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone
             continue
         hits = closed(job.source, start, end, gone) if said.open_ended else []
         if is_reason and not hits and not said.open_ended:
-            return NoFix(f"the words at line {line} speak of {plain(asked)} too: what they are to say is for a person")
+            return NoFix(f"the text at line {line} speaks of {plain(asked)} too: rewrite it by hand")
         if not hits:
             fix = unsafe(fix, f"the words at line {line} still speak of {plain(asked)}")
         edits += [between(SourceText(job.source), job.module.path, *hit) for hit in hits]

@@ -67,7 +67,7 @@ def newest(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
     """The row of the newest chip, which says nothing but names, written for those of another generation."""
     chips, row = place.change.chips, _newest(_rows(place.source, place.span) or [])
     if row is None or not _only_names(row, next(iter(chips))):
-        return NoFix(f"what a row for {plain(chips)} holds is for a person to say")
+        return NoFix(f"decide the values of a row for {plain(chips)}")
     return _copied(place, row, tuple(chips))
 
 
@@ -84,7 +84,7 @@ def untold(place: ConditionPlace) -> NoFix | None:
         return None
     if _unit(_rows(place.source, place.span) or []) or _only_names(row, chips[1]):
         return None
-    return NoFix("what stands in a row is for a person to say")
+    return NoFix("decide the values of the row")
 
 
 def mend(job: Job) -> Fix | NoFix:
@@ -94,7 +94,7 @@ def mend(job: Job) -> Fix | NoFix:
     rows = _rows(source, job.at) or []
     row, counted = _newest(rows), _unit(rows)
     if row is None or not counted:
-        return NoFix("not every row is what its chip gives one block: what a row counts is for a person to say")
+        return NoFix("not every row equals its chip's limit per block: decide what the rows count")
     held, spelled = _sizes(rows), {_amount(one.value): row.syntax.segment(one.value) for one in rows}
     wanted = {chip: (chip.smem_per_block_optin or 0) // counted for chip in chips}
     texts = [f"{code(row.literal, chip)}: {spelled.get(size, size)}" for chip, size in wanted.items()]

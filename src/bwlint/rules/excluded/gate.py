@@ -52,8 +52,8 @@ _QUESTION = re.compile(words.said("support"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NUMBERED = re.compile(rf"{IN_NAMES}[0-9]+")
 _FULL_NAME = re.compile(r"(?i)(?:^|_)(?:compute_?capability|sm_?version|cuda_?arch)(?:_|$)")
-_OTHERS_TOO = "8.6 and 8.9 are left out with them: which chips it is for is for a person to say"
-_OF_BUILDS = "whether a build reads the list, and with which toolkits, is for a person to say"
+_OTHERS_TOO = "8.6 and 8.9 are left out too: decide which chips this is for"
+_OF_BUILDS = "decide whether a build reads this list, and with which toolkits"
 _BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target|build|compile", re.I)
 _MOST_TESTS = 8
 """Definitions that are looked through for what a function asks."""
@@ -586,7 +586,7 @@ def _remedy(judged: Judged, kept: Kept) -> Remedy | NoFix:
     """The same test, or an arm of its chain, for these chips too."""
     one, out = kept.arm or judged, kept.chips
     if kept.unmended or judged.module.language != "python":
-        asked = f"which test is to let {plain(out)} in, and where it asks again, is for a person to say"
+        asked = f"decide which checks should let {plain(out)} in"
         return NoFix(kept.unmended or asked)
     chips = one.core - out if one.denies and not kept.arm else one.core | out
     told = f"what runs for {plain(one.core if kept.arm else one.admitted)} here is for {plain(out)} too"

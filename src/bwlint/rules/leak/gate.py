@@ -44,7 +44,7 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         for side, need, wrong in leaks(context, judged):
             if need.strength == PROOF:
                 one = _where_chosen(context, judged, draft(judged, side, need, wrong), wrong)
-                remedy = one.remedy or NoFix(f"what is to be chosen for {plain(wrong)} instead is for a person to say")
+                remedy = one.remedy or NoFix(f"choose what {plain(wrong)} should use instead")
                 yield replace(_unless_in_vain(context, judged, side, one, wrong), remedy=remedy)
         return
     tables = list(tensor_memory(context, judged))
@@ -100,7 +100,7 @@ def _where_chosen(context: Context, judged: Judged, found: Draft, wrong: ChipSet
         return found
     use = RelatedSpan(judged.module, judged.at, "this checks for it")
     place, related = replace(found.place, at=at), (use, *found.related)
-    remedy = NoFix(f"what is to be chosen for {plain(wrong)} instead is for a person to say")
+    remedy = NoFix(f"choose what {plain(wrong)} should use instead")
     return replace(
         found, place=place, related=related, remedy=remedy, confidence="low"
     )  # its own gate may say it better
@@ -221,7 +221,7 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
         label="no tensor memory here",
         advice="Remove the row. Refuse a caller that looks up 12.x.",
         legal=judged.core - wrong,
-        remedy=NoFix("whether the row may go is for those who read the table to say"),
+        remedy=NoFix("remove the row only if no reader of the table needs it"),
         claims=(Claimed(claims.need("tensor memory", wrong, NONE, f"there is no tensor memory on {plain(wrong)}")),),
     )
 
@@ -261,7 +261,7 @@ def _without_a_row(context: Context, judged: Judged) -> Iterator[Draft]:
         label=f"has rows for {plain(judged.core)}",
         advice=f"Add a row for {plain(missing)}, look it up with a default, or refuse {plain(missing)} above.",
         legal=judged.core,
-        remedy=NoFix(f"what a row for {plain(missing)} has to hold is to be measured"),
+        remedy=NoFix(f"measure the values of a row for {plain(missing)}"),
         claims=(
             Claimed(
                 claims.need(gate.name or "table", missing, NONE, f"{table} has no row for {plain(missing)}"), judged.at

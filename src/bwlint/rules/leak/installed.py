@@ -50,7 +50,7 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
             RelatedSpan(module, gate.at, "nothing else is checked here"),
             RelatedSpan(module, need.use.at, sentence(need.use.name, need.what)),
         ),
-        remedy=NoFix("nothing here asks for the chip: how this file is to ask is for a person to say"),
+        remedy=NoFix("nothing here checks the chip: add a check"),
         claims=(claimed(need, module, wrong),),
     )
     return replace(draft, severity="note") if aside(context, module) else draft  # there it is compared with

@@ -160,7 +160,7 @@ def _draft(found: _Picked) -> Draft:
         advice=f"Pick it for {plain(need.legal)} only. Give {called(wrong)} another kernel or an error.",
         legal=need.legal,
         related=tuple(related),
-        remedy=NoFix(f"what is to be picked for {plain(wrong)} instead is for a person to say"),
+        remedy=NoFix(f"choose what {plain(wrong)} should use instead"),
         claims=(claimed(need, found.user, wrong),),
     )
 
