@@ -54,6 +54,11 @@ def moved(module: Module, source: str, found: NearbyWords, family: ChipSet) -> t
     return () if isinstance(edits, NoFix) else edits
 
 
+def demands(text: str) -> bool:
+    """Whether words say for whom something is, rather than tell of it."""
+    return _DEMANDS.search(text) is not None
+
+
 def _names_one(text: str, held: ChipSet, missing: ChipSet) -> bool:
     said = mentioned(text)
     return bool(said.exact & held) and not said.exact & missing and not said.open_ended
@@ -99,7 +104,7 @@ def _sentences(module: Module, source: str, gate: Gate) -> Iterator[NearbyWords]
         if inside and isinstance(first, ast.Expr) and ast.get_docstring(node, clean=False) is not None:
             start = syntax.start(first)
             for match in _SENTENCE.finditer(source, start, syntax.end(first)):
-                if _DEMANDS.search(match[0]):
+                if demands(match[0]):
                     yield NearbyWords(*match.span())
 
 

@@ -107,7 +107,8 @@ def _job(job: Job, judged: Judged, root: str, source: str, held: ChipSet, missin
     """The same change at another gate: who comes there now goes the way of its twin."""
     chips = judged.core | missing if held & judged.core else judged.core - missing
     draft = replace(job.draft, place=DraftPlace.of_gate(judged))
-    return Job(job.context, draft, Remedy("test", chips, evidence=job.remedy.evidence), judged, root, source)
+    remedy = Remedy("test", chips, evidence=job.remedy.evidence, unsafe=job.remedy.unsafe)
+    return Job(job.context, draft, remedy, judged, root, source)
 
 
 def _gates(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:

@@ -23,8 +23,8 @@ from bwlint.fix.python.apart import kept_apart
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
 from bwlint.judging.siblings import MAX_DEFINITIONS, asks
-from bwlint.model.expr import walk_through
-from bwlint.model.facts import Gate, Module
+from bwlint.model.expr import Expr, walk_through
+from bwlint.model.facts import Gate, Module, Path
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
 from bwlint.sources.read import SourceText
@@ -101,6 +101,11 @@ def _bound(job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside
         if isinstance(fix, NoFix) and not found:
             return fix
         found += [fix] if isinstance(fix, Fix) else []
+    for one in _sent_too(job):
+        bound = _bounded_too(job, one, _wanted(judged, one, job.remedy.chips), doubt)
+        if bound is None:
+            return NoFix(f"line {one.at.line} sends {plain(gone & job.context.targets)} there too: bound both checks")
+        found.append(bound)
     users += [place] if place is not judged else []
     whole = replace(found[0], edits=tuple(edit for one in found for edit in one.edits))
     return with_words(job, whole, users, place, gone)
@@ -137,7 +142,34 @@ def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
     if one.module is judged.module:
         return NoFix(f"`{_named(one)}` decides this at line {one.at.line}: mend it there")
     at = f"{PurePath(one.module.path).name}:{one.gate.at.line}"
+    if any(value.args[:1] and isinstance(value.args[0], str) for _, value in _returns(one)):
+        return NoFix(f"`{_named(one)}` ({at}) decides this and returns the reason: bound it there")
     return NoFix(f"`{_named(one)}` ({at}) decides this, and other files ask it too: add a check of the capability here")
+
+
+def _returns(judged: Judged) -> tuple[tuple[Path, Expr], ...]:
+    function = judged.module.functions.get(judged.gate.qualname)
+    return function.returns if function is not None else ()
+
+
+def _bounded_too(job: Job, one: Judged, wanted: ChipSet, doubt: str | None) -> Fix | None:
+    """The bound at another test, where it decides or beside what it asks."""
+    tree, module, evidence = job.context.tree, job.module, job.remedy.evidence
+    for beside in (False, True):
+        fix = propose(
+            tree, module, job.root, one.gate, one.sets, wanted, job.source, evidence, doubt, "bound", beside=beside
+        )
+        if isinstance(fix, Fix):
+            return fix
+    return None
+
+
+def _sent_too(job: Job) -> Iterator[Judged]:
+    """The other tests of a file by which the same chips come to the same use."""
+    from bwlint.rules.leak.bounds import SENT_TOO
+
+    places = {one.at for one in job.draft.related if one.message == SENT_TOO and one.module is job.module}
+    yield from (one for one in job.context.beside(job.module) if one.at in places)
 
 
 def _set_again(job: Job, place: Judged) -> Iterator[Judged]:
@@ -228,21 +260,24 @@ def propose(
     proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
     if isinstance(proved, NoFix):
         return proved
-    candidate, proof = _with_words(place, *proved)
+    candidate, proof = _with_words(place, *proved, proved=not unsafe_reason)
     return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, candidate), candidate, proof)
 
 
-def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof) -> tuple[Candidate, Proof]:
-    """An edit with those of the words beside the gate that name one member of the family that it admits now."""
-    from bwlint.fix.beside import moved, stale
+def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof, *, proved: bool) -> tuple[Candidate, Proof]:
+    """An edit with those of the words beside the gate that name one member of the family that it admits now. Of an
+    edit that is not `proved` only what the words demand moves: what they tell of the one is not known of the other.
+    """
+    from bwlint.fix.beside import demands, moved, stale
 
     change, module, source = place.change, place.module, place.source
     refusal = Judged(module, place.gate, place.sets, "").other
     spoken = change.twins and place.gate.kind not in TABLES  # what is said of a row stays true of that row
     found = stale(module, source, place.gate, refusal, change.twins, change.chips) if spoken else []
-    edits = [edit for words in found for edit in moved(module, source, words, change.chips | change.twins)]
-    proved = GateChecker(place).prove((*edits, *candidate), proof.evidence) if edits else None
-    return ((*edits, *candidate), proved) if isinstance(proved, Proof) else (candidate, proof)
+    meant = [one for one in found if proved or one.literal or demands(source[one.start : one.end])]
+    edits = [edit for words in meant for edit in moved(module, source, words, change.chips | change.twins)]
+    both = GateChecker(place).prove((*edits, *candidate), proof.evidence) if edits else None
+    return ((*edits, *candidate), both) if isinstance(both, Proof) else (candidate, proof)
 
 
 def _literals(place: ConditionPlace) -> Iterable[Candidate] | NoFix:

@@ -38,6 +38,8 @@ def _read(place: ConditionPlace, here: Syntax, helper: FunctionValue, node: ast.
     syntax = here if same else parse(Texts().source(helper.module.path) or "")
     arguments = [here.segment(each) for each in node.args] if isinstance(node, ast.Call) else []
     given = dict(zip(helper.function.params, arguments, strict=False))
+    if any(_tells_why(each) for each in _called(place, helper)):
+        return  # a check beside the call would leave the reason untold
     for read in reached(helper.function.returns, helper.module):
         at = read.at if read.op == "call" else None
         if at is None or syntax is None or list(place.tree.value(helper.module, read).spread()) != _CAPABILITIES:
@@ -46,6 +48,18 @@ def _read(place: ConditionPlace, here: Syntax, helper: FunctionValue, node: ast.
         shared = {name for name in names & own.keys() & theirs.keys() if own[name].args == theirs[name].args}
         if names == shared and (same or all(own[name].op == "import" for name in names)):
             yield _replaced(syntax, _at(syntax, at), given)
+
+
+def _called(place: ConditionPlace, helper: FunctionValue) -> Iterator[FunctionValue]:
+    """A helper, and the functions whose answers it hands on."""
+    yield helper
+    calls = (one for one in reached(helper.function.returns, helper.module) if one.op == "call")
+    yield from filter(None, (place.tree.function(helper.module, one.args[0]) for one in calls))
+
+
+def _tells_why(helper: FunctionValue) -> bool:
+    """Whether a helper answers with a reason."""
+    return any(value.op == "const" and isinstance(value.args[0], str) for _, value in helper.function.returns)
 
 
 def _at(syntax: Syntax, at: Span) -> ast.expr:

@@ -185,7 +185,7 @@ def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proo
         advice=f"Return true for {plain(admitted & proof.legal or proof.legal)} only.",
         legal=proof.legal,
         related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
-        remedy=bounded(context, judged, judged.working, wrong, uses),
+        remedy=bounded(context, judged, judged.working, wrong, uses, lacking=admitted & proof.against),
         claims=(Claimed(claims.need(owner, wrong, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
     )
 

@@ -21,6 +21,7 @@ from bwlint.model.facts import Module, Side
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
 from bwlint.rules.leak import RULE, contract, generations, own_words, predicate, sisters
+from bwlint.rules.leak.bounds import SENT_TOO
 from bwlint.rules.leak.needs import draft, leaks, only_imported, with_remedy
 from bwlint.world.gates import Judged, missing_row, refuses, table_name
 from bwlint.world.libraries import PROOF, Need
@@ -157,7 +158,7 @@ def _let_through_before(context: Context, judged: Judged, need: Need, wrong: Chi
             continue
         for side in (other.gate.yes, other.gate.no):
             if wrong & other.on(side) and other.on(side) != other.sets.live and _uses(side, need):
-                yield RelatedSpan(other.module, other.at, "this sends them there too")
+                yield RelatedSpan(other.module, other.at, SENT_TOO)
 
 
 def _uses(side: Side, need: Need) -> bool:

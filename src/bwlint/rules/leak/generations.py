@@ -135,6 +135,7 @@ def _draft(
             side,
             wrong,
             f"`{name}` is named for {_of(use)}",
+            lacking=judged.on(side) - _of(use),
             doubt=f"only its name says what `{name}` is for",
         ),
         cause=(judged.module.path, f"{judged.gate.qualname} {judged.gate.text}" if built is None else built.at),
