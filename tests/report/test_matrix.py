@@ -51,7 +51,7 @@ RICH = Matrix(
     7,
     (Skipped("b.py", "not UTF-8"),),
 )
-LEFT = make_row(why="12.x is treated unlike 9.0", places=(RowPlace("a/api.hpp", 7, 7, "asked here"),))
+LEFT = make_row(why="12.x is treated unlike 9.0", places=(RowPlace("a/api.hpp", 7, 7, "checked here"),))
 ASKED = Matrix(CHIPS, (replace(RICH.rows[0], left=2), *RICH.rows[1:]), 3, 7, (), ("12.0", "12.1"), (LEFT,))
 EMPTY = Matrix(CHIPS, ())
 

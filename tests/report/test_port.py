@@ -79,7 +79,7 @@ FOUND = PortStep(
     "BW101: this guard leaves out <12.1>",
     (Related("a/k.cu", Region(4, 1, 6, 1), "12.1 gets this"),),
 )
-LEFT = make_row(why="12.x is treated unlike 9.0", places=(RowPlace("a/api.hpp", 7, 7, "asked here"),))
+LEFT = make_row(why="12.x is treated unlike 9.0", places=(RowPlace("a/api.hpp", 7, 7, "checked here"),))
 ASKED = replace(RICH, left=(LEFT,) * 12)
 BESIDE = Port("12.1", (), (FOUND, replace(FOUND, number=2, fix=None, words="write it by hand", related=())), 1)
 

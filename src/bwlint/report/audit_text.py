@@ -31,9 +31,9 @@ _MEANINGS = {
     "no": "no",
     "may": "depends on more than the chip",
     "error": "error",
-    "-": "no such chip gets here",
-    "?": "not known",
-    "arm": "arm of the chain",
+    "-": "the chip does not get here",
+    "?": "bwlint does not know",
+    "arm": "branch of the chain",
     "else": "else",
 }
 
@@ -165,4 +165,4 @@ def _legend(rows: Iterable[Row], setting: Setting) -> str:
     found = {"arm" if answer.startswith("arm ") else answer for row in rows for _, answer in row.table}
     signs = {**(_GLYPHS if setting.color else _LETTERS), "arm": "1, 2"}
     told = "; ".join(f"{signs[answer]} {meaning}" for answer, meaning in _MEANINGS.items() if answer in found)
-    return f"{told}; | the chips asked about stand before it"
+    return f"{told}; | follows the checked chips"
