@@ -141,7 +141,7 @@ class _Run:
             text = self.outcome.texts.of(real)
             unpacked = real.startswith(self.gathered.found.mounts)
             if unpacked or text is None:
-                self.sources[real] = "a file of a package is not rewritten" if unpacked else "not readable any more"
+                self.sources[real] = "bwlint does not rewrite files of a package" if unpacked else "no longer readable"
             else:
                 self.sources[real] = EditedFile.of(self.outcome.names.files[real], text.source, self._named)
         return self.sources[real]
@@ -198,7 +198,7 @@ class _Run:
             self._set({real: before[real] for wish in taken_back for real in wish.files})
             for wish in wrong:
                 if all(sum(real in other.files for other in taken_back) == 1 for real in wish.files):
-                    self._refuse(wish, "the finding would still be there")
+                    self._refuse(wish, "the finding would remain")
             self.alone |= {real for wish in taken_back for real in wish.files}
         for wish in made.chosen:
             if wish not in taken_back:

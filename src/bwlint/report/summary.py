@@ -72,7 +72,7 @@ def beyond(report: Report) -> str:
     files = report.stats.get("unlinked", 0)
     if not files:
         return ""
-    words = f"{counted(files, 'file')} that others lead to were left unread; findings may differ with a larger"
+    words = f"did not read {counted(files, 'file')} that calls and imports lead to; findings may differ with a larger"
     return f"bwlint: note: {words} --link-budget\n"
 
 
@@ -81,9 +81,9 @@ def questions_left(report: Report) -> str:
     judged, left = report.stats.get("questions", 0), report.stats.get("questions_left", 0)
     if not judged:
         return ""
-    asks = "1 place asks" if judged == 1 else f"{judged:,} places ask"
+    asks = "1 place concerns" if judged == 1 else f"{judged:,} places concern"
     words = f"{left:,} need{'s' * (left == 1)} a look (bwlint audit)" if left else "none needs a look"
-    return f"bwlint: {asks} for the chip: {words}\n"
+    return f"bwlint: {asks} the chip: {words}\n"
 
 
 def next_step(report: Report, paths: Iterable[str]) -> str:
