@@ -576,12 +576,12 @@ def fleet(ctx: click.Context, /, **options: Any) -> None:
     help="Microseconds of a hop. Default: the link's row.",
 )
 @click.option("--dispatch", type=WIRES, help="Form of tokens on the way to experts. Default: fp8 for FP8 models.")
-@click.option("--combine", type=WIRES, default="bf16", show_default=True, help="Form of what comes back from experts.")
+@click.option("--combine", type=WIRES, default="bf16", show_default=True, help="Form of results from experts.")
 @click.option(
     "--copies",
     type=COPIES,
-    help="Of a token: one to each GPU that has an expert for it (gpu), one to each expert, or one to all. Default: "
-    "gpu with NVLink, all without it, where no launcher's exchange sends a token to its experts alone.",
+    help="Copies of a token: one to each GPU that has an expert for it (gpu), one to each expert, or one to all. "
+    "Default: gpu with NVLink, all without it, where no launcher's exchange sends a token to its experts alone.",
 )
 @form(TABLES)
 @output
@@ -649,7 +649,7 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 @click.option(
     "--selftest",
     is_flag=True,
-    help="Run bwlint's own cases on this machine's GPU instead, and write what came of them to --receipts.",
+    help="Run bwlint's own cases on this machine's GPU instead, and write the results to --receipts.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="With --selftest: a line for each case.")
 @click.option(

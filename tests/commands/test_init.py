@@ -136,7 +136,7 @@ def test_hook_and_ci_can_audit(tmp_path: Path) -> None:
 def test_an_audit_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for arguments, told in (((), True), (("--no-audit",), False), (("--audit",), False)):
         result = invoke(tmp_path, *arguments)
-        assert ("--audit has hooks and CI stop" in result.stderr) == told
+        assert ("--audit makes hooks and CI also stop" in result.stderr) == told
         assert ("bwlint-audit" in result.stdout) == ("--audit" in arguments)
     for answers, wanted in (("y\nn\n", True), ("n\nn\n", False)):
         monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)

@@ -34,7 +34,7 @@ def library(folder: Path, *kernels: str) -> Path:
 @pytest.mark.parametrize(
     ("kind", "claim", "scene", "outcome", "reason"),
     [
-        ("image", {}, {}, "refuted", "the kernel k starts; it comes to its end"),
+        ("image", {}, {}, "refuted", "the kernel k starts; it runs to its end"),
         ("image", {"subject": "l"}, {}, "refuted", "the kernel l starts"),
         # A fault is one of a kernel that has begun.
         (

@@ -63,7 +63,7 @@ class _Trial:
 
 def attempt(subject: Subject, world: Workbench) -> Attempt:
     if not world.may_launch:
-        return not_requested(RUNG, "launching runs code of the scanned tree, which nobody allowed")
+        return not_requested(RUNG, "launching runs code of the scanned tree, which needs --yes")
     device = chosen(RUNG, subject.claim, world)
     if subject.claim.kind != "image" and is_source(subject.real):
         return _of_source(subject, world, device)
