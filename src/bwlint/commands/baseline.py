@@ -51,8 +51,6 @@ def _advise(file: Path, named: str | None) -> None:
 
     real = os.path.realpath(file)
     if named is None or os.path.realpath(named) != real:
-        say(
-            f'bwlint: to use it everywhere, hooks included, write `baseline = "{file.name}"` in bwlint.toml beside it\n'
-        )
+        say(f'bwlint: to use it in every run, write `baseline = "{file.name}"` in bwlint.toml beside it\n')
     if is_ignored(real):
         say(f"bwlint: warning: git ignores {file}: `git add --force` it\n")

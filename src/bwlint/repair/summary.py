@@ -17,7 +17,9 @@ _MOST_REASONS = 5
 def summary(repaired: Repaired, did: str, unwritten: Collection[str] = (), *, verbose: bool) -> str:
     """What was fixed, what has to wait, and what is not fixed and why. `did` is "fixed" or what would be, `unwritten`
     are files (real paths) that stayed as they were."""
-    lines = [*_fixed(repaired, did, unwritten), *_waiting(repaired), *_refused(repaired, verbose=verbose)]
+    left = f"deferred {counted(repaired.left, 'finding')} after {MOST_PASSES} passes; run it again for the rest"
+    waiting = [left] if repaired.left else []
+    lines = [*_fixed(repaired, did, unwritten), *waiting, *_refused(repaired, verbose=verbose)]
     return "".join(f"bwlint: {line}\n" for line in lines)
 
 
@@ -34,11 +36,6 @@ def _fixed(repaired: Repaired, did: str, unwritten: Collection[str]) -> Iterable
         yield f"{did} {counted(len(fixed), 'finding')} in {counted(files, 'file')}: {rules}{in_turn}"
     if notes:
         yield f"suppressed {counted(notes, 'finding')} by a comment"
-
-
-def _waiting(repaired: Repaired) -> Iterable[str]:
-    if repaired.left:
-        yield f"deferred {counted(repaired.left, 'finding')} after {MOST_PASSES} passes; run it again for the rest"
 
 
 def _refused(repaired: Repaired, *, verbose: bool) -> Iterable[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import groupby
+from itertools import accumulate, groupby
 from posixpath import commonpath
 from textwrap import wrap
 
@@ -37,12 +37,13 @@ _LEAST_CODE = 24
 _WORDS = {YES: "yes", NO: "no", FALLBACK: "other", UNKNOWN: "?"}
 _STYLES = {YES: "good", FALLBACK: "fair", NO: "bad"}
 _MARKS = {CONFIRMED: "+", REFUTED: "!"}
-_MEANINGS_OF_MARKS = {CONFIRMED: "a receipt confirms it on that chip", REFUTED: "a receipt refutes it there"}
 _MEANINGS = {
     YES: "its checks accept the chip",
     NO: "a check refuses it, or its code needs what the chip lacks",
     FALLBACK: "works, but by another code path than on the chips it is written for",
     UNKNOWN: "bwlint found no check that decides it",
+    CONFIRMED: "a receipt confirms it on that chip",
+    REFUTED: "a receipt refutes it there",
 }
 
 
@@ -59,9 +60,8 @@ def summary(matrix: Matrix) -> str:
         parts.append(f"{counted(matrix.unasked, 'public operation')} that no check decides")
     if matrix.apart:
         parts.append(f"{counted(len(matrix.apart), 'C++ error')} outside these rows")
-    confirmed, refuted = counts(matrix)
-    if confirmed or refuted:
-        parts.append(f"receipts confirm {counted(confirmed, 'cell')} and refute {refuted}")
+    if any(proved := counts(matrix)):
+        parts.append(f"receipts confirm {counted(proved[0], 'cell')} and refute {proved[1]}")
     if matrix.left:
         parts.append(f"{to_look_at(len(matrix.left))} (bwlint audit)")
     if matrix.skipped:
@@ -73,55 +73,42 @@ def _lines(matrix: Matrix, setting: Setting, verbose: bool) -> Iterator[str]:
     paint = text.painter(setting.color)
     folder = _folder(matrix)
     names = [visible(_name(row)) for row in matrix.rows]
-    room, chips = _fitting(matrix, max(map(columns, names)), setting, "" if verbose else folder)
-    every, matrix = matrix, replace(matrix, chips=chips)
-    widths = [_width(matrix, chip) for chip in chips]
-    heads = "".join(f"  {chip:>{width}}" for chip, width in zip(chips, widths, strict=True))
+    room = min(MOST_ROOM, max(map(columns, names)))
+    widths = {chip: 2 + max(len(chip), *(len(_word(row.cells[chip])) for row in matrix.rows)) for chip in matrix.chips}
+    places = 0 if verbose else max(columns(_reason(row, matrix, 0, folder)) for row in matrix.rows)
+    every = matrix
+    if setting.color and room + places + sum(widths.values()) > setting.width:
+        room = min(room, setting.width * 2 // 5)
+        matrix = replace(matrix, chips=_newest(matrix, widths, setting.width - room - places))
+    heads = "".join(f"{chip:>{widths[chip]}}" for chip in matrix.chips)
     yield paint(" " * room + heads, "title")
     for module, group in groupby(zip(matrix.rows, names, strict=True), key=lambda pair: pair[0].module):
         yield paint(visible(module), "title")
         for row, name in group:
-            cells = "".join(
-                "  " + _painted(cell, width, paint) for cell, width in zip(_cells(row, matrix), widths, strict=True)
-            )
+            cells = "".join(_painted(row.cells[chip], widths[chip], paint) for chip in matrix.chips)
             short = shortened(name, room, room * 2 // 3)
             line = short + " " * (room - columns(short)) + cells
-            left = setting.width - room - sum(widths) - 2 * len(widths)
+            left = setting.width - room - sum(widths[chip] for chip in matrix.chips)
             yield line if verbose else line + _reason(row, matrix, left, folder)
             if verbose:
                 yield from _gates(row, every, folder)
     yield ""
-    dropped = [chip for chip in every.chips if chip not in chips]
+    dropped = [chip for chip in every.chips if chip not in matrix.chips]
     told = [f"No room for {', '.join(dropped)}. --target CHIP shows a chip."] if dropped else []
     told += [f"Paths are relative to {visible(folder)}."] if folder.strip("/") else []
     words = {word for row in matrix.rows for cell in row.cells.values() for word in (cell.word, cell.mark)}
-    meanings = [f"{_WORDS[word]}: {meaning}" for word, meaning in _MEANINGS.items() if word in words]
-    meanings += [f"{_MARKS[mark]}: {meaning}" for mark, meaning in _MEANINGS_OF_MARKS.items() if mark in words]
+    meanings = [f"{(_WORDS | _MARKS)[word]}: {meaning}" for word, meaning in _MEANINGS.items() if word in words]
     told += ["; ".join(meanings), *([_left(matrix)] if matrix.left else [])]
     for line in told:
         yield from wrap(line, setting.width, break_on_hyphens=False) if setting.color else [line]
 
 
-def _fitting(matrix: Matrix, room: int, setting: Setting, folder: str) -> tuple[int, tuple[str, ...]]:
-    """The columns of names, and the chips with room beside them and the gates: on a narrow terminal those asked about,
-    then the newest."""
-
-    def needed(room: int, chips: tuple[str, ...]) -> int:
-        gates = max(columns(_reason(row, replace(matrix, chips=chips), 0, folder)) for row in matrix.rows)
-        return room + sum(2 + _width(matrix, chip) for chip in chips) + (gates if folder else 0)
-
-    room, first = min(MOST_ROOM, room), tuple(chip for chip in matrix.asked if chip in matrix.chips)
-    if not setting.color or needed(room, matrix.chips) <= setting.width:
-        return room, matrix.chips
-    room = min(room, setting.width * 2 // 5)
-    chips = (*first, *(chip for chip in reversed(matrix.chips) if chip not in first))
-    while len(chips) > max(1, len(first)) and needed(room, chips) > setting.width:
-        chips = chips[:-1]
-    return room, chips
-
-
-def _width(matrix: Matrix, chip: str) -> int:
-    return max(len(chip), *(len(_word(row.cells[chip])) for row in matrix.rows))
+def _newest(matrix: Matrix, widths: Mapping[str, int], room: int) -> tuple[str, ...]:
+    """The chips that have `room` columns: those asked about in any case, then the newest."""
+    first = [chip for chip in matrix.asked if chip in matrix.chips]
+    order = [*first, *(chip for chip in reversed(matrix.chips) if chip not in first)]
+    ends = zip(order, accumulate(widths[chip] for chip in order), strict=True)
+    return tuple(chip for chip, end in ends if end <= room or chip in first)
 
 
 def _apart(matrix: Matrix) -> Iterator[str]:
@@ -150,10 +137,6 @@ def _name(row: MatrixRow) -> str:
     return f"    [{row.backend}]" if row.nested else f"  {row.name}[{row.backend}]"
 
 
-def _cells(row: MatrixRow, matrix: Matrix) -> list[Cell]:
-    return [row.cells[chip] for chip in matrix.chips]
-
-
 def _word(cell: Cell) -> str:
     return _WORDS[cell.word] + _MARKS.get(cell.mark, "")
 
@@ -166,7 +149,8 @@ def _painted(cell: Cell, width: int, paint: Paint) -> str:
 
 def _reason(row: MatrixRow, matrix: Matrix, room: int, folder: str) -> str:
     """The gate of the first "no", or what the first chip falls back to; its code where there is room."""
-    first = next((cell for word in (NO, FALLBACK) for cell in _cells(row, matrix) if cell.word == word), None)
+    cells = [row.cells[chip] for chip in matrix.chips]
+    first = next((cell for word in (NO, FALLBACK) for cell in cells if cell.word == word), None)
     if first is None or first.gate is None:
         return ""
     place = f"  {_place(first.gate, folder)}"
@@ -197,7 +181,7 @@ def _code(cell: Cell) -> str:
 def _gates(row: MatrixRow, matrix: Matrix, folder: str) -> Iterator[str]:
     """Every gate of a row with the chips that it decides, refusals first."""
     found: dict[tuple[str, CellGate, str], list[str]] = {}
-    for chip, cell in zip(matrix.chips, _cells(row, matrix), strict=True):
+    for chip, cell in ((chip, row.cells[chip]) for chip in matrix.chips):
         if cell.gate is not None:
             found.setdefault((cell.word, cell.gate, cell.arm), []).append(chip)
     order = (NO, FALLBACK, YES)

@@ -19,12 +19,7 @@ WORDS = {
     "impossible": "impossible",
     "unseen": "refused, but bwlint found no check that refuses it",
 }
-_COUNTED = {
-    "opens": "to edit",
-    "unproved": "to try first",
-    "impossible": "impossible",
-    "unseen": "with no check found",
-}
+_COUNTED = {"opens": "to edit", "unproved": "to try first", "impossible": "impossible", "unseen": "with no check found"}
 KINDS = {"condition": "check", "helper-call": "call of a check", "predicate": "answer", "expression": "check"}
 """What people call kinds of gates; the others are called as they are."""
 SECTIONS = ((True, "To edit, in this order"), (False, "To edit if a trial shows that the code behind runs"))

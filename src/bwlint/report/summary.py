@@ -110,11 +110,8 @@ def questions(ledger: Ledger, which: str = "") -> str:
     told = "; ".join(f"for {' and '.join(some)} {words}" for words, some in chips.items())
     files = {file.path for file in ledger.skipped}
     skipped = f"; {counted(len(files), 'file')} skipped" if files else ""
-    return f"{_questions(len(ledger.rows))}{which}: {told}{_decided(ledger)}{skipped}"
-
-
-def _questions(number: int) -> str:
-    return f"{number:,} question{'s' * (number != 1)}"
+    count = f"{len(ledger.rows):,} question{'s' * (len(ledger.rows) != 1)}"
+    return f"{count}{which}: {told}{_decided(ledger)}{skipped}"
 
 
 def _kinds(verdicts: Iterable[RowKind]) -> str:

@@ -203,7 +203,7 @@ def of_source(
             {"subject": "dynamic", "amounts": (OPTIN,)},
             {},
             "refuted",
-            "the kernel wide starts; it comes to its",
+            "the kernel wide starts; it runs to its",
         ),
         # Without the opt-in it is refused, and with it is not, which tells that it is for want of that.
         ("shared", {"subject": "default", "amounts": (65536,)}, {}, "confirmed", "with the opt-in it starts"),

@@ -132,11 +132,7 @@ def _of_shared(claim: Claim, amount: int, ran: ProbeRun, kind: str) -> tuple[Out
     if ran.word == WRONG:
         return "confirmed", f"a kernel with {what} runs, and {ran.wrong} bytes are wrong without an error"
     if ran.word == NOT_STARTED and ran.error in _LAUNCH_ERRORS:
-        unseen = (
-            "; without a status check no error shows, and results stay as they were"
-            if claim.kind == "unchecked"
-            else ""
-        )
+        unseen = "; without a status check no error shows and old results stay" if claim.kind == "unchecked" else ""
         return "confirmed", f"a kernel with {what} does not start ({ran.said}){unseen}"
     return "inconclusive", f"the kernel with {what} is {ran.word}: {ran.said or 'nothing says why'}"
 
