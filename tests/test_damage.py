@@ -718,11 +718,11 @@ HUNGRY: Mapping[str, Hungry] = {
     "many sections.so": Hungry(lambda: with_sections(131_000, 40), "1 note"),
     "overlapping names.so": Hungry(lambda: with_sections(10_000, MIB), "section names that overlap"),
     "images.fatbin": Hungry(lambda: container(small() * 300_000), "more than 128 images in one container"),
-    "containers.fatbin": Hungry(lambda: container(small()) * 10_000, "9,900 more of the like"),
+    "containers.fatbin": Hungry(lambda: container(small()) * 10_000, "9,900 more faults"),
     "full containers.fatbin": Hungry(lambda: container(small() * 120) * 1100, "or 131,072 images"),
     "targets.fatbin": Hungry(
         lambda: b"".join(container(small(i % 1000), small(i // 1000)) for i in range(4000)),
-        "3,900 more of the like",
+        "3,900 more faults",
     ),
     "empty containers.fatbin": Hungry(lambda: container() * 100_000, "more than 32,768 containers"),
     "beginnings.o": Hungry(lambda: b"anything" + container() * 110_000, "more than 100,000 places"),

@@ -94,7 +94,7 @@ def test_a_list_exits_with_zero(answer: Answer) -> None:
     answer(EACH)
     result = invoke()
     assert (result.exit_code, result.stdout) == (0, "text abc\n")
-    assert result.stderr == ("bwlint: 4 questions: for 12.0 4 pass; for 12.1 1 pass, 1 fail, 1 review, 1 open\n")
+    assert result.stderr == ("bwlint: 4 questions; for 12.0: 4 pass; for 12.1: 1 pass, 1 fail, 1 review, 1 open\n")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_the_text_has_thirty_rows(answer: Answer) -> None:
     result = invoke("--format", "text", "--format", "json:all.json")
     assert len(result.stdout.split()[1]) == 30
     assert len(Path("all.json").read_text().split()[1]) == 1031
-    assert "1,031 questions: " in result.stderr
+    assert "1,031 questions; " in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_since_a_revision(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(here, {"rows": "b\na\n"})
     result = invoke("--since", "HEAD", "--fail-on", "review")
     assert (result.exit_code, result.stdout) == (1, "text b\n")
-    assert "1 question new or changed since HEAD: for 12.0 1 pass; for 12.1 1 review\n" in result.stderr
+    assert "1 question new or changed since HEAD; for 12.0: 1 pass; for 12.1: 1 review\n" in result.stderr
     assert (
         "1 question at or above --fail-on review\nbwlint: fix the code, or decide: bwlint audit --decide bbbbbbbbbbbb "
         in (result.stderr)

@@ -115,7 +115,7 @@ def test_what_is_left_to_decide() -> None:
     assert lines[begin + 11 :] == ["  and 2 more: bwlint audit --target 12.1", ""]
     only = replace(EMPTY, left=(LEFT,))
     assert port_text.render(only, Setting())
-    words = "bwlint found no operation that does not work on 12.1; 1 check needs a look (bwlint audit)"
+    words = "found no operation that does not work on 12.1; 1 check needs a look (bwlint audit)"
     assert port_text.summary(only) == words
 
 
@@ -126,7 +126,7 @@ def test_the_text() -> None:
         "    as it is: steps 1, 2",
         "      because a build",
         "",
-        "may run once its checks let it in; try it first:",
+        "may run once its checks let the chip in; try it first:",
         "  p.g  (a/ops.py:5)",
         '    with "x": step 2',
         "",
@@ -170,7 +170,7 @@ def test_the_markdown() -> None:
             "4 operations do not work on 12.1: 1 to edit, 1 to try first, 1 impossible, 1 with no check found; 2 steps",
         ),
         (replace(RICH, rows=ROWS[:1]), "1 operation does not work on 12.1: 1 to edit; 2 steps"),
-        (EMPTY, "bwlint found nothing that does not work on 12.1"),
+        (EMPTY, "found nothing that does not work on 12.1"),
     ],
 )
 def test_the_summary(plan: Port, words: str) -> None:

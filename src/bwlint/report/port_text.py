@@ -13,7 +13,7 @@ from bwlint.report.words import to_look_at, words
 
 WORDS = {
     "opens": "works after the edits below",
-    "unproved": "may run once its checks let it in; try it first",
+    "unproved": "may run once its checks let the chip in; try it first",
     "partly": "works, but not in all uses",
     "switch": "answers no, so callers take another path",
     "impossible": "impossible",
@@ -57,7 +57,7 @@ def summary(plan: Port) -> str:
     parts = [f"{counted(closed, 'operation')} {'does' if closed == 1 else 'do'} not work on {plan.chip}: {said}"]
     if not closed and not plan.apart:  # an error that belongs to no known operation may be what stops one
         none = "nothing" if _is_empty(plan) else "no operation"
-        parts = [f"bwlint found {none} that does not work on {plan.chip}"]
+        parts = [f"found {none} that does not work on {plan.chip}"]
     elif not closed:
         parts = []
     parts += [f"{counted(len(plan.apart), 'error')} for {plan.chip} outside known operations"] if plan.apart else []

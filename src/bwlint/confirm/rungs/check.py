@@ -140,7 +140,7 @@ def _of_shared(claim: Claim, amount: int, ran: ProbeRun, kind: str) -> tuple[Out
 def _cluster(claim: Claim, world: Workbench, device: Device) -> Attempt:
     shape, size = shape_of(claim), prod(claim.amounts)
     if not 0 < size <= MOST_CLUSTER:
-        return not_eligible(RUNG, f"a cluster of {size} blocks is none")
+        return not_eligible(RUNG, f"{size} blocks make no cluster")
     if not device.attributes.get("CLUSTER_LAUNCH"):
         return not_eligible(RUNG, f"the {device.capability} device launches no clusters")
     probe = probes.written("cluster", probes.target_of(device.capability), world)

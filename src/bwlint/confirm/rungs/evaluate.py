@@ -61,10 +61,10 @@ def tested(claim: Claim, real: str, world: Workbench) -> Attempt:
     if wrong and (handed := _handed(slice_, wrong, ran)):
         return _inconclusive(f"the arguments of `{handed}` are not simulated", details, ran)
     if wrong:
-        reason = f"CPython gives something else: {_differences(claim, wrong, ran)}"
+        reason = f"CPython disagrees: {_differences(claim, wrong, ran)}"
         return executed("evaluate", "refuted", reason, details, ran.log, ran.seconds)
     where = "" if len(reached) == len(claim.chips) else f" on {' and '.join(reached)}, where the program gets to it"
-    reason = f"CPython gives the same{where}: {claim.says}"
+    reason = f"CPython agrees{where}: {claim.says}"
     return executed("evaluate", "confirmed", reason, details, ran.log, ran.seconds)
 
 

@@ -23,7 +23,7 @@ from bwlint.confirm.slicing.unread import Choices, NotReached, SkipRaised, Undec
 
 MAX_RUNS = 1 << 6
 """Combinations of values that nobody knows, on one chip."""
-TOO_MANY = f"values that nobody knows have more than {MAX_RUNS} combinations"
+TOO_MANY = f"unknown values have more than {MAX_RUNS} combinations"
 
 
 def main() -> None:

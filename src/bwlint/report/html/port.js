@@ -2,7 +2,7 @@
 
 const VERDICTS = {
   opens: "works after the edits below",
-  unproved: "may run once its checks let it in; try it first",
+  unproved: "may run once its checks let the chip in; try it first",
   partly: "works, but not in all uses",
   switch: "answers no, so callers take another path",
   impossible: "impossible",
