@@ -260,7 +260,7 @@ def test_what_is_given_counts_and_not_what_is_on_disk(on_disk: str, here: Path) 
         (here / "a.py").write_text(on_disk)
     given = GUARDED.format(more=", 120, 121")
     result = invoke("--stdin-filename", "a.py", "--format", "concise", stdin=given)
-    assert "elsewhere `fused`" in result.stdout
+    assert "`fused` behind it is for" in result.stdout
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe arch", b"arch = (\n", b"# coding: latin-9000\narch = 1\n"])

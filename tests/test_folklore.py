@@ -58,7 +58,7 @@ CLAIMS = (
         "an a cubin runs on the whole family",
         "CMakeLists.txt",
         'project(p LANGUAGES CUDA)\nset(CMAKE_CUDA_ARCHITECTURES "120a-real")\n',
-        (("arch-target", "120a is loaded by 12.0 only"),),
+        (("arch-target", "Only 12.0 loads sm_120a."),),
     ),
     Claim(
         "over 99 KiB a kernel corrupts memory: it does not run",
@@ -66,13 +66,13 @@ CLAIMS = (
         "__global__ void k() {}\nvoid f() {\n"
         "  cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 131072);\n"
         "  k<<<1, 128, 131072>>>();\n}\n",
-        (("smem", "the kernel does not run"), ("unchecked-launch", "its output stays as it was")),
+        (("smem", "the kernel does not run"), ("unchecked-launch", "its output keeps old data")),
     ),
     Claim(
         "SM120 has no clusters: up to 8 blocks launch where they fit",
         "k.cu",
         "__global__ void __cluster_dims__(2, 1, 1) k(int* p) { p[0] = 1; }\n",
-        (("cluster", "clusters of up to 8 do launch on these chips"),),
+        (("cluster", "Clusters of up to 8 launch on these chips"),),
     ),
     Claim(
         "multicast loads do not assemble: they do, and are slow",
@@ -119,7 +119,7 @@ CLAIMS = (
         "B200 has 132 multiprocessors: H100 has",
         "k.py",
         "NUM_SMS = 132\n\n\ndef launch(kernel, x):\n    kernel.launch(grid=NUM_SMS, cooperative=True)\n",
-        (("sm-count", "is 132, as H100 has"),),
+        (("sm-count", "is 132, as on H100"),),
     ),
     Claim(
         "small parts are too small for templates by 68 multiprocessors",
@@ -140,13 +140,13 @@ CLAIMS = (
         "k.py",
         "import os\n"
         + behind(f"{CAPABILITY}[0] == 12", "os.environ['TRITON_PTXAS_PATH'] = '/usr/local/cuda/bin/ptxas'"),
-        (("toolchain", "TRITON_PTXAS_BLACKWELL_PATH counts"),),
+        (("toolchain", "reads TRITON_PTXAS_BLACKWELL_PATH there"),),
     ),
     Claim(
         "sm_120a is what CuTe DSL wants on GB10",
         "k.py",
         "import os\n\nos.environ['CUTE_DSL_ARCH'] = 'sm_120a'\n",
-        (("toolchain", "which 12.1 does not load"),),
+        (("toolchain", "which 12.1 (GB10) does not load"),),
     ),
     Claim(
         "libcudart.so.12 is everywhere",
@@ -168,7 +168,7 @@ CLAIMS = (
             "return trtllm_batch_decode_with_kv_cache(x, backend='trtllm-gen')",
             imports="import torch\nfrom flashinfer.decode import trtllm_batch_decode_with_kv_cache",
         ),
-        (("leak", "whose kernels exist for 10.x only"),),
+        (("leak", "has trtllm-gen or tokenspeed kernels for 10.x only"),),
     ),
     Claim(
         "FlashAttention 3 falls back to SM120",
@@ -178,7 +178,7 @@ CLAIMS = (
             "return flash_attn_interface.flash_attn_func(x, x, x)",
             imports="import torch\nimport flash_attn_interface",
         ),
-        (("leak", "whose kernels are wgmma"),),
+        (("leak", "FlashAttention 3 is built for SM80 and SM90 and uses wgmma"),),
     ),
     Claim(
         "FlashAttention 4 is impossible there: it has a path for 12.x",
@@ -215,7 +215,7 @@ CLAIMS = (
         "using Main = typename cutlass::gemm::collective::CollectiveBuilder<\n"
         "    cutlass::arch::Sm120, cutlass::arch::OpClassBlockScaledTensorOp, A, L, 32, B, L, 32, float,\n"
         "    Tile, ClusterShape, S, K>::CollectiveOp;\n",
-        (("cluster", "for a CUTLASS builder of SM120, which takes 1x1x1 alone"),),
+        (("cluster", "to a CUTLASS builder of SM120, which takes 1x1x1 only"),),
     ),
     Claim(
         "12.x has no clusters: the instructions assemble for plain 120",

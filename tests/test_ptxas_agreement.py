@@ -19,8 +19,7 @@ from ptxas import Folder, Ptxas
 from toolkit import find
 
 from bwlint.chips import Target
-from bwlint.chips.instructions import forms, verdict
-from bwlint.chips.isa import first_isa, static_shared
+from bwlint.chips.instructions import first_isa, forms, static_shared, verdict
 from bwlint.confirm import probes
 
 pytestmark = pytest.mark.shared

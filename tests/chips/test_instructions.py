@@ -8,8 +8,7 @@ import pytest
 from effort import grows_as_its_input
 
 from bwlint.chips import EVERY_TARGET, NO_TARGET, Target, TargetSet
-from bwlint.chips.instructions import find, forms, judge, parse, verdict
-from bwlint.chips.isa import first_isa, static_shared
+from bwlint.chips.instructions import find, first_isa, forms, judge, parse, static_shared, verdict
 
 CONSUMER = TargetSet.of("120", "120f", "120a", "121", "121f", "121a")
 SUFFIXED = TargetSet.of("120f", "120a", "121f", "121a")

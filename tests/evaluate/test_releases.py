@@ -24,6 +24,33 @@ def act():
 """
 
 
+STATUS = """class Driver:
+    def __init__(self, lib):
+        self.lib = lib
+        self.sm = {given}
+
+    def run(self):
+        if self.sm in (100, 120):
+            return "tcgen05"
+        raise ValueError("no device")
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "guessed"),
+    [
+        ("self.lib.cuInit(0)", False),
+        ("self.lib.cuDeviceGetAttribute(1, 75, 0)", False),
+        ("self.lib.cudaGetDevice(0)", False),
+        ("self.lib.customized(0)", True),
+        ("self.lib.device_of(0)", True),
+    ],
+)
+def test_a_status_of_the_driver_is_no_capability(tmp_path: Path, given: str, guessed: bool) -> None:
+    found = levels(drafts(tmp_path, {"a.py": STATUS.format(given=given)}, "family-split"))
+    assert bool(found) == guessed
+
+
 @pytest.mark.parametrize(
     ("call", "guessed"),
     [

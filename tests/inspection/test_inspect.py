@@ -100,38 +100,38 @@ def test_nothing_to_say(containers: list[str]) -> None:
         (
             ["sm_120a"],
             ["warning arch-target a.so"],
-            "it runs on 12.0 and not on 12.1: sm_120a is for 12.0 alone",
+            "This library runs on 12.0 and not on 12.1 (GB10): sm_120a is for 12.0 alone.",
         ),
         (
             ["sm_120f", "sm_80 sm_120a", "sm_120f"],
             ["warning arch-target a.so"],
-            "1 of 3 containers runs on 12.0 and not on 12.1: sm_120a is for 12.0 alone",
+            "1 of 3 containers runs on 12.0 and not on 12.1 (GB10): sm_120a is for 12.0 alone.",
         ),
         (
             ["sm_120a: gemm copy", "sm_120f: gemm"],
             ["warning arch-target a.so"],
-            "1 of 2 containers runs on 12.0 and not on 12.1: sm_120a is for 12.0 alone",
+            "1 of 2 containers runs on 12.0 and not on 12.1 (GB10): sm_120a is for 12.0 alone.",
         ),
         (
             ["sm_121", "sm_121a"],
             ["warning arch-target a.so"],
-            "2 of 2 containers run on 12.1 and not on 12.0: only for later minors: sm_121",
+            "2 of 2 containers run on 12.1 (GB10) and not on 12.0 (RTX 5090): only for later minors: sm_121.",
         ),
         (
             ["sm_80 sm_90"],
             ["error arch-target a.so"],
-            "nothing here runs on 12.x: 1 container, cubins for sm_80, sm_90, no PTX",
+            "Nothing here runs on 12.x: 1 container, cubins for sm_80, sm_90, no PTX.",
         ),
         # Meant for others, as it seems.
         (
             ["sm_90a", "sm_100f"],
             ["warning arch-target a.so"],
-            "nothing here runs on 12.x: 2 containers, cubins for sm_90a, sm_100f, no PTX",
+            "Nothing here runs on 12.x: 2 containers, cubins for sm_90a, sm_100f, no PTX.",
         ),
         (
             ["sm_80 ptx_80"],
             ["note arch-target a.so"],
-            "nothing here is built for 12.x, which runs it by JIT: PTX for sm_80, compiled at first use",
+            "Nothing here is built for 12.x. The driver compiles it by JIT: PTX for sm_80, compiled at first use.",
         ),
     ],
 )
@@ -207,11 +207,11 @@ def test_an_operation_that_one_of_two_siblings_runs_is_told_once() -> None:
     found = inspected("a.so")
     assert found.inspection.answers == ("runs on 12.0; runs on 12.1, but the operation gemm has no kernel",)
     assert messages(found, "arch-target") == [
-        "1 of 2 containers runs on 12.0 and not on 12.1: sm_120a is for 12.0 alone"
+        "1 of 2 containers runs on 12.0 and not on 12.1 (GB10): sm_120a is for 12.0 alone."
     ]
     # Nobody asked about its sibling.
     assert messages(inspected("a.so", target=("12.1",)), "arch-target") == [
-        "the operation gemm has no kernel for 12.1: sm_120a is for 12.0 alone"
+        "The operation gemm has no kernel for 12.1 (GB10): sm_120a is for 12.0 alone."
     ]
 
 
@@ -219,7 +219,7 @@ def test_an_operation_in_words() -> None:
     data = shared_object(fatbin("sm_80 sm_90", ["_Z4gemmv"]), fatbin("sm_120f", ["_Z4copyv"]), machine=AARCH64)
     found = inspected(put("a.so", data))
     assert messages(found, "arch-target") == [
-        "the operation gemm has no kernel for 12.x: cubins for sm_80, sm_90, no PTX"
+        "The operation gemm has no kernel for 12.x: cubins for sm_80, sm_90, no PTX."
     ]
     assert found.inspection.answers == ("runs on 12.0 and 12.1, but the operation gemm has no kernel",)
     assert found.inspection.report.findings[0].admitted == ("8.0", "8.6", "8.8", "8.9", "9.0")
@@ -324,7 +324,7 @@ def test_a_library_of_no_use_that_was_built_for_everybody() -> None:
     found = inspected(put(ARM, wheel(files)))
     assert findings(found) == [f"warning arch-target {ARM}/x/none.so"]
     assert messages(found, "arch-target") == [
-        "nothing of this library runs on 12.x: 1 container, cubins for sm_80, sm_90, no PTX"
+        "Nothing in this library runs on 12.x: 1 container, cubins for sm_80, sm_90, no PTX."
     ]
 
 
@@ -333,7 +333,7 @@ def test_a_wheel_of_no_use() -> None:
     found = inspected(put(ARM, wheel(files)))
     assert findings(found) == [f"error arch-target {ARM}"]
     assert messages(found, "arch-target")[0].startswith(
-        "nothing here runs on 12.x: 2 containers in 2 files, cubins for"
+        "Nothing here runs on 12.x: 2 containers in 2 files, cubins for"
     )
 
 
@@ -495,7 +495,7 @@ def test_a_cluster_over_the_portable_maximum(toolkit: Toolkit) -> None:
     found = inspected(put("a.cubin", compiled(toolkit, "120f", PLAIN, CLUSTER.format(16))))
     assert findings(found) == ["note cluster a.cubin"]
     assert messages(found, "cluster") == [
-        "`cluster`: compiled for clusters of 16 blocks; the portable maximum of 12.x is 8"
+        "`cluster`: compiled for clusters of 16 blocks. The portable maximum of 12.x is 8."
     ]
 
 
@@ -508,7 +508,7 @@ def test_bulk_loads_in_software(toolkit: Toolkit, many: str, mask: str, routine:
     found = inspected(put("a.cubin", data), target=("12.0",))
     assert findings(found) == ["note tma-slow-path a.cubin"]
     assert messages(found, "tma-slow-path") == [
-        f"`tma`: bulk loads that call a routine of the driver on 12.0 ({routine})"
+        f"`tma`: bulk loads that call a routine of the driver on 12.0 (RTX 5090): {routine}."
     ]
 
 
@@ -521,11 +521,11 @@ def packed(target: str, data: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("target", "number", "claims", "words_of_it"),
     [
-        ("100f", 120, "120", "says sm_120, and the compiler's notes in it say sm_100f"),
-        ("90", 120, "120", "says sm_120, and the compiler's notes in it say sm_90"),
-        ("90a", 120, "120a", "says sm_120a, and the compiler's notes in it say sm_90a"),
-        ("120", 121, "121", "says sm_121, and the compiler's notes in it say sm_120"),
-        ("120a", 121, "121a", "says sm_121a, and the compiler's notes in it say sm_120a"),
+        ("100f", 120, "120", "says sm_120, but the compiler's notes in it say sm_100f."),
+        ("90", 120, "120", "says sm_120, but the compiler's notes in it say sm_90."),
+        ("90a", 120, "120a", "says sm_120a, but the compiler's notes in it say sm_90a."),
+        ("120", 121, "121", "says sm_121, but the compiler's notes in it say sm_120."),
+        ("120a", 121, "121a", "says sm_121a, but the compiler's notes in it say sm_120a."),
     ],
 )
 def test_an_edited_header(toolkit: Toolkit, target: str, number: int, claims: str, words_of_it: str) -> None:
@@ -535,7 +535,7 @@ def test_an_edited_header(toolkit: Toolkit, target: str, number: int, claims: st
     for name, data in (("a.cubin", edited), ("a.so", packed(claims, edited))):
         found = inspected(put(name, data))
         assert [each for each in findings(found) if "arch-target" not in each] == [f"error relabelled {name}"]
-        assert messages(found, "relabelled") == [f"the header of a cubin {words_of_it}"]
+        assert messages(found, "relabelled") == [f"The header of a cubin {words_of_it}"]
         assert words(found.inspection.shipments[0]) == {name: "none"}
         assert "no image that can be trusted" in found.inspection.answers[0]
 
@@ -546,12 +546,12 @@ def test_an_edited_suffix(toolkit: Toolkit) -> None:
     place = data.index(b"\x02\x09\x01\x00")
     found = inspected(put("a.cubin", data[: place + 2] + b"\0" + data[place + 3 :]))
     assert messages(found, "relabelled") == [
-        "the header of a cubin says sm_120, and the compiler's notes in it say sm_120a"
+        "The header of a cubin says sm_120, but the compiler's notes in it say sm_120a."
     ]
     # The same by the flags of its container.
     found = inspected(put("a.so", packed("120", data)))
     assert messages(found, "relabelled") == [
-        "the header of a cubin says sm_120, and the compiler's notes in it say sm_120a"
+        "The header of a cubin says sm_120, but the compiler's notes in it say sm_120a."
     ]
 
 
@@ -569,12 +569,12 @@ def test_an_edited_header_without_notes_is_known_by_its_kernels(toolkit: Toolkit
     tensor = stripped(relabelled(compiled(toolkit, "100f", TENSOR, PLAIN), 120))
     found = inspected(put("a.cubin", tensor))
     assert findings(found) == ["error tcgen05 a.cubin"]
-    assert messages(found, "tcgen05") == ["`tensor`: tcgen05 instructions in a cubin that 12.x loads"]
+    assert messages(found, "tcgen05") == ["`tensor`: tcgen05 instructions in a cubin that loads on 12.x."]
     large = stripped(relabelled(compiled(toolkit, "90a", SHARED.format(name="large", size=200000)), 120))
     found = inspected(put("b.cubin", large))
     assert findings(found) == ["error smem b.cubin"]
     assert messages(found, "smem") == [
-        "`large`: up to 200000 bytes (195.3 KiB) of static shared memory, and a block of 12.x has 101376 bytes (99 KiB)"
+        "The static shared memory of `large` is up to 200000 bytes (195.3 KiB). 12.x allow 99 KiB a block."
     ]
 
 

@@ -80,7 +80,7 @@ def test_what_is_no_atom_is_legal_and_quick_everywhere() -> None:
 def test_words() -> None:
     (lost,) = charges("setmaxnreg.dec.sync.aligned.u32 24;", TargetSet.of("120", "121"))
     assert "\"Instruction 'setmaxnreg.dec' not supported on .target 'sm_120'\"" in lost.message
-    assert lost.advice == "compile it for sm_120f or sm_120a"
+    assert lost.advice == "Compile it for sm_120f or sm_120a."
     (multicast,) = charges(f"{LOAD}.multicast::cluster", TargetSet.of("120"))
     assert "slow" not in multicast.message
     assert "driver routine" in multicast.message

@@ -113,7 +113,7 @@ def test_a_flag_is_opened_where_it_is_made(tmp_path: Path) -> None:
     assert step.at.line == 3 and step.fix is not None
     beside = "def grouped(a):\n    if _ok:\n        return torch._scaled_grouped_mm(a, a)\n    return a\n"
     (step,) = made(tmp_path, {"ops.py": dedent(text) + beside}).steps
-    assert step.fix is None and "a grouped GEMM" in step.words
+    assert step.fix is None and "PyTorch's grouped GEMM" in step.words
 
 
 @pytest.mark.parametrize(

@@ -80,9 +80,9 @@ def test_kernels_come_first_then_gates_then_builds_and_tests(tmp_path: Path) -> 
         ("test", "test_scale.py:5"),
     ]
     build, kernel, gate, _ = plan.steps
-    assert kernel.said.startswith("BW101: this guard compiles for 12.0 and leaves out 12.1 (GB10)")
+    assert kernel.said.startswith("BW101: This guard compiles for 12.0 and leaves out 12.1 (GB10)")
     assert gate.said == "" and gate.needed_by == ("pkg.exact",)
-    assert build.said.startswith("BW301: 120a is loaded by 12.0 only")
+    assert build.said.startswith("BW301: Only 12.0 loads sm_120a.")
     assert {edit.path for step in plan.steps if step.fix for edit in step.fix.edits} <= {
         str(tmp_path / name) for name in TREE
     }
@@ -93,7 +93,7 @@ def test_their_edits_are_patches_that_say_why(tmp_path: Path) -> None:
     patches = series(plan.steps, plan.files).patches
     assert len(patches) == sum(step.fix is not None for step in plan.steps) > 1
     build = next(text for text in (patch.decode() for patch in patches.values()) if "setup.py" in text)
-    assert "BW301: 120a is loaded by 12.0 only: 12.1 loads nothing of this" in build
+    assert "BW301: Only 12.0 loads sm_120a. This build has nothing for 12.1 (GB10)." in build
     assert "+flags = " in build and "120f" in build
 
 
@@ -122,7 +122,7 @@ def test_a_fix_that_edits_what_was_not_given_is_none(tmp_path: Path) -> None:
 
 def test_what_is_said_is_in_the_text(tmp_path: Path) -> None:
     text = render(made(tmp_path, TREE), Setting())
-    assert "     BW301: 120a is loaded by 12.0 only: 12.1 loads nothing of this\n" in text
+    assert "     BW301: Only 12.0 loads sm_120a. This build has nothing for 12.1 (GB10).\n" in text
 
 
 EXACT = """

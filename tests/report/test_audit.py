@@ -21,7 +21,7 @@ from sarif_pydantic import Sarif  # type: ignore[import-untyped]
 
 import bwlint.report
 from bwlint.commands import schema
-from bwlint.model.ledger import ROW_GROUPS, ROW_KINDS, Decision, Ledger, RowForm, RowPlace
+from bwlint.model.ledger import ROW_KINDS, Decision, Ledger, RowForm, RowGroup, RowPlace
 from bwlint.report import Setting, audit_csv, audit_json, audit_sarif, audit_text, html, sarif
 from bwlint.report.audit_words import FORMS
 from bwlint.report.html.excerpts import DRAWN_PLACES, of_rows
@@ -61,7 +61,7 @@ def ledger(request: pytest.FixtureRequest) -> Ledger:
 
 def test_words_have_their_meaning() -> None:
     assert tuple(FORMS) == get_args(RowForm) == tuple(SCHEMA["$defs"]["row"]["properties"]["form"]["enum"])
-    assert tuple(SCHEMA["$defs"]["row"]["properties"]["group"]["enum"]) == ROW_GROUPS
+    assert tuple(SCHEMA["$defs"]["row"]["properties"]["group"]["enum"]) == get_args(RowGroup)
     assert tuple(SCHEMA["$defs"]["kind"]["enum"]) == ROW_KINDS
 
 

@@ -384,5 +384,5 @@ def test_one_cause_is_told_once(finding: MakeFinding, report: MakeReport) -> Non
         "e.py:2:8",
     ]
     at = told.index("  = also: 1 more place with this fault")
-    assert told[at + 1] == "   c.py:2:8 `b.g`"
+    assert told[at + 1] == "    c.py:2:8 `b.g`"
     assert told[at - 1].startswith("  = instead: Bound `a.f`.") and told[at + 2] == ""

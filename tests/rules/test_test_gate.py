@@ -105,7 +105,8 @@ def test_the_rest_of_a_generation(tmp_path: Path, code: str, reason: str, safe: 
 
 NEWER = f"@pytest.mark.skipif({CAP} < ({{}}, 0), reason='older')\n"
 OLDER = f"@pytest.mark.skipif({CAP} >= (11, 0), reason='newer')\n"
-TCGEN05, WGMMA = "speaks of tcgen05 and tensor memory, which is for 10.0 to 11.0", "speaks of wgmma, which is for 9.0"
+TCGEN05 = "stands for tcgen05 and tensor memory. Only 10.0 to 11.0 have them."
+WGMMA = "stands for wgmma. Only 9.0 has it."
 
 
 @pytest.mark.parametrize(
@@ -299,7 +300,7 @@ def test_the_surest_use_of_a_flag_speaks_for_all(tmp_path: Path) -> None:
     files = {"tests/test_m.py": code, "x.py": REFUSES}
     (found,) = drafts(tmp_path, files, "test-gate")
     assert (found.at[0], found.confidence) == (5, "high")
-    assert "`kernel`: code that refuses" in found.message
+    assert "`kernel`, which refuses" in found.message
 
 
 REFUSING = (

@@ -105,7 +105,7 @@ def test_comments_of_other_languages(kind: str, name: str, source: str, expected
 def test_faulty_comments_of_other_languages(kind: str, name: str, comment: str, mark: str) -> None:
     suppressions, (bad,) = scan(f"x {comment}\n", KNOWN, comments_of(kind, name))
     assert suppressions == []
-    assert bad.message.endswith(f"; write `{mark} bwlint: ignore[rule] reason`")
+    assert bad.message.endswith(f" Write `{mark} bwlint: ignore[rule] reason`.")
     assert bad.region == Region(1, 3, 1, 3 + len(comment))
 
 
@@ -147,18 +147,18 @@ def test_two_in_one_comment() -> None:
 @pytest.mark.parametrize(
     ("comment", "message"),
     [
-        ("# bwlint: ignore", "no rule in brackets; write `# bwlint: ignore[rule] reason`"),
-        ("# bwlint: ignore leak", "no rule in brackets"),
-        ("# bwlint: ignore[leak", "no rule in brackets"),
-        ("# bwlint: ignore-file[leak]", "no rule in brackets"),
-        ("# bwlint: ignore[]", "empty brackets"),
-        ("# bwlint: ignore[ , ]", "empty brackets"),
-        ("# bwlint: disable=leak", "not understood"),
-        ("# bwlint:", "not understood"),
-        ("# bwlint: ignore[*]", "unknown rule `*`"),
-        ("# bwlint: ignore[all]", "unknown rule `all`"),
-        ("# bwlint: ignore[famly-split]", "unknown rule `famly-split`; did you mean `family-split`?"),
-        ("# bwlint: ignore[bw103]", "unknown rule `bw103`; did you mean `BW103`?"),
+        ("# bwlint: ignore", "This names no rule in brackets. Write `# bwlint: ignore[rule] reason`."),
+        ("# bwlint: ignore leak", "This names no rule in brackets."),
+        ("# bwlint: ignore[leak", "This names no rule in brackets."),
+        ("# bwlint: ignore-file[leak]", "This names no rule in brackets."),
+        ("# bwlint: ignore[]", "The brackets are empty."),
+        ("# bwlint: ignore[ , ]", "The brackets are empty."),
+        ("# bwlint: disable=leak", "This is not understood."),
+        ("# bwlint:", "This is not understood."),
+        ("# bwlint: ignore[*]", "Unknown rule `*`."),
+        ("# bwlint: ignore[all]", "Unknown rule `all`."),
+        ("# bwlint: ignore[famly-split]", "Unknown rule `famly-split`; did you mean `family-split`?"),
+        ("# bwlint: ignore[bw103]", "Unknown rule `bw103`; did you mean `BW103`?"),
     ],
 )
 def test_a_faulty_comment_suppresses_nothing(comment: str, message: str) -> None:
@@ -170,7 +170,7 @@ def test_a_faulty_comment_suppresses_nothing(comment: str, message: str) -> None
 
 def test_an_unknown_rule_beside_a_known_one() -> None:
     (suppression,), (bad,) = scan("x = 1  # bwlint: ignore[leak, zzz]\n", KNOWN)
-    assert (suppression.rules, bad.message) == (("BW103",), "unknown rule `zzz`")
+    assert (suppression.rules, bad.message) == (("BW103",), "Unknown rule `zzz`.")
 
 
 @pytest.mark.parametrize(

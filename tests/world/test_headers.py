@@ -73,6 +73,17 @@ def test_includes_are_followed_and_circles_end(tmp_path: Path) -> None:
     assert [Path(module.path).name for module in headers.included(modules["a.cu"])] == ["b.h", "c.h"]
 
 
+def test_an_edited_file_means_what_it_did(tmp_path: Path) -> None:
+    (tmp_path / "kit.h").write_text("inline int major_of() {\n  cudaDeviceProp prop;\n  return prop.major;\n}\n")
+    source = '#include "kit.h"\nint run() {{ return major_of() == {}; }}\n'
+    first, second = (read(str(tmp_path / "a.cc"), source.format(number)) for number in (12, 10))
+    headers = Headers(lambda path: read(path, Path(path).read_text()))
+    headers.add(first)
+    home = headers.meaning(first, "major_of")
+    assert home is not None
+    assert headers.edited(second).meaning(second, "major_of") is home
+
+
 def test_who_defines_a_macro(tmp_path: Path) -> None:
     files = {"a.cu": '#include "b.h"', "b.h": "#define A 1", "c.h": "#define A 2", "d.h": "#define B 1"}
     headers, modules = headers_of(files, tmp_path)

@@ -135,10 +135,10 @@ def test_the_way_is_told(tmp_path: Path) -> None:
     (proof,) = proofs_of(native, "run_matmul", near)
     assert [(Path(hop.path).name, hop.at[0], hop.text) for hop in proof.hops] == [
         ("other.cu", 1, "`run_matmul` uses `call_inner`"),
-        ("hopper.cu", 2, "`call_inner` stands in hopper.cu"),
+        ("hopper.cu", 2, "`call_inner` is defined in hopper.cu"),
         ("CMakeLists.txt", 2, "hopper.cu is compiled for sm_90a"),
     ]
-    assert proof.what == "code compiled for sm_90a alone"
+    assert proof.what == "code that is compiled for sm_90a only"
 
 
 def test_a_name_that_stands_in_many_files_says_nothing(tmp_path: Path) -> None:

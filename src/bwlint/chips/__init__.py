@@ -1,8 +1,7 @@
 """Chips, sets of chips and compile targets: all that bwlint knows of the devices, as data."""
 
-from bwlint.chips.chipset import EVERY, NONE, ChipSet, families, siblings
+from bwlint.chips.chipset import EVERY, NONE, ChipSet, families, group, siblings
 from bwlint.chips.devices import Chip, all_chips, chip, chip_of_number, hypothetical_chips, sold_chips
-from bwlint.chips.groups import group
 from bwlint.chips.targets import ALL_TARGETS, Suffix, Target, known_targets, parse_targets, targets_of
 from bwlint.chips.targetset import EVERY_TARGET, NO_TARGET, TargetSet
 

@@ -13,10 +13,7 @@ from bwlint.data import table
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """One row: the targets on which it assembles, those of them with a slow path, and where that was read.
-
-    What `traps` compiles for the others too, to an assertion.
-    """
+    """Targets that assemble it and that are slow, and the source; what `traps` compiles to an assertion elsewhere."""
 
     group: str
     legal: TargetSet

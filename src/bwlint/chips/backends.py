@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from bwlint.chips.chipset import NONE, ChipSet
-from bwlint.chips.groups import group
+from bwlint.chips.chipset import NONE, ChipSet, group
 from bwlint.data import table
 
 _SWITCHES = frozenset({"", "true", "1"})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, reduce
 
 from bwlint.chips.devices import Chip, all_chips, chip
+from bwlint.data import table
 
 _CHIPS = all_chips()
 _BITS = {each.name: 1 << place for place, each in enumerate(_CHIPS)}
@@ -149,10 +150,7 @@ def _words(chips: ChipSet) -> str:
 
 
 def _with_old_names(chips: ChipSet) -> ChipSet:
-    """The set with a former name added where only that is missing from its major.
-
-    10.1 is what 11.0 was called once: no one means it by writing all the others of 10.x.
-    """
+    """The set with a former name added where only that is missing: nobody means 10.1, now 11.0, by the rest of 10.x."""
     for each in _CHIPS:
         major = _major(each.major)
         if each.renamed_to and major - ChipSet.of(each.name) <= chips:
@@ -189,6 +187,11 @@ def _range(chips: Sequence[Chip]) -> str | None:
 
 
 def _listed(pieces: Sequence[str]) -> str:
-    """ "8.x, 9.0 and 12.0"."""
     *first, last = pieces
     return f"{', '.join(first)} and {last}" if first else last
+
+
+@cache
+def group(name: str) -> ChipSet:
+    """The chips of a group; raises KeyError for a name that the table lacks."""
+    return ChipSet.of(*table("groups")["group"][name]["chips"])

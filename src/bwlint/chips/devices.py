@@ -45,7 +45,6 @@ class Chip:
 
     @property
     def capability(self) -> tuple[int, int]:
-        """The capability as (major, minor)."""
         return (self.major, self.minor)
 
     def __str__(self) -> str:

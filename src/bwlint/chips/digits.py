@@ -66,7 +66,7 @@ def clipped(change: Change) -> Misread | None:
         if hit and all(_holds_older(change, spelling.format(*number)) for number in hit):
             newer = spelling.format(*hit[-1])
             chips = ChipSet.of(*(f"{major}.{minor}" for major, minor in hit))
-            return Misread(chips, f'it is for "{newer[1:]}", and of "{newer}" it makes "{change(newer)}"')
+            return Misread(chips, f'it is for "{newer[1:]}", but turns "{newer}" into "{change(newer)}"')
     return None
 
 
@@ -80,4 +80,4 @@ _TWO_DIGIT_MAJORS = ChipSet.where(lambda chip: chip.major >= _FIRST_OF_THREE)
 
 def _example(spelling: str, made: dict[_Number, str | None]) -> str:
     (old, of_old), (new, of_new) = ((spelling.format(*one), made[one]) for one in ((8, 6), (12, 0)))
-    return f'of "{old}" it makes "{of_old}", and of "{new}" ' + (f'"{of_new}"' if of_new else "nothing")
+    return f'it turns "{old}" into "{of_old}" and "{new}" into ' + (f'"{of_new}"' if of_new else "nothing")

@@ -28,10 +28,7 @@ def driver_for_jit(isa: Version, system: System = "linux") -> str | None:
 
 
 def driver_for_cubin(toolkit: Version, system: System = "linux") -> str | None:
-    """The first driver that runs cubins of this release of CUDA, or None where that is not known.
-
-    From CUDA 11 on every driver of a major version runs the cubins of all its minor versions.
-    """
+    """The first driver that runs cubins of a release (from CUDA 11 on of its major version), None where unknown."""
     for row in table("drivers")["compatible"]:
         if _numbers(row["first"]) <= toolkit < _numbers(row["below"]):
             return _of(row, system)

@@ -35,9 +35,7 @@ _CODE = re.compile(rf"(sm|compute|lto)_({_NAMED})")
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One flag at `start:end` of a text. `arch` is the target of the PTX, or what stands for targets without a name,
-    `sass` and `ptx` what is kept.
-    """
+    """A flag at `start:end`; `arch`: the target of the PTX, or what stands for nameless ones; what it keeps."""
 
     arch: str
     sass: tuple[str, ...]

@@ -111,11 +111,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class PtxasVerdict:
-    """What ptxas says of an instruction. `forms` are the rows that match, the narrowest first, and
-    of equals the last of the table.
-
-    `legal` is by the newest ptxas that was asked, `older` by the oldest of its major version.
-    """
+    """`forms` are the rows that match, the narrowest first; `legal` is by the newest ptxas, `older` by the oldest."""
 
     statement: PtxStatement
     legal: TargetSet
@@ -227,11 +223,7 @@ def modifier(item: str) -> re.Pattern[str]:
 
 
 def targets(words: str) -> TargetSet:
-    """The set of "90a 100f 110+": "110+" is every target from 110 on, whatever its suffix.
-
-    Targets that ptxas no longer knows get the verdict of those it knows: `renamed_to` the new name's, those before
-    the first that of the first.
-    """
+    """The set of "90a 100f 110+" ("110+": from 110 on); targets unknown to ptxas get their nearest's verdict."""
     found = NO_TARGET
     for word in words.split():
         found |= _from(int(word[:-1])) if word.endswith("+") else TargetSet.of(word)
@@ -249,3 +241,28 @@ def _stand_ins() -> dict[Target, Target]:
     old = {target: Target(first) for target in ALL_TARGETS if target.number < first}
     renamed = [target for target in ALL_TARGETS if target.chip.renamed_to]
     return old | {target: Target.parse(f"{target.chip.renamed_to}{target.suffix}") for target in renamed}
+
+
+Version = tuple[int, int]
+
+
+@cache
+def _rows() -> dict[Target, dict[str, Any]]:
+    return {Target.parse(name): row for name, row in table("ptx")["target"].items()}
+
+
+def first_isa(target: Target) -> Version | None:
+    """The lowest `.version` of PTX that names the target: (8, 7) for sm_120. None where ptxas does not know it."""
+    row = _rows().get(target)
+    if row is None:
+        return None
+    major, minor = row["isa"].split(".")
+    return int(major), int(minor)
+
+
+def static_shared(target: Target, toolkit: Version | None = None) -> int | None:
+    """The most static shared memory of a kernel in bytes, by target and CUDA version; None: ptxas does not know it."""
+    row = _rows().get(target)
+    if toolkit is not None and toolkit < (13, 0):
+        return 48 * 1024
+    return None if row is None else int(row["shared"])

@@ -58,10 +58,7 @@ _REACH = 32
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """`named` are the chips a text names, `exact` those spelled with their minor; `open_ended` "and newer".
-
-    `alike` leaves it open who else will do: "an SM89 compatible machine".
-    """
+    """`named` chips, `exact` ones spelled with their minor, `open_ended`: "and newer", `alike`: "SM89 compatible"."""
 
     named: ChipSet
     exact: ChipSet

@@ -1,8 +1,4 @@
-"""How people and tools spell chips and targets: pieces of regular expressions, and names read whole.
-
-No piece has a group of its own, and each stands for both cases where people write both. Grammars of other languages
-(PTX's `.target`, nvcc's `-gencode`) are made of these in their readers.
-"""
+"""How people and tools spell chips and targets: pieces of expressions without groups, and names read whole."""
 
 from __future__ import annotations
 
@@ -95,10 +91,7 @@ def numbers(name: str) -> tuple[int, ...]:
 
 
 def numberless(name: str) -> str | None:
-    """An identifier without the numbers of its targets, `is_sm_supported` of `is_sm120a_supported`; None without any.
-
-    Names that are alike so are made for the same thing.
-    """
+    """An identifier without its targets' numbers, `is_sm_supported` of `is_sm120a_supported`; None without any."""
     plain, count = _OWN_WORD.subn("sm", name)
     return plain if count else None
 

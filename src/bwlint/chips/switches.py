@@ -54,10 +54,7 @@ def waits() -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class EarlyLaunch:
-    """A member of a library's class that launches a kernel early where its last argument is true.
-
-    `arguments` are the numbers of arguments that it can be called with; the one before the last is the host adapter.
-    """
+    """A member of a library's class that launches early where its last argument is true; `arguments`: their number."""
 
     library: str
     member: str

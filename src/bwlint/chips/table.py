@@ -129,7 +129,6 @@ def _targets(chip: Chip) -> str:
 
 
 def _size(size: int | None) -> str:
-    """Bytes as KiB."""
     if size is None:
         return "?"
     return f"{size // _KIB} KiB" if size else "none"

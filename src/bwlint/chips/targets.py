@@ -49,7 +49,6 @@ class Target:
 
     @property
     def chip(self) -> Chip:
-        """The chip that the number names."""
         return cast(Chip, chip_of_number(self.number))
 
     def loads_on(self) -> ChipSet:

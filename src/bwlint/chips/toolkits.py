@@ -91,10 +91,7 @@ def known_chips(release: tuple[int, ...]) -> ChipSet:
 
 @dataclass(frozen=True, slots=True)
 class AssemblerMarks:
-    """How a compiler of device code is known: by its file's name or a mark in it, and the text before its release.
-
-    `fronts` are the names of functions of those that make PTX, `linker` is that of one that makes cubins alone.
-    """
+    """How a compiler of device code is known: file name or mark, text before its release, `fronts` and `linker`."""
 
     program: str
     release: bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, group
 
 _FEW = 4
 # Names of kernels run to hundreds of letters; --kernels and JSON have them whole.
@@ -34,6 +34,48 @@ def called(chips: ChipSet) -> str:
     return f"{first} ({first.products[0]})" if first and len(chips) == 1 and first.products else plain(chips)
 
 
+def capital(text: str) -> str:
+    """A text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
+def them(chips: ChipSet) -> str:
+    """The pronoun for chips that a sentence has named: "it" for one, else "them"."""
+    return "it" if len(chips) == 1 else "them"
+
+
+def have(chips: ChipSet) -> str:
+    return "has" if len(chips) == 1 else "have"
+
+
+def does(what: str) -> str:
+    """What code does that is called `what`: "uses tcgen05"; of "code that refuses 12.x" "refuses 12.x"."""
+    said = what.removeprefix("code that ")
+    return said if said != what else f"uses {what}"
+
+
+def sentence(name: str, what: str) -> str:
+    """What a name leads to: "`f` uses tcgen05"; of "DeepGEMM, which has no kernels" "DeepGEMM has no kernels"."""
+    subject, which, said = what.partition(", which ")
+    return f"{capital(subject)} {said}" if which else f"`{name}` {does(what)}"
+
+
+def reached(name: str, what: str) -> str:
+    """A name with what it leads to: "`f`, which uses tcgen05", "`f`. DeepGEMM has no kernels"."""
+    return f"`{name}`. {sentence(name, what)}" if ", which " in what else f"`{name}`, which {does(what)}"
+
+
+def lacking(kind: str, what: str, chips: ChipSet) -> str:
+    """That chips do not have an operation, as one more sentence: " 12.x have neither."."""
+    verb = f"{have(chips)} neither" if " and " in what else f"{'does' if len(chips) == 1 else 'do'} not have it"
+    return f" {plain(chips)} {verb}." if kind == "operation" and does(what) == f"uses {what}" else ""
+
+
+def marked(chips: ChipSet) -> str:
+    """As `plain`, but GB10 with its product: few know it by its number."""
+    return called(chips) if chips <= group("second-consumer") else plain(chips)
+
+
 def targets(chips: ChipSet) -> str:
     """What compilers call chips: "sm_120 and sm_121"."""
     return " and ".join(f"sm_{chip.joined}" for chip in chips)
@@ -46,8 +88,8 @@ def compiles_nothing_but_ptx(chips: ChipSet) -> str:
 
 
 def kib(size: int) -> str:
-    """Bytes as a person reads them: "196608 bytes (192 KiB)"."""
-    return f"{size} bytes ({size / 1024:.4g} KiB)"
+    """Bytes as a person reads them: "192 KiB", and what is no whole number of KiB as "100000 bytes (97.66 KiB)"."""
+    return f"{size} bytes ({size / 1024:.4g} KiB)" if size % 1024 else f"{size // 1024} KiB"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -1,7 +1,4 @@
-"""What people call chips, and how they say for which a test is meant (words.toml), as pieces of regular expressions.
-
-A piece has no group of its own, and is for expressions that ignore case.
-"""
+"""What people call chips and say of tests (words.toml), as pieces of expressions without groups that ignore case."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def arch_member(dotted: str) -> ArchMember | None:
 
 def names_chip(container: Any, chip: Any) -> Any:
     """Whether a list of target names (text or enum members) holds one of a chip, whatever its suffix."""
-    if not isinstance(container, list | tuple | set | frozenset):
+    if not isinstance(container, (list, tuple, set, frozenset)):
         return Unknown()
     for member in container:
         if isinstance(member, ArchMember) and _serves(member.major, member.minor, member.suffix, chip):
@@ -67,7 +67,7 @@ def _serves(major: int, minor: int, suffix: str, chip: Any) -> bool:
 def to_text(value: object) -> str:
     if isinstance(value, Guess):
         return str(value.number)
-    if isinstance(value, Ref | Method | DeviceProperties | ArchMember | EnumMember | Unknown | Raises):
+    if isinstance(value, (Ref, Method, DeviceProperties, ArchMember, EnumMember, Unknown, Raises)):
         raise ValueError("no text")
     text = str(value)
     if len(text) > MAX_TEXT:
@@ -76,7 +76,6 @@ def to_text(value: object) -> str:
 
 
 def item(base: Any, key: Any) -> Any:
-    """`base[key]`."""
     if isinstance(base, Guess):
         if base.part:
             return Unknown()
@@ -95,7 +94,7 @@ def item(base: Any, key: Any) -> Any:
         if key not in base:
             return Raises(f"KeyError: {key!r}")
         return base[key]
-    if isinstance(base, list | tuple | str | re.Match):
+    if isinstance(base, (list, tuple, str, re.Match)):
         return base[key]
     return Unknown()
 
@@ -103,7 +102,7 @@ def item(base: Any, key: Any) -> Any:
 def section(base: Any, lower: Any, upper: Any, step: Any) -> Any:
     if isinstance(base, Guess) and lower in (None, 0) and upper == 2:
         return base
-    return base[lower:upper:step] if isinstance(base, list | tuple | str) else Unknown()
+    return base[lower:upper:step] if isinstance(base, (list, tuple, str)) else Unknown()
 
 
 def attribute(value: Any, name: str) -> Any:
@@ -130,7 +129,7 @@ def attribute(value: Any, name: str) -> Any:
         return value if name == "stdout" else 0  # of a program that was run
     if isinstance(value, Record) and name in value.fields:
         return value[value.fields.index(name)]
-    if isinstance(value, EnumMember | Number) and name in ("name", "value"):
+    if isinstance(value, (EnumMember, Number)) and name in ("name", "value"):
         return value.name if name == "name" else value.value if isinstance(value, EnumMember) else int(value)
     if isinstance(value, tuple) and len(value) == 2 and name in ("major", "minor"):
         return value[0] if name == "major" else value[1]
@@ -155,15 +154,15 @@ def method(target: Any, args: Sequence[Any]) -> Any:
         if name == "is_family_of" and args and isinstance(args[0], ArchMember):
             return owner.of_family(args[0])
         return Unknown()
-    if isinstance(owner, re.Pattern | re.Match):
+    if isinstance(owner, (re.Pattern, re.Match)):
         return patterns.method(owner, name, args)
-    if isinstance(owner, str | ProductName):
+    if isinstance(owner, (str, ProductName)):
         return _text_method(owner, name, args)
     if isinstance(owner, dict):
         return _dict_method(owner, name, args)
-    if isinstance(owner, list | tuple) and name in ("index", "count") and len(args) == 1:
+    if isinstance(owner, (list, tuple)) and name in ("index", "count") and len(args) == 1:
         return getattr(owner, name)(args[0])
-    if isinstance(owner, frozenset | set) and name in ("union", "intersection", "difference", "issubset"):
+    if isinstance(owner, (frozenset, set)) and name in ("union", "intersection", "difference", "issubset"):
         return getattr(frozenset(owner), name)(*args)
     return Unknown()
 
@@ -180,7 +179,7 @@ def _text_method(owner: str | ProductName, name: str, args: Sequence[Any]) -> An
         return _formatted(owner, args)
     if isinstance(owner, str) and name in _PRINTED:
         return owner if name != "communicate" else (owner, "")
-    if name not in _TEXT_METHODS or any(isinstance(arg, Guess | Ref) for arg in args):
+    if name not in _TEXT_METHODS or any(isinstance(arg, (Guess, Ref)) for arg in args):
         return Unknown()
     if isinstance(owner, ProductName):
         return owner.method(name, args)
@@ -203,7 +202,7 @@ def _formatted(form: str, args: Sequence[Any]) -> Any:
         value = args[int(match[1]) if match[1] else next(place)]
         if isinstance(value, Guess):
             value = value.number
-        if not isinstance(value, int | str | tuple | float):
+        if not isinstance(value, (int, str, tuple, float)):
             raise ValueError("no text")
         text = repr(value) if match[2] in ("r", "a") else to_text(value) if match[2] else value
         return format(text, match[3] or "")
@@ -295,12 +294,12 @@ def clash(op: str, mine: object, other: object, mine_is_left: bool) -> str | Non
     """Why a capability `mine` can never equal `other`; None where the types fit or nothing is certain."""
     if op in ("==", "!="):
         return _never_equal(mine, other)
-    if op in ("in", "not in") and mine_is_left and isinstance(other, list | tuple | set | frozenset):
+    if op in ("in", "not in") and mine_is_left and isinstance(other, (list, tuple, set, frozenset)):
         reasons = [_never_equal(mine, member) for member in other]
         return reasons[0] if reasons and all(reasons) else None
     if op in ("<", "<=", ">", ">="):
-        unlike = isinstance(mine, tuple) and isinstance(other, int | float | str | list)
-        if unlike or (_is_text_of_numbers(mine) and isinstance(other, int | float)):
+        unlike = isinstance(mine, tuple) and isinstance(other, (int, float, str, list))
+        if unlike or (_is_text_of_numbers(mine) and isinstance(other, (int, float))):
             return f"{_kind(mine)} cannot be ordered against {_kind(other)}: TypeError"
     return None
 
@@ -313,7 +312,7 @@ _TESLA = frozenset({10, 11, 12, 13})
 
 def of_another_unit(mine: Sequence[object], other: object) -> str | None:
     """Why the majors of the chips, or their joined digits, all compare alike with a number; None where they do not."""
-    numbers = tuple(other) if isinstance(other, list | tuple | set | frozenset) else (other,)
+    numbers = tuple(other) if isinstance(other, (list, tuple, set, frozenset)) else (other,)
     if not numbers or not all(type(number) is int for number in numbers):
         return None
     if tuple(mine) == _MAJORS and set(_JOINED).issuperset(numbers):
@@ -330,12 +329,12 @@ def _is_text_of_numbers(value: object) -> bool:
 
 def _never_equal(mine: object, other: object) -> str | None:
     if isinstance(mine, tuple) and len(mine) == 2:
-        if isinstance(other, int | str | list) and not isinstance(other, bool):
+        if isinstance(other, (int, str, list)) and not isinstance(other, bool):
             return f"{_kind(mine)} never equals {_kind(other)}"
         return None
-    if _is_text_of_numbers(mine) and isinstance(other, int | float) and not isinstance(other, bool):
+    if _is_text_of_numbers(mine) and isinstance(other, (int, float)) and not isinstance(other, bool):
         return f"{_kind(mine)} never equals {_kind(other)}"
-    if isinstance(mine, ArchMember) and isinstance(other, str | int | tuple):
+    if isinstance(mine, ArchMember) and isinstance(other, (str, int, tuple)):
         return f"{_kind(mine)} never equals {_kind(other)}"
     return None
 
@@ -366,7 +365,7 @@ def _plain(function: Callable[..., Any]) -> Builtin:
 
 def _any_all(stop: bool) -> Callable[[Any], Any]:
     def fold(items: Any) -> Any:
-        if not isinstance(items, list | tuple | set | frozenset | dict):
+        if not isinstance(items, (list, tuple, set, frozenset, dict)):
             return Unknown()
         doubt: Any = not stop
         for member in items:
@@ -385,7 +384,7 @@ def _int(value: Any, base: Any = 10) -> Any:
         return value
     if isinstance(value, str):
         return int(value, base) if len(value) < 100 else Unknown()
-    return int(value) if isinstance(value, int | float) else Unknown()
+    return int(value) if isinstance(value, (int, float)) else Unknown()
 
 
 def _str(value: Any) -> Any:
@@ -400,7 +399,7 @@ def _range(*args: Any) -> Any:
 def _extreme(best: Callable[..., Any]) -> Callable[..., Any]:
     def pick(*args: Any) -> Any:
         values = list(args[0]) if len(args) == 1 else list(args)
-        if any(isinstance(value, Unknown | Guess | Ref) for value in values):
+        if any(isinstance(value, (Unknown, Guess, Ref)) for value in values):
             return Unknown()
         return best(values)
 
@@ -409,7 +408,7 @@ def _extreme(best: Callable[..., Any]) -> Callable[..., Any]:
 
 def _sequence(build: Callable[[Any], Any]) -> Callable[..., Any]:
     def convert(value: Any) -> Any:
-        if isinstance(value, list | tuple | set | frozenset | range | dict | str) and len(value) <= MAX_RANGE:
+        if isinstance(value, (list, tuple, set, frozenset, range, dict, str)) and len(value) <= MAX_RANGE:
             return build(value)
         return value if isinstance(value, Guess) else Unknown()
 
@@ -420,7 +419,7 @@ def _isinstance(value: Any, kind: Any) -> Any:
     kinds = kind if isinstance(kind, tuple) else (kind,)
     names = [k.name.rpartition(".")[2] if isinstance(k, Ref) else None for k in kinds]
     known = {"int": int, "str": str, "tuple": tuple, "list": list, "dict": dict, "bool": bool, "float": float}
-    if isinstance(value, Guess | Ref | Unknown) or not all(name in known for name in names):
+    if isinstance(value, (Guess, Ref, Unknown)) or not all(name in known for name in names):
         return Unknown()
     return any(isinstance(value, known[name]) for name in names if name)
 
@@ -447,10 +446,10 @@ FUNCTIONS: dict[str, Builtin] = {
     "max": _plain(_extreme(max)),
     "int": _plain(_int),
     "str": _plain(_str),
-    "float": _plain(lambda value: float(value) if isinstance(value, int | str) else Unknown()),
+    "float": _plain(lambda value: float(value) if isinstance(value, (int, str)) else Unknown()),
     "bool": _plain(truth),
     "abs": _plain(abs),
-    "len": _plain(lambda value: len(value) if isinstance(value, list | tuple | str | dict | frozenset) else Unknown()),
+    "len": _plain(lambda value: len(value) if isinstance(value, (list, tuple, str, dict, frozenset)) else Unknown()),
     "tuple": _plain(_sequence(tuple)),
     "list": _plain(_sequence(list)),
     "set": _plain(_sequence(frozenset)),

@@ -135,7 +135,7 @@ def _record_type(args: list[Vec]) -> Vec:
     """`namedtuple("I", "x y")`."""
     listed = args[1].only() if len(args) > 1 else None
     names = listed.replace(",", " ").split() if isinstance(listed, str) else listed
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         return vectors.UNKNOWN
     return Vec((RecordType(tuple(names)),))
 
@@ -179,7 +179,7 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
 def _attribute(run: Interpreter, args: list[Vec]) -> Vec | None:
     """`getattr(owner, name)` of something of the tree, with a name for each chip; None of other owners."""
     owner = args[0].only()
-    if not isinstance(owner, ModuleValue | ClassValue | Instance):
+    if not isinstance(owner, (ModuleValue, ClassValue, Instance)):
         return None
 
     def named(name: object) -> Vec:
@@ -229,10 +229,10 @@ def _higher(run: Interpreter, name: str, args: list[Vec]) -> Vec:
 def _ordered(run: Interpreter, name: str, values: object, keywords: dict[str, Vec]) -> Vec:
     """`max(values, key=f)` of plain values, where f gives a number for each."""
     key, reverse = keywords["key"].only(), keywords.get("reverse", Vec((False,))).only()
-    if not isinstance(values, list | tuple) or not values or not isinstance(reverse, bool):
+    if not isinstance(values, (list, tuple)) or not values or not isinstance(reverse, bool):
         return vectors.UNKNOWN
     ranks = [call(run, key, [Vec((value,))], {}).only() for value in values]
-    if not all(isinstance(rank, int | float) for rank in ranks):
+    if not all(isinstance(rank, (int, float)) for rank in ranks):
         return vectors.UNKNOWN
     down = reverse or name == "max"
     ordered = [value for _, value in sorted(zip(ranks, values, strict=True), key=lambda pair: pair[0], reverse=down)]
@@ -275,10 +275,7 @@ def _overload(target: FunctionValue, given: int) -> FunctionValue:
 
 
 def _may_return(run: Interpreter, target: FunctionValue, form: Any, args: list[Vec], keywords: dict[str, Vec]) -> bool:
-    """Whether a function of the tree returns a pair somewhere, where the row of its name says that it does.
-
-    Under the name of another's function there may be one that returns a number.
-    """
+    """Whether a function of the tree returns a pair somewhere, where the row of its name says so."""
     key = ("form", id(target.module), target.function.qualname)
     if not isinstance(form, tuple):
         return True

@@ -44,7 +44,7 @@ def members(run: Interpreter, owner: ClassValue) -> list[Vec] | None:
         for name, value in owner.body.names.items()
         if not name.startswith("_") and value.op not in ("function", "class", "opaque")
     }
-    if not kind or any(isinstance(value, Unknown | Ref) for value in rows.values()):
+    if not kind or any(isinstance(value, (Unknown, Ref)) for value in rows.values()):
         return None
     return [Vec((member(owner.body, kind, name, value),)) for name, value in rows.items()]
 
@@ -59,4 +59,4 @@ def find(run: Interpreter, owner: ClassValue, kind: str, value: Any) -> Any:
             if type(own) is type(value) and own == value:
                 return member(owner.body, kind, name, own)
     certain = all(one.op in ("const", "tuple") for one in owner.body.names.values())
-    return Raises(f"ValueError: {value!r}") if certain and isinstance(value, int | str | tuple) else Unknown()
+    return Raises(f"ValueError: {value!r}") if certain and isinstance(value, (int, str, tuple)) else Unknown()

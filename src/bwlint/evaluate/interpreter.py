@@ -105,10 +105,7 @@ class Interpreter:
         return not (self.exhausted or self._again)
 
     def once(self, key: tuple[Any, ...], find: Callable[[], Vec]) -> Vec:
-        """What is found under a key; nothing is known of what is asked for again before it is found.
-
-        From there on little is left of the budget, as nothing is remembered until that is known.
-        """
+        """What is found under a key; nothing for what is asked again before that, with little budget left."""
         if key in self._asked:
             self._again.add(key)
             self.steps = max(self.steps, MAX_STEPS - LAST_STEPS)
@@ -271,7 +268,7 @@ class Interpreter:
     def _flag(self, node: Expr, frame: EvaluationFrame) -> Vec:
         value, target = node.args
         found = self.evaluate(value, frame)
-        return guess_flag(target) if all(isinstance(lane, Unknown | Ref) for lane in found.lanes) else found
+        return guess_flag(target) if all(isinstance(lane, (Unknown, Ref)) for lane in found.lanes) else found
 
     def _import(self, node: Expr, frame: EvaluationFrame) -> Vec:
         dotted, name = node.args
@@ -281,7 +278,7 @@ class Interpreter:
             return Vec((ModuleValue(module) if module else Ref(dotted),))
         if module is not None:
             found = self.global_name(module, name, outer=True)
-            if not isinstance(found.lanes[0], Ref | Unknown):
+            if not isinstance(found.lanes[0], (Ref, Unknown)):
                 return found
         inner = self.world.module(f"{dotted}.{name}", near)
         if inner is not None:
@@ -357,7 +354,7 @@ class Interpreter:
         for item in node.args[0]:
             if item.op == "star":
                 spread = self.evaluate(item.args[0], frame).only()
-                if not isinstance(spread, list | tuple | set | frozenset | range) or len(spread) > vectors.MAX_ITEMS:
+                if not isinstance(spread, (list, tuple, set, frozenset, range)) or len(spread) > vectors.MAX_ITEMS:
                     return vectors.UNKNOWN
                 parts.extend(Vec((value,)) for value in spread)
                 continue
@@ -412,7 +409,7 @@ class Interpreter:
 
     def _note_clash(self, op: str, left: Vec, right: Vec, place: tuple[str, Span | None]) -> None:
         if builtins.versions_as_text(op, left.lanes[0], right.lanes[0]):
-            self.clashes.append(Clash(*place, "release numbers are ordered as text: '12.10' < '12.9'", False))
+            self.clashes.append(Clash(*place, "it orders release numbers as text, and '12.10' < '12.9'", False))
             return
         for mine, other in ((left, right), (right, left)):
             if not mine.device or mine.guessed or mine.uniform or other.device:
@@ -443,7 +440,7 @@ class Interpreter:
         if last.op not in ("call", "var", "fstr", "bin"):
             return None
         value = self.evaluate(last, frame)
-        if not value.device or value.guessed or any(isinstance(lane, bool | Unknown) for lane in value.lanes):
+        if not value.device or value.guessed or any(isinstance(lane, (bool, Unknown)) for lane in value.lanes):
             return None
         said = [self.evaluate(item, frame) for item in given]
         return value if all(lane is None or isinstance(lane, Unknown) for one in said for lane in one.lanes) else None
@@ -556,7 +553,7 @@ class Interpreter:
 
 
 def _has_one(rows: object) -> bool:
-    return isinstance(rows, list | dict) and len(rows) == 1
+    return isinstance(rows, (list, dict)) and len(rows) == 1
 
 
 def _only(rows: list[Any] | dict[Any, Any]) -> Any:
@@ -564,7 +561,6 @@ def _only(rows: list[Any] | dict[Any, Any]) -> Any:
 
 
 def _is_globals(node: Expr) -> bool:
-    """`globals()`"""
     return node.op == "call" and node.args[0].op == "name" and node.args[0].args[0] == "globals"
 
 

@@ -1,8 +1,4 @@
-"""Macros on every compile target: those of the compiler and of libraries (macros.toml), and those of the tree.
-
-A definition counts where the tests around it hold, and only for lines below it in the same file. What stands in a body
-is looked up where the macro is used.
-"""
+"""Macros on every compile target: of the compiler and libraries (macros.toml), and the tree's above a line."""
 
 from __future__ import annotations
 
@@ -162,10 +158,7 @@ def _of_file(
 def _counting(
     run: Interpreter, module: Module, macro: Function, line: int
 ) -> tuple[Vec | None, list[tuple[Vec, Expr]]]:
-    """The definitions that count at a line, with where their tests hold, and what there was before them.
-
-    None stands for what comes from elsewhere.
-    """
+    """The definitions that count at a line, with where their tests hold, and what was before; None: from elsewhere."""
     stop = bisect.bisect_left(macro.returns, line, key=_line) if line else len(macro.returns)
     found: list[tuple[Vec, Expr]] = []
     for path, body in reversed(macro.returns[max(0, stop - MAX_DEFINITIONS) : stop]):

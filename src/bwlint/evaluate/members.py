@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bwlint.evaluate import builtins, calls, enums, sources, vectors
-from bwlint.evaluate.names import guess, looks_like_version
+from bwlint.evaluate.names import guess, is_status, looks_like_version
 from bwlint.evaluate.objects import (
     ClassValue,
     EvaluationFrame,
@@ -32,7 +32,7 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
 
 def named(run: Interpreter, base: Vec, name: str, module: Module) -> Vec:
     """An attribute of a value by its name, as a file means it."""
-    if module.language == "cuda" and isinstance(base.lanes[0], Unknown | Ref | Guess):
+    if module.language == "cuda" and isinstance(base.lanes[0], (Unknown, Ref, Guess)):
         method = _method_of_some_class(run, module, name)
         if method is not None:
             return method
@@ -43,13 +43,13 @@ def named(run: Interpreter, base: Vec, name: str, module: Module) -> Vec:
     owner = base.lanes[0]
     if isinstance(owner, ModuleValue):
         return _module_attribute(run, owner.module, name)
-    if isinstance(owner, Instance | ClassValue):
+    if isinstance(owner, (Instance, ClassValue)):
         return _member(run, owner, name)
     if isinstance(owner, Ref):
         return _of_reference(run, owner, name)
     if isinstance(owner, Unknown):
         return _of_unknown(run, owner, name, module)
-    if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
+    if isinstance(owner, (FunctionValue, LambdaValue, PartialValue)):
         return vectors.UNKNOWN
     return lift(lambda value: builtins.attribute(value, name), base)
 
@@ -115,10 +115,7 @@ def _member(
     depth: int = 0,
     itself: Instance | ClassValue | None = None,
 ) -> Vec:
-    """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment.
-
-    `itself` is what was asked, where `owner` is a base of its class: what a method of that finds is its own.
-    """
+    """A method, property, class attribute or single `self` assignment of a class; a base's is found for `itself`."""
     if depth > 8:
         return vectors.UNKNOWN
     member = None
@@ -137,7 +134,7 @@ def _member(
             if isinstance(parent, ClassValue) and parent.body is not owner.body:
                 up = Instance(parent.module, parent.body, owner.given) if isinstance(owner, Instance) else parent
                 value = _member(run, up, name, depth + 1, itself or owner)
-                if not isinstance(value.lanes[0], Unknown | Ref):
+                if not isinstance(value.lanes[0], (Unknown, Ref)):
                     return value
             elif isinstance(parent, Ref) and name.startswith(("get_device", "is_device", "has_device")):
                 return Vec((Ref(f"{parent.name}.{name}"),))
@@ -149,9 +146,8 @@ def _member(
     result = _kept(run, owner, name, found)
     if isinstance(owner, ClassValue) and result.uniform and (kind := enums.kind_of(run, owner)):
         return Vec((enums.member(owner.body, kind, name, result.lanes[0]),))
-    if isinstance(result.lanes[0], Unknown):
-        return guess(name) or result
-    return result
+    told = is_status(owner.module.slots[found.args[0]] if found.op == "var" else found)
+    return (guess(name) or result) if isinstance(result.lanes[0], Unknown) and not told else result
 
 
 def _kept(run: Interpreter, owner: Instance | ClassValue, name: str, value: Expr) -> Vec:

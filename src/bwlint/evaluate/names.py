@@ -60,6 +60,7 @@ def guess_flag(target: str) -> Vec:
     return Vec(tuple(lanes), device=True, guessed=True)
 
 
+_DRIVER = re.compile(r"(?:cu|cuda)[A-Z]\w+$")
 _OF_DEVICE = re.compile(f"{DEVICE.pattern}|device|gpu", re.IGNORECASE)
 
 
@@ -67,6 +68,11 @@ def of_a_release(value: Expr) -> bool:
     """Whether a value is called after a release and after no device: `major, minor = nvrtc_version()`."""
     words = [word for node in walk(value) for word in node.args if isinstance(word, str)]
     return any(map(looks_like_version, words)) and not any(map(_OF_DEVICE.search, words))
+
+
+def is_status(value: Expr) -> bool:
+    """Whether a value is what a call of the driver gives back: an error code, whatever it is called."""
+    return value.op == "call" and value.args[0].op == "attr" and bool(_DRIVER.match(value.args[0].args[1]))
 
 
 def looks_like_version(text: str) -> bool:

@@ -65,10 +65,7 @@ class PartialValue:
 
 
 class EvaluationFrame:
-    """Where an expression runs: its module, the parameters bound by each enclosing owner, and a memo of slots.
-
-    `line` is where the macro whose body runs is used (0: at the end of the file); None where no macro is expanded.
-    """
+    """Where an expression runs: module, parameters, memo; `line` is of its macro's use (0: the end; None: none)."""
 
     __slots__ = ("args", "line", "memo", "module", "parent")
 

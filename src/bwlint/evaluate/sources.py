@@ -1,7 +1,4 @@
-"""Capability sources: what a call or attribute of a package outside the tree returns on each chip.
-
-The rows are data (`chips/sources.toml`, and a user's `[tool.bwlint.sources]`); this module turns a kind into values.
-"""
+"""Capability sources: what calls and attributes of outside packages give on each chip, by chips/sources.toml."""
 
 from __future__ import annotations
 
@@ -103,9 +100,7 @@ def asking_names() -> frozenset[str]:
 
 
 class Sources:
-    """The table with a user's rows in front. `release` is the toolkit to assume, "" a current one, `prints` what a
-    command prints.
-    """
+    """The table, a user's rows in front; `release`: the toolkit assumed ("": current), `prints`: a command's output."""
 
     def __init__(
         self,
@@ -129,7 +124,7 @@ class Sources:
     def printed(self, args: Sequence[Vec]) -> Vec | None:
         """What a program prints that is called with some words; None of one that nobody knows."""
         given = args[0].only() if args else None
-        words = given if isinstance(given, list | tuple) else [given]
+        words = given if isinstance(given, (list, tuple)) else [given]
         return self._prints(" ".join(word for word in words if isinstance(word, str)))
 
     def find(self, dotted: str) -> CapabilitySource | None:
@@ -227,7 +222,7 @@ def attribute_of_device(args: Sequence[Vec], in_pair: bool) -> Vec:
 def _released(release: str, asked: object) -> object:
     """Whether a toolkit's release is at least the one asked for, in text or as numbers."""
     parts = asked.split(".") if isinstance(asked, str) else asked
-    if not isinstance(parts, list | tuple) or not all(str(part).isdecimal() for part in parts):
+    if not isinstance(parts, (list, tuple)) or not all(str(part).isdecimal() for part in parts):
         return Unknown()
     return [int(part) for part in release.split(".")] >= [int(part) for part in parts]
 
@@ -265,13 +260,13 @@ def _family(chip: Chip, wanted: object) -> object:
 
 
 def _in_joined(chip: Chip, wanted: object) -> object:
-    if not isinstance(wanted, list | tuple | set | frozenset):
+    if not isinstance(wanted, (list, tuple, set, frozenset)):
         return Unknown()
     return chip.joined in wanted
 
 
 def _major_in(chip: Chip, wanted: object) -> object:
-    if not isinstance(wanted, list | tuple | set | frozenset):
+    if not isinstance(wanted, (list, tuple, set, frozenset)):
         return Unknown()
     return chip.major in wanted
 

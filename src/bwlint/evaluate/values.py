@@ -79,10 +79,7 @@ class EnumMember:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A name that nobody assigns in reach and that is called like a capability; its use decides its type.
-
-    `part` is "major" or "minor" where the name says so, else "".
-    """
+    """A name that nobody assigns and that is called like a capability; `part` is "major" or "minor" if it says so."""
 
     major: int
     minor: int
@@ -226,10 +223,7 @@ class Method:
 
 
 class Vec:
-    """One value a chip (or a compile target, see `macros`), or one for all.
-
-    `device` says whether a capability source was read on the way.
-    """
+    """One value a chip (or a target, see `macros`), or one for all; `device`: a capability source was read."""
 
     __slots__ = ("device", "guessed", "lanes")
 
@@ -264,7 +258,7 @@ def lift(function: Callable[..., Any], *operands: Vec) -> Vec:
     columns = [operand.lanes if len(operand.lanes) > 1 else [operand.lanes[0]] * width for operand in operands]
     lanes = [_apply(function, row) for row in zip(*columns, strict=True)]
     first = lanes[0]
-    if not isinstance(first, Unknown | Raises) and all(type(x) is type(first) and x == first for x in lanes):
+    if not isinstance(first, (Unknown, Raises)) and all(type(x) is type(first) and x == first for x in lanes):
         lanes = [first]
     return Vec(lanes, device, guessed)
 
@@ -290,12 +284,11 @@ def _asks(function: Callable[..., Any]) -> bool:
 
 
 def truth(value: object) -> object:
-    """True, False, `Raises` or `Unknown`."""
     if isinstance(value, SomeText):
         return True
-    if value is True or value is False or isinstance(value, Unknown | Raises):
+    if value is True or value is False or isinstance(value, (Unknown, Raises)):
         return value
-    if isinstance(value, Ref | Method | Guess | DeviceProperties | ArchMember) or callable(value):
+    if isinstance(value, (Ref, Method, Guess, DeviceProperties, ArchMember)) or callable(value):
         return Unknown()
     return bool(value)
 
@@ -354,13 +347,13 @@ def _equal(left: object, right: object) -> object:
     for name, other in ((left, right), (right, left)):
         if isinstance(name, ProductName):
             return other in name.texts or (False if is_product(other) else Unknown())
-    if isinstance(left, list | tuple) and isinstance(right, list | tuple) and _any_unknown(left, right):
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)) and _any_unknown(left, right):
         return Unknown()
     return left == right
 
 
 def _any_unknown(*containers: Sequence[object]) -> bool:
-    return any(isinstance(item, Unknown | Ref | Guess) for one in containers for item in one)
+    return any(isinstance(item, (Unknown, Ref, Guess)) for one in containers for item in one)
 
 
 def _is_told(left: object, right: object) -> bool:
@@ -371,7 +364,7 @@ def _is_told(left: object, right: object) -> bool:
 def identical(left: object, right: object) -> object:
     if _is_told(left, right):
         return False
-    if isinstance(left, Unknown | Ref | Guess) or isinstance(right, Unknown | Ref | Guess):
+    if isinstance(left, (Unknown, Ref, Guess)) or isinstance(right, (Unknown, Ref, Guess)):
         if (isinstance(left, Guess) and right is None) or (isinstance(right, Guess) and left is None):
             return False
         return Unknown()
@@ -381,7 +374,7 @@ def identical(left: object, right: object) -> object:
 
 
 def contains(container: object, item: object) -> object:
-    if isinstance(container, Unknown | Ref | Guess | Method) or container is None:
+    if isinstance(container, (Unknown, Ref, Guess, Method)) or container is None:
         return Unknown()
     if isinstance(container, ProductName):
         return container.has(item) if isinstance(item, str) else Unknown()
@@ -393,7 +386,7 @@ def contains(container: object, item: object) -> object:
         if isinstance(item, Guess):
             item = item.form(container.start or container.stop)
         return item in container if isinstance(item, int) else False
-    if not isinstance(container, list | tuple | set | frozenset | dict):
+    if not isinstance(container, (list, tuple, set, frozenset, dict)):
         return Unknown()
     doubt = False
     for member in container:
@@ -439,7 +432,7 @@ def arithmetic(op: str, left: object, right: object) -> object:
     result = function(left, right)
     if isinstance(result, int) and abs(result) > MAX_INT:
         return Unknown()
-    if isinstance(result, str | tuple | list) and len(result) > MAX_TEXT:
+    if isinstance(result, (str, tuple, list)) and len(result) > MAX_TEXT:
         return Unknown()
     return result
 
@@ -453,7 +446,7 @@ def _percent(form: str, values: object) -> object:
         return Unknown()
     row = values if isinstance(values, tuple) else (values,)
     plain = tuple(value.number if isinstance(value, Guess) else value for value in row)
-    return form % plain if all(isinstance(value, int | str) for value in plain) else Unknown()
+    return form % plain if all(isinstance(value, (int, str)) for value in plain) else Unknown()
 
 
 def _joined(op: str, value: object, other: object) -> object:
@@ -471,8 +464,8 @@ def _joined(op: str, value: object, other: object) -> object:
 
 def _small(left: object, right: object) -> bool:
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, str | tuple | list) and isinstance(other, int) and len(one) * other > MAX_TEXT:
+        if isinstance(one, (str, tuple, list)) and isinstance(other, int) and len(one) * other > MAX_TEXT:
             return False
         if isinstance(one, int) and abs(one) > MAX_INT:
             return False
-    return not (isinstance(right, int) and right > 64 and not isinstance(left, int | float))
+    return not (isinstance(right, int) and right > 64 and not isinstance(left, (int, float)))

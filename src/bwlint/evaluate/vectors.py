@@ -42,7 +42,7 @@ def each(value: Vec, function: Callable[[Any], Vec]) -> Vec:
 def tells(value: Vec) -> bool:
     """Whether a value says more than the name of what holds it: it is known, or known to be no device."""
     return any(
-        not isinstance(lane, Unknown | Ref) or (isinstance(lane, Unknown) and lane.key == TAG) for lane in value.lanes
+        not isinstance(lane, (Unknown, Ref)) or (isinstance(lane, Unknown) and lane.key == TAG) for lane in value.lanes
     )
 
 
@@ -100,12 +100,12 @@ def items(items: Vec) -> list[Vec] | None:
     for lane in items.lanes:
         if isinstance(lane, dict):
             lane = list(lane)
-        if isinstance(lane, set | frozenset):
+        if isinstance(lane, (set, frozenset)):
             try:
                 lane = sorted(lane)
             except TypeError:
                 return None
-        if not isinstance(lane, list | tuple | range | str) or len(lane) > MAX_ITEMS:
+        if not isinstance(lane, (list, tuple, range, str)) or len(lane) > MAX_ITEMS:
             return None
         columns.append(lane)
     if len({len(column) for column in columns}) != 1:
@@ -160,13 +160,13 @@ def signature(bound: Mapping[tuple[str, str], Vec]) -> tuple[Any, ...] | None:
 def _shape(value: Any, room: list[int]) -> Any:
     """A value as nested tuples that can be hashed; None where there is no such form, or no room for it."""
     room[0] -= 1
-    if room[0] < 0 or isinstance(value, LambdaValue | PartialValue):
+    if room[0] < 0 or isinstance(value, (LambdaValue, PartialValue)):
         return None
     if isinstance(value, Unknown):
         return ("unknown",)
     if isinstance(value, FunctionValue):
         return None if value.frame is not None else ("function", id(value.module), value.function.qualname)
-    if isinstance(value, Instance | ClassValue):
+    if isinstance(value, (Instance, ClassValue)):
         given = value.given if isinstance(value, Instance) else ()
         shapes = [_shape(lane, room) for _, vec in given for lane in vec.lanes]
         return None if None in shapes else (type(value).__name__, id(value.module), value.body.qualname, *shapes)
@@ -174,7 +174,7 @@ def _shape(value: Any, room: list[int]) -> Any:
         return ("module", id(value.module))
     if isinstance(value, dict):
         value = [part for pair in value.items() for part in pair]
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         parts = tuple(_shape(part, room) for part in value)
         return None if None in parts else (type(value).__name__, parts)
     try:

@@ -9,8 +9,9 @@ is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from importlib import import_module
+from itertools import pairwise
 from typing import cast
 
 from bwlint.chips import ChipSet
@@ -78,7 +79,6 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("order", "python"): "python.order",
     ("names", "python"): "python.names",
     ("rows", "python"): "python.rows",
-    ("comma", "python"): "python.commas",
     ("admit", "python"): "python.admits",
     ("test", "cuda"): "cuda",
     ("guard", "cuda"): "cuda",
@@ -91,6 +91,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("status", "cuda"): "cuda.status",
     ("macros", "cuda"): "cuda.macros",
     ("answer", "cuda"): "cuda.answers",
+    ("meaning", ""): "meaning",
 }
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""
 
@@ -99,7 +100,7 @@ def propose(job: Job) -> Fix | NoFix:
     """The fix that brings about what the remedy of a finding asks for, or why there is none."""
     proved, path = job.context.proved, job.module.path
     if proved[path] > MOST_PROVED:
-        return NoFix("there is more in the file than can be proved at a time: mend what has a fix, and ask again")
+        return NoFix("the file has too many findings to prove at once: apply its fixes and run bwlint again")
     proved[path] += len(job.source)
     arm = next((one for one in job.context.beside(job.module) if one.at == job.remedy.at), None)
     if arm is not None and job.remedy.how in ("test", "admit"):  # another one of the chain
@@ -111,14 +112,24 @@ def propose(job: Job) -> Fix | NoFix:
         fix = with_parts(job, fix)
     if isinstance(fix, NoFix):
         return fix
+    from bwlint.fix.change import unsafe
     from bwlint.fix.laid_out import laid_out
-    from bwlint.fix.safety import another, settled
-    from bwlint.fix.together import gathered
+    from bwlint.fix.python import origin
+    from bwlint.fix.safety import WORDS, another, settled
+    from bwlint.fix.together import gathered, together
 
     if fix.applicability == "unsafe":
         whole = gathered(job, fix) if job.remedy.how == "guard" else fix
-        fault = another(job, whole) if isinstance(whole, Fix) and whole.kind == "bound" else None
-        return NoFix(fault) if fault is not None else whole if isinstance(whole, NoFix) else laid_out(job, whole)
+        if whole == fix and job.judged is not None and job.module.language == "python":
+            parts = together(replace(job, judged=origin(job, job.judged)), fix)
+            edits = [] if isinstance(parts, NoFix) else [edit for _, part in parts for edit in part.edits]
+            whole = parts if isinstance(parts, NoFix) else replace(fix, edits=tuple(dict.fromkeys(edits)))
+        if isinstance(whole, NoFix):
+            return whole
+        fault = another(job, whole) if whole.kind == "bound" else None
+        if fault is not None and not fault.startswith(WORDS):
+            return NoFix(fault)
+        return laid_out(job, whole if fault is None else unsafe(whole, fault))
     safe, named = settled(job, fix), job.remedy.named
     if safe.applicability == "safe" or not named or named == job.remedy.chips:
         return laid_out(job, safe)
@@ -126,6 +137,15 @@ def propose(job: Job) -> Fix | NoFix:
     fix = mended(alone)
     fix = fix if isinstance(fix, NoFix) else settled(alone, fix)
     return laid_out(job, safe if isinstance(fix, NoFix) or fix.applicability == "unsafe" else fix)
+
+
+def joined(fix: Fix, more: Fix | NoFix) -> Fix:
+    """A fix with that of another place of its fault, where both can be made at once and the other is as sure."""
+    if isinstance(more, NoFix) or more.applicability > fix.applicability:
+        return fix
+    edits = sorted({*fix.edits, *more.edits}, key=lambda edit: (edit.path, astuple(edit.region)))
+    collide = (a.path == b.path and astuple(a.region)[2:] >= astuple(b.region)[:2] for a, b in pairwise(edits))
+    return fix if any(collide) else replace(fix, edits=tuple(edits))
 
 
 def mended(job: Job) -> Fix | NoFix:
@@ -148,5 +168,5 @@ def _misled(job: Job, fix: Fix) -> NoFix | None:
     for moved, company in ((after - before, before), (before - after, ~before)):
         exact = exact_target(job.context, job.judged, moved, company) if moved else None
         if exact is not None:
-            return NoFix(f"{exact} is picked there, which {plain(moved)} does not load: it wants one of its own")
+            return NoFix(f"{exact} is picked there, and {plain(moved)} cannot load it: add a target first")
     return None

@@ -92,7 +92,7 @@ def _sentences(module: Module, source: str, gate: Gate) -> Iterator[NearbyWords]
     syntax = parse(source) if module.language == "python" else None
     name = gate.qualname.rpartition(".")[2]
     for node in ast.walk(syntax.tree) if syntax is not None else ():
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name != name or syntax is None:
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != name or syntax is None:
             continue
         first = node.body[0]
         inside = node.lineno <= gate.at[0] <= (node.end_lineno or 0) or gate.at[0] < node.lineno <= gate.at[2] + 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bwlint.chips import NONE, Chip, ChipSet, siblings
 from bwlint.chips.wording import plain
-from bwlint.model.findings import NoFix
+from bwlint.model.findings import Fix, NoFix
 from bwlint.world.tree import Sets
 
 
@@ -73,6 +73,14 @@ class WantedChange:
         if after.live != before.live or not shifted(before, after) <= self.chips:
             return NoFix("the edit would change the test on other chips")
         return None
+
+
+def unsafe(fix: Fix, doubt: str) -> Fix:
+    """A fix that a person is to look at, for one more reason."""
+    told, before, others = fix.proof.evidence.partition(" (unsafe: ")
+    doubts = f"{others.removesuffix(')')}; {doubt}" if before else doubt
+    proof = replace(fix.proof, evidence=f"{told} (unsafe: {doubts})".lstrip())
+    return replace(fix, applicability="unsafe", proof=proof)
 
 
 def shifted(old: Sets, new: Sets) -> ChipSet:

@@ -23,7 +23,7 @@ from bwlint.sources.texts import Texts
 _SETTINGS = (
     ("ruff.toml", r"\A(?:[^\[].*\n|\n)*?line-length\s*=\s*(\d+)"),
     (".ruff.toml", r"\A(?:[^\[].*\n|\n)*?line-length\s*=\s*(\d+)"),
-    ("pyproject.toml", r"^\[tool\.(?:ruff|black)\]\n(?:[^\[].*\n|\n)*?line-length\s*=\s*(\d+)"),
+    ("pyproject.toml", r"^\[tool\.(?:ruff|black)\]\n(?:[^\[].*\n|\n)*?line[-_]length\s*=\s*(\d+)"),
     (".editorconfig", r"^\[\*(?:\.py|\.\{py[^\]]*)?\]\n(?:[^\[].*\n|\n)*?max_line_length\s*=\s*(\d+)"),
     ("setup.cfg", r"^\[flake8\]\n(?:[^\[].*\n|\n)*?max[-_]line[-_]length\s*=\s*(\d+)"),
     (".flake8", r"^\[flake8\]\n(?:[^\[].*\n|\n)*?max[-_]line[-_]length\s*=\s*(\d+)"),

@@ -88,7 +88,7 @@ def _faults(job: Job, edited: Module) -> NoFix | None:
     before = {draft.message for draft in floors.check_file(job.context, job.module)}
     after = {draft.message for draft in floors.check_file(replace(job.context, tree=tree), edited)}
     if job.draft.message in after:
-        return NoFix("the finding would still be there: the same release is asked for other chips")
+        return NoFix("the finding would remain: the same release is checked for other chips")
     if after - before:
         return NoFix(f"the edited file would have another finding: {min(after - before)}")
     had, has = _admitted(job.context.tree, job.module), _admitted(tree, edited)

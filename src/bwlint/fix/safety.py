@@ -17,9 +17,10 @@ from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.beside import stale, touched
 from bwlint.fix.buildfiles.consumers import unaware
+from bwlint.fix.change import unsafe
 from bwlint.fix.edited import MOST_KEPT
 from bwlint.fix.edited import edited as edited_module
-from bwlint.fix.python import origin
+from bwlint.fix.python import bounded_at, origin
 from bwlint.fix.python.askers import unproved
 from bwlint.fix.python.proof import reached, written
 from bwlint.fix.together import changed, together
@@ -33,10 +34,13 @@ from bwlint.model.findings import SEVERITIES, Fix, NoFix
 from bwlint.readers import ReadError
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.rules.family_split import guard as family_split
+from bwlint.sources.tree import is_project
 from bwlint.world.gates import Judged
 
 _REASON = re.compile(rf"\b(?:{said('on-purpose', 'tried', 'untried')})\b", re.I)
 _TWINS = group("consumer-blackwell")
+_MACRO = re.compile(r"(?<=defined\()\w+|(?<=defined )\w+|\b[A-Z]\w*_\w+")
+WORDS, _LONGEST_TEXT = "the text", 80
 _PLACE = re.compile(r"\bline \d+|:\d+\b")
 
 
@@ -45,20 +49,15 @@ def settled(job: Job, fix: Fix) -> Fix:
     if job.judged is not None and job.remedy.how == "test" and fix.kind != "bound":
         job = replace(job, judged=origin(job, job.judged))
     if (doubt := _guessed(job)) is not None:
-        return _unsafe(fix, doubt)
+        return unsafe(fix, doubt)
     parts = together(job, fix)
     if isinstance(parts, NoFix):
-        return _unsafe(fix, parts.reason)
+        return unsafe(fix, parts.reason)
     edits = tuple(dict.fromkeys(edit for _, part in parts for edit in part.edits))
     fix = replace(fix, edits=edits)
     doubts = (check(each, replace(part, edits=edits)) for each, part in parts for check in _CHECKS)
     doubt = next(filter(None, doubts), None) or _untried(parts)
-    return fix if doubt is None else _unsafe(fix, doubt)
-
-
-def _unsafe(fix: Fix, doubt: str) -> Fix:
-    proof = replace(fix.proof, evidence=f"{fix.proof.evidence} (unsafe: {doubt})".lstrip())
-    return replace(fix, applicability="unsafe", proof=proof)
+    return fix if doubt is None else unsafe(fix, doubt)
 
 
 def _guessed(job: Job) -> str | None:
@@ -146,7 +145,7 @@ def _loses(job: Job, fix: Fix) -> str | None:
     stays = after if gone <= before else ~after
     if min(chip.joined for chip in gone) < max((chip.joined for chip in stays), default=0):
         return "it keeps out more than the newest chips"
-    return unproved(job, job.judged, origin(job, job.judged), gone)
+    return unproved(job, job.judged, bounded_at(job, job.judged, fix), gone)
 
 
 def _headers(job: Job, fix: Fix) -> str | None:
@@ -166,6 +165,16 @@ def _headers(job: Job, fix: Fix) -> str | None:
     return None
 
 
+def _undefined(job: Job, fix: Fix) -> str | None:
+    """A guard asks for a macro that this file does not define, and nothing tells what lies around the file."""
+    if job.remedy.how != "guard" or is_project(job.module.path, job.root):
+        return None
+    tree, module = job.context.tree, job.module
+    new = {name for edit in fix.edits for name in _MACRO.findall(edit.text) if name not in job.source}
+    name = next((one for one in sorted(new) if not one.startswith("__") and not tree.definers(module, one)), None)
+    return None if name is None else f"this file is no part of a project here: nothing shows who defines `{name}`"
+
+
 def _words(job: Job, fix: Fix) -> str | None:
     """Words beside the gate still name the one twin."""
     parts = changed(job, fix)
@@ -180,7 +189,9 @@ def _words(job: Job, fix: Fix) -> str | None:
 
 
 def another(job: Job, fix: Fix) -> str | None:
-    """What there is to find in the file as a fix leaves it: the finding itself, or one that was not there."""
+    """What there is to find in the file as a fix leaves it: the finding itself, or one that was not there; what is only
+    about a text comes last, and begins with `WORDS`.
+    """
     module, context = job.module, job.context
     embedded = module.path.endswith(".py") != (module.language == "python")
     # what stands in other files was judged by its own proof
@@ -206,10 +217,14 @@ def another(job: Job, fix: Fix) -> str | None:
     # what else there is to say of a guard or a comparison was there before, behind the graver fault
     after = Counter(_key(one) for one in told if one.rule == job.draft.rule or not _stood_behind(job, fix, one))
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
-        return "the finding would still be there"
-    new = next(iter(after - before), None)
+        return "the finding would remain"
+    new = min(after - before, key=lambda one: one[0] == "message", default=None)
     same = job.remedy.how == "order" and fix.proof.before_may == fix.proof.after_may
-    return None if new is None or same else f"the edited file would have another finding: {new[2]}"
+    if new is None or same:
+        return None
+    if new[0] == "message":
+        return f"{WORDS}{new[2][:_LONGEST_TEXT]} would not fit the edited test"
+    return f"the edited file would have another finding: {new[2]}"
 
 
 def _weighs(job: Job, fix: Fix, new: Draft, lines: Sequence[tuple[int, int]]) -> bool:
@@ -240,6 +255,8 @@ def _stood_behind(job: Job, fix: Fix, draft: Draft) -> bool:
 
 
 def _key(draft: Draft) -> tuple[str, str, str]:
+    if draft.rule.name == "message" and draft.cause is not None:  # whatever is wrong about it: it is the same text
+        return draft.rule.name, "", str(draft.cause[1]).removeprefix(f"{draft.message}:")
     return draft.rule.name, draft.gate.qualname if draft.gate else "", _PLACE.sub("", draft.message)
 
 
@@ -279,6 +296,7 @@ _CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (
     _behind,
     _loses,
     _headers,
+    _undefined,
     unaware,
     _words,
     another,

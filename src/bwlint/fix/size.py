@@ -29,9 +29,9 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("sizes are rewritten in files of C++ alone")
     index = _asking(job)
     if index is None:
-        return NoFix("nothing here tells which size to mend")
+        return NoFix("the size is not found again in this file")
     code = clean(job.source)
-    refusal = NoFix("the size is no literal of this file")
+    refusal = NoFix("the size is computed, or defined elsewhere: change it there")
     for node in _literals(job.module, job.module.operations[index]):
         edit = _edit(job, code, node)
         if edit is None:
@@ -92,7 +92,7 @@ def _prove(job: Job, index: int, text: str) -> Proof | NoFix:
         if sizes[0] != sizes[1] and sizes != (was, asked):  # the launch asks for what the opt-in does
             return NoFix(f"the edit would change the size at line {old.at[0]}")
     if any(lane != remedy.amount for lanes in asked for lane in _on(lanes, native)):
-        return NoFix("the size is one of several that the program picks from: which is for these chips is not seen")
+        return NoFix("the program picks one of several sizes, and nothing here shows which one these chips get")
     if said := _gates(before, module, after, edited):
         return said
     old_size = sorted({str(lane) for lanes in was for lane in _on(lanes, native)})

@@ -27,7 +27,7 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("instructions are rewritten in files of C++ alone")
     first = next((one for one in job.module.operations if one.kind == "instruction" and one.at == job.at), None)
     if first is None:
-        return NoFix("nothing here tells which instruction to mend")
+        return NoFix("the instruction is not found again in this file")
     if any(_takes_a_cluster(one) for one in job.module.operations):
         return NoFix("the file is written for clusters of several blocks")
     native = TargetSet.native(job.remedy.chips)

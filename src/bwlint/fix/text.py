@@ -10,8 +10,8 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from bwlint.chips import Chip, ChipSet, group, words
-from bwlint.chips.mentions import SIZE, mentioned, open_ends
+from bwlint.chips import EVERY, Chip, ChipSet, group, words
+from bwlint.chips.mentions import SIZE, mentioned, of_generation, open_ends
 from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
@@ -22,6 +22,7 @@ from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.spans import span
+from bwlint.rules.leak.needs import OPEN_ENDED
 from bwlint.sources.read import SourceText
 
 _NAME = rf"(?<![A-Za-z0-9_])(?P<name>({IN_WORDS}){{major}}{{minor}}(?P<suffix>{SUFFIX}))(?![A-Za-z0-9_]){{cards}}"
@@ -30,6 +31,10 @@ _CARDS = r"(?: \((?:{})(?:(?! (?:or|and) )[\w ])*\))?"
 _CAPABILITY = r"(?P<name>)(capabilit(?:y|ies)(?: of)? )(?P<suffix>)(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
 """A release of CUDA may be called 12.0 too."""
 _JOINED = rf"(?P<name>)(capabilit(?:y|ies)(?: of)? ){{major}}{{minor}}(?P<suffix>{SUFFIX})(?!\w|\.\d)"
+_GENERATIONS = "|".join(dict.fromkeys(chip.generation for chip in EVERY))
+_EXPLAINED = re.compile(rf"\b({_GENERATIONS})\b(?:\s\w+){{0,2}}\s?\($", re.I)
+"""A generation whose number stands in brackets: "Hopper architecture (SM90+)"."""
+_ASIDE = re.compile(rf"\s?\((?=[^()]*\b(?:{_GENERATIONS}|[ABHL]\d{{2,3}})\b)[^()]*\)", re.I)
 _DEMAND = re.compile(words.said("demand"), re.I)
 _Hit = tuple[int, int, str]
 """From where to where other words are to stand, and which."""
@@ -119,19 +124,28 @@ def closed(source: str, start: int, end: int, gone: ChipSet) -> list[_Hit]:
         for first, last in one.bounds:
             glued = before[first - 1 : first].isalnum() and before[last : last + 1].isalnum()
             hits.append((start + first, start + last, " " if glued else ""))
-        hits.append((start + one.number[0], start + one.number[1], _spelled(one.prefix, one.chips - gone)))
+        (first, last), kept = one.number, one.chips - gone
+        stop = max(last, *(stop for _, stop in one.bounds))
+        names = list(_spelled(one.prefix, kept, dotted="." in before[first:last]))
+        opened = _EXPLAINED.search(before, 0, first - len(one.prefix))
+        named = {chip.major for chip in of_generation([opened[1].lower()])} if opened else set()
+        if opened and before[stop : stop + 1] == ")" and not {chip.major for chip in kept} <= named:
+            hits.append((start + stop, start + stop + 1, f") or {one.prefix}{f' or {one.prefix}'.join(names[1:])}"))
+            names = names[:1]
+        aside = _ASIDE.match(before, stop)
+        if aside is not None and OPEN_ENDED.search(aside[0]):
+            hits.append((start + aside.start(), start + aside.end(), ""))
+        hits.append((start + first, start + last, f" or {one.prefix}".join(names)))
     after = mentioned(_replaced(before, hits, start))
     return hits if hits and after.named == mentioned(before).named - gone and not after.open_ended else []
 
 
-def _spelled(prefix: str, chips: ChipSet) -> str:
-    """The generations of chips behind what stands in front of the first: `10x or SM11x`, `10.x or 11.0`."""
-    each = []
+def _spelled(prefix: str, chips: ChipSet, *, dotted: bool) -> Iterator[str]:
+    """The generations of chips as a text spells them behind `SM`, or alone: `10x`, `10.x`, `110`, `11.0`."""
     for major in sorted({chip.major for chip in chips}):
         one = ChipSet.where(lambda chip: chip.major == major)  # noqa: B023 - used at once
         minor = "x" if len(one) > 1 else str(next(iter(one)).minor)
-        each.append(f"{major}{minor}" if prefix else f"{major}.{minor}")
-    return f" or {prefix}".join(each)
+        yield f"{major}{minor}" if prefix and not dotted else f"{major}.{minor}"
 
 
 def _asked(text: str, start: int, chips: ChipSet) -> list[_Hit]:
@@ -213,7 +227,7 @@ def _shape(tree: ast.Module) -> list[object]:
     found: list[object] = []
     for node in ast.walk(tree):
         for name, value in ast.iter_fields(node):
-            inner = isinstance(value, ast.AST | list) or (id(node) in said and name == "value")
+            inner = isinstance(value, (ast.AST, list)) or (id(node) in said and name == "value")
             found.append((type(node).__name__, name, None if inner else value))
     return found
 

@@ -9,12 +9,19 @@ from pathlib import PurePath
 
 from bwlint.chips import ChipSet, siblings
 from bwlint.fix import Job, mended
-from bwlint.judging.behind import equal_refusals, further, same_refusals, scripts_beside, tells_apart, told_lists
+from bwlint.judging.behind import (
+    entry_lists,
+    equal_refusals,
+    further,
+    same_refusals,
+    scripts_beside,
+    tells_apart,
+    told_lists,
+)
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
-from bwlint.judging.entries import entry_lists
+from bwlint.judging.guarded_macros import same_guards
 from bwlint.judging.guards import guards_of
-from bwlint.judging.same_guards import same_guards
 from bwlint.judging.siblings import calls
 from bwlint.model.expr import Span
 from bwlint.model.findings import Fix, NoFix
@@ -23,7 +30,6 @@ from bwlint.rules.arch_target import builds as arch_target
 from bwlint.rules.family_split import guard as family_split
 from bwlint.rules.family_split import reasons
 from bwlint.sources.read import SourceText
-from bwlint.sources.search import search_of
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import package_root
 from bwlint.world.builds import runs_on
@@ -175,10 +181,7 @@ def _conditions(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
     """A fix of a condition over what is built for, and those of the same condition in other files."""
     found, texts = [(job, fix)], Texts()
     asked = next((one.name for one in job.module.carries if one.at == job.at and one.kind == "match"), "")
-    native = job.context.native
-    if not asked or native is None:
-        return found
-    hits = search_of(package_root(job.module.path), native.searches).word("build", asked)
+    hits = job.context.search(job.module).word("build", asked) if asked else ()
     for path in dict.fromkeys(hit.file.real for hit in hits if hit.file.real != job.module.path):
         source = texts.source(path) or ""
         module = reader("build").read(path, source, "", False, frozenset())

@@ -17,9 +17,7 @@ from bwlint.model.kinds import OperationKind
 from bwlint.world.libraries import built_for_others, instruction
 
 OURS, ANYBODYS, OPEN, THEIRS, BUILT = "ours", "anybody's", "open", "theirs", "built"
-"""The file names our chips; asks for no chip at all, nor does its build; leaves it open; names other generations alone;
-is built on what our chips lack.
-"""
+"""The file names our chips; asks for none, nor does its build; leaves it open; names others; is built on theirs."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Asked:
             for target, lane in zip(ALL_TARGETS, lanes, strict=True)
             if target.chip == chip and target in self.targets
         ]
-        known = [int(lane) for lane in own if isinstance(lane, int | float) and not isinstance(lane, bool)]
+        known = [int(lane) for lane in own if isinstance(lane, (int, float)) and not isinstance(lane, bool)]
         return max(known) if known and len(known) == len(own) else None
 
     def most(self, node: Expr, chip: Chip) -> int | None:

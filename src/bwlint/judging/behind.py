@@ -18,7 +18,7 @@ from bwlint.judging.siblings import admits
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Use
 from bwlint.model.kinds import ANSWERS, LISTED, REFUSING
-from bwlint.readers.python.occurrences import index
+from bwlint.readers.python.occurrences import NameScope, index
 from bwlint.sources.search import Hit
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
@@ -39,9 +39,7 @@ MAX_CALLERS = 40
 def kept_out(
     context: Context, judged: Judged, held: ChipSet, missing: ChipSet, opened: Collection[str] = ()
 ) -> str | None:
-    """What behind a gate is for some of `held` and not for all of `missing`, as a sentence; None: nothing. `opened` are
-    functions whose gates are mended with it.
-    """
+    """Why what is behind a gate is for some of `held` and not all of `missing`, but for `opened` functions; or None."""
     users = [judged, *askers(context, judged)] if is_asked(judged) else [judged, *callers_of(context, judged)]
     for entry in _decorated(judged):
         if (pinned := _pinned(context, judged.module, entry, held, missing)) is not None:
@@ -57,7 +55,8 @@ def kept_out(
             if (pinned := _pinned(context, user.module, use, held, missing)) is not None:
                 return pinned
             for gate in context.evidence.gates(user.module, use) if use.how == "call" else ():
-                if gate.at != judged.at and tells_apart(gate, held, missing):
+                own = gate.gate.qualname.rpartition(".")[2] == name  # right behind it sizes count, too
+                if gate.at != judged.at and tells_apart(gate, held, missing, tuned=own):
                     path = PurePath(gate.module.path).name
                     return f"`{name}` leads to a test that tells them apart ({path}:{gate.at[0]})"
     return None
@@ -75,16 +74,18 @@ def _calls(other: Judged, judged: Judged) -> bool:
 
 def further(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[Judged]:
     """The gates behind one that refuses, or behind the calls of its helper, that part in their turn who comes through
-    it, and those by which the file of a test takes what it calls.
+    it, those in what it lets through, and those by which the file of a test takes what it calls.
     """
     entries = [judged, *callers_of(context, judged)] if judged.other.ends in REFUSING else []
-    for other in context.beside(judged.module) if entries else ():
-        if other in entries or other.gate.is_a("helper-call", *LISTED):
+    users = [judged, *askers(context, judged)] if is_asked(judged) else [judged]
+    for other in context.beside(judged.module):
+        inside = any(user.module is other.module and user.working.holds(other.at) for user in users)
+        if other in (judged, *entries) or other.gate.is_a("helper-call", *LISTED) or not (entries or inside):
             continue
         above = any(one.gate.qualname == other.gate.qualname and one.gate.at < other.gate.at for one in entries)
         behind = above and not missing & other.sets.live
         taken = judged.in_test and other.gate.qualname == "<module>" and other.gate.is_a("condition")
-        if (behind or taken) and other.core & (held | missing) in (held, missing):
+        if (behind or taken or inside) and other.core & (held | missing) in (held, missing):
             yield other
 
 
@@ -139,10 +140,7 @@ def _callers(context: Context, module: Module, qualname: str) -> Iterator[tuple[
 
 
 def same_refusals(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
-    """Gates of other files that refuse in the words of this one and tell the twins apart, with their package roots.
-
-    Who copies a refusal copies its test: they guard one feature, in Python and in the C++ below it.
-    """
+    """Gates of other files that refuse in the words of this one and tell the twins apart, with their package roots."""
     told = max((_words(prose.text) for prose in judged.other.texts), key=len, default="")
     for kind in ("python", "cuda") if len(told) >= SHORTEST_REFUSAL else ():
         for hit in context.search(judged.module).word(kind, told):
@@ -216,10 +214,10 @@ def _words(text: str) -> str:
     return max((part.strip() for part in re.split(r"[{}\n\"\\]", text)), key=len)[:MAX_WORDS].rpartition(" ")[0]
 
 
-def tells_apart(judged: Judged, held: ChipSet, missing: ChipSet) -> bool:
-    """Whether a gate does for some of `held` what it does not do for `missing`, and that is no matter of speed."""
+def tells_apart(judged: Judged, held: ChipSet, missing: ChipSet, *, tuned: bool = False) -> bool:
+    """Whether a gate does for some of `held` what it does not do for `missing`; of numbers it picks, if `tuned`."""
     gate, core = judged.gate, judged.core
-    if gate.is_a(*ANSWERS) or (gate.yes.tuning and gate.no.tuning):
+    if gate.is_a(*ANSWERS) or (gate.yes.tuning and gate.no.tuning and not tuned):
         return False  # who asks it decides
     live = judged.sets.live
     held, missing = held & live, missing & live
@@ -287,3 +285,27 @@ def tested(context: Context, judged: Judged, missing: ChipSet) -> bool:
     """Whether something that a test calls says that it is for `missing` too."""
     users = [judged, *(user for user in askers(context, judged) if user.module.path in context.judged)]
     return any(found is not None and missing <= found.chips for found in (admits(context, u, missing) for u in users))
+
+
+def entry_lists(context: Context, module: Module, name: str) -> Iterator[tuple[Judged, str]]:
+    """The lists that decorate who calls a function, directly or over others, with their package roots."""
+    texts, waiting, known = Texts(), [name], {name}
+    while waiting and len(known) < MAX_CALLERS:
+        for hit in hits(context, module, waiting.pop(0)):
+            found = None if TEST_FILE.search(hit.file.real) else read_hit(context, hit)
+            scope = _around(texts, hit, found.name) if found is not None else None
+            if found is None or scope is None or (caller := scope.qualname.rpartition(".")[2]) in known:
+                continue
+            known.add(caller)
+            waiting.append(caller)
+            for judged in context.gates(found):
+                if judged.gate.kind == "list" and judged.gate.name in (caller, *scope.handed):
+                    yield judged, hit.file.root
+
+
+def _around(texts: Texts, hit: Hit, package: str) -> NameScope | None:
+    """The innermost function around a line."""
+    known = index(texts.source(hit.file.real) or "", package)
+    scopes = known.scopes.values() if known is not None else ()
+    inside = (one for one in scopes if one.kind == "function" and one.at[0] < hit.line <= one.at[2])
+    return max(inside, key=lambda one: one.at[:2], default=None)

@@ -92,9 +92,7 @@ def refused(pairs: Iterable[str]) -> Claim:
 
 
 def shared(how: str, size: int, chips: ChipSet, targets: TargetSet = NO_TARGET) -> Claim:
-    """`how` is dynamic, static or default: dynamic without an opt-in. Of static arrays that ptxas alone refuses,
-    `targets` instead of chips.
-    """
+    """`how` is dynamic, static or default (dynamic without an opt-in); what ptxas alone refuses has `targets`."""
     amount = f"{size} bytes of {'dynamic' if how == 'default' else how} shared memory"
     amount += " without an opt-in" if how == "default" else ""
     says = f"ptxas refuses {amount} for {targets}" if targets else f"a block of {plain(chips)} cannot have {amount}"
@@ -152,7 +150,7 @@ def need(subject: str, chips: ChipSet, works: ChipSet, says: str) -> Claim:
 
 
 def other(says: str, chips: ChipSet, subject: str = "") -> Claim:
-    return Claim("other", says, chips=chips.names, subject=subject)
+    return Claim("other", says.removesuffix("."), chips=chips.names, subject=subject)
 
 
 def _short(text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import ALL_TARGETS, ChipSet, Target, known_targets
-from bwlint.chips.isa import static_shared
+from bwlint.chips.instructions import static_shared
 from bwlint.judging.context import Context
 from bwlint.judging.guards import guards_of
 from bwlint.judging.legality import legal, short

@@ -34,7 +34,6 @@ Mending = Literal[
     "order",
     "names",
     "rows",
-    "comma",
     "guard",
     "carry",
     "text",
@@ -44,13 +43,14 @@ Mending = Literal[
     "status",
     "macros",
     "answer",
+    "meaning",
     "release",
 ]
 """What is mended: a test of the running program; one that another generation is written into; an order of names or of
-releases, which stands for something else; a list of targets by name; a table of what each chip has; two strings that
-are one for want of a comma; a guard of the preprocessor; a list, a flag or a condition of a build; words for people; a
-number of bytes; the state space of an instruction; the class that is put around kernels; a status that nobody looks at;
-macros that are named after one part; what a function answers; the release of CUDA that is asked for."""
+releases, which stands for something else; a list of targets by name; a table of what each chip has; a guard of the
+preprocessor; a list, a flag or a condition of a build; words for people; a number of bytes; the state space of an
+instruction; the class that is put around kernels; a status that nobody looks at; macros that are named after one part;
+what a function answers; a condition or a list that says another thing than it means; the release of CUDA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +131,8 @@ class Draft:
     """The chips that its gates are to be asked for, where they are not those of the run."""
     copies: tuple[Draft, ...] = ()
     """The same of files with the same bytes."""
+    merged: tuple[Draft, ...] = ()
+    """The drafts of the same fault that became places of this one: they are mended with it."""
 
     @property
     def module(self) -> Module:

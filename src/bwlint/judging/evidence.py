@@ -154,7 +154,6 @@ class Evidence:
         return tuple(one for one in self._graph.proofs(node) if one.kind != "gate" or one.where != own)
 
     def of_test(self, node: Node, use: Use) -> Need | None:
-        """What a test needs that runs."""
         proof = self._chosen(self.of_node(node))
         return _need(proof, use) if proof is not None else None
 
@@ -184,7 +183,6 @@ class Evidence:
             yield node.outline.path, node.definition
 
     def own_gates(self, module: Module, use: Use) -> Iterator[Judged]:
-        """The gates in the definition that a use leads to."""
         place = self._definitions.definition(module, use)
         yield from self._definitions.gates(place) if place is not None else ()
 
@@ -229,10 +227,7 @@ class Evidence:
         return next((proof for proof in proofs if proof.kind == "list"), None)
 
     def _in_table(self, module: Module, use: Use) -> Need | None:
-        """What the table of libraries says of a name, unless what the name stands for is built for all targets.
-
-        What is proved of a library holds against a build in Python, which hands on to more than it compiles.
-        """
+        """What the library table says of a name, unless it is built for all targets in the tree itself."""
         use = replace(use, name=use.name.removeprefix("."))
         found = self.libraries.of_user(use) or self.libraries.need(module.path, self._last_if_ours(module, use))
         if found is None or use.how != "call" or (found.strength == PROOF and module.language != "cuda"):

@@ -1,8 +1,4 @@
-"""Comparisons of one thing that leave it no choice together: `a != 9 or a != 12`, `a < 9 and a > 11`.
-
-Each of them alone depends on its subject. They are tried on the values around the constants that stand in them, and on
-those that the subject has on chips.
-"""
+"""Comparisons of one thing that leave it no choice together, `a != 9 or a != 12`: tried on the values around."""
 
 from __future__ import annotations
 
@@ -169,7 +165,7 @@ def _around(major: int, minor: int) -> Iterator[tuple[int, int]]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_pair(value: object) -> bool:

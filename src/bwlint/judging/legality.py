@@ -15,7 +15,7 @@ from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
 from bwlint.chips.atoms import Atom, atom
 from bwlint.chips.frameworks import headers
 from bwlint.chips.instructions import Form, PtxasVerdict, parse, verdict
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -85,12 +85,12 @@ def charges_of(operation: Operation, compiled_for: TargetSet) -> tuple[Charge, .
 def _of_atom(name: str, found: Atom, compiled_for: TargetSet) -> tuple[Charge, ...]:
     wrong, slow = compiled_for - found.legal, compiled_for & found.slow
     if wrong and found.group in _GROUPS:
-        message = f"`{name}` is {found.what}, which has no code for {plain(wrong.chips)}"
-        kind, advice = _GROUPS[found.group], f"keep it to {plain(found.legal.chips)}"
+        message = f"`{name}` is {found.what}, which has no code for {called(wrong.chips)}."
+        kind, advice = _GROUPS[found.group], f"Keep it to {plain(found.legal.chips)}."
         return (Charge(kind, "error", wrong, found.legal, message, found.what, advice),)
     if slow:
-        message = f"`{name}` is {found.what}, which has no hardware on {plain(slow.chips)} and assembles to a call"
-        advice = "load for each block there"
+        message = f"`{name}` is {found.what}. It has no hardware on {called(slow.chips)} and assembles to a call."
+        advice = "Load for each block there."
         return (Charge("slow", "note", slow, found.legal, message, "in software", advice),)
     return ()
 
@@ -131,28 +131,28 @@ def _suffixes(said: PtxasVerdict, target: Target) -> tuple[Target, ...]:
 def _error(head: str, form: Form, kind: ChargeKind, said: PtxasVerdict, wrong: TargetSet) -> Charge:
     first = next(iter(wrong))
     words = form.words(said.statement).replace("<T>", first.name)
-    message = f'ptxas refuses `{head}` for {wrong}: "{words}"'
+    message = f'`{head}` does not assemble for {wrong}. ptxas: "{words}".'
     if said.note:
-        message += f" ({said.note})"
+        message += f" {said.note}."
     return Charge(kind, "error", wrong, said.legal, message, "refused", _advice(kind, said, wrong))
 
 
 def _advice(kind: ChargeKind, said: PtxasVerdict, wrong: TargetSet) -> str:
-    if kind == "suffix":
-        names = " or ".join(other.name for other in _suffixes(said, next(iter(wrong))))
-        return f"compile it for {names}"
+    names = " or ".join(other.name for other in _suffixes(said, next(iter(wrong))))
+    if kind == "suffix" or (names and wrong.chips <= said.legal.chips):
+        return f"Compile it for {names}."
     if not said.legal:
-        return "no target has it"
-    return f"keep it to {plain(said.legal.chips)}, and give {plain(wrong.chips)} a path of its own"
+        return "Remove it: no target has it."
+    return f"Keep it to {plain(said.legal.chips)}, and give {called(wrong.chips)} another path."
 
 
 def _slow(head: str, form: Form, said: PtxasVerdict, slow: TargetSet) -> Charge:
-    chips = plain(slow.chips)
+    chips = called(slow.chips)
     if form.group == "multicast":
-        advice = f"give {chips} a load by each block"
+        advice = f"Load in each block on {chips}."
     else:
-        advice = "where the destination is the block's own, `.shared::cta` (PTX 8.6) makes neither test nor call"
-    message = f"on {chips} `{head}` becomes {form.advice}"
+        advice = "Use `.shared::cta` (PTX 8.6) if the destination is the block's own: it makes neither test nor call."
+    message = f"On {chips} `{head}` becomes {form.advice}."
     return Charge("slow", "note", slow, said.legal, message, "calls the driver", advice)
 
 
@@ -321,10 +321,7 @@ def _is_own(context: Context, module: Module, name: str) -> bool:
 
 
 def _keeps_older_away(context: Context, module: Module, test: Expr) -> bool:
-    """Whether a test asks for the target and is not true of chips that never had such an instruction.
-
-    The `#else` of a narrower feature is true of them: it picks a variant, and says nothing of who may come here.
-    """
+    """Whether a test asks for the target and is false of chips that never had such an instruction."""
     tree = context.tree
     return tree.asks_target(module, test) and not tree.compiled(module, (test,)).chips & group("ampere")
 
@@ -342,7 +339,7 @@ def _source_draft(context: Context, module: Module, rule: RuleTraits, found: lis
     guard = _to_mend(context, module, first.operation) if mends else None
     shown = found if guard else others
     related = [RelatedSpan(module, one.operation.at, short(one.operation)) for one in shown[:_SHOWN]]
-    more = f" (and {len(others)} more)" if others else ""
+    more = f" {len(others)} more like it {'are' if others[1:] else 'is'} here." if others else ""
     return Draft(
         rule=rule,
         place=DraftPlace(
@@ -372,15 +369,15 @@ def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None
             else None
         )
         if group is None or group.group == "multicast":
-            return NoFix("another way to do it is for a person to choose")
+            return NoFix("nothing here shows a faster way to do it on these chips")
         why = "right only where no cluster of several blocks is launched, with PTX 8.6 (CUDA 12.8) or newer"
         said = "the destination is the block's own shared memory"
         return Remedy("space", charge.targets.chips, evidence=said, unsafe=why)
     around = next((one for one in context.guards.get(module.path, ()) if one.guard.at == guard), None)
     if around is None:
-        return NoFix("a guard around it and a build without these chips would both mend it")
+        return NoFix("a guard around it or a build without these chips would mend it: choose one")
     if charge.kind not in _OF_OTHERS:
-        return NoFix("what these targets are to run instead is for a person to say")
+        return NoFix("nothing here shows what these targets should run instead: add that branch")
     wrong = ChipSet.joining(
         chip for chip in around.admitted.chips if not TargetSet.native(ChipSet.of(chip.name)) & charge.legal
     )
@@ -390,22 +387,22 @@ def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None
 
 
 def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
-    chips = plain(first.charge.targets.chips)
+    chips = called(first.charge.targets.chips)
     if first.charge.severity != "error":
         return first.charge.severity, "medium", ""
     if _is_trap(first):
-        return "note", "medium", f"; there it is an assertion, and whether {chips} get to it is for the callers to say"
+        return "note", "medium", f" It is an assertion there, and callers decide whether {chips} get to it."
     if first.carry is not None:
         if named_for(first.carry):
-            return "note", "high", f"; that {first.carry.name or 'the build'} offers it to {chips} is said there"
+            return "note", "high", f" See {first.carry.name or 'the build'}, which builds it for {chips}."
         exact = first.carry.kind != "extension"  # of a file with several extensions it is what all have together
-        said = f"; {first.carry.name or 'this build'} compiles it for {chips}"
+        said = f" {first.carry.name or 'This build'} compiles it for {chips}."
         return ("error", "high", said) if exact else ("warning", "medium", said)
     if first.unbuilt:
-        return "note", "medium", f"; this guard would compile it for {chips}, which no build here asks for"
+        return "note", "medium", f" This guard would compile it for {chips}, but no build here does."
     if first.guarded:
-        return "warning", "high", f"; this guard compiles it for {chips}"
-    return "warning", "high", f"; the gate around it lets {chips} through"
+        return "warning", "high", f" This guard compiles it for {chips}."
+    return "warning", "high", f" The check around it lets {chips} through."
 
 
 def _is_trap(one: _Placed) -> bool:

@@ -116,8 +116,8 @@ def _has_value(bounds: list[tuple[str, object, bool]]) -> bool:
     points = [value for _, bound, _ in bounds for value in (bound if isinstance(bound, tuple) else (bound,))]
     if len(points) > _MAX_POINTS:
         return False
-    numbers = [value + step for value in points if isinstance(value, int | float) for step in (-1, 0, 1)]
-    others = [value for value in points if not isinstance(value, int | float)]
+    numbers = [value + step for value in points if isinstance(value, (int, float)) for step in (-1, 0, 1)]
+    others = [value for value in points if not isinstance(value, (int, float))]
     return any(all(_holds(value, *bound) for bound in bounds) for value in (*numbers, *others, object()))
 
 
@@ -126,7 +126,7 @@ def _holds(value: object, operator: str, bound: object, outcome: bool) -> bool:
         return ((value in bound) == (operator == "in")) == outcome
     if operator in ("==", "!="):
         return ((value == bound) == (operator == "==")) == outcome
-    if not isinstance(value, int | float) or not isinstance(bound, int | float):
+    if not isinstance(value, (int, float)) or not isinstance(bound, (int, float)):
         return False
     held = {"<": value < bound, "<=": value <= bound, ">": value > bound, ">=": value >= bound}[operator]
     return held == outcome

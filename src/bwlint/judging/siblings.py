@@ -1,8 +1,4 @@
-"""What other gates of the tree say of the same thing: the list on a definition, its own guard, what it is built for.
-
-A name or a comment says what its author had in mind; a second gate for the same thing says what the tree counts on.
-Where the two disagree, one of them is wrong.
-"""
+"""What other gates of the tree say of the same thing: a definition's list, its guard, what it is built for."""
 
 from __future__ import annotations
 
@@ -31,10 +27,7 @@ _BEFORE = group("thor")
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The chips for which the tree says that what a call leads to is, and the place that says so.
-
-    `kind` is that of the proof: what a module is built for says less of what a function takes than its own list.
-    """
+    """The chips for which the tree says a call's callee is, the place that says so, and the `kind` of proof."""
 
     name: str
     chips: ChipSet
@@ -138,7 +131,7 @@ def asks(other: Judged, judged: Judged) -> bool:
     )
     asked = (at for at in places if at is not None and not other.gate.at.holds(at))
     through = any(gate.at.holds(at) or at.holds(gate.at) for at in asked)  # a part of it, or it in `bool(...)`
-    return through or (gate.name in other.mentioned and (_is_global(gate) or _same_object(gate, other.gate)))
+    return through or (gate.name in other.mentioned and (is_global(gate) or _same_object(gate, other.gate)))
 
 
 def _same_object(flag: Gate, other: Gate) -> bool:
@@ -155,7 +148,7 @@ def asking_files(context: Context, judged: Judged) -> Iterator[tuple[Module, str
         for other in context.native.naming(judged.gate.name, judged.module.path):
             if other.path != judged.module.path:
                 yield other, context.places.get(other.path, other.path)
-    elif judged.module.language == "python" and _is_global(judged.gate):
+    elif judged.module.language == "python" and is_global(judged.gate):
         yield from other_files(context, judged.module, judged.gate.name)
 
 
@@ -168,7 +161,7 @@ def other_files(context: Context, module: Module, name: str) -> Iterator[tuple[M
             yield other, file.real.removeprefix(file.root).replace(os.sep, "/")
 
 
-def _is_global(gate: Gate) -> bool:
+def is_global(gate: Gate) -> bool:
     """Whether others can ask it by its bare name."""
     return gate.kind in ANSWERS and (gate.qualname == "<module>" or gate.qualname == gate.name) and gate.name != ""
 

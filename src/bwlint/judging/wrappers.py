@@ -20,11 +20,7 @@ _SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """A class template that runs what it is given behind a guard.
-
-    `kernels` are what the project puts into it, by name; `places` where. `unknown`: it stands in too many places, or
-    where the project ends is not known.
-    """
+    """A class template that runs what it is given (`kernels` at `places`, or `unknown`) behind a guard."""
 
     name: str
     kernels: tuple[str, ...]

@@ -182,9 +182,6 @@ other        what is to be seen in the source: no rung tests it
 BUILDER = "builder"
 """The subject of a claim on a cluster that no compiler lets come to a launch."""
 
-UNTESTED: frozenset[ClaimKind] = frozenset({"other"})
-"""Claims that no rung tests: a finding with one of them is never confirmed."""
-
 
 @dataclass(frozen=True, slots=True)
 class Claim:

@@ -34,7 +34,6 @@ class Image:
 
     @property
     def target(self) -> str:
-        """ "sm_120f"."""
         return f"sm_{self.number}{self.suffix}"
 
 
@@ -128,11 +127,7 @@ class Cubin:
         return self.noted != self.number or (self.noted_suffix == "a") != (self.suffix == "a")
 
     def of_target(self, number: int, suffix: str) -> Cubin:
-        """The same cubin under the target that its container gives it.
-
-        Only the container has the suffix f for sure, and the "a" of a stripped cubin. Where it names another chip, or
-        drops the "a", it has been edited, and the cubin's own header counts as a note.
-        """
+        """The same cubin under its container's target; another chip there, or a dropped "a", means an edit."""
         if number == self.number and (suffix == "a" or self.suffix != "a"):
             return replace(self, suffix=suffix)
         return replace(self, number=number, suffix=suffix, noted=self.number, noted_suffix=self.suffix)

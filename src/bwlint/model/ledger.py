@@ -39,7 +39,6 @@ NAMING: frozenset[RowForm] = frozenset({"name", "product", "unit", "text", "word
 """Forms that only name something."""
 RowGroup = Literal["own", "unbuilt", "generated", "vendored"]
 """Whose code it is: rows of all but "own" come last. unbuilt: no build of the project compiles the file."""
-ROW_GROUPS: tuple[RowGroup, ...] = ("own", "unbuilt", "generated", "vendored")
 
 Answer = str
 """What a question answers a chip: "yes", "no", "may" (it depends on more than the chip), "error", "-" (no such chip

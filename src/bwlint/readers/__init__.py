@@ -18,10 +18,7 @@ __all__ = ["KINDS", "ReadError", "Reader", "again", "reader"]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """`may_matter` passes over files without a word of interest; `read` gives the facts or raises `ReadError`.
-
-    Both take the names that a configuration adds; `read` takes path, source, dotted name, is it a package.
-    """
+    """`may_matter` passes over files without a word of interest; `read` gives the facts or raises `ReadError`."""
 
     may_matter: Callable[[bytes, frozenset[str]], bool]
     read: Callable[[str, str, str, bool, frozenset[str]], Module]

@@ -1,8 +1,4 @@
-"""Where the comments of a file stand, by its kind: real ones alone, never the text of a string.
-
-Each scanner is one pass that knows no more of its language than strings and comments. What never ends, ends with the
-file, or with its line where a quote may be an apostrophe.
-"""
+"""Where the comments of a file stand, by its kind: one pass that knows no more than strings and comments."""
 
 from __future__ import annotations
 

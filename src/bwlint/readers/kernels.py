@@ -6,23 +6,18 @@ import ast
 import re
 from collections.abc import Iterator
 
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, functions, text_of
 
 _SOURCE = re.compile(r"[\w./*+-]*[\w*+-]\.(?:cu|cpp|cc|cxx)")
 _LONGEST = 200
 _MOST = 200
 _MOST_STARS = 8
-_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def kernel_sources(tree: ast.Module) -> dict[str, tuple[str, ...]]:
-    """The sources that each function names, by its qualified name: ends of paths, with a star for what is not known.
-
-    A path that is put together (`folder / "sub" / "a.cu"`, an f-string) counts by what is written of it. Those of
-    inner functions are the outer function's too; a docstring names none.
-    """
+    """The sources that each function names by ends of paths, with stars for what is not known; inner functions' too."""
     found: dict[str, tuple[str, ...]] = {}
-    for qualname, function in _functions(tree.body, ""):
+    for function, qualname, _ in functions(tree.body):
         named = dict.fromkeys(_sources(function))
         if named:
             found[qualname] = tuple(named)[:_MOST]
@@ -34,16 +29,6 @@ def source_name(node: ast.expr) -> str:
     parts = node.values if isinstance(node, ast.JoinedStr) else [node]
     text = "".join(str(part.value) if isinstance(part, ast.Constant) else "*" for part in parts)
     return text if len(text) < _LONGEST and text.count("*") <= _MOST_STARS and _SOURCE.fullmatch(text) else ""
-
-
-def _functions(body: list[ast.stmt], around: str) -> Iterator[tuple[str, ast.stmt]]:
-    for node in body:
-        if isinstance(node, (*_Function, ast.ClassDef)):
-            qualname = f"{around}.{node.name}" if around else node.name
-            if isinstance(node, _Function):
-                yield qualname, node
-            else:
-                yield from _functions(node.body, qualname)
 
 
 def _sources(function: ast.stmt) -> Iterator[str]:
@@ -64,6 +49,6 @@ def _joined(node: ast.AST) -> str:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         last = source_name(node.right)
         before = node.left.right if isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Div) else None
-        folder = before.value if isinstance(before, ast.Constant) and isinstance(before.value, str) else ""
+        folder = text_of(before)
         return f"{folder}/{last}" if last and folder else last
-    return source_name(node) if isinstance(node, ast.Constant | ast.JoinedStr) else ""
+    return source_name(node) if isinstance(node, (ast.Constant, ast.JoinedStr)) else ""

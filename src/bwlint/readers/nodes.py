@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from bwlint.readers.skim import Unparsed
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @lru_cache(maxsize=1)
@@ -14,7 +18,7 @@ def whole(tree: ast.Module) -> tuple[ast.AST, ...]:
     return tuple(below(tree))
 
 
-class _Parts(dict[type[ast.AST], tuple[str, ...]]):
+class _NodeParts(dict[type[ast.AST], tuple[str, ...]]):
     """The fields of a kind of node that may hold nodes, found out when one is met."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
@@ -27,13 +31,11 @@ class _Parts(dict[type[ast.AST], tuple[str, ...]]):
 _PLAIN = {"id", "attr", "arg", "name", "asname", "module", "level", "rest"}
 _PLAIN |= {"ctx", "simple", "conversion", "type_comment", "is_async"}
 """Fields that hold no node, or one that says nothing: whether a name is read or written stands in `ctx` of its node."""
-_parts = _Parts()
+_parts = _NodeParts()
 
 
 def below(node: ast.AST) -> list[ast.AST]:
-    """A node and all below it, level by level, in the order in which they are written. Bodies that are not parsed are
-    passed by, but for that of the node itself.
-    """
+    """A node and all below it, level by level, in order; bodies that are not parsed are passed by, but for its own."""
     found = [node, *node.body] if isinstance(node, Unparsed) else [node]
     for one in found:  # which grows on the way
         fields = one.__dict__
@@ -46,10 +48,31 @@ def below(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def functions(body: Iterable[ast.stmt], owner: ast.ClassDef | None = None, prefix: str = "") -> Iterator[NamedFunction]:
+    """The functions of a module and the methods of its classes; what stands in one belongs to it."""
+    for node in body:
+        if isinstance(node, FUNCTIONS):
+            yield node, prefix + node.name, owner
+        elif isinstance(node, ast.ClassDef):
+            yield from functions(node.body, node, f"{prefix}{node.name}.")
+
+
+NamedFunction = tuple[AnyFunction, str, ast.ClassDef | None]
+"""A function, its qualified name, and the class that it is a method of."""
+
+
+def text_of(node: ast.AST | None) -> str:
+    """The string that an expression is; "" for any other."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def last_name(node: ast.AST) -> str:
+    """The last name of a dotted one."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def definition_at(source: str, line: int) -> str:
-    """The function or class of Python around a line, by its dotted name; ``<module>`` outside of all, and in a text
-    that cannot be parsed.
-    """
+    """The dotted name of the definition of Python around a line; ``<module>`` outside, and in what is no Python."""
     names = _definitions(source)
     return names[line] if line < len(names) else "<module>"
 
@@ -65,7 +88,7 @@ def _definitions(source: str) -> list[str]:
     waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:
         node, owner = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             owner = f"{owner}.{node.name}" if owner else node.name
             last = node.end_lineno or node.lineno
             names += ["<module>"] * (last + 1 - len(names))

@@ -1,8 +1,4 @@
-"""Words that speak of a chip, line by line, in any text: what is to be accounted for, whatever a reader makes of it.
-
-Text in, sightings out. Nothing is parsed: the function around a line is told from indentation and from lines at the
-margin, a comment from how it begins.
-"""
+"""Words that speak of a chip, line by line, in any text, whatever a reader makes of it. Nothing is parsed."""
 
 from __future__ import annotations
 
@@ -32,9 +28,7 @@ _COMMENT = {
 }
 _QUOTES = (re.compile('"""'), re.compile("'" * 3))
 _PYTHON = (re.compile(r"def[ \t]+(\w+)"), re.compile(r"class[ \t]+(\w+)"))
-"""Each for itself: an expression that begins with a letter of its own is found where that stands, another is tried at
-every place.
-"""
+"""Each for itself: with its own first letter an expression is found there, another is tried everywhere."""
 _INDENT = re.compile(r"([ \t]*)(?:async[ \t]+)?")
 _CPP = re.compile(
     r"(?m)\n(?:(?:struct|class|namespace)[ \t]+(?:\w{1,80}[ \t]+)?(\w+)[^;\n]*$"
@@ -161,9 +155,7 @@ def _whole(source: str, start: int, end: int, names: re.Pattern[str] = _WORD_BEF
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """The names of what begins at some lines, by which that is told that holds a line; a definition of Python holds
-    those that are further in.
-    """
+    """The names of what begins at some lines, to tell what holds a line; Python's holds what is further in."""
 
     starts: list[int]
     names: list[str]

@@ -1,8 +1,4 @@
-"""The syntax tree of a file in which the bodies of functions are parsed when somebody asks for them.
-
-Most bodies of a file that others import are of no interest to them. A function is an `Unparsed` here: walks over all
-nodes pass its body by, and who asks for `body` has it parsed at its place, until it is let go.
-"""
+"""The syntax tree of a file whose functions are `Unparsed`: their bodies are parsed when somebody asks for them."""
 
 from __future__ import annotations
 
@@ -28,9 +24,7 @@ _LEAST = 80
 
 
 class _Body(NamedTuple):
-    """The lines of a body as places in the bytes of a file, from the first line to the end of its code, and whether
-    it holds a wanted word.
-    """
+    """The lines of a body as bytes of a file, to the end of its code, and whether it holds a wanted word."""
 
     start: int
     end: int
@@ -182,7 +176,7 @@ def _put_off(block: list[ast.stmt], left: dict[int, tuple[_Body, int]], data: by
     for index, node in enumerate(block):
         if isinstance(node, _SIMPLE):
             continue
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             only = node.body[0]
             named = isinstance(only, ast.Expr) and isinstance(only.value, ast.Name) and not only.value.id.strip("_")
             if named and len(node.body) == 1 and only.lineno in left:

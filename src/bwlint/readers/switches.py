@@ -1,7 +1,4 @@
-"""Macros that a build sets for a library's helpers (chips/macros.toml), as operations of kind switched-on.
-
-CMake, shell and Python begin a comment alike, so that one reader of lines serves them.
-"""
+"""Macros that a build sets for a library's helpers (chips/macros.toml), by line, as operations switched-on."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from bwlint.chips.surroundings import variables
 from bwlint.model.expr import Span, const
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import whole
+from bwlint.readers.nodes import text_of, whole
 from bwlint.readers.spans import span
 
 ANCHORS = tuple(name.encode() for name in variables())
@@ -44,7 +44,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """What Python sets."""
     lines = re.split("\r\n|\r|\n", source)
     found = (
-        Operation("environment", name, span(at), amounts=(const(_text(value)), const(_near(lines, at.lineno))))
+        Operation("environment", name, span(at), amounts=(const(text_of(value)), const(_near(lines, at.lineno))))
         for node in whole(tree)
         for name, value, at in _set_by(node)
         if _counts(name, source)
@@ -73,22 +73,17 @@ def _counts(name: str, source: str) -> bool:
 
 
 def _set_by(node: ast.AST) -> Iterator[tuple[str, ast.expr, ast.expr]]:
-    """A variable, its value and where it is set."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Subscript):
-                yield _text(target.slice), node.value, target
+                yield text_of(target.slice), node.value, target
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in _SETTERS and len(node.args) == 2:
-            yield _text(node.args[0]), node.args[1], node
+            yield text_of(node.args[0]), node.args[1], node
     elif isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
             if key is not None:
-                yield _text(key), value, key
-
-
-def _text(node: ast.expr) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+                yield text_of(key), value, key
 
 
 def _near(lines: Sequence[str], number: int) -> str:

@@ -72,12 +72,13 @@ def _others(group: Sequence[Finding], setting: Setting, paint: Paint) -> str:
     if len(group) == 1:
         return ""
     more = f"{counted(len(group) - 1, 'more place')} with this fault"
-    lines = [f"{'':>{_gutter(_marks(group[0]))}} {paint('=', 'gutter')} {paint('also:', 'title')} {more}"]
+    indent = " " * _gutter(_marks(group[0]))
+    lines = [f"{indent} {paint('=', 'gutter')} {paint('also:', 'title')} {more}"]
     named = _CODE.findall(group[0].message)
     for one in group[1:]:
         other = next((name for name in _CODE.findall(one.message) if name not in named), "")
         mark = Mark(one.region, "", one.severity, False)
-        lines.append(f"   {_place(one.path, mark, setting)} {visible(other)}".rstrip())
+        lines.append(f"{indent}   {_place(one.path, mark, setting)} {visible(other)}".rstrip())
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -58,18 +58,18 @@ def _draft(context: Context, module: Module, pinned: Operation, home: Module, an
     base = anew.name.rpartition(".")[0]
     gates = ((file, gate) for file in (module, home) for gate in file.gates if f".{name}" in gate.text)
     asked = next(gates, None)
-    says = f"`{owner}` sets {name} to {pinned.amounts[0].args[0]!r}, and the constructor of `{base}` sets it again"
+    says = f"`{owner}` sets {name} to {pinned.amounts[0].args[0]!r}, but the constructor of `{base}` sets it again"
     related = [RelatedSpan(home, anew.at, "set again here")]
     if asked is not None:
-        related.append(RelatedSpan(asked[0], asked[1].at, "asked for here"))
+        related.append(RelatedSpan(asked[0], asked[1].at, "checked here"))
     return Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=pinned.at, admitted=context.targets, certain=context.targets),
         severity="warning" if asked is not None else "note",
         confidence="high" if asked is not None else "medium",
-        message=f"{says}: tests of self.{name} never see the value of `{owner}`",
+        message=f"{says}. Checks of self.{name} never see the value of `{owner}`.",
         label="this value is lost",
-        advice=f"set it behind super().__init__(), or hand it to `{base}`",
+        advice=f"Set it after super().__init__(), or pass it to `{base}`.",
         related=tuple(related),
         remedy=NoFix("whether the value or that of the base is meant is not known"),
         claims=(Claimed(claims.other(says, context.targets, name)),),

@@ -8,16 +8,18 @@ from bwlint.chips import EVERY, NONE
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.judging.foregone import Foregone, Reading, foregone, is_constant
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import Gate, Module
+from bwlint.model.facts import Function, Gate, Module
+from bwlint.model.findings import NoFix
 from bwlint.model.kinds import LISTED, UNASKED, Language
 from bwlint.model.rule import RuleTraits
 from bwlint.world.gates import Judged, operands
 
 RULE = RuleTraits("constant-test", explains=1)
+_JOINED = Remedy("meaning", evidence="joined so, every chip gets one answer", unsafe="a number may be wrong instead")
 _NAMED = frozenset({"function", "import"})
 
 
@@ -37,7 +39,9 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         at = found.node.at or gate.at
         if gate.at.holds(at) and tree.value(module, found.subject).device:
             sets = (EVERY, EVERY) if found.holds else (NONE, NONE)
-            yield _draft(found, DraftPlace(module=module, at=at, admitted=sets[0], certain=sets[1], gate=gate))
+            rest = [one for one in operands(gate.test) if one.at is None or not at.holds(one.at)]
+            place = DraftPlace(module=module, at=at, admitted=sets[0], certain=sets[1], gate=gate)
+            yield _draft(found, place, is_alone=not any(tree.value(module, one).device for one in rest))
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
@@ -48,14 +52,14 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
 
     for found in foregone(guarded.guard.test, Reading(_literal, on_chips)):
         if tree.asks_target(module, found.subject):
-            yield _draft(found, DraftPlace.of_guard(guarded))
+            yield _draft(found, DraftPlace.of_guard(guarded), is_alone=found.node == guarded.guard.test)
 
 
 def _literal(node: Expr) -> object:
     return node.args[0] if node.op == "const" and is_constant(node.args[0]) else None
 
 
-def _draft(found: Foregone, place: DraftPlace) -> Draft:
+def _draft(found: Foregone, place: DraftPlace, *, is_alone: bool) -> Draft:
     subject = found.subject
     name = subject.args[1] if subject.op in ("param", "var", "attr") else subject.args[0]
     named = subject.op in ("param", "var", "attr", "name", "macro") and isinstance(name, str) and name
@@ -66,33 +70,36 @@ def _draft(found: Foregone, place: DraftPlace) -> Draft:
         place=place,
         severity="warning",
         confidence="high",
-        message=f"{how} true: {what}, one of these comparisons {fate}",
+        message=f"This condition is {how} true: {what}, one of these comparisons {fate}.",
         label=f"{outcome} on every chip",
         advice=_advice(found, place.module.language),
+        remedy=_JOINED
+        if is_alone and found.node.op != "cmp"
+        else NoFix("only you know which comparison is wrong here"),
         claims=(Claimed(claims.other(f"this is {outcome} {what}", EVERY), place.at, place.module),),
     )
 
 
 def _advice(found: Foregone, language: Language) -> str:
     if found.node.op == "cmp":
-        return "turn the bounds round"
+        return "Swap the bounds."
     both, one = ("&&", "||") if language == "cuda" else ("and", "or")
-    return f"join them with `{both if found.holds else one}`"
+    return f"Join them with `{both if found.holds else one}`."
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     """A helper that asks for the device, named in a condition and not called: a function is true."""
     for gate in module.gates if module.language == "python" else ():
         for asked in operands(gate.test) if not gate.is_a(*LISTED | UNASKED) else ():
-            if asked.op in _NAMED and _is_helper(context, module, asked) and _is_meant(module, gate, asked):
-                yield _uncalled(module, gate, asked)
+            if (helper := _helper(context, module, asked)) and _is_meant(module, gate, asked):
+                yield _uncalled(module, gate, asked, helper)
 
 
-def _is_helper(context: Context, module: Module, asked: Expr) -> bool:
-    """Whether it is a function that answers by a test of the device."""
-    found = context.tree.function(module, asked)
-    name = found.function.qualname if found is not None else ""
-    return found is not None and any(one.kind == "predicate" and one.name == name for one in found.module.gates)
+def _helper(context: Context, module: Module, asked: Expr) -> Function | None:
+    """The function that answers by a test of the device."""
+    found = context.tree.function(module, asked) if asked.op in _NAMED else None
+    asking = [(one.kind, one.name) for one in found.module.gates] if found is not None else []
+    return found.function if found is not None and ("predicate", found.function.qualname) in asking else None
 
 
 def _is_meant(module: Module, gate: Gate, asked: Expr) -> bool:
@@ -107,8 +114,8 @@ def _same(one: object, other: Expr) -> bool:
     return isinstance(one, Expr) and (one.op, one.args) == (other.op, other.args)
 
 
-def _uncalled(module: Module, gate: Gate, asked: Expr) -> Draft:
-    says = f"always true: `{asked.args[-1]}` is a function, and nobody calls it here"
+def _uncalled(module: Module, gate: Gate, asked: Expr, helper: Function) -> Draft:
+    says = f"This condition is always true: `{asked.args[-1]}` is a function and is not called here."
     at = asked.at if asked.at is not None and gate.at.holds(asked.at) else gate.at
     return Draft(
         rule=RULE,
@@ -117,6 +124,15 @@ def _uncalled(module: Module, gate: Gate, asked: Expr) -> Draft:
         confidence="high",
         message=says,
         label="true on every chip",
-        advice="call it",
+        advice="Call it.",
+        remedy=_called(helper),
         claims=(Claimed(claims.other(says, EVERY), at, module),),
     )
+
+
+def _called(helper: Function) -> Remedy | NoFix:
+    """The call of a helper that asks for nothing; its name is true, and what it answers need not be."""
+    wanted = next((name for name, given in zip(helper.params, helper.defaults, strict=False) if given is None), None)
+    if wanted is not None:
+        return NoFix(f"the call needs a value for `{wanted}`: pass the one that is meant here")
+    return Remedy("meaning", evidence="it needs no arguments", unsafe="the other branch runs where it returns false")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import EVERY, ChipSet, TargetSet, group
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain, them
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -22,7 +22,7 @@ from bwlint.world.gates import Judged, answers_no
 RULE = RuleTraits("dead-arm")
 _LEAVING = frozenset({"return", "continue"})
 _OLDER = ChipSet.where(lambda chip: any(chip.joined <= other.joined for other in group("hopper")))
-_ARM = "an earlier arm of the chain"
+_ARM = "an earlier case"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -66,10 +66,10 @@ def _draft(place: DraftPlace, meant: ChipSet, by: str, taking: tuple[Gate, ...])
         place=place,
         severity="warning",
         confidence="high",
-        message=f"this arm is for {meant}, and {by} takes all of it",
+        message=f"This case is for {called(meant)}, but {by} takes {them(meant)} all. It never runs.",
         label="never reached",
-        advice=f"test {meant} first",
-        remedy=NoFix("arms of a chain are not put in another order"),
+        advice=f"Check for {called(meant)} first.",
+        remedy=NoFix("the order of the cases may carry other conditions: reorder them by hand"),
         rests_on=taking,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet, TargetSet, group
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -69,10 +69,10 @@ def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, 
         severity="warning" if meant else "note",
         confidence="high" if meant else "low",
         message=(
-            f"nothing is left of `{name}` when it is compiled for {empty}, which {carry.name or 'a build'} does:"
-            f" launched on {plain(chips)} it runs, and its output stays as it was"
+            f"{carry.name or 'A build'} compiles `{name}` for {empty}, where its guard removes the whole body."
+            f" On {called(chips)} it runs and writes nothing."
         ),
         label="the guard around the body is false",
-        advice="widen the guard, build the file for other targets, or refuse the launch on the host",
-        remedy=NoFix("a wider guard, other targets of the build and a check on the host would all mend it"),
+        advice="Widen the guard, build the file for other targets, or refuse the launch on the host.",
+        remedy=NoFix("a wider guard, other targets or a check on the host would mend it: choose one"),
     )

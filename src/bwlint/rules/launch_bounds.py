@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import Chip, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called
 from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, OURS, asked
 from bwlint.judging.claims import Claimed
@@ -43,14 +43,14 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             severity="note",  # nothing fails, and only the registers that ptxas gives say whether anything is lost
             confidence="high" if one.meant == OURS else "medium",
             message=(
-                f"{blocks} blocks of {threads} threads are more than a multiprocessor of {plain(over)} holds ("
-                f"{first.max_threads_per_sm} threads, {first.max_blocks_per_sm} blocks)"
-                f"{'' if legal else ', and no other chip holds as many'}"
+                f"{blocks} blocks of {threads} threads are more than a multiprocessor of {called(over)} holds: "
+                f"{first.max_threads_per_sm} threads and {first.max_blocks_per_sm} blocks."
+                f"{'' if legal else ' No other chip holds as many either.'}"
             ),
             label="ptxas warns and drops the minimum",
             advice=(
-                "the kernel still runs, with as many registers as if no minimum were asked for: give one that"
-                " fits these chips, under __CUDA_ARCH__ or through a template parameter"
+                "Give a minimum that fits these chips, under __CUDA_ARCH__ or through a template parameter. Until then"
+                " the kernel runs with as many registers as without a minimum."
             ),
             legal=legal,
             claims=(Claimed(claims.bounds(threads, blocks, over), one.operation.at),),

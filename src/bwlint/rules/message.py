@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import Mention, from_generation, mentioned
-from bwlint.chips.wording import kib, only, plain
+from bwlint.chips.wording import called, kib, only, plain, sentence, them
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -20,7 +20,7 @@ from bwlint.model.rule import RuleTraits
 from bwlint.rules.family_split import gate as family_split
 from bwlint.rules.leak import needs as leak
 from bwlint.rules.leak import own_words, predicate
-from bwlint.rules.smem.sizes import have
+from bwlint.rules.smem.sizes import allow
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, instruction
 
@@ -69,14 +69,15 @@ def _of_generation(context: Context, module: Module, said: Operation) -> Iterato
     need = next((one for one in needs if one is not None and not one.legal & told), None)
     if need is None or not need.legal & group("datacenter-blackwell"):
         return
+    says = sentence(need.use.name, need.what)
     yield Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=said.at, admitted=told, certain=told),
         severity="note",
         confidence="medium",
-        message=f"the text sends every Blackwell to {need.what}; {plain(told)} are Blackwell too, and cannot use it",
+        message=f"This text sends every Blackwell card to `{need.use.name}`. {plain(told)} cannot use it. {says}.",
         label="this text",
-        advice=f"say {plain(need.legal)}, and what {plain(told)} can use",
+        advice=f"Name {plain(need.legal)}, and say what {plain(told)} can use.",
         remedy=NoFix("what the other chips can use is not known here"),
         claims=(claimed(need, module, told),),
     )
@@ -93,9 +94,9 @@ def _memory(context: Context, module: Module, one: Operation) -> Iterator[Draft]
             place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
             severity="note",
             confidence="high",
-            message=f"the text gives {plain(wrong)} {kib(size)} of shared memory; {plain(wrong)} {have(wrong)}",
+            message=f"This text gives {called(wrong)} {kib(size)} of shared memory. {plain(wrong)} {allow(wrong)}.",
             label="this text",
-            advice=f"name {plain(wrong)} apart",
+            advice=f"Name {called(wrong)} separately.",
             remedy=_right_size(module, one, wrong),
             claims=(Claimed(claims.shared("dynamic", size, wrong), one.at),),
         )
@@ -124,14 +125,19 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
         return
     if here and not said.named & context.targets and not said.open_ended and not said.alike:
         if not _names_the_least(judged, text, said):
-            advice = f"one of the two is wrong: say that {judged.admitted} will do, or admit {said.named} alone"
-            yield _draft(judged, text, f"the text names {only(said.named)}, the test admits {here} too", advice)
+            advice = f"Name {plain(judged.admitted)} in the text, or let only {plain(said.named)} in."
+            yield _draft(
+                judged, text, f"This text names {only(said.named)}. The check admits {called(here)} too.", advice
+            )
     elif said.open_ended and _told_all_the_same(context, judged, said, judged.other):
         yield from _misleading(context, judged, text, judged.other)
     elif here == context.targets and _names_one_sibling(context, text.text, said) and len(here) > 1:
         named = only(context.targets & said.exact)
         found = _draft(
-            judged, text, f"the text names {named}, the test admits {here}", "name the family, or every chip"
+            judged,
+            text,
+            f"This text names {named}. The check admits {called(here)}.",
+            "Name the family, or every chip.",
         )
         evidence = f"the test admits {here}, the text names {named}"
         skipped = judged.in_test and judged.other.ends == "skip"
@@ -175,8 +181,8 @@ def _repeats(context: Context, judged: Judged, text: Prose, said: Mention) -> It
     """The text of a refusal that cuts a family says the same as the test: mend both."""
     if family_split.split(context, judged) is None or len(said.exact & context.targets) != 1:
         return
-    message = f"the text repeats that {only(said.exact & context.targets)} will do, as the test beside it does"
-    found = _draft(judged, text, message, "name the family in the test and here")
+    message = f"This text repeats that {only(said.exact & context.targets)} will do, as the check beside it does."
+    found = _draft(judged, text, message, "Name the family in the check and in the text.")
     yield replace(found, remedy=NoFix("the test beside it has to be mended first"))
 
 
@@ -188,14 +194,14 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
             return  # the predicate is mended, and the text with it
         _, need, wrong = behind
         if need.strength == PROOF and need.kind in ("operation", "library") and wrong & said.named:
-            message = f"the text says that {wrong & said.named} will do; behind the test is {need.what}"
-            found = _draft(judged, text, message, f"name {need.legal}")
+            message = f"This text says that {called(wrong & said.named)} will do. {sentence(need.use.name, need.what)}."
+            found = _draft(judged, text, message, f"Name {plain(need.legal)}.")
             yield replace(found, claims=(claimed(need, judged.module, wrong & said.named),))
             return
     bound = next(own_words.open_bound(context, judged), None) if said.open_ended else None
     if bound is not None:
-        message = "the text promises every later chip; what is behind the test is not for 12.x, by its name"
-        found = _draft(judged, text, message, "name the chips that it was written for")
+        message = "This text promises every later chip, but the name of the code behind the check rules out 12.x."
+        found = _draft(judged, text, message, "Name the chips that the code was written for.")
         yield replace(found, claims=bound.claims)
 
 
@@ -205,9 +211,9 @@ def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> It
     out = _told_all_the_same(context, judged, said, side) if said.open_ended else NONE
     if not out or judged.in_test or _served_between(context, judged, text, out) or out != context.targets:
         return  # a skip's reason misleads nobody's users; a test that splits the family is mended, and the text right
-    would_do = str(EVERY - judged.on(side)) if judged.may == judged.must else "who would do"
-    advice = f"one of the two is wrong: name {would_do} in the text, or admit {plain(out)} too"
-    yield _draft(judged, text, f"the text reads as if {out} would do, the test refuses it", advice)
+    would_do = plain(EVERY - judged.on(side)) if judged.may == judged.must else "the chips that would do"
+    advice = f"Name {would_do} in the text, or let {called(out)} in too."
+    yield _draft(judged, text, f"This text admits {called(out)}, but the check refuses {them(out)}.", advice)
 
 
 def _told_all_the_same(context: Context, judged: Judged, said: Mention, side: Side) -> ChipSet:
@@ -232,18 +238,18 @@ def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
         said = mentioned(text.text)
         named = instruction(text.text, text.at)
         if named is not None and here and not named.legal & context.targets:
-            message = f"the text speaks of {named.what}, the test admits {here} too"
-            yield _draft(judged, text, message, f"tell {here} something else")
+            message = f"This text mentions {named.what}, but the check admits {called(here)} too."
+            yield _draft(judged, text, message, f"Give {called(here)} another text.")
             continue
         why_not = not said.named & judged.admitted and _CONDITION.search(text.text)  # "only on SM90", to all others
         others = said.named and not said.named & context.targets and not said.open_ended
         if here and others and not why_not and " " in text.text:
-            message = f"the text says {said.named}, the test admits {here} too"
-            yield _draft(judged, text, message, f"say {judged.admitted}")
+            message = f"This text says {plain(said.named)}, but the check admits {called(here)} too."
+            yield _draft(judged, text, message, f"Say {plain(judged.admitted)}.")
 
 
 def _draft(judged: Judged, text: Prose, message: str, advice: str) -> Draft:
-    admits = f"the test admits {judged.admitted}" if judged.may == judged.must else "the test"
+    admits = f"this check admits {plain(judged.admitted)}" if judged.may == judged.must else "this check"
     return Draft(
         rule=RULE,
         place=DraftPlace(module=judged.module, at=text.at, admitted=judged.may, certain=judged.must),

@@ -10,7 +10,7 @@ from itertools import islice
 
 from bwlint.chips import NONE, ChipSet, spelling
 from bwlint.chips.backends import Cards, Plan, card_words, cards, linked, plan_of
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import called, capital, have, listed, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -114,10 +114,13 @@ def _own_code(context: Context, module: Module, one: _Choice) -> str:
 
 def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choice] | tuple[()], own: str = "") -> Draft:
     spelled = f"{one.option.name} {one.option.amounts[0].args[0]}".strip()
-    whom = plain(one.wrong)
-    says = f"`{spelled}` ({one.plan.launcher}): {one.plan.what} {_needs(one.plan)}; {whom} {one.plan.outcome}"
-    says += f"; {own} of this tree changes the library, and has it beside 12.x" if own else ""
-    advice = one.plan.instead if one.meant else f"say for which GPU this launch is; on {whom}: {one.plan.instead}"
+    whom = called(one.wrong)
+    lacks = one.plan.outcome.removeprefix("has ")
+    ends = f"On {whom} it {lacks}" if lacks == one.plan.outcome else f"{whom} {have(one.wrong)} {lacks}"
+    says = f"`{spelled}` ({one.plan.launcher}): {one.plan.what} {_needs(one.plan)}. {ends}."
+    says += f" `{own}` in this tree changes the library, and has it beside 12.x." if own else ""
+    instead = f"{one.plan.instead}."
+    advice = capital(instead) if one.meant else f"Say which GPU this launch is for. On {whom} {instead}"
     return Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=one.option.at, admitted=NONE, certain=NONE),
@@ -155,11 +158,11 @@ def _branches(context: Context, module: Module) -> Iterator[Draft]:
 def _branch(module: Module, name: str, how: str, branches: list[_NamedPlan]) -> Draft:
     first, *others = branches
     values = list(dict.fromkeys(f"`{one.value}`" for one in branches))
-    verb, them = ("is", "it") if len(values) == 1 else ("are", "they")
-    why = f"entered because {name} says so" if how == "asked" else f"what {name} is set to"
+    verb, they = ("is", "It") if len(values) == 1 else ("are", "They")
+    why = f"chosen by {name} alone" if how == "asked" else f"set as {name}"
     says = (
-        f"{listed(values)} {verb} {why}, with no look at the chip or at what connects the GPUs: {them}"
-        f" {_needs(first.plan, many=len(values) > 1)}, and {plain(first.wrong)} has none"
+        f"{listed(values)} {verb} {why}. Nothing checks the chip or the links between the GPUs. {they}"
+        f" {_needs(first.plan, many=len(values) > 1)}, and {called(first.wrong)} {have(first.wrong)} none."
     )
     return Draft(
         rule=RULE,
@@ -168,7 +171,7 @@ def _branch(module: Module, name: str, how: str, branches: list[_NamedPlan]) -> 
         confidence="low",
         message=says,
         label="chosen by name alone",
-        advice="ask for NVLink between the GPUs (NVML) or for the chip, and refuse in a sentence or go over NCCL",
+        advice="Check for NVLink between the GPUs (NVML) or for the chip. Refuse with a message, or use NCCL.",
         related=tuple(RelatedSpan(module, one.option.at, "and here") for one in others[:_RELATED]),
         claims=(Claimed(claims.other(says, first.wrong), first.option.at),),
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bwlint.chips import NO_TARGET, ChipSet, TargetSet
 from bwlint.chips.switches import left_by, macros_of_projects, switches
 from bwlint.chips.switches import waits as known_waits
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, capital, marked
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -124,12 +124,12 @@ def _draft(
     chips = context.targets & empty.chips
     guard = next((test.at for test in reversed(wait.path) if test.at and context.tree.asks_target(module, test)), None)
     what = "the kernel's own wait" if switches(wait.name) and wait.kind != "atom" else f"`{wait.name}`"
-    where = plain(chips) if empty == TargetSet.native(chips) else str(empty)
+    where = called(chips) if empty == TargetSet.native(chips) else str(empty)
     says = f"{what} compiles to nothing for {where}"
     then = (
-        f"the kernel, which the host lets begin {_EARLY}, may read what that one has not written yet"
+        f"The host lets the kernel begin {_EARLY}. It may then read data that is not written yet."
         if sure
-        else f"where the host lets the kernel begin {_EARLY}, it may read what that one has not written yet"
+        else f"If the host lets the kernel begin {_EARLY}, it may read data that is not written yet."
     )
     related = tuple(RelatedSpan(one.module, one.operation.at, "lets it begin early") for one in (sure or launches)[:1])
     return Draft(
@@ -137,7 +137,7 @@ def _draft(
         place=DraftPlace(module=module, at=guard or wait.at, admitted=chips, certain=chips),
         severity="warning" if sure else "note",
         confidence="high" if sure else "low",
-        message=f"{says}: {then}",
+        message=f"{capital(says)}. {then}",
         label="no wait for the kernel in front",
         advice=_advice(wait, chips),
         related=tuple(
@@ -157,7 +157,7 @@ def _remedy(context: Context, module: Module, wait: Operation, empty: TargetSet)
     guards = {one.guard.test.at: one for one in context.guards.get(module.path, ()) if one.module is module}
     around = next((guards[test.at] for test in reversed(wait.path) if test.at in guards), None)
     if around is None or switches(wait.name):
-        return NoFix("a macro of the build and a launch without the attribute would both mend it")
+        return NoFix("a macro of the build or a launch without the attribute would mend it: choose one")
     native = TargetSet.native(context.targets)
     others = [one for one in module.operations if one.name in known_waits()]
     left = [one for one in others if native - context.tree.compiled(module, one.path)]
@@ -180,10 +180,10 @@ def _same(one: RelatedSpan, module: Module, at: Span) -> bool:
 def _advice(wait: Operation, chips: ChipSet) -> str:
     known = next((one for one in switches(wait.name) if one.since), None)
     if known is None:
-        return f"have the wait compile for {plain(chips)}, or launch without the attribute there"
+        return f"Compile the wait for {called(chips)}, or launch without the attribute there."
     since = dict(known.since)
-    told = ", ".join(f"{since[chip]} on for {chip}" for chip in chips.names if chip in since)
+    told = " and ".join(f"{since[one]} for {marked(ChipSet.of(one))}" for one in chips.names if one in since)
     return (
-        f"set {known.macro} (known from release {told}) and build for targets with a or f,"
-        " or launch without the attribute there"
+        f"Set {known.macro} and build for targets with a or f, or launch without the attribute there. The macro needs"
+        f" release {told}."
     )

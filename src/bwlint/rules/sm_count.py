@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from bwlint.chips import Chip, ChipSet, group
 from bwlint.chips.products import Product, having, named, products_of, told
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import called, listed
 from bwlint.chips.words import nicknames, numbers
 from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, THEIRS, meant
@@ -64,11 +64,11 @@ def _standing(context: Context, module: Module, one: Operation, chips: ChipSet) 
             module,
             one,
             fewer,
-            says=f"`{name}` is {number}, as {whose} has, and nothing near asks the device: {told(fewer)}",
+            says=f"`{name}` is {number}, as on {whose}, and nothing nearby queries the device. {told(fewer)}",
             label=f"{whose}'s number of multiprocessors",
             advice=(
-                "ask for multi_processor_count of the device's properties (cudaDevAttrMultiProcessorCount): what is"
-                " sized or split by this number is so for another GPU"
+                "Query multi_processor_count of the device's properties (cudaDevAttrMultiProcessorCount). Work split by"
+                " this number is split for another GPU."
             ),
         )
     elif one.name == "resident":
@@ -79,14 +79,14 @@ def _standing(context: Context, module: Module, one: Operation, chips: ChipSet) 
             one,
             fewer,
             says=(
-                f"`{name}` is {number}, as {whose} has, and blocks wait for each other here, so that all of the grid"
-                f" have to run at once: {told(fewer)}"
+                f"`{name}` is {number}, as on {whose}. Blocks wait for each other here, so the whole grid must run at"
+                f" once. {told(fewer)}"
             ),
-            label="all have to run at once",
+            label="all must run at once",
             advice=(
-                "take what fits, by cudaOccupancyMaxActiveBlocksPerMultiprocessor and cudaDevAttrMultiProcessorCount:"
-                f" unless {at_once} blocks run on one multiprocessor, a cooperative launch is refused"
-                " (cudaErrorCooperativeLaunchTooLarge), and a barrier in the kernel waits for ever"
+                "Launch what fits, by cudaOccupancyMaxActiveBlocksPerMultiprocessor and cudaDevAttrMultiProcessorCount."
+                f" Unless {at_once} blocks run on one multiprocessor, a cooperative launch fails"
+                " (cudaErrorCooperativeLaunchTooLarge), and a barrier in the kernel hangs."
             ),
             severity="note" if beside else "warning",
         )
@@ -103,9 +103,9 @@ def _reserved(context: Context, module: Module, one: Operation) -> Iterator[Draf
             module,
             one,
             few,
-            says=f"{number} multiprocessors are set aside for every chip that the test lets in, and {told(few)}",
+            says=f"This sets {number} multiprocessors aside for every chip that the check lets in. {told(few)}",
             label="most of a smaller part",
-            advice="set aside a share of multi_processor_count, or ask for the family of 10.0 if the number is for it",
+            advice="Set aside a share of multi_processor_count, or check for the 10.0 family if the number is for it.",
         )
 
 
@@ -118,11 +118,11 @@ def _bound(context: Context, module: Module, one: Operation, chips: ChipSet) -> 
             module,
             one,
             few,
-            says=f"a device with fewer than {number} multiprocessors is turned away here: {told(few)}",
+            says=f"This turns away a device with fewer than {number} multiprocessors. {told(few)}",
             label="leaves smaller parts out",
             advice=(
-                "where the bound is one of speed, measure on these parts or let a caller lift it; where so many blocks"
-                " have to run at once, it is right"
+                "If the bound is for speed, measure on these parts or let a caller lift it. If so many blocks must run"
+                " at once, it is right."
             ),
         )
 
@@ -136,9 +136,9 @@ def _split(context: Context, module: Module, one: Operation, chips: ChipSet) -> 
             module,
             one,
             few,
-            says=f"{groups} groups of {each} multiprocessors are asked for, {groups * each} together: {told(few)}",
+            says=f"This requests {groups} groups of {each} multiprocessors, {groups * each} together. {told(few)}",
             label="more than the device has",
-            advice="ask for the number of multiprocessors first, or take the driver's refusal for an answer",
+            advice="Query the number of multiprocessors first, or handle the driver's refusal.",
         )
 
 
@@ -161,7 +161,7 @@ def _draft(
         place=DraftPlace(module=module, at=one.at, admitted=reached, certain=chips),
         severity=severity,
         confidence="medium",
-        message=says,
+        message=f"{says}.",
         label=label,
         advice=advice,
         claims=(Claimed(claims.other(says, chips), one.at),),
@@ -182,11 +182,11 @@ def _tiers(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
             module,
             one,
             taken,
-            says=f"memory stands for a product here, {one.name}: {listed(told_apart)} {verb} taken for it too",
+            says=f"Memory size stands for a product here, {one.name}. {listed(told_apart)} {verb} taken for it too",
             label="memory is no measure of the rest",
             advice=(
-                "ask for multi_processor_count or the capability where the choice is one of compute; GB10's memory is"
-                " its host's too"
+                "Check multi_processor_count or the capability where the choice is about compute. GB10's memory is its"
+                " host's too."
             ),
             admitted=chips,
         )
@@ -212,14 +212,14 @@ def _rate(context: Context, judged: Judged) -> Iterator[Draft]:
         if not chips >= _from(first) or any(_divides(other, judged, chips) for other in context.within(judged)):
             continue
         says = (
-            f"one rate of the tensor cores stands for every chip from {first} on: a multiprocessor of"
-            f" {plain(ours)} does less in a clock than one of 10.0"
+            f"One rate of the tensor cores stands for every chip from {first} on. A multiprocessor of"
+            f" {called(ours)} does less in a clock than one of 10.0"
         )
         yield _of_generation(
             judged,
             says=says,
             label="one rate for all",
-            advice="have a row for 12.x, or measure: a share of this peak says little on it",
+            advice="Add a row for 12.x, or measure. A share of this peak says little there.",
         )
 
 
@@ -244,11 +244,11 @@ def _tuned(context: Context, judged: Judged) -> Iterator[Draft]:
     yield _of_generation(
         judged,
         says=(
-            f"by its words this is for {whose.name}, which has {whose.multiprocessors} multiprocessors, and it takes"
-            f" every chip from 10.0 on: {told(products_of(ours))}"
+            f"By its words this is for {whose.name} ({whose.multiprocessors} multiprocessors), but it takes every chip"
+            f" from 10.0 on. {told(products_of(ours))}"
         ),
         label=f"meant for {whose.name}",
-        advice="ask for the family of 10.0 if the numbers were measured on it, or measure them on 12.x too",
+        advice="Check for the 10.0 family if the numbers were measured on it, or measure them on 12.x too.",
     )
 
 
@@ -259,7 +259,7 @@ def _of_generation(judged: Judged, *, says: str, label: str, advice: str) -> Dra
         place=DraftPlace.of_gate(judged),
         severity="note",
         confidence="low",
-        message=says,
+        message=f"{says}.",
         label=label,
         advice=advice,
         claims=(Claimed(claims.other(says, wrong)),),

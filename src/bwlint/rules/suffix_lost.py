@@ -31,12 +31,12 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         severity="warning" if fails else "note",
         confidence="high" if fails else "medium",
         message=(
-            f"this guard compiles for the a target and not for {names}: a build for the family target "
-            + ("ends in the error beside it" if fails else "loses what is behind it")
+            f"This guard compiles for the a target and not for {names}. A build for the family target "
+            + ("stops at the error beside it." if fails else "loses the code behind it.")
         ),
         label=f"compiles for {guarded.admitted & TargetSet.native(context.targets)}",
-        advice="ask for the family too: __CUDA_ARCH_FAMILY_SPECIFIC__, or the f macro of the library",
-        related=(RelatedSpan(guarded.module, guarded.other.at, "what an f build gets"),) if guarded.other.at else (),
+        advice="Check for the family too: __CUDA_ARCH_FAMILY_SPECIFIC__, or the f macro of the library.",
+        related=(RelatedSpan(guarded.module, guarded.other.at, "an f build gets this"),) if guarded.other.at else (),
         remedy=_remedy(guarded, lost),
         claims=(guarded.claimed(TargetSet.joining(Target(chip.joined, "a") for chip in lost) | _family_targets(lost)),),
     )

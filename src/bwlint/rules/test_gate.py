@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain, them
 from bwlint.judging import claims, suites
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -38,7 +38,7 @@ _FAMILY, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _REFUSED = re.compile(words.said("refusal"), re.I)
 _ASKED = re.compile(words.said("demand"), re.I)
 _TAKES_BACK = re.compile(rf"\bnot?\b|\bonly\b|{words.said('refusal')}", re.I)
-_MEANT_FOR_SOME = NoFix("the reason of the skip names others alone: whether the test is for these too is to be decided")
+_MEANT_FOR_SOME = NoFix("the skip's reason names other chips only: decide whether the test is for these too")
 _ODD_ONES = 2
 """What refuses no more chips than these says whom it does not know, and not for whom it is."""
 
@@ -116,7 +116,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
         severity: Severity = "warning" if unmeant and sure else "note"
         found = replace(family_split.draft(context, judged, *parts), rule=RULE, severity=severity)
     else:
-        reason = "the helper that it asks is true on the exact part alone"
+        reason = " because its helper is true on one exact part only"
         found = _skipped(judged, missing, severity="note", reason=reason, related=None)
     evidence = "" if api is None else f"`{api.name}`, which the test calls, is for {api.chips}"
     remedy = Remedy(
@@ -138,7 +138,7 @@ def _naming(judged: Judged, missing: ChipSet) -> Prose | None:
 
 
 def _said_otherwise(judged: Judged, out: ChipSet, text: Prose, severity: Severity) -> Draft:
-    reason = f"the reason it gives names {plain(out)} too"
+    reason = f", but its own reason names {them(out)} too"
     related = RelatedSpan(judged.module, text.at, "the reason")
     return _skipped(judged, out, severity=severity, reason=reason, related=related)
 
@@ -177,7 +177,7 @@ def _askers(context: Context, judged: Judged) -> Iterator[Judged]:
 def _against(judged: Judged, out: ChipSet, api: Admission) -> Draft:
     """The test is skipped where what it calls says that it works."""
     related = RelatedSpan(api.at, api.at.at, api.at.text)
-    reason = f"`{api.name}` admits {api.chips}"
+    reason = f", but `{api.name}` accepts {plain(api.chips)}"
     found = _skipped(judged, out & api.chips, severity="warning", reason=reason, related=related)
     works = claims.need(api.name, out & api.chips, api.chips, f"`{api.name}` works on {plain(out & api.chips)} too")
     evidence = f"`{api.name}`, which the test calls, is for {api.chips}"
@@ -255,8 +255,8 @@ def _skipped(judged: Judged, out: ChipSet, *, severity: Severity, reason: str, r
         place=DraftPlace.of_gate(judged),
         severity=severity,
         confidence="medium" if severity == "warning" else "low",
-        message=f"the test is skipped on {plain(out)}: {reason}",
+        message=f"This test is skipped on {called(out)}{reason}.",
         label=f"runs on {judged.admitted}",
-        advice=f"run it on {plain(out)} too",
+        advice=f"Run it on {called(out)} too.",
         related=(related,) if related else (),
     )

@@ -44,11 +44,11 @@ def _draft(one: Asked, over: ChipSet, size: int, claimed: Claimed) -> Draft:
         severity="warning" if loud else "note",
         confidence="high" if over else "medium" if ours else "low",
         message=(
-            "nobody looks at the status of this call: over the limit of the chip it is refused, the kernel does"
-            " not run, its output stays as it was and a later synchronize returns success"
+            "This call's status is not checked. If the size exceeds the chip's limit, the kernel does not run and its"
+            " output keeps old data. A later synchronize returns success."
         ),
         label="the status is dropped",
-        advice="check what the call returns, and cudaGetLastError() after the launch",
+        advice="Check the status of this call, and cudaGetLastError() after the launch.",
         legal=fitting(size) if over else None,
         remedy=Remedy(
             "status",

@@ -29,14 +29,14 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             continue
         if one.name in memory_queries("call"):
             gives = "raises NVMLError_NotSupported" if module.language == "python" else "gives NVML_ERROR_NOT_SUPPORTED"
-            goes_on = "what catches it gives the device up" if one.checked else "nothing here expects it"
-            says = f"{one.name} {gives} on {called(wrong)}, and {goes_on}"
+            goes_on = "and its handler gives the device up" if one.checked else "and nothing here handles it"
+            says = f"On {called(wrong)} {one.name} {gives}, {goes_on}."
         elif one.name in memory_queries("table"):
-            text = f"{no_answer('table')} as {one.name}"
-            says = f"nvidia-smi's table has {text} on {called(wrong)}, and it is read as numbers"
+            text = f"`{no_answer('table')}` as {one.name}"
+            says = f"On {called(wrong)} nvidia-smi's table has {text}. This line parses it as numbers and raises."
         else:
-            goes_on = "the row is left out, and the device with it" if one.checked else "it is read as a number here"
-            says = f"nvidia-smi prints {no_answer('column')} for {one.name} on {called(wrong)}, and {goes_on}"
+            goes_on = "drops the row, and the device with it" if one.checked else "parses it as a number and raises"
+            says = f"On {called(wrong)} nvidia-smi prints `{no_answer('column')}` for {one.name}. This line {goes_on}."
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
@@ -45,8 +45,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             message=says,
             label="no answer for unified memory",
             advice=(
-                "fall back to torch.cuda.mem_get_info or total_memory of the device's properties (cudaMemGetInfo): the"
-                " GPU has the memory of its host, which other programs use too"
+                "Fall back to torch.cuda.mem_get_info or total_memory of the device's properties (cudaMemGetInfo). The"
+                " GPU shares the memory of its host with other programs."
             ),
             claims=(Claimed(claims.other(says, wrong), one.at),),
         )

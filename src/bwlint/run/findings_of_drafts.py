@@ -285,7 +285,7 @@ class _ReportedFile:
             return remedy, ()
         if not self.proofs.wanted(draft, len(self.text.source), self.analysis.context.proved.total()):
             return None, ()
-        from bwlint.fix import Job, propose
+        from bwlint.fix import Job, joined, propose
         from bwlint.fix.ways import ways
 
         job = Job(self.analysis.context, draft, remedy, judged, self.file.root, self.text.source)
@@ -293,6 +293,10 @@ class _ReportedFile:
         others: tuple[Fix, ...] = ()
         with contained(draft.module.path, f"fixing {draft.rule.name}", draft.at.line):
             proposed = propose(job)
+            for one in draft.merged:
+                gate = next((at for at in self.analysis.context.beside(one.module) if at.gate is one.gate), None)
+                if isinstance(proposed, Fix) and isinstance(one.remedy, Remedy):
+                    proposed = joined(proposed, propose(replace(job, draft=one, remedy=one.remedy, judged=gate)))
             others = ways(job, proposed) if self.proofs.ways else ()
         ways_told = (self._told(draft, one) for one in others)
         told = proposed if isinstance(proposed, NoFix) else self._told(draft, proposed)
@@ -329,9 +333,7 @@ class _ReportedFile:
 
 
 def _copies(draft: Draft) -> Iterator[RelatedSpan]:
-    return (
-        RelatedSpan(copy.module, copy.at, "the same in a copy of this file", draft.rule.name) for copy in draft.copies
-    )
+    return (RelatedSpan(copy.module, copy.at, "in a copy of this file too", draft.rule.name) for copy in draft.copies)
 
 
 def _place(finding: Finding) -> tuple[str, int, int, str]:
@@ -394,7 +396,7 @@ def claimed_test(gate: Gate) -> str:
 
 def _unused(names: Sequence[str]) -> str:
     listed = ", ".join(f"`{name}`" for name in names)
-    return f"nothing of {listed} to suppress here"
+    return f"There is nothing of {listed} to suppress here."
 
 
 def _between(text: SourceText, region: Region) -> str:

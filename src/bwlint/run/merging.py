@@ -53,9 +53,9 @@ def _told_once(drafts: Iterable[Draft]) -> Iterator[Draft]:
         groups.setdefault(key, []).append(draft)
     for first, *others in groups.values():
         again = tuple(
-            RelatedSpan(draft.module, draft.at, "the same here", draft.rule.name) for draft in others[:_MAX_RELATED]
+            RelatedSpan(draft.module, draft.at, "here too", draft.rule.name) for draft in others[:_MAX_RELATED]
         )
-        times = f" (here and at {counted(len(others), 'other place')} of this file)" if others else ""
+        times = f" This file has {counted(len(others), 'other place')} like it." if others else ""
         yield replace(first, message=f"{first.message}{times}", related=(*first.related, *again))
 
 
@@ -105,7 +105,9 @@ def _on_its_line(at: Span, part: Span) -> bool:
 
 
 def _with_related(kept: Draft, other: Draft) -> Draft:
-    """A draft with the place of another that is about the same fault."""
+    """A draft with the place of another that is about the same fault, and is mended with it."""
+    if kept.rule == other.rule and isinstance(other.remedy, Remedy):
+        kept = replace(kept, merged=(*kept.merged, other))
     shown = [kept.at, *(related.at for related in kept.related if related.module is kept.module)]
     told = kept.at.holds(other.at) or any(other.at.holds(at) or _on_its_line(at, other.at) for at in shown)
     if told or len(kept.related) >= _MAX_RELATED:

@@ -66,7 +66,7 @@ def scan(
     targets = _targets(comments)
     suppressions: list[Suppression] = []
     for comment in comments:
-        ids, reason, faults = _parse(comment.body, known, f"write `{language.mark} bwlint: ignore[rule] reason`")
+        ids, reason, faults = _parse(comment.body, known, f"Write `{language.mark} bwlint: ignore[rule] reason`.")
         bad += [BadSuppression(comment.region, fault) for fault in faults]
         if ids:
             line = comment.region.line
@@ -155,10 +155,10 @@ def _parse(body: str, known: Mapping[str, str], form: str) -> tuple[tuple[str, .
     match = _IGNORE.match(body)
     if match is None:
         is_ignore = body.strip().startswith("ignore")
-        return (), "", [f"no rule in brackets; {form}" if is_ignore else f"not understood; {form}"]
+        return (), "", [f"This names no rule in brackets. {form}" if is_ignore else f"This is not understood. {form}"]
     ids = [word for part in match.group(1).split(",") if (word := part.strip())]
     if not ids:
-        return (), "", [f"empty brackets; {form}"]
-    faults = [f"unknown rule `{word}`{did_you_mean(word, known)}" for word in ids if word not in known]
+        return (), "", [f"The brackets are empty. {form}"]
+    faults = [f"Unknown rule `{word}`{did_you_mean(word, known) or '.'}" for word in ids if word not in known]
     rules = dict.fromkeys(known[word] for word in ids if word in known)
     return tuple(rules), match.group(2).strip(), faults

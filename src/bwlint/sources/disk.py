@@ -40,10 +40,7 @@ SETTLED = 2_000_000_000
 
 
 class Look(NamedTuple):
-    """What a look has shown: the status of a file or folder, where there was one, and what was seen, as a digest.
-
-    What was not looked at to its end has "" for what was seen.
-    """
+    """The status of a file or folder, and the digest of what was seen; "" where that was not read to its end."""
 
     status: Status | None
     seen: str
@@ -57,10 +54,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @dataclass(slots=True)
 class Watch:
-    """What a run has looked at since `began` (nanoseconds).
-
-    It is no longer steady when a second look shows something else, and when it rests on more than what it looks at.
-    """
+    """What a run has looked at since `began` (ns); not steady once a look changes, or it rests on more than looks."""
 
     began: int
     looks: Looks = field(default_factory=dict)
@@ -211,9 +205,7 @@ def matching(pattern: str) -> list[str]:
 
 @remembered
 def tracked_though_ignored(top: str) -> frozenset[str]:
-    """What git tracks in a tree though ignore files name it, and the folders around it: paths below `top`. Nothing
-    where no git says so.
-    """
+    """What git tracks below `top` though ignore files name it, and the folders around it; nothing without git."""
     index = os.path.join(top, ".git", "index")
     try:
         status = _status(os.stat(index))
@@ -308,18 +300,26 @@ def _status(status: os.stat_result) -> Status:
     return status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _mode(path: str) -> str:
-    try:
-        return str(stat.S_IFMT(os.stat(path).st_mode))
-    except (OSError, ValueError) as error:
-        return _failed(error)
+def _shown(look: Callable[[str], str]) -> Callable[[str], str]:
+    """What a look shows, or that it fails."""
+
+    def shown(path: str) -> str:
+        try:
+            return look(path)
+        except (OSError, ValueError) as error:
+            return _failed(error)
+
+    return shown
 
 
-def _link(path: str) -> str:
-    try:
-        return str(stat.S_IFMT(os.lstat(path).st_mode))
-    except (OSError, ValueError) as error:
-        return _failed(error)
+def _content(path: str) -> str:
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as file:
+        return digest(file.read())
+
+
+_mode = _shown(lambda path: str(stat.S_IFMT(os.stat(path).st_mode)))
+_link = _shown(lambda path: str(stat.S_IFMT(os.lstat(path).st_mode)))
 
 
 def _scanned(folder: str) -> list[os.DirEntry[str]]:
@@ -340,25 +340,9 @@ def _type(entry: os.DirEntry[str]) -> str:
         return _failed(error)
 
 
-def _folder(path: str) -> str:
-    try:
-        return _listing(_scanned(path))
-    except OSError as error:
-        return _failed(error)
-
-
 def _tracked_again(index: str) -> str:
     found = _tracked(os.path.dirname(os.path.dirname(index)))
     return digest("\0".join(found).encode("utf-8", "surrogateescape"))
-
-
-def _file(path: str) -> str:
-    try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with open(handle, "rb") as file:
-            return digest(file.read())
-    except (OSError, ValueError) as error:
-        return _failed(error)
 
 
 def _fitting(folder: str, part: str) -> list[str]:
@@ -374,8 +358,8 @@ def _fitting(folder: str, part: str) -> list[str]:
 
 _MAGIC = frozenset("*?[")
 _AGAIN: dict[Sight, Callable[[str], str]] = {
-    "file": _file,
-    "folder": _folder,
+    "file": _shown(_content),
+    "folder": _shown(lambda path: _listing(_scanned(path))),
     "mode": _mode,
     "link": _link,
     "real": os.path.realpath,

@@ -1,7 +1,4 @@
-"""Git repositories as trees to scan: one commit, without its history, fetched by the user's own git.
-
-Nothing of a repository is run: no hook, no filter (and so no LFS), no submodule; and git asks nobody for a password.
-"""
+"""Git repositories as trees to scan: one commit, fetched by the user's git. Nothing is run, nobody is asked."""
 
 from __future__ import annotations
 
@@ -44,10 +41,7 @@ def is_repository(text: str) -> bool:
 
 
 def parse_repository(text: str) -> Repository:
-    """``https://host/path[@ref]``, also with ssh and file, or ``user@host:path[@ref]``; raises SourceError.
-
-    The last @ of a path counts: after one that has others stands ``@HEAD``.
-    """
+    """``https://host/path[@ref]``, ssh, file, or ``user@host:path[@ref]`` (the last @ counts); raises SourceError."""
     text = text.removeprefix("git+")
     if not text.isprintable() or " " in text:
         raise SourceError(f"{plain(text)!r} has an unusual character")

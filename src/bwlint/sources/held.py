@@ -59,10 +59,7 @@ def _wait_for(file: int) -> None:
 
 
 def take(path: Path) -> BinaryIO | None:
-    """A file of the same user that a run left behind, to be read and held now; None while that run lives.
-
-    What is new and empty may be about to be held.
-    """
+    """A file of the same user that a run left behind, to be held now; None while it lives, or may be about to."""
     if sys.platform == "win32":
         return None
     try:

@@ -60,10 +60,7 @@ class Matcher:
         self._globs = re.compile("|".join(globs)) if globs else None
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
-        """As `Layer.verdict`, for the posix `path` relative to the folder of the patterns.
-
-        The path itself must match: what a match of a folder above it means, the walk has seen to.
-        """
+        """As `Layer.verdict`, for the posix `path` itself, relative to the folder of the patterns."""
         if not self._may_match(path):
             return None
         path = path + "/" if is_folder else path
@@ -100,10 +97,7 @@ class Matcher:
 
 
 def compiled(patterns: Sequence[str]) -> Matcher:
-    """The matcher of patterns that the user wrote in a configuration or on the command line.
-
-    Raises BadPattern when one of them is no pattern.
-    """
+    """The matcher of patterns in a configuration or on the command line; raises BadPattern."""
     return _compiled(tuple(patterns))
 
 
@@ -160,10 +154,7 @@ def _is_slow(line: str) -> bool:
 
 
 def _hint(line: str) -> tuple[str, str] | None:
-    """What every path that `line` matches has in common, as narrow as it is cheap to test.
-
-    A path, name or suffix, a glob for the name, a start or another part of the path; None for no pattern.
-    """
+    """What every path that `line` matches has in common: path, name, suffix, glob, start or part; None: no pattern."""
     pattern = line.rstrip().removeprefix("!").rstrip("/")
     if not pattern or line.startswith("#"):
         return None

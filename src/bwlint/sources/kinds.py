@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A file is of this kind by its suffix, its whole name, the name before its first dot, dash or
-    underscore (a stem: Dockerfile.cuda, Makefile-kernels), or the interpreter on its first line.
-    """
+    """A kind by suffix, whole name, stem (Dockerfile.cuda, Makefile-kernels) or interpreter on the first line."""
 
     name: str
     suffixes: tuple[str, ...] = ()

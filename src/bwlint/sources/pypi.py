@@ -72,10 +72,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """`mount` is what `walk.discover` takes; `skipped` are members that were refused, as reported paths.
-
-    Binaries stay in the `archive`, to be read there.
-    """
+    """`mount` is for `walk.discover`; `skipped` are refused members; binaries stay in the `archive`."""
 
     mount: Mount
     archive: Path
@@ -243,9 +240,7 @@ def pip_download(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int 
 
 
 def pip_command() -> tuple[str, ...] | None:
-    """How to run pip: of this Python, else the one that Python brings for new environments (those of pipx and uv have
-    none of their own), else the user's. None where there is none.
-    """
+    """How to run pip: of this Python, else its bundled one, else the user's. None where there is none."""
     from importlib.util import find_spec
 
     if find_spec("pip") is not None:

@@ -55,10 +55,7 @@ _GIVEN: ContextVar[Mapping[str, bytes]] = ContextVar("_GIVEN", default=MappingPr
 
 @contextmanager
 def given(files: Mapping[str, bytes]) -> Iterator[None]:
-    """Until it ends, these bytes are the content of the files at these real paths, whatever is on disk.
-
-    Standard input and edits that are not written yet are read like this, by everyone who asks for the file.
-    """
+    """Until it ends, these bytes are the content of files at these real paths: stdin, edits not yet written."""
     token = _GIVEN.set({**_GIVEN.get(), **files})
     try:
         yield

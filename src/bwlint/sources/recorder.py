@@ -53,9 +53,7 @@ class Recorder:
         self._read.append([])
 
     def end(self, memory: object, key: Hashable) -> int:
-        """What was read for it since, as one thing. What was begun in between and is nowhere kept is part of it; what
-        was never begun may have come from all that was read.
-        """
+        """What was read for it since, as one thing, what was begun in between and nowhere kept included."""
         opened, of = self._open, (id(memory), key)
         at = len(opened) - 1
         while at > 0 and opened[at] != of:
@@ -125,7 +123,6 @@ def record_for(another: bool) -> None:
 
 
 def read(*said: str) -> None:
-    """Note a read, where somebody listens."""
     if _recorder is not None:
         _recorder.read(*said)
 

@@ -16,9 +16,7 @@ _CHUNK = 1024 * 1024
 
 
 def address(spec: Spec, listing: str) -> str:
-    """Where the long output of pip says that the sources of a package lie, of its newest version unless the spec names
-    one; "" where it names none.
-    """
+    """Where pip's long output says that the sources of a package lie, of the newest version; "": nowhere."""
     from packaging.specifiers import SpecifierSet
     from packaging.utils import canonicalize_name, parse_sdist_filename
 

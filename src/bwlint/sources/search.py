@@ -53,9 +53,7 @@ class _Pool:
     complete: bool
 
     def places(self, word: bytes, indexed: bool) -> Iterator[int]:
-        """Where something stands in all the bytes that is no part of a word, by an index of the words of each file or
-        without one.
-        """
+        """Where something stands in all bytes that is no part of a word, by the index of words or without one."""
         words = _WORD.findall(word) if indexed else ()
         if not words:
             yield from self._between(word, 0, len(self.data))
@@ -216,9 +214,7 @@ class Search:
     def matches(
         self, kind: str, pattern: re.Pattern[bytes], texts: Sequence[bytes] = ()
     ) -> Iterator[tuple[SourceFile, re.Match[bytes]]]:
-        """Where an expression matches in the files of a kind, in order. Each match has one of `texts`, if there are
-        some: files without one are not looked at.
-        """
+        """Where an expression matches in files of a kind that have one of `texts`, in order."""
         wanted = f"{sorted(texts)}" if texts else f"{pattern.pattern!r} {pattern.flags}"
         said = pattern.pattern.decode("latin-1"), str(pattern.flags), *(text.decode("latin-1") for text in texts)
         recorder.read("match", self.folder, kind, *said)

@@ -1,7 +1,4 @@
-"""A commit of a repository on this machine as files: what git has of it, without filters, hooks or a second clone.
-
-A partial clone has no content of some files, and a submodule may not be there: what is missing is counted.
-"""
+"""A commit of a local repository as files, without filters, hooks or a clone; what is missing is counted."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 # ruff: noqa: PTH118

@@ -55,10 +55,7 @@ class Names:
 
 
 def _beside(real: str, near: SourceFile) -> str:
-    """`real` relative to the argument that `near` was found in, with that argument in front.
-
-    The ends that the two paths of `near` share say where the argument ends.
-    """
+    """`real` as below the argument that `near` was found in: the shared ends of its two paths say where that ends."""
     theirs, ours = PurePosixPath(near.path).parts, near.real.split(os.sep)
     shared = 0
     while shared < min(len(theirs), len(ours)) and theirs[-1 - shared] == ours[-1 - shared]:

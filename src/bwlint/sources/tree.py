@@ -57,10 +57,7 @@ def _is_marked(folder: str, marks: tuple[str, ...]) -> bool:
 
 
 def module_name(path: str, root: str) -> str:
-    """The dotted name of the module at `path` below `root`; a package has the name of its folder.
-
-    Raises ValueError when `path` is not below `root`.
-    """
+    """The dotted name of the module at `path` below `root`; a package has its folder's. Raises ValueError."""
     prefix = root.rstrip(os.sep) + os.sep
     if not path.startswith(prefix):
         raise ValueError(f"{path} is not below {root}")
@@ -69,10 +66,7 @@ def module_name(path: str, root: str) -> str:
 
 
 def import_roots(root: str) -> tuple[str, ...]:
-    """Where else imports of a file below `root` may begin: the project's folder, its `src` and its `python`.
-
-    A test folder has no ``__init__.py`` and imports the package beside it.
-    """
+    """Where else imports of a file below `root` may begin: the project's folder, its `src` and its `python`."""
     folder = _project(root)
     return tuple(os.path.join(folder, name).rstrip(os.sep) for name in _SOURCE_FOLDERS) if folder else ()
 
@@ -110,8 +104,8 @@ def project_folder(root: str) -> str:
 
 
 def checkout_folder(root: str) -> str:
-    """The checkout that a project is part of, `tests/extension` of a larger one too; else the project's folder."""
-    return _above(root, _CHECKOUT_MARKS) or project_folder(root)
+    """The checkout, or its archive, that a project or a `tests/extension` is part of; else the project's folder."""
+    return _above(root, _CHECKOUT_MARKS) or _above(root, (".github",)) or project_folder(root)
 
 
 def _project(root: str) -> str | None:

@@ -43,10 +43,7 @@ VENV_MARK = "pyvenv.cfg"
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A folder `real` that stands for something else (an unpacked wheel), reported as `reported`.
-
-    Ignore files around it do not count.
-    """
+    """A folder `real` that stands for something else (an unpacked wheel), reported as `reported`; no ignore files."""
 
     reported: str
     real: str

@@ -60,10 +60,7 @@ _SOURCES_ALONE = "only a source distribution"
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """For which machine and platform a wheel is.
-
-    `machine` is x86_64, aarch64, any, or "" for others and for several; `platform` is as in the name of the file.
-    """
+    """`machine` is x86_64, aarch64, any, or "" for others and several; `platform` is as in the name of the file."""
 
     machine: str
     platform: str

@@ -43,9 +43,7 @@ def tops(reals: Iterable[str]) -> list[str]:
 
 
 def base_of(reals: Iterable[str], here: str) -> str:
-    """The folder that the paths of a patch are told from: the top of the git tree of all files, as git expects it, or
-    without one `here`, or else the folder that holds them all. All are real paths.
-    """
+    """Where the paths of a patch (real) begin: the git tree of all files, else `here`, else what holds them all."""
     common = os.path.commonpath([os.path.dirname(real) for real in reals])
     return top_of(common) or (here if is_in(common, here) else common)
 

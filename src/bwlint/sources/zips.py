@@ -1,7 +1,4 @@
-"""Zip archives: wheels, eggs, conda packages.
-
-`zipfile` reads the directory. Members are unpacked here: in bounded memory, and in place where they are not packed.
-"""
+"""Zip archives: `zipfile` reads the directory, and members are unpacked here in bounded memory, or in place."""
 
 from __future__ import annotations
 

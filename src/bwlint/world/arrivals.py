@@ -109,10 +109,7 @@ class _MentioningFile:
 
 
 class Arrivals:
-    """The users of definitions in the projects of one run, and the chips that come with them.
-
-    `targets` are the chips that anybody asks for, `searches` what the run has searched so far, by folder.
-    """
+    """The users of definitions in one run, and their chips; `targets` are asked for, `searches` made so far."""
 
     def __init__(
         self,

@@ -1,6 +1,4 @@
-"""What the compiler makes of device code on each chip: an instruction that no target of the chip has, which keeps it
-from all of the code around it whether it would run or not, or a kernel of which a guard leaves nothing.
-"""
+"""What the compiler makes of device code on a chip: nothing, for an instruction that it lacks or a guard."""
 
 from __future__ import annotations
 
@@ -64,17 +62,14 @@ def _refuses(side: Side, fails: Fails) -> bool:
 
 
 def _emptied(tree: Tree, module: Module, node: Node, parts: list[Operation]) -> Iterator[NeedProof]:
-    """A kernel all of whose body is behind guards, on the chips where they leave nothing of it but an error.
-
-    Of a family that they cut in two that is told at the guard.
-    """
+    """A kernel of whose body guards leave nothing, on those chips; a family cut in two is told at the guard."""
     bodies = (_inside(part.path, node.definition.at) for part in parts if part.kind == "body")
     left = TargetSet.union(tree.compiled(module, path) for path in bodies)
     empty = ChipSet.where(lambda chip: not TargetSet.native(siblings(chip)) & left)
     if empty and empty != EVERY:
         name, ends = node.definition.qualname, any(part.kind == "trap" for part in parts)
-        what = f"{'an error is' if ends else 'nothing is'} compiled in its place for {plain(empty)}"
-        hop = Hop(module.path, parts[0].at, f"guards leave nothing of `{name}` there")
+        what = f"code that is compiled to {'an error' if ends else 'nothing'} for {plain(empty)}"
+        hop = Hop(module.path, parts[0].at, f"guards remove the whole body of `{name}` there")
         yield NeedProof(EVERY - empty, "gate", what, f"the guards in {name}", (hop,), where=name)
 
 

@@ -33,11 +33,7 @@ Load = Callable[[str], Module | None]
 
 
 class Builds:
-    """The carries of build files by the sources that they name.
-
-    `modules` are those of the run, had when the first source is asked for. Build files in the folders above a source
-    that are none of them are read when the source is asked for, so that a run on one file knows its builds.
-    """
+    """The carries of build files by the sources that they name; those above a source are read when it is asked for."""
 
     def __init__(self, modules: Iterable[Module], load: Load = lambda path: None) -> None:
         self._load = load
@@ -114,9 +110,7 @@ class Builds:
                 yield origin, carry
 
     def _decides(self, origin: str, real: str) -> bool:
-        """Whether a build file is the one that ships a source: a makefile beside other builds may only try it, and so
-        may a script beside any.
-        """
+        """Whether a build file ships a source: a makefile or script beside other builds may only try it."""
         name = origin.rpartition(os.sep)[2]
         if name not in _MAKEFILES and _ships(name):
             return True

@@ -1,8 +1,4 @@
-"""What the imports of a file bring that carries the device: helpers, constants and classes of other files of the tree.
-
-It is known from the bytes of the files alone, so that a run on one file sees what a run on the tree sees. A name is
-followed only to what defines it: most files are never parsed for it.
-"""
+"""What the imports of a file bring that carries the device (helpers, constants, classes), from the bytes alone."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH119

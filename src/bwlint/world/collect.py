@@ -1,7 +1,4 @@
-"""From files to facts: read, prefilter and lower in a pool of processes.
-
-A file that cannot be read becomes a `Skipped`, never a silence.
-"""
+"""From files to facts: read, prefilter and lower in a pool of processes; what cannot be read becomes a `Skipped`."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 # ruff: noqa: PTH119
@@ -98,9 +95,7 @@ def _same(thing: _Thing) -> _Thing:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """Modules with the files they come from, files that were skipped, files with a `bwlint:` comment, and the lines of
-    all files that speak of a chip.
-    """
+    """Modules with their files, files that were skipped or have a `bwlint:` comment, and lines that speak of a chip."""
 
     modules: Sequence[tuple[SourceFile, Module]]
     skipped: tuple[Skipped, ...]
@@ -137,11 +132,7 @@ def collect(
     own: frozenset[str] = frozenset(),
     answers: EarlierAnswers | None = None,
 ) -> Collected:
-    """Facts of every file that may read the device.
-
-    `jobs` is a number of processes, `own` the names of architecture lists that the configuration adds, `answers` what
-    is known of files that are as they were.
-    """
+    """Facts of every file that may read the device; `own` are names of lists, `answers` those of an earlier run."""
     forget()
     modules: list[tuple[SourceFile, Card, Callable[[], Module]]] = []
     skipped: list[Skipped] = []
@@ -185,10 +176,7 @@ _NUMBERED = re.compile(rb"(?m)^\w{1,80}[^=\n{]{0,80}=\s?\{\s*[\"'(]?\d")
 
 
 def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset()) -> Module | None:
-    """Facts of a file that an import or an include asks for; None where it cannot be read.
-
-    `handed` are its parameters, with their functions, to which other files hand a value of the device.
-    """
+    """Facts of a file that is imported or included, None where unreadable; `handed`: parameters given the device."""
     kind = kind_of(os.path.basename(real))
     data = read_bytes(real)
     if isinstance(data, Unread) or kind not in KINDS:
@@ -343,7 +331,6 @@ def _results(
 
 
 def _begin(began: int | None, is_kept: bool, is_recorded: bool) -> None:
-    """A process of the pool begins."""
     disk.watch_for(began)
     kept.use_again(is_kept)
     recorder.record_for(is_recorded)

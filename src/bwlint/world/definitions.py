@@ -1,8 +1,4 @@
-"""The Python half of the graph: which definition a name means, what a definition shows and what it leads to.
-
-A file is outlined when something in it is reached, so that a run on one file follows the same edges as a run on the
-whole tree. Names that do not resolve, and dynamic ones, end a path; they are never guessed at.
-"""
+"""The Python half of the graph: what a name means, shows and leads to; what does not resolve ends a path."""
 
 # Paths are plain strings here, as in `sources.tree`.
 
@@ -46,8 +42,8 @@ _LEAST_TEXT = 3
 """Letters of a text that is looked for."""
 _BUILTIN = frozenset(vars(builtins))
 _WORDS = {
-    "list": "code whose decorator names {}",
-    "build": "a module that is built for {}",
+    "list": "code that names {} in its decorator",
+    "build": "code that is built for {}",
     "gate": "code that refuses {}",
 }
 MAX_FUNCTIONS = 8
@@ -133,10 +129,7 @@ class Definitions:
         yield from self.methods_of(start) if start is not None else ()
 
     def methods_of(self, start: Node) -> Iterator[Node]:
-        """The methods of a class, its own and those that it has of its bases; of anything else none.
-
-        One of a base is left out that is there for methods alone that the class replaces.
-        """
+        """The methods of a class, its own and its bases', without what only those that it replaces use."""
         if start.definition.kind != "class":
             return
         kept, replaced = dict[str, Node](), list[Node]()
@@ -198,7 +191,6 @@ class Definitions:
                 yield use.at, backward
 
     def gates(self, place: Node) -> Iterator[Judged]:
-        """The gates within a definition."""
         module = self._facts(place.outline)
         for judged in self._refusals.judged(module) if module is not None else ():
             if place.definition.at.holds(judged.gate.at):
@@ -520,7 +512,7 @@ def _tiled(module: Module, name: str) -> Iterator[NeedProof]:
             size: int = one.amounts[0].args[0]
             fits = ChipSet.where(lambda chip: (chip.smem_per_block_optin or 0) >= size)  # noqa: B023 - used at once
             if fits != EVERY:
-                what = f"at least {kib(size)} of shared memory for a block"
+                what = f"code that needs at least {kib(size)} of shared memory a block"
                 hop = Hop(module.path, one.at, f"the largest of its buffers; it fits on {fits}")
                 yield NeedProof(fits, "operation", what, f"{module.name}.{name}", (hop,), where=name)
 

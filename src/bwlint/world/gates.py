@@ -132,7 +132,6 @@ class Judged:
 
     @cached_property
     def mentioned(self) -> frozenset[str]:
-        """Identifiers of the test."""
         found: set[str] = set()
         for node in walk(self.gate.test):
             if node.op == "name":
@@ -186,14 +185,15 @@ def table_name(judged: Judged) -> str:
 
 
 def missing_row(judged: Judged) -> str:
-    """What a strict look-up ends in where there is no row."""
+    """What happens at a strict look-up where there is no row."""
     if judged.gate.no.at is not None:
-        return "an error"
+        return "this line raises an error"
     if judged.module.language == "cuda":
-        return "an std::out_of_range"
+        return "the lookup throws std::out_of_range"
+    calls = judged.gate.text.endswith(")")
     if judged.gate.test.op == "call":  # rows are looked through for one that fits
-        return "a StopIteration" if judged.gate.text.endswith(")") else "an IndexError"
-    return "None, of which a part is taken" if judged.gate.text.endswith(")") else "a KeyError"
+        return f"the lookup raises {'StopIteration' if calls else 'IndexError'}"
+    return "the lookup returns None, and using it fails" if calls else "the lookup raises KeyError"
 
 
 def refuses(side: Side) -> bool:

@@ -115,11 +115,8 @@ class Graph:
         for proof in known.shown:
             works &= proof.legal | ~proof.arriving
         for edge in known.edges:
-            works &= self._one_works(edge) | ~edge.chips
+            works &= ChipSet.union(self._works[node.key] for node in edge.after) | ~edge.chips
         return works
-
-    def _one_works(self, edge: Edge) -> ChipSet:
-        return ChipSet.union(self._works[node.key] for node in edge.after)
 
     # -- the ways
 

@@ -1,8 +1,4 @@
-"""What a call hands to a function of another Python file, and the tests of it there.
-
-A run on the file of the call is enough to see them: the other file is read once more, with the parameter as one that
-carries, and its tests are asked with the values that this call hands on.
-"""
+"""What a call hands to a function of another Python file, which is read again with it, and its tests there."""
 
 from __future__ import annotations
 

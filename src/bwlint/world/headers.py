@@ -63,8 +63,9 @@ class Headers:
         """The same files with one of them in another state; who includes whom is as it was."""
         other = Headers(self._load)
         other._by_path = {path: module if path == module.path else known for path, known in self._by_path.items()}
-        for name, found in self._definers.items():
-            other._definers[name] = [module if known.path == module.path else known for known in found]
+        for mine, copied in ((self._definers, other._definers), (self._named, other._named)):
+            for name, found in mine.items():
+                copied[name] = [module if known.path == module.path else known for known in found]
         for name in (name for name, one in module.functions.items() if one.kind == "macro"):
             other._definers[name] = other._definers[name] or [module]
         other._reached, other._direct, other._sure = self._reached, self._direct, self._sure
@@ -134,10 +135,7 @@ class Headers:
         return None
 
     def at(self, path: str) -> Module | None:
-        """The facts of a C++ file by its real path; None where it cannot be read.
-
-        One that is read for this alone is nobody's header yet.
-        """
+        """The facts of a C++ file by its real path, nobody's header yet; None where it cannot be read."""
         known = self._by_path.get(path)
         return known if known is not None else self._load(path)
 

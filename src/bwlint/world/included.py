@@ -1,8 +1,4 @@
-"""What the includes of a C++ file bring that carries the device: short functions of other files that ask it.
-
-As in `carried`, it is known from the bytes of the files alone, so that a run on one file sees what a run on the tree
-sees. A header brings what it defines, what the file that implements it defines, and what its own includes bring.
-"""
+"""What the includes of a C++ file bring that carries the device: short functions that ask it, by the bytes."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH120

@@ -150,17 +150,13 @@ def is_question(name: str) -> bool:
 
 
 class Libraries:
-    """The table as the projects of a run see it: the user's rows first, and no row for versions that are not used.
-
-    `path` is the real path of the file that asks: the versions are those that its project pins.
-    """
+    """The table as the projects of a run see it, the user's rows first; `path` says whose pinned versions count."""
 
     def __init__(self, own: tuple[LibraryRow, ...] = ()) -> None:
         self._own = own
         self._pins: dict[str, Pins] = memory()
 
     def need(self, path: str, use: Use) -> Need | None:
-        """What a use needs, by its name; a number needs nothing."""
         if use.role == NUMBER:
             return None
         row = next((row for row in self._matching("need", use) if self._counts(row, path)), None)

@@ -78,7 +78,6 @@ class _CppFile:
                 yield Node(self.outline, self.outline.definitions[name])
 
     def within(self, at: Span) -> Iterator[Node]:
-        """The methods of the class at a place."""
         for name in (one for names in self.methods.values() for one in names):
             if at.holds(self.outline.places[name]):
                 yield Node(self.outline, self.outline.definitions[name])
@@ -232,10 +231,7 @@ class Native:
         return tuple(dict.fromkeys(real for name in named for real in files if ends_in(real, name)))
 
     def generated(self, path: str, qualname: str) -> tuple[NeedProof, ...]:
-        """What a Python function compiles at run time: kernels in it that some chips have no instructions for.
-
-        One such kernel is enough, for the compiler then refuses all of it.
-        """
+        """What a Python function compiles at run time: kernels that some chips lack instructions for; one is enough."""
         return tuple(
             replace(proof, hops=(Hop(path, Span(1, 0, 1, 0), f"`{qualname}` compiles {_base(real)}"), *proof.hops))
             for real in self.sources_of(path, qualname)[:MAX_SOURCES]
@@ -259,11 +255,7 @@ class Native:
             return {}
 
     def naming(self, word: str, near: str, folder: str = "") -> tuple[Module, ...]:
-        """The facts of the C++ files of the project of `near` that name something, of those in a folder where one is
-        given; none where too many do.
-
-        They are read in full: a file that asks for no device may still ask for a macro.
-        """
+        """The facts of the C++ files of a project that name something, read in full; none where too many do."""
         found = (self._in_full(path) for path in self.paths_naming(word, near, folder))
         return tuple(module for module in found if module is not None)
 
@@ -417,7 +409,7 @@ class Native:
             errors = self.refusals.errors(home, function) if home is not None and known and known.exits else ()
             legal = ChipSet.common(error.legal for error in errors)
             if home is not None and legal and errors:
-                what = f"`{function}` ends in an error on {plain(EVERY - legal)}"
+                what = f"code that raises an error on {plain(EVERY - legal)}"
                 hops = (Hop(home.path, errors[-1].at, "the error"),)
                 yield NeedProof(legal, "gate", what, f"the checks of {function}", hops, where=name)
 
@@ -435,11 +427,11 @@ class Native:
         targets = listed([f"sm_{name}" for name in dict.fromkeys(t for one in carries for t in (*one.sass, *one.ptx))])
         base, script = _base(path), _base(origin)
         hops = (
-            Hop(path, place.definition.at, f"`{name}` stands in {base}"),
+            Hop(path, place.definition.at, f"`{name}` is defined in {base}"),
             Hop(origin, first.at, f"{base} is compiled for {targets}"),
         )
         pairs = tuple(dict.fromkeys(pair for carry in carries for pair in pairs_of(carry)))
-        what = f"code compiled for {targets} alone"
+        what = f"code that is compiled for {targets} only"
         legal = runs_on(carries) | exactly_one_of(carries)
         yield NeedProof(legal, "build", what, script, hops, where=name, pairs=pairs)
 

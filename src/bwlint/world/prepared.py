@@ -1,6 +1,4 @@
-"""Tests in Python, and what runs before them: marks, fixtures, methods that set up. A chip that one of these skips
-does not come to the test.
-"""
+"""Tests, and what runs before them: marks, fixtures, methods that set up. Whom these skip does not come to the test."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH118, PTH119, PTH120
@@ -121,8 +119,6 @@ def _not_refused(native: Native, path: str, *functions: str) -> ChipSet:
 
 
 class Preparations:
-    """What runs before the tests of one run."""
-
     def __init__(self, tree: Tree, definitions: Definitions, native: Native) -> None:
         self._tree = tree
         self._definitions = definitions

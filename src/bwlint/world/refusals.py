@@ -29,11 +29,7 @@ _NOTHING = {("==", 0), ("<=", 0), ("<", 1)}
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A definition works on `legal` at most, by what stands at `at`.
-
-    `kind` is list (its decorator names the chips), build (it passes a list to what builds a kernel), gate (an error) or
-    skip (of the test that comes to it: whoever is skipped needs nothing).
-    """
+    """A definition works on `legal` at most, by a list, a build, a gate (an error) or a skip that stands at `at`."""
 
     legal: ChipSet
     at: Span
@@ -87,7 +83,6 @@ class Refusals:
         return chips
 
     def judged(self, module: Module) -> tuple[Judged, ...]:
-        """The gates of a module with their sets."""
         if id(module) not in self._judged:
             found = ((gate, self._tree.sets(module, gate)) for gate in module.gates)
             self._judged[id(module)] = tuple(Judged(module, gate, sets, "") for gate, sets in found if sets is not None)

@@ -1,7 +1,4 @@
-"""Which versions of other packages a project asks for, and which one it is itself: read from its files, never executed.
-
-A lock file is believed before what is only asked for, and a project's own name and version before both.
-"""
+"""Which versions of packages a project asks for, and its own, a lock file first. Nothing is executed."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH118, PTH120
@@ -83,10 +80,7 @@ def _after(version: Version) -> Version:
 
 
 def pins(folder: str, wanted: frozenset[str]) -> Pins:
-    """What the project in `folder` (a real path) pins of the `wanted` distributions (canonical names).
-
-    What cannot be read or is no requirement pins nothing.
-    """
+    """What the project in `folder` pins of the `wanted` distributions; what cannot be read pins nothing."""
     project = _Project.read(folder)
     asked, locked, itself = _Ranges(wanted), _Ranges(wanted), _Ranges(wanted)
     for requirement in _asked(project):
@@ -127,10 +121,7 @@ class _Ranges:
 
 @dataclass(frozen=True, slots=True)
 class _Project:
-    """The files at the head of a project's folder, parsed; what is not there or broken is empty.
-
-    `metadata` are the headers of a source distribution's PKG-INFO or of an unpacked wheel, `sections` are setup.cfg's.
-    """
+    """The files at the head of a project, or empty; `metadata` is PKG-INFO or a wheel's, `sections` setup.cfg's."""
 
     folder: str
     document: dict[str, Any]
@@ -289,7 +280,7 @@ def _literals(setup: ast.Module, name: str) -> Iterator[str]:
     for value in _keyword(setup, name):
         lists = value.values if isinstance(value, ast.Dict) else [value]
         for found in lists:
-            if isinstance(found, ast.List | ast.Tuple):
+            if isinstance(found, (ast.List, ast.Tuple)):
                 yield from (_string(item.value) for item in found.elts if isinstance(item, ast.Constant))
 
 

@@ -1,8 +1,4 @@
-"""Names that are called like a device and are none: a parameter or an attribute that the tree only ever gives literals.
-
-Every mention of a function in the project is looked at. One that hands on something else, or that cannot be read,
-leaves the name what it is called like.
-"""
+"""Names that are called like a device and are none: what the tree only ever gives literals, in every mention."""
 
 from __future__ import annotations
 
@@ -190,6 +186,6 @@ def _parsed(text: str) -> ast.Call | None:
 
 
 def _is_literal(node: ast.expr | None) -> bool:
-    if isinstance(node, ast.Tuple | ast.List):
+    if isinstance(node, (ast.Tuple, ast.List)):
         return all(map(_is_literal, node.elts))
     return isinstance(node, ast.Constant)

@@ -55,10 +55,7 @@ class Sets:
 
 @dataclass(frozen=True, slots=True)
 class TargetSets:
-    """A guard of the preprocessor on every compile target; `live` are the targets that get to it.
-
-    `may`, `must` and `toolkit` are as in `Sets`. All are within `live`.
-    """
+    """A guard on every compile target, all within `live`, the targets that get to it; else as in `Sets`."""
 
     may: TargetSet
     must: TargetSet
@@ -324,7 +321,7 @@ class Tree:
             return None  # what sounds like a device is a literal wherever it is given
         if gate.kind == "lookup" and outcome.guessed:
             return None  # a key that is only called like a device may be the row's own
-        decided = any(isinstance(lane, bool | Raises) for lane in outcome.lanes)
+        decided = any(isinstance(lane, (bool, Raises)) for lane in outcome.lanes)
         core = outcome
         if any(isinstance(lane, Unknown) for lane in outcome.lanes):
             run.start(neutral=True)

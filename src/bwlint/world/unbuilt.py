@@ -92,10 +92,7 @@ class NamedSource:
 
 
 def named(origin: str, match: re.Match[bytes], *, compiles: bool = True, walks: bool = False) -> Iterator[NamedSource]:
-    """The source whose name ends at a place of a text; any, where only an ending stands in what walks folders.
-
-    What `compiles` may be given the folder of its sources; what does not lists those beside it.
-    """
+    """The source whose name ends at a place of a text; any for a mere ending in what walks or compiles folders."""
     line = match.string[max(0, match.end() - _LONGEST) : match.end()].decode("utf-8", "replace").rpartition("\n")[2]
     line, includes = _INCLUDES.subn('"', line)
     path = _COMPUTED.sub(_HOLE, _HERE.sub(".", _BREAK.split(line)[-1])).rpartition(":")[2].replace("\\", "")

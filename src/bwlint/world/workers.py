@@ -15,10 +15,7 @@ from multiprocessing.connection import wait
 
 @contextlib.contextmanager
 def workers(jobs: int, begin: Callable[[], None]) -> Iterator[ProcessPoolExecutor]:
-    """A pool of `jobs` processes, each of which calls `begin` first.
-
-    Where an exception leaves it, such as Ctrl-C, nobody waits for what they do.
-    """
+    """A pool of `jobs` processes, each of which calls `begin` first; after an exception nobody waits for them."""
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in methods else None)
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(begin,))

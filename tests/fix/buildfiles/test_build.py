@@ -293,7 +293,7 @@ def test_files_of_other_kinds(mend: Mend, name: str, before: str, after: str) ->
     ],
 )
 def test_spellings_that_are_not_rewritten(mend: Mend, name: str, text: str) -> None:
-    assert mend(text, name).refused == "no known rewrite for this spelling"
+    assert mend(text, name).refused == "bwlint has no rewrite for this spelling"
 
 
 def test_json_stays_json(mend: Mend) -> None:
@@ -520,12 +520,12 @@ def test_the_flags_of_the_family_by_name(mend: Mend) -> None:
     )
     others = {"kit/flags.py": flags + flags.replace("120a", "120f"), "kit/__init__.py": ""}
     assert mend(text, "kit/gemm.py", others).text == text.replace("120a", "120f")
-    assert "comes from elsewhere" in mend(text, "kit/gemm.py", {**others, "kit/flags.py": flags}).refused
+    assert "is defined elsewhere: define" in mend(text, "kit/gemm.py", {**others, "kit/flags.py": flags}).refused
 
 
 REFUSED = [
     # one call for each flag
-    ("setup.py", 'flags.append("-gencode=arch=compute_121a,code=sm_121a")', "no known rewrite"),
+    ("setup.py", 'flags.append("-gencode=arch=compute_121a,code=sm_121a")', "bwlint has no rewrite"),
     # a toolkit that has nothing native for 12.1, in a branch that does more
     ("CMakeLists.txt", CUDA128.format("set(GEMM_ARCHS 90a 120a)\n  kit()"), "CUDA 12.8"),
     ("CMakeLists.txt", CUDA128.format("kit()\n  list(APPEND KIT_SUPPORTED_ARCHS 90a 120a)"), "plain 120 loads there"),
@@ -534,7 +534,7 @@ REFUSED = [
     # nobody knows what was meant
     ("CMakeLists.txt", 'set_target_properties(k PROPERTIES CUDA_ARCHITECTURES "120-real;120f-real")', "plain target"),
     ("CMakeLists.txt", "set(GEMM_CUDA_ARCHITECTURES 90f)", "which target was meant"),
-    ("CMakeLists.txt", CUDA128.format("set(X_ARCHS 120 121)\n  kit()"), "for its maker to say"),
+    ("CMakeLists.txt", CUDA128.format("set(X_ARCHS 120 121)\n  kit()"), "that does not know sm_121 is your choice"),
     ("build.sh", "nvcc -gencode arch=compute_120a,code=sm_121a k.cu", "which of the two"),
     # releases that do not know what would be added, or written
     ("build.sh", '[ "$CUDA" = 12.6 ] && X=1\nTORCH_CUDA_ARCH_LIST="8.0 9.0 10.0"', "does not know sm_120:"),
@@ -554,9 +554,9 @@ REFUSED = [
     ("CMakeLists.txt", "set(KIT_SUPPORTED_ARCHS 90a 120a) # not for SM121", "comment"),
     ("CMakeLists.txt", "# only sm_120a\nset(KIT_SUPPORTED_ARCHS 120a)", "comment"),
     # spellings that are left to a person
-    ("build.sh", "export TORCH_CUDA_ARCH_LIST=12.0a", "no known rewrite"),
+    ("build.sh", "export TORCH_CUDA_ARCH_LIST=12.0a", "bwlint has no rewrite"),
     ("tests/CMakeLists.txt", 'if(KIT_ARCHS MATCHES "12\\\\.(0a|0f)")\nkit(k.cu)\nendif()', "which suffixes"),
-    ("tests/CMakeLists.txt", 'if(NOT "120a" IN_LIST KIT_ARCHS)\nreturn()\nendif()', "no known rewrite"),
+    ("tests/CMakeLists.txt", 'if(NOT "120a" IN_LIST KIT_ARCHS)\nreturn()\nendif()', "bwlint has no rewrite"),
     ("tests/CMakeLists.txt", "set(R 120a)\nif(KIT_ARCHS MATCHES ${R})\nkit(k.cu)\nendif()", "which suffixes"),
 ]
 
@@ -583,3 +583,47 @@ SILENT = [
 @pytest.mark.parametrize("text", SILENT)
 def test_silent(mend: Mend, text: str) -> None:
     assert mend(text).findings == ()
+
+
+LIST = "set(CMAKE_CUDA_ARCHITECTURES 120a)\nadd_library(kit SHARED csrc/gemm.cu)\n"
+IMAGE = "FROM nvidia/cuda:{}-devel-ubuntu22.04\nRUN pip install .\n"
+CONTAINER = "jobs:\n  build:\n    container: vendor/torch:2.8-cuda12.8\n"
+STANDS_AGAINST = [
+    ("docker/Dockerfile.ci", IMAGE.format("12.8.1"), "CUDA 12.8, which docker/Dockerfile.ci:1 names"),
+    (".github/workflows/ci.yml", CONTAINER, "CUDA 12.8, which .github/workflows/ci.yml:3 names"),
+    (".github/workflows/ci.yml", "matrix:\n  cuda: [12.8.1, 13.0.0]\n", "ci.yml:2"),
+    ("README.md", "Builds with CUDA 12.8 or newer.\n", "CUDA 12.8, which README.md:1 names"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "reason"), STANDS_AGAINST)
+def test_what_the_tree_compiles_with_stands_against_a_target(mend: Mend, name: str, text: str, reason: str) -> None:
+    refused = mend('KIT_CUDA_ARCH_LIST="9.0a 12.0a"\n', "build.sh", {name: text}).refused
+    assert reason in refused
+    assert "does not know sm_120f: write it in a branch of its own for newer toolkits" in refused
+
+
+DOES_NOT_STAND_AGAINST = [
+    {},
+    {"Dockerfile": IMAGE.format("12.9.1")},
+    {"Dockerfile": IMAGE.format("12.4.1")},  # does not know what is listed today either
+    {"Dockerfile": "# FROM nvidia/cuda:12.8.1\nFROM nvidia/cuda:13.0.1\n"},
+    {"README.md": "Runs on 12.8 million parameters.\n"},
+    {"docs/notes.txt": "CUDA 12.8\n"},
+]
+
+
+@pytest.mark.parametrize("others", DOES_NOT_STAND_AGAINST)
+def test_what_says_nothing_of_the_toolkit(mend: Mend, others: dict[str, str]) -> None:
+    assert mend('KIT_CUDA_ARCH_LIST="9.0a 12.0a"\n', "build.sh", others).text == 'KIT_CUDA_ARCH_LIST="9.0a 12.0f"\n'
+
+
+@pytest.mark.parametrize(
+    ("kernel", "written"), [("__global__ void k() {}\n", "120"), (SPARSE, None), ('#include "gone.cuh"\n', None)]
+)
+def test_a_plain_target_for_an_older_toolkit(mend: Mend, kernel: str, written: str | None) -> None:
+    found = mend(LIST, others={"csrc/gemm.cu": kernel, "Dockerfile": IMAGE.format("12.8.1")})
+    if written is None:
+        assert "Dockerfile:1" in found.refused
+    else:
+        assert found.text == LIST.replace("120a", written)

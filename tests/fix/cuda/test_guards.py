@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from bwlint.fix import Job, propose
 from bwlint.fix.apply import apply
 from bwlint.judging.drafts import Remedy
 from bwlint.model.findings import Fix
+from bwlint.run.check import check
+from bwlint.run.request import CheckRequest
 
 from .conftest import Mend
 
@@ -58,7 +61,7 @@ def test_kernel(mend: Mend, before: str, after: str | None) -> None:
     found = mend(KERNEL.format(guard=before), ("family-split",))
     if after is None:
         assert not found.fixes
-        assert found.refusals == ("this spelling is not rewritten",)
+        assert found.refusals == ("bwlint has no rewrite for this spelling",)
         return
     assert [fix.applicability for fix in found.fixes] == ["safe"], found.found
     assert found.text() == KERNEL.format(guard=after)
@@ -267,7 +270,7 @@ def test_nested_guard_moves_with_it(mend: Mend) -> None:
     ],
 )
 def test_instructions_behind(mend: Mend, guard: str, instruction: str, fixed: bool) -> None:
-    source = f'__global__ void k() {{\n#if {guard}\n  asm volatile("{instruction}");\n#endif\n}}\n'
+    source = f'__global__ void k() {{\n#if {guard}\n  asm volatile("{instruction}");\n#else\n  __trap();\n#endif\n}}\n'
     found = mend(source, ("family-split", "tcgen05"))
     text = found.text()
     if "tcgen05" in instruction and fixed:
@@ -279,6 +282,96 @@ def test_instructions_behind(mend: Mend, guard: str, instruction: str, fixed: bo
         assert {"sm_110a", "sm_103a", "sm_100f"} <= set(fix.proof.after_may)
     elif not fixed:
         assert RANGE not in text
+
+
+WAIT = '  asm volatile("tcgen05.wait::ld.sync.aligned;");\n'
+BOUNDED = "#if __CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1200\n"
+LEAVING = [
+    # in front of the guard, behind it, and whether something is left on 12.x
+    ("", "#endif\n", False),
+    ("  extern __shared__ char tile[];\n  int row = blockIdx.x;\n", "#endif\n", False),
+    ("  using T = float;\n  static_assert(sizeof(T) == 4);\n", "#else\n#endif\n", False),
+    ("  int row;\n", "#else\n  int line = 0;\n#endif\n", False),
+    ("  out[0] = 0;\n", "#endif\n", True),
+    ("  int row = take(out);\n", "#endif\n", True),
+    ("", "#else\n  __trap();\n#endif\n", True),
+    ("", "#else\n  assert(false);\n#endif\n", True),
+    ("", "#else\n  plain(out);\n#endif\n", True),
+    ("", "#endif\n  plain(out);\n", True),
+]
+
+
+@pytest.mark.parametrize("kind", ["__global__", "__device__ inline", "template <class T> __device__"])
+@pytest.mark.parametrize(("front", "behind", "left"), LEAVING)
+def test_no_body_is_emptied(mend: Mend, kind: str, front: str, behind: str, left: bool) -> None:
+    source = f"{kind} void load(float* out) {{\n{front}#if __CUDA_ARCH__ >= 1000\n{WAIT}{behind}}}\n"
+    found = mend(source, ("tcgen05",))
+    assert (BOUNDED in found.text()) == left
+    if not left:
+        (reason,) = found.refusals
+        assert reason.startswith("on 12.x the edit would leave `load` without a body: it would run and write nothing")
+
+
+def test_a_body_behind_a_macro_is_not_emptied_either(mend: Mend) -> None:
+    macro = "#if __CUDA_ARCH__ >= 1000\n#define ENABLED\n#endif\n"
+    source = f"{macro}__device__ void load() {{\n#ifdef ENABLED\n{WAIT}#endif\n}}\n"
+    assert "without a body" in mend(source, ("tcgen05",)).refusals[0]
+    assert BOUNDED in mend(source.replace(f"{WAIT}#endif", f"{WAIT}#else\n  plain();\n#endif"), ("tcgen05",)).text()
+
+
+def test_a_function_that_is_not_there_is_not_emptied(mend: Mend) -> None:
+    source = f"#if __CUDA_ARCH__ >= 1000\n__device__ void load() {{\n{WAIT}}}\n#endif\n"
+    assert BOUNDED in mend(source, ("tcgen05",)).text()
+
+
+CUTLASS = "#if defined(CUTLASS_ARCH_MMA_SM120A_ENABLED)\n  out[0] = 1.0f;\n#else\n  __trap();\n#endif\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "guard", "applicability"),
+    [
+        ({}, CUTLASS, "unsafe"),
+        ({"pyproject.toml": "[project]\nname = 'kit'\n"}, CUTLASS, "safe"),
+        ({}, CUTLASS.replace("defined(CUTLASS_ARCH_MMA_SM120A_ENABLED)", "__CUDA_ARCH__ == 1200"), "safe"),
+        ({}, CUTLASS.replace("CUTLASS_ARCH_MMA_SM120A_ENABLED", "__CUDA_ARCH_FEAT_SM120_ALL"), "safe"),
+    ],
+)
+def test_macros_of_others_want_a_project(
+    tmp_path: Path, others: dict[str, str], guard: str, applicability: str
+) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(f"__global__ void k(float* out) {{\n{guard}}}\n")
+    for name, text in others.items():
+        (tmp_path / name).write_text(text)
+    with ExitStack() as stack:
+        request = CheckRequest((str(path),), ("sm_120", "sm_121"), ("family-split",), severity="note", fixes=True)
+        (fix,) = [one.fix for one in check(request, stack).report.findings if one.fix is not None]
+    assert fix.applicability == applicability
+    assert ("nothing shows who defines" in fix.proof.evidence) == (applicability == "unsafe")
+
+
+STORE = '  asm volatile("stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%0], {%1};" :: "r"(a), "r"(b));\n'
+FAMILY_12 = "(defined(__CUDA_ARCH_FAMILY_SPECIFIC__) && (__CUDA_ARCH_FAMILY_SPECIFIC__ == 1200"
+NAMES_ONE = [
+    ("defined(__CUDA_ARCH_FEAT_SM100_ALL)", True),
+    ("__CUDA_ARCH__ >= 1000 && (defined(__CUDA_ARCH_FEAT_SM100_ALL) || defined(__CUDA_ARCH_FEAT_SM103_ALL))", True),
+    ("__CUDA_ARCH_SPECIFIC__ == 1000", True),
+    ("defined(KIT_HAS_STORE)", False),
+]
+
+
+@pytest.mark.parametrize(("test", "mended"), NAMES_ONE)
+def test_targets_of_another_family_beside_exact_ones(mend: Mend, test: str, mended: bool) -> None:
+    own = "#if defined(__CUDA_ARCH_FEAT_SM100_ALL)\n#define KIT_HAS_STORE\n#endif\n"
+    source = f"{'' if mended else own}#if {test}\n__device__ void store(int a, int b) {{\n{STORE}}}\n#endif\n"
+    found = mend(source, ("excluded",))
+    if mended:
+        (fix,) = found.fixes
+        assert fix.applicability == "unsafe"
+        assert FAMILY_12 in found.text()
+        assert {*fix.proof.after_may} - {*fix.proof.before_may} == {"sm_120f", "sm_120a", "sm_121f", "sm_121a"}
+    else:
+        assert found.refusals == ("`KIT_HAS_STORE` decides which targets pass here: mend the guard that defines it",)
 
 
 def test_fixed_twice_is_fixed_once(mend: Mend) -> None:

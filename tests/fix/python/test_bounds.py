@@ -36,14 +36,21 @@ ENDED = [
 REFUSING = [
     (CAP, "major < 10", "major not in (10, 11)"),
     (CAP, "major <= 9", "major not in (10, 11)"),
-    (CAP, "sm < 100", "not (100 <= sm < 120)"),
-    (CAP, "cap < (10, 0)", "not ((10, 0) <= cap < (12, 0))"),
+    (CAP, "sm < 100", "sm < 100 or sm >= 120"),
+    (CAP, "sm <= 90", "sm <= 90 or sm >= 120"),
+    (CAP, "ready() and sm < 100", "ready() and (sm < 100 or sm >= 120)"),
+    (CAP, "cap < (10, 0)", "cap < (10, 0) or cap >= (12, 0)"),
+    (
+        CAP,
+        "torch.cuda.get_device_capability() < (10, 0)",
+        "not ((10, 0) <= torch.cuda.get_device_capability() < (12, 0))",
+    ),
     (CAP, "ready() or major < 10", "ready() or major not in (10, 11)"),
     (CAP, "not major >= 10", "not major in (10, 11)"),
     (
         PLATFORM,
         "not current_platform.has_device_capability(100)",
-        "not (current_platform.has_device_capability(100) and not current_platform.is_device_capability_family(120))",
+        "not current_platform.has_device_capability(100) or current_platform.is_device_capability_family(120)",
     ),
 ]
 

@@ -79,7 +79,7 @@ def test_never_safely(project: Project, before: str) -> None:
 def test_reason_that_names_them(project: Project) -> None:
     mark = "@pytest.mark.skipif(torch.cuda.get_device_capability()[0] < 10, reason='needs SM100 or SM120')\n"
     fixes, refusals = of_test(project, f"{CAP}{mark}{TEST}")
-    assert (fixes, refusals) == ([], ["the words at line 6 speak of 12.x too: what they are to say is for a person"])
+    assert (fixes, refusals) == ([], ["the text at line 6 speaks of 12.x too: rewrite it by hand"])
 
 
 HELPERS = """\
@@ -145,7 +145,7 @@ def test_never_to_another_arm_that_is_not_for_them(project: Project) -> None:
     )
     found = project({"kernels.py": KERNELS, "user.py": source})
     assert found.fixes("leak") == []
-    assert found.refusals("leak") == ["the other way is not for 12.x either: they need one of their own, or an error"]
+    assert found.refusals("leak") == ["the other branch is not for 12.x either: add a branch or an error for them"]
 
 
 TOLD = "import torch\n\nfrom kernels import kernel\n\n\ndef run():\n"

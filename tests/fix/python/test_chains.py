@@ -41,8 +41,8 @@ def forward(x):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (FLAG, "what it asks is decided at line 7: it is to be mended there"),
-        (HELPER, "what it asks is decided at line 5: it is to be mended there"),
+        (FLAG, "`is_sm120` decides this at line 7: mend it there"),
+        (HELPER, "`reason` decides this at line 5: mend it there"),
     ],
 )
 def test_where_it_is_decided(project: Project, text: str, told: str) -> None:

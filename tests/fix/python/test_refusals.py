@@ -13,7 +13,7 @@ from bwlint.model.findings import Edit, NoFix, Region
 from .conftest import Make
 from .test_family import ARCH, CAP, PLATFORM
 
-UNKNOWN = "this spelling is not rewritten"
+UNKNOWN = "bwlint has no rewrite for this spelling"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_comment_would_be_lost(snippet: Make) -> None:
     ],
 )
 def test_rows_are_not_copied_safely(snippet: Make, text: str) -> None:
-    assert snippet(text).refused() == "what stands in a row is for a person to say"
+    assert snippet(text).refused() == "decide the values of the row"
 
 
 def test_queried_limit(snippet: Make) -> None:
@@ -192,7 +192,7 @@ def test_family_call_would_admit_more(snippet: Make) -> None:
 def test_gate_vanishes(snippet: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spellings, "_FAMILY", (_comparison_to("ready"),))
     found = snippet(f"{CAP}if cap == (12, 0): pass\n")
-    assert found.refused() == "the edited file has other gates than before"
+    assert found.refused() == "the edited file has other checks than before"
 
 
 def test_form_feed(snippet: Make) -> None:

@@ -52,7 +52,7 @@ def mended(project: Project, text: str, function: str = "gemm") -> tuple[str, st
     ("text", "applicability"),
     [
         (KERNEL + API.format("x = x.contiguous()", "'needs SM120'"), "safe"),
-        (ENUM + API.format("x = x.contiguous()", "'needs SM120'"), "safe"),
+        (ENUM + API.format("x = x.contiguous()", "'needs SM120'"), "unsafe"),
         (KERNEL + API.format("x = x.contiguous()", "'needs SM120'") + FAMILY_CALLER, "safe"),
         (REFUSING + API.format("x = x.contiguous()", "'needs SM120'"), "unsafe"),
         (ANSWERING + API.format("x = x.contiguous()", "'needs SM120'"), "unsafe"),

@@ -6,8 +6,7 @@ import ast
 
 import pytest
 
-from bwlint.readers.python.least import Values
-from bwlint.readers.python.rows import by_type
+from bwlint.readers.python.least import Values, by_type
 
 TABLES = """
 import torch

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from bwlint.readers.python.triton import multiplies_nothing, operations
+from bwlint.readers.python.triton import bits_of, jitted, multiplies_nothing, operations
 
 KERNEL = """
 @triton.autotune(configs={configs}, key=[])
@@ -38,6 +38,37 @@ def test_a_list_that_a_function_gives_back() -> None:
         configs="tried()"
     )
     assert [one.kind for one in operations(ast.parse(source), source)] == ["tuned-shared"]
+
+
+PRODUCT = """@triton.jit
+def kernel(a, b, out, BLOCK: tl.constexpr{more}):
+    total = tl.zeros((BLOCK, BLOCK), dtype={sum})
+    total += tl.dot(tl.load(a), tl.load(b))
+
+def run(a, b, out):
+    {before}
+    kernel[(1,)](a, b, out, BLOCK=256)
+"""
+
+
+@pytest.mark.parametrize(
+    ("sum", "more", "before", "bits"),
+    [
+        ("tl.float32", "", "pass", 16),
+        ("total", "", "assert a.dtype == torch.float16", 16),
+        ("total", "", "assert a.dtype in (torch.bfloat16, torch.half)", 16),
+        ("total", "", "pass", 8),
+        ("tl.int32", "", "pass", 8),
+        ("tl.int32", "", "out = torch.empty(8, dtype=torch.float16)", 8),
+        ("tl.float32", "", "assert a.dtype == torch.int8", 8),
+        ("tl.float32", ", IS_FP8: tl.constexpr", "pass", 8),
+        ("total", "", "at = a.to(torch.int64)", 8),
+    ],
+)
+def test_bits_of_an_element(sum: str, more: str, before: str, bits: int) -> None:
+    tree = ast.parse(PRODUCT.format(sum=sum, more=more, before=before))
+    run = next(one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == "run")
+    assert bits_of(jitted(tree)["kernel"], (run,)) == bits
 
 
 OWN = "@triton.jit\ndef kernel(a, BLOCK: tl.constexpr):\n    tl.store(a, {value})\n"

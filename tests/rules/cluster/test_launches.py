@@ -42,5 +42,5 @@ def test_more_than_a_chip_takes_at_all(tmp_path: Path, target: str, size: str, c
     with ExitStack() as stack:
         found = check(CheckRequest((str(source),), target=(target,), severity="note"), stack).report.findings
     assert [claim.kind for finding in found for claim in finding.claims] == claims
-    said = "at most 16" if target == "9.0" else "nothing here asks"
+    said = "at most 16" if target == "9.0" else "nothing here checks"
     assert all(said in finding.message for finding in found)

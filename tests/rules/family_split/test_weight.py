@@ -14,29 +14,29 @@ REFUSED = "    raise RuntimeError('no')\n"
 @pytest.mark.parametrize(
     ("code", "severity", "said"),
     [
-        (f"if cap != (12, 0):\n{REFUSED}", "warning", "this test turns away 12.1 (GB10), takes 12.0"),
-        (f"if cap == (12, 0):\n{REFUSED}", "warning", "this test turns away 12.0 and not 12.1 (GB10)"),
-        (f"if cap != (12, 1):\n{REFUSED}", "warning", "this test turns away 12.0 (RTX 5090), takes 12.1"),
-        ("if cap == (12, 0):\n    fused = False\n", "warning", "switches something off on 12.0 and not on 12.1 (GB10)"),
-        ("if cap == (12, 1):\n    fused = False\n", "note", "switches something off on 12.1 and not on 12.0"),
+        (f"if cap != (12, 0):\n{REFUSED}", "warning", "This check turns away 12.1 (GB10) and takes 12.0"),
+        (f"if cap == (12, 0):\n{REFUSED}", "warning", "This check turns away 12.0 (RTX 5090) and takes 12.1 (GB10)"),
+        (f"if cap != (12, 1):\n{REFUSED}", "warning", "This check turns away 12.0 (RTX 5090) and takes 12.1 (GB10)"),
+        ("if cap == (12, 0):\n    fused = False\n", "warning", "switches a feature off on 12.0 and not on 12.1 (GB10)"),
+        ("if cap == (12, 1):\n    fused = False\n", "note", "switches a feature off on 12.1 (GB10) and not on 12.0"),
         (
             "if cap == (12, 0):\n    if layout == 'thd':\n        log('no')\n        fused = False\n",
             "warning",
-            "switches something off on 12.0 and not on 12.1 (GB10)",
+            "switches a feature off on 12.0 and not on 12.1 (GB10)",
         ),
         (
             "# workaround for SM120\nif cap == (12, 0):\n    fused = False\n",
             "warning",
-            "switches something off on 12.0",
+            "switches a feature off on 12.0",
         ),
         (
             "if a and b and (c or d) and e and f and not (g and cap == (12, 0)):\n    fused = False\n",
             "warning",
-            "switches something off on 12.1 and not on 12.0",
+            "switches a feature off on 12.1 (GB10) and not on 12.0",
         ),
         ("if (a or b or c or d or e or f) and cap[0] == 12:\n    fused = False\n", None, ""),
-        ("wide = cap >= (8, 0) and cap != (12, 0)\n", "warning", "`wide` is true on 12.1 and false on 12.0"),
-        ("if cap == (12, 0):\n    stages = 2\n", "note", "picks out 12.0 and leaves out 12.1 (GB10)"),
+        ("wide = cap >= (8, 0) and cap != (12, 0)\n", "warning", "`wide` is true on 12.1 (GB10) and false on 12.0"),
+        ("if cap == (12, 0):\n    stages = 2\n", "note", "This check is true on 12.0 and false on 12.1 (GB10)"),
         ("def f():\n    return 'no SM120' if cap != (12, 0) else None\n", "warning", "turns away 12.1"),
         ("def f():\n    if cap != (12, 0):\n        return 'not SM120'\n    return None\n", "warning", "takes 12.0"),
         (f"# RTX 50 and SM120\nif cap != (12, 0):\n{REFUSED}", "warning", "takes 12.0"),
@@ -52,7 +52,7 @@ REFUSED = "    raise RuntimeError('no')\n"
         ("sm = 10 * cap[0] + cap[1]\nif 120 < sm < 130:\n    sm = 120\n", None, ""),
         ("ROWS = {(9, 0): 'a', (12, 0): 'b'}\n", "warning", "has a row for 12.0 and none for 12.1 (GB10)"),
         ("ROWS = {(9, 0): 4, (12, 0): 2}\n", "note", "has a row for 12.0 and none for 12.1 (GB10)"),
-        ("ROWS = {(9, 0): [4, 4], (12, 0): {'m': 2}}\n", "note", "(sizes)"),
+        ("ROWS = {(9, 0): [4, 4], (12, 0): {'m': 2}}\n", "note", "The rows are sizes."),
         (
             f"is_sm120 = cap == (12, 0)\nif not is_sm120:\n{REFUSED}",
             "warning",
@@ -119,7 +119,7 @@ def test_the_arm_that_picks_an_image_is_a_split_and_the_gate_before_one_image_is
     assert [one.severity for one in drafts(tmp_path / "a", {"m.py": picks}, "family-split")] == ["warning"]
     (found,) = drafts(tmp_path / "b", {"m.py": before}, "family-split")
     assert found.severity == "note"
-    assert "12.1 (GB10) wants sm_121a" in found.message
+    assert "12.1 needs sm_121a" in found.message
     assert "same instructions" not in found.message
 
 

@@ -93,7 +93,7 @@ def test_a_class_whose_methods_run_everywhere(tmp_path: Path) -> None:
 def test_what_the_finding_says(tmp_path: Path) -> None:
     files = {"backend.py": HEAD + LEAST.format(90) + USED, "kernels.py": KERNELS}
     (found,) = drafts(tmp_path, files, "leak")
-    said = "`Backend.get_min_capability` says yes on 12.x, and `Backend` comes to code that refuses all but 9.0 to 10.7"
+    said = "`Backend.get_min_capability` accepts 12.x, but `Backend` refuses all but 9.0 to 10.7."
     assert found.message == said
 
 

@@ -49,7 +49,7 @@ def test_what_says_so(tmp_path: Path, test: str, refusal: str, behind: str, expe
     if torch.cuda.get_device_capability()[0] >= 10:
         x.space = 1
 """,
-            "lets 12.x through, and the comment beside it says that it is for 10.x only",
+            "This check lets 12.x through, but the comment beside it says 10.x only.",
         ),
         (
             """def f(x):
@@ -57,7 +57,7 @@ def test_what_says_so(tmp_path: Path, test: str, refusal: str, behind: str, expe
         return gemm_sm90(x)
     return gemm_sm80(x)
 """,
-            "lets 12.x take `gemm_sm90`, which is named for 9.0 only; beside it is `gemm_sm80`",
+            "This check lets 12.x use `gemm_sm90`, which is named for 9.0. Beside it is `gemm_sm80`.",
         ),
         (
             "".join(
@@ -67,14 +67,14 @@ def test_what_says_so(tmp_path: Path, test: str, refusal: str, behind: str, expe
 """
                 for number, test in enumerate(("!=", "!=", "<"))
             ),
-            "lets 12.x through, which 2 other gates with this message keep out",
+            "This check lets 12.x through. 2 other checks with this message keep them out.",
         ),
         (
             """def f(x):
     if torch.cuda.get_device_capability()[0] >= 10:
         x.set_2cta(True)
 """,
-            "a lower bound at 10.0 lets 12.x through too, and `set_2cta` is named after a way of 10.x",
+            "This lower bound at 10.0 lets 12.x through too, but `set_2cta` is a name from 10.x code.",
         ),
     ],
 )
@@ -228,5 +228,5 @@ def test_programs_of_one_folder_are_held_against_each_other_however_many_others_
     others = {f"other{number}/a.cu": program.format(test="< 9") for number in range(20)}
     found = drafts(tmp_path, one | others, "leak")
     assert [(Path(one.module.path).name, one.message) for one in found] == [
-        ("c.cu", "lets 12.x through, which 2 other gates with this message keep out")
+        ("c.cu", "This check lets 12.x through. 2 other checks with this message keep them out.")
     ]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bwlint.chips import Target
-from bwlint.chips.instructions import verdict
-from bwlint.chips.isa import first_isa
+from bwlint.chips.instructions import first_isa, verdict
 
 _OPERANDS = {
     "setmaxnreg.inc.sync.aligned.u32": "40",

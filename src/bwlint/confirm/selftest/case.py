@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from bwlint.chips import Chip, Target
-from bwlint.chips.isa import first_isa
+from bwlint.chips.instructions import first_isa
 
 INPUTS = Path(__file__).parent / "inputs"
 

@@ -26,7 +26,7 @@ from bwlint.sources.read import SourceText
 MAX_TAKINGS = 12
 """Configurations of one claim that are compiled."""
 _TILE = re.compile(r"(\w+) = (\d+)")
-_BITS = re.compile(r"with elements of (\d+) bits")
+_BITS = re.compile(r"with (?:elements of )?(\d+)[ -]bit")
 _TARGET = re.compile(r"^\.target (sm_\w+)", re.MULTILINE)
 _HEADS = frozenset({"instruction", "legal"})
 _LONGEST_TEXT = 4000

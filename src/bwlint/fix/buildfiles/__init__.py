@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.buildfiles import accepted, lists, spellings
-from bwlint.fix.buildfiles.place import CarryPlace, twins
+from bwlint.fix.buildfiles.place import CarryPlace, possible, twins
 from bwlint.fix.buildfiles.proof import Proposal, prove, reached, stated
 from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.fix.meant import said_not_to_be
@@ -76,22 +76,22 @@ def _refusal(place: CarryPlace) -> NoFix:
     carry, wanted = place.carry, place.wanting()
     if not place.gains and (late := place.late()):
         names = " and ".join(map(str, late))
-        return NoFix(f"whether releases that do not know {names} are built with is for its maker to say")
+        return NoFix(f"whether you still build with a CUDA that does not know {names} is your choice")
     if carry.kind == "match" and accepted.is_sparse(place):
-        return NoFix("sparse mma of FP4 is for the exact targets alone")
+        return NoFix("sparse FP4 mma assembles for the exact (a) targets only")
     if wanted is not None and said_not_to_be(place.source, wanted):
-        return NoFix(f"a comment speaks against {wanted}")
-    if place.gains and not place.possible() and twins(~place.gains, place.gains) & reached(carry):
+        return NoFix(f"a comment here speaks against {wanted}")
+    if place.gains and not possible(place.gains, carry) and twins(~place.gains, place.gains) & reached(carry):
         return NoFix(place.too_early())
     if wanted is not None and (release := place.too_old_for(wanted)):
-        return NoFix(f"CUDA {release}, which this is for too, does not know {wanted}: that wants a branch of its own")
+        return NoFix(f"{release} does not know {wanted}: write it in a branch of its own for newer toolkits")
     if carry.kind == "option" and not place.written(carry):
-        return NoFix(f"`{carry.name}` comes from elsewhere: what has the flags of the family wants a name first")
+        return NoFix(f"`{carry.name}` is defined elsewhere: define the flags of the family there first")
     if carry.kind == "match" and not place.written(carry):
-        return NoFix("no target is written there: which suffixes are taken is for its author to say")
+        return NoFix("no target is written in this condition: write which suffixes it accepts")
     if wanted is not None and not twins(~place.gains, place.gains) & reached(carry):
-        return NoFix(f"{wanted} has to be added by hand: the list is not written out in one place")
-    return NoFix("no known rewrite for this spelling")
+        return NoFix(f"add {wanted} by hand: the list is not written out in one place")
+    return NoFix("bwlint has no rewrite for this spelling")
 
 
 def _kept(place: CarryPlace) -> NoFix | None:
@@ -99,7 +99,7 @@ def _kept(place: CarryPlace) -> NoFix | None:
     kept = lists.kept_there(place, ()) if place.carry.kind == "match" else None
     if kept is None:
         return None
-    return NoFix(f"{kept} stands behind it, which {plain(place.gains)} does not load: it wants one of its own")
+    return NoFix(f"{kept} stands behind it, and {plain(place.gains)} cannot load that: add a target first")
 
 
 def _edit(job: Job, piece: Piece) -> Edit:

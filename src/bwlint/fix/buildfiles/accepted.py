@@ -15,8 +15,6 @@ from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.judging.compiled import behind, lost
 from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles import is_cmake
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import package_root
 
 _WORD = re.compile(r"[0-9]+[af]?")
 _SPARSE = re.compile(r"(?i)sparse|(?:^|[^a-z])\w{0,6}sp(?:[^a-z]|$)")
@@ -111,11 +109,11 @@ def unshown(place: CarryPlace, exact: Target, wide: Target) -> str | None:
 
 def sibling_takes(place: CarryPlace, exact: Target, wide: Target) -> bool:
     """Whether another condition of the project over the same list holds for both targets."""
-    native, variable = place.job.context.native, place.carry.name.partition(" ")[0]
+    variable = place.carry.name.partition(" ")[0]
     names = {target.name.removeprefix("sm_") for target in (exact, wide)}
-    if native is None or not variable.isidentifier() or is_sparse(place):
+    if not variable.isidentifier() or is_sparse(place):
         return False
-    hits = search_of(package_root(place.job.module.path), native.searches).word("build", variable)
+    hits = place.job.context.search(place.job.module).word("build", variable)
     return any("MATCHES" in hit.text and names <= set(_WORD.findall(hit.text)) for hit in hits)
 
 

@@ -113,7 +113,7 @@ def _of_python(source: str, at: int) -> Branch | None:
     if syntax is None or not tests:
         return None
     node = max(tests, key=syntax.start)
-    if not all(isinstance(one, ast.Assign | ast.AugAssign | ast.Expr) for one in node.body):
+    if not all(isinstance(one, (ast.Assign, ast.AugAssign, ast.Expr)) for one in node.body):
         return None
     start, last = syntax.start(node), syntax.end(node.body[-1])
     line = source.rfind("\n", 0, start) + 1

@@ -15,8 +15,6 @@ from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Fix
 from bwlint.model.kinds import ACCEPTING
 from bwlint.rules.family_split.guard import parts
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import package_root
 
 _MOST_FILES = 60
 _WORD = re.compile(r"\w+")
@@ -53,11 +51,7 @@ def _told_apart(job: Job, carry: Carry, old: Target, new: Target) -> str | None:
 
 def _asking(job: Job, target: Target) -> Iterator[Module]:
     """The C++ files of the project that ask the compiler for the part of a target."""
-    native = job.context.native
-    if native is None:
-        return
-    search = search_of(package_root(job.module.path), native.searches)
-    found = search.matches("cuda", re.compile(_EXACT % target.chip.joined))
+    found = job.context.search(job.module).matches("cuda", re.compile(_EXACT % target.chip.joined))
     for path in islice(dict.fromkeys(file.real for file, _ in found), _MOST_FILES):
         module = job.context.tree.headers.at(path)
         if module is not None:

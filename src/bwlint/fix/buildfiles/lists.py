@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from bwlint.chips import NONE, ChipSet, Target, known_targets, siblings
 from bwlint.chips.pairs import same_cubin
@@ -13,15 +13,13 @@ from bwlint.chips.toolkits import first_toolkit
 from bwlint.chips.wording import plain
 from bwlint.fix.buildfiles import accepted, branches, spellings
 from bwlint.fix.buildfiles.accepted import condition
-from bwlint.fix.buildfiles.place import CarryPlace, sass, twins
+from bwlint.fix.buildfiles.place import CarryPlace, possible, sass, twins
 from bwlint.fix.buildfiles.proof import Proposal, in_a_list, reached
 from bwlint.fix.buildfiles.spellings import Piece, TargetToken
 from bwlint.judging.compiled import behind, lost
 from bwlint.model.facts import Carry
 from bwlint.model.kinds import ACCEPTING, FLAGS, CarryKind
 from bwlint.readers.exact_names import exact_names
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import package_root
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request", "kernel"})
 _Given = Mapping[Target, tuple[Target, ...]]
@@ -35,6 +33,9 @@ def family(place: CarryPlace) -> Iterator[Proposal]:
     if lowest is None or not lowest.chip.family or "f" not in lowest.chip.suffixes:
         return
     wide = Target(lowest.number, "f")
+    bare = Target(lowest.number)  # what the older toolkit knows serves the family too, where nothing needs a suffix
+    if (early := place.too_old_for(wide)) and not place.outside() and not place.too_old_for(bare):
+        wide = bare if _lost(place, {token.target: (bare,) for token in exact}) is None else wide
     known = place.known_everywhere(wide)
     if not place.gains <= wide.loads_on() or (place.carry.kind == "kernel" and not known):
         return
@@ -44,7 +45,7 @@ def family(place: CarryPlace) -> Iterator[Proposal]:
     if _lost(place, given) is not None:
         return
     pieces = [spellings.instead(token, wide) for token in exact]
-    if place.too_old_for(wide):
+    if early and wide.suffix:
         yield from _in_a_branch(place, pieces, str(first_toolkit(wide)))
         return
     unsafe = place.outside() if known else f"a toolkit before CUDA {first_toolkit(wide)} does not know {wide}"
@@ -114,7 +115,7 @@ def beside(place: CarryPlace) -> Iterator[Proposal]:
     if not new:
         return
     piece = spellings.beside(place.source, place.written(place.carry), exact, new, place.lone())
-    if not place.possible() or any(map(place.too_old_for, new)):
+    if not possible(place.gains, place.carry) or any(map(place.too_old_for, new)):
         if piece is not None and place.carry.kind in _LISTS:
             yield from _in_a_branch(place, [piece], str(first_toolkit(new[0])))
         return
@@ -229,13 +230,13 @@ def suffixed(place: CarryPlace) -> Iterator[Proposal]:
 
 def renamed(place: CarryPlace) -> Iterator[Proposal]:
     """A variable of the project's own with the flags of the family in the place of the one that the file takes."""
-    old, native = place.carry.name, place.job.context.native
+    old = place.carry.name
     targets = [target for target in sass(place.carry) if target.suffix == "a" and "f" in target.chip.suffixes]
-    if place.carry.kind != "option" or native is None or len(targets) != 1:
+    if place.carry.kind != "option" or len(targets) != 1:
         return
     wide = Target(targets[0].number, "f")
     new = old.replace(targets[0].name.removeprefix("sm_"), wide.name.removeprefix("sm_"))
-    hits = search_of(package_root(place.job.module.path), native.searches).word("python", new) if new != old else ()
+    hits = place.job.context.search(place.job.module).word("python", new) if new != old else ()
     defined = any(re.match(rf"{re.escape(new)}\s*(?::[^=]+)?=", hit.text) for hit in hits)
     if not defined or place.too_old_for(wide) or not place.reader_takes(wide) or not place.gains <= wide.loads_on():
         return
@@ -277,7 +278,7 @@ def _with_conditions(place: CarryPlace, pieces: Sequence[Piece], given: _Given, 
         added = _to_admit(place, one, given)
         if not added:
             continue
-        piece = condition(place, one, partial(_for, added))
+        piece = condition(place, one, added.__getitem__)
         if piece is None:
             return
         more.append(piece)
@@ -292,8 +293,4 @@ def _to_admit(place: CarryPlace, one: Carry, given: _Given) -> dict[Target, tupl
         return {}
     held = tuple(sass(one))
     found = {target: tuple(new for new in given.get(target, ()) if new not in held) for target in held}
-    return {target: new for target, new in found.items() if new}
-
-
-def _for(added: Mapping[Target, tuple[Target, ...]], target: Target) -> tuple[Target, ...]:
-    return added.get(target, ())
+    return defaultdict(tuple, {target: new for target, new in found.items() if new})

@@ -19,7 +19,9 @@ from bwlint.model.facts import Carry
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ACCEPTING
 from bwlint.readers.buildfiles import is_cmake
-from bwlint.sources.read import SourceText
+from bwlint.sources.read import SourceText, Unread, read_bytes
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import checkout_folder, package_root
 from bwlint.world.builds import takes_family
 
 _OF_CUDA = re.compile(r"(?i)cuda|nvcc|toolkit|cu1[0-9]|major, minor")
@@ -27,6 +29,8 @@ _RELEASE = re.compile(
     r"(?<![\d.])(?:cu)?(?P<major>1[0-9])(?:\.|, |(?<=cu1[0-9]))(?P<minor>[0-9])(?:\.[0-9]{1,2})?(?![\d]|\.\d)"
 )
 """12.8, 12.8.1, (12, 8), cu128."""
+_COMPILES = re.compile(r"(?i)(?:docker|container)file[^/]*$|\.ya?ml$")
+"""Build files that say with which toolkits a tree is compiled: images and workflows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class CarryPlace:
         if gains and losses:
             return NoFix("several lists stand in that place")
         if carry.kind == "file":
-            return NoFix("PTX is written by a compiler, which has to be asked for another target")
+            return NoFix("a compiler wrote this PTX: compile it again for another target")
         change = WantedChange("family", job.remedy.chips, gains | losses, twins(before, gains | losses))
         alone = carry.name == "" or change.twins
         lists = [carry] if alone else [one for one in stated(job.module) if one.name == carry.name]
@@ -122,16 +126,27 @@ class CarryPlace:
             return ""
         asked = within(self.carry.toolkit) if self.carry.toolkit != ("", "") else named_releases(self.source)
         early = [one for one in asked if version(one) < version(first)]
-        return max(early, key=version, default="")
+        if early or self.carry.toolkit != ("", ""):
+            return f"CUDA {max(early, key=version)}, which this is for too," if early else ""
+        return next(self._compiled_with(first), "")
+
+    def _compiled_with(self, first: str) -> Iterator[str]:
+        """Releases before `first` that know what is listed today, with the places in the tree that build with them."""
+        needs = max((one for own in sass(self.carry) if (one := first_toolkit(own))), key=version, default="0")
+        search = search_of(checkout_folder(package_root(self.job.module.path)), self.job.context.native.searches)
+        builds = (one.real for one in search.files("build") if _COMPILES.search(one.real))
+        for path in (*builds, f"{search.folder}/README.md", f"{self.job.module.path.rpartition('/')[0]}/README.md"):
+            data = read_bytes(path)
+            for number, line in enumerate((b"" if isinstance(data, Unread) else data).splitlines(), 1):
+                for early in sorted(named_releases(line.decode("utf-8", "replace")), key=version, reverse=True):
+                    if version(needs) <= version(early) < version(first):
+                        yield f"CUDA {early}, which {path.removeprefix(search.folder)[1:]}:{number} names,"
 
     def late(self) -> tuple[Target, ...]:
         """The targets that the oldest toolkit of the branch does not know."""
         low = self.carry.toolkit[0]
         firsts = ((target, first_toolkit(target)) for target in (sass(self.carry) if low else ()))
         return tuple(target for target, first in firsts if first and version(first) > version(low))
-
-    def possible(self) -> bool:
-        return possible(self.gains, self.carry)
 
     def too_early(self) -> str:
         low = self.carry.toolkit[0]

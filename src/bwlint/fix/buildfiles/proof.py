@@ -101,7 +101,7 @@ def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: s
     earlier, later = sorted(after[index : index + 2], key=lambda one: version(one.toolkit[0] or releases()[0]))
     toolkits = within(later.toolkit), within(earlier.toolkit)
     if toolkits[0] & toolkits[1] or toolkits[0] | toolkits[1] != within(old.toolkit):
-        return NoFix("the branches do not share the toolkits of the one that was")
+        return NoFix("the edit would change which toolkits build this list")
     if _said(replace(earlier, toolkit=old.toolkit)) != _said(old):
         return NoFix("the edit would change the list for older toolkits")
     rest = (*after[:index], replace(later, toolkit=old.toolkit), *after[index + 2 :])
@@ -235,7 +235,7 @@ def _gates(module: Module, edited: Module, edits: Sequence[Edit]) -> NoFix | Non
     same = len(old) == len(new) and all(
         n in itself or one == other for n, (one, other) in enumerate(zip(old, new, strict=True))
     )
-    return None if same else NoFix("the edited file has other gates than before")
+    return None if same else NoFix("the edited file has other checks than before")
 
 
 def _faults(job: Job, index: int, edited: Module, proposal: Proposal, places: Sequence[int]) -> NoFix | None:
@@ -249,7 +249,7 @@ def _faults(job: Job, index: int, edited: Module, proposal: Proposal, places: Se
     asked = [_asked_for(job, module) for module in (job.module, edited)]
     left = 0 < asked[0] <= asked[1]
     if left or any((place, label) == (index, job.draft.label) for place, label, _ in new):
-        return NoFix("the finding would still be there")
+        return NoFix("the finding would remain")
     known = {(place, label) for place, label, _ in old if place in proposal.touched}
     for place, label, message in new - old:
         if (place, label) not in known and label != builds.NO_FAMILY:  # the old test did not hold for it either
@@ -281,5 +281,5 @@ def in_a_list(source: str, at: Span) -> bool:
     """Whether the string at a place of a Python file is an element of a list or a tuple that is written out."""
     syntax = parse(source)
     nodes = ast.walk(syntax.tree) if syntax is not None else ()
-    rows = [node.elts for node in nodes if isinstance(node, ast.List | ast.Tuple)]
+    rows = [node.elts for node in nodes if isinstance(node, (ast.List, ast.Tuple))]
     return any((one.lineno, one.col_offset) == at[:2] for row in rows for one in row)

@@ -25,7 +25,7 @@ from bwlint.fix.cuda.terms import edits, offsets
 from bwlint.fix.meant import said_exactly
 from bwlint.judging.context import Context
 from bwlint.judging.guards import Guarded
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.cuda.lexer import Code, clean
@@ -35,7 +35,7 @@ __all__ = ["family_change", "mend"]
 
 MAX_TRIED = 24
 _LONGEST_TITLE = 70
-_UNKNOWN_SPELLING = NoFix("this spelling is not rewritten")
+_UNKNOWN_SPELLING = NoFix("bwlint has no rewrite for this spelling")
 _LIMIT = ("SharedMemory", "sharedMem", "smem_optin", "max_shared")
 
 
@@ -52,7 +52,7 @@ def mend(job: Job) -> Fix | NoFix:
 def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     guarded = _guarded(job.context, job.module, job.at)
     if guarded is None:
-        return NoFix("nothing here tells which guard to mend")
+        return NoFix("the guard is not found again in this file")
     mine, wanted = guarded.sets.may, job.remedy.targets
     if guarded.denies:
         wanted = guarded.sets.live - wanted
@@ -60,7 +60,7 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     said = code.comment_near(*offsets(code, guarded.guard.at))
     name = not_introduced(code, guarded, job.context.guards[job.module.path], wanted - mine)
     if not guarded.denies and name is not None:
-        return NoFix(f"`{name}`, which is used behind the guard, is not there for {plain((wanted - mine).chips)}")
+        return NoFix(f"the guarded code uses `{name}`, which is not defined for {plain((wanted - mine).chips)}")
     spelled, kind, title = _spellings(job, code, guarded, gained)
     change = family_change(guarded, job.remedy.targets)
     if change is not None and (refusal := said_exactly(said, change)):
@@ -77,9 +77,10 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         lambda text, words: checker.guard(text, guarded.guard, wanted, words, also),
         () if change is None else _beside(job, guarded.guard, _refusing(guarded), change),
     )
-    parts = gained.chips if change is None else change.twins
-    if found == _UNKNOWN_SPELLING and not any(str(chip.joined) in guarded.guard.text for chip in parts):
-        return NoFix("the targets are told apart where the macros of this guard are defined: they are mended there")
+    asked = (str(node.args[0]) for node in walk(guarded.guard.test) if node.op in ("defined", "macro"))
+    own = next((one for one in asked if _defined(job.context.tree, job.module, one)), None)
+    if found == _UNKNOWN_SPELLING and own is not None:
+        return NoFix(f"`{own}` decides which targets pass here: mend the guard that defines it")
     return found
 
 
@@ -115,8 +116,10 @@ def _spellings(
         return partial(guards.suffixed, code, chips=chips), "family", f"Let {names} through too"
     if change is None:
         start = next(iter(moved)).chip.major * 100
-        opened = partial(guards.raised, code, start=start, end=start + 100)
-        return opened, "bound", f"Compile it for {moved.chips} too"
+        title = f"Compile it for {moved.chips} too"
+        if all(target.suffix for target in moved):
+            return partial(guards.suffixed, code, chips=tuple(moved.chips)), "bound", title
+        return partial(guards.raised, code, start=start, end=start + 100), "bound", title
     chip, twin = next(iter(change.chips)), next(iter(change.twins))
     want = guards.Widening(twin, chip, _known(job.context.tree, job.module))
     return partial(guards.widened, code, want=want), "family", change.title
@@ -155,7 +158,7 @@ def _guarded(context: Context, module: Module, at: Span) -> Guarded | None:
 def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     judged = job.judged
     if judged is None:
-        return NoFix("nothing here tells which test to mend")
+        return NoFix("the check is not found again in this file")
     gate, wanted = judged.gate, job.remedy.chips
     lets_in = bool(wanted - judged.sets.core) != judged.denies
     change = WantedChange.between(judged.sets, wanted, "admit" if lets_in else "bound")
@@ -188,7 +191,7 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         _beside(job, gate, judged.other, change),
     )
     if isinstance(found, NoFix) and not change.twins:
-        return NoFix(f"no bound here could end at {plain(change.chips)}: what they are to run is for a person to say")
+        return NoFix(f"no comparison here can end below {plain(change.chips)}: add the branch that they run")
     return found
 
 
@@ -229,7 +232,7 @@ def _first_proved(
         if number == MAX_TRIED:
             break
         if number == 0 and not checker.readable:
-            return NoFix("the file is not read as it was judged")
+            return NoFix("the file reads differently now: run bwlint again")
         made = edits(job.module.path, code, changes)
         text = apply(job.source, made)
         proof = prove(text, words)

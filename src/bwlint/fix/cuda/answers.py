@@ -23,7 +23,7 @@ def mend(job: Job) -> Fix | NoFix:
     code, module, context = clean(job.source), job.module, job.context
     query = next((one for one in module.functions.values() if one.at.holds(job.at) and one.returns), None)
     if query is None:
-        return NoFix("nothing here tells which function to mend")
+        return NoFix("the function is not found again in this file")
     before, wanted = saying_yes(context, module, query), job.remedy.chips
     change = WantedChange("bound", wanted, before - wanted, NONE)
     for changes in zip(*(kept_to(code, term, change) for term in _bounds(code, query)), strict=False):

@@ -50,12 +50,13 @@ def widened(code: Code, test: Expr, want: Widening) -> Iterator[list[Change]]:
 
 
 def suffixed(code: Code, test: Expr, chips: tuple[Chip, ...]) -> Iterator[list[Change]]:
-    """The family targets of `chips` beside what asks for their a targets."""
+    """The family targets of `chips` beside what asks for their a targets, or for those of another family."""
     asked = " || ".join(f"{_FAMILY} == {chip.joined}0" for chip in chips)
     written = f"(defined({_FAMILY}) && {f'({asked})' if len(chips) > 1 else asked})"
     for term in reversed(_terms(code, test)):
         text = code.text[term.start : term.end]
-        if term.node.op in _LEAVES and any(f"{chip.joined}" in text for chip in chips):
+        named = any(f"{chip.joined}" in text for chip in chips) or "_FEAT_SM" in text or "SPECIFIC__ ==" in text
+        if term.node.op in _LEAVES and named:
             yield from _joined(code, term, written)
 
 

@@ -59,11 +59,11 @@ def mend(job: Job) -> Fix | NoFix:
     guarded, texts, tree = job.guarded, Texts(), job.context.tree
     change = family_change(guarded, job.remedy.targets) if guarded is not None else None
     if guarded is None or change is None:
-        return NoFix("nothing here tells which macros to define")
+        return NoFix("the macros of this guard are not found again")
     twin, chip = next(iter(change.twins)), next(iter(change.chips))
     asked = macros_of_part(job.context, guarded, change.twins, change.chips)
     if not asked:
-        return NoFix("nothing here tells which macros to define")
+        return NoFix("the macros of this guard are not found again")
     own = NoFix(f"`{asked[0]}` is named after the part that the guard asks for: {chip} wants a macro of its own")
     homes = {
         home.path: home

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import NO_TARGET, TargetSet
+from bwlint.chips.wording import plain
 from bwlint.fix.change import WantedChange, shifted
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.edited import outline
@@ -14,6 +15,8 @@ from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Gate, Module, Operation, Side
 from bwlint.model.findings import NoFix, Proof
 from bwlint.model.kinds import ANSWERS
+from bwlint.readers.cuda.bodies import stretches
+from bwlint.readers.cuda.cut import cut
 from bwlint.world.gates import refuses
 from bwlint.world.tree import Sets, TargetSets, Tree
 
@@ -67,9 +70,10 @@ class FileChecker:
             other = None if index is None else after_tree.target_sets(edited, edited.guards[index])
             if other is None or other.may != targets & other.live:  # so nothing else of it has moved
                 return NoFix("what belongs to the guard is not mended by the same edit")
-        if said := self._others(edited, after_tree, frozenset({here, *along}), moved) or self._operations(
-            edited, after_tree, moved
-        ):
+        said = self._others(edited, after_tree, frozenset({here, *along}), moved)
+        said = said or self._operations(edited, after_tree, moved)
+        lost = old.may - new.may
+        if said or (lost and (said := self._emptied(text, edited, after_tree, lost))):
             return said
         return Proof(old.may.names, old.must.names, new.may.names, new.must.names, evidence)
 
@@ -92,6 +96,18 @@ class FileChecker:
         inside = (one for one in self.module.guards if side.holds(one.at))
         return refuses(side) and not any(refuses(one.yes) or refuses(one.no) for one in inside)
 
+    def _emptied(self, text: str, edited: Module, after: Tree, lost: TargetSet) -> NoFix | None:
+        """No function is left without a body: it would be called, and do nothing."""
+        had, has = _filled(self.source, self.module, self.before), _filled(text, edited, after)
+        gone = (
+            (name, (left - kept) & lost & there) for (name, _, left), (_, there, kept) in zip(had, has, strict=False)
+        )
+        name, targets = next(filter(lambda one: one[1], gone), ("", NO_TARGET))
+        said = (
+            f"on {plain(targets.chips)} the edit would leave `{name}` without a body: it would run and write nothing."
+        )
+        return NoFix(f"{said} Add an #else that traps, or keep them away on the host") if targets else None
+
     def _operations(self, edited: Module, after: Tree, moved: TargetSet) -> NoFix | None:
         """No instruction comes to targets that lack it."""
         for old, new in zip(needs(self.module), needs(edited), strict=True):
@@ -99,7 +115,7 @@ class FileChecker:
             if lacking := gained - legal(new):
                 return NoFix(f"`{short(new)}` does not assemble for {_few(lacking)}")
             if gained - moved:
-                return NoFix(f"the edit would change for whom line {old.at[0]} is compiled")
+                return NoFix(f"the edit would change which targets compile line {old.at[0]}")
         return None
 
     def gate(
@@ -111,7 +127,7 @@ class FileChecker:
         edited = edited_module(self.module, text)
         here = _index(self.module.gates, gate)
         if here is None or not self._same_outline(edited, frozenset()):
-            return NoFix("the edited file has other gates than before")
+            return NoFix("the edited file has other checks than before")
         # in a world that has evaluated nothing yet, since an interpreter reports a clash of types only once
         after = self.tree.edited(edited).sets(edited, edited.gates[here])
         if after is None:
@@ -148,6 +164,15 @@ class FileChecker:
         if any(outline(a) != outline(b) for a, b in gates):
             return False
         return [outline(one) for one in needs(mine)] == [outline(one) for one in needs(its)]
+
+
+def _filled(source: str, module: Module, tree: Tree) -> Iterator[tuple[str, TargetSet, TargetSet]]:
+    """The functions of a file: for which targets there is one, and for which something stands in it."""
+    file = cut(source)
+    for scope in file.places.functions:
+        bodies = stretches(file.code, file.text, file.found, scope)
+        left = TargetSet.union(tree.compiled(module, path) for path in bodies)
+        yield scope.name, tree.compiled(module, file.found.path(scope.open)), left
 
 
 def _asks(gate: Gate, other: Gate) -> bool:

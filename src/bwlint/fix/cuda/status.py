@@ -25,11 +25,11 @@ def mend(job: Job) -> Fix | NoFix:
     checks = Counter(match[1] for match in _CHECK.finditer(code.text, 0, start))
     if not checks:
         return NoFix(
-            "no call above is looked at: what is to follow a refusal, an error or another way, is for a person to say"
+            "no call above checks its status, so nothing shows how this file reports errors: check this one by hand"
         )
     close = matching(code.text, calls[-1].end() - 1) if calls else -1
     if close < end - 1 or not code.text[close + 1 :].lstrip().startswith(";"):
-        return NoFix("the call is a part of something")
+        return NoFix("the call is part of a larger expression: check its status by hand")
     name, first = checks.most_common(1)[0][0], calls[-1].start(1)
     made = edits(job.module.path, code, [(first, close + 1, _wrapped(code, name, first, close + 1))])
     edited = edited_module(job.module, apply(job.source, made))
@@ -37,7 +37,7 @@ def mend(job: Job) -> Fix | NoFix:
         sum(one.kind == "launch" and not one.checked for one in module.operations) for module in (job.module, edited)
     )
     if (len(edited.gates), len(edited.guards), after) != (len(job.module.gates), len(job.module.guards), before - 1):
-        return NoFix("the edited file would be read as another one")
+        return NoFix("the edit would change other code too")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     proof = Proof(admitted, certain, admitted, certain, job.evidence)
     return Fix(job.applicability, "check", f"Look at the status: write `{name}(...)`", made, proof)

@@ -14,7 +14,7 @@ def mend(job: Job) -> Fix | NoFix:
     wrapper = wrapper_of(job.context, guarded) if guarded is not None else None
     family = for_family(job.context, guarded, job.remedy.chips) if guarded is not None else None
     if guarded is None or wrapper is None or family is None:
-        return NoFix("nothing here tells which wrapper to take")
+        return NoFix("the wrapper is not found again in this file")
     if wrapper.unknown or not wrapper.places or len(wrapper.places) < len(wrapper.kernels):
         return NoFix(f"`{wrapper.name}` is used in too many places, or in none")
     name, texts = name_of(family), Texts()

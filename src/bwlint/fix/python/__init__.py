@@ -18,7 +18,7 @@ from bwlint.chips.spelling import IN_NAMES, PREFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
-from bwlint.fix.meant import meant_exactly
+from bwlint.fix.meant import meant_exactly, said_exactly
 from bwlint.fix.python.apart import kept_apart
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
@@ -31,21 +31,19 @@ from bwlint.sources.read import SourceText
 from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree
 
-__all__ = ["TABLES", "UNKNOWN", "Spelling", "first_proved", "mend", "origin", "propose"]
+__all__ = ["TABLES", "UNKNOWN", "Spelling", "bounded_at", "first_proved", "mend", "origin", "propose"]
 
 Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 """Proposes new texts of a test, the most idiomatic first; `NoFix` says why there can be none."""
 
 TABLES: frozenset[GateKind] = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
-UNKNOWN = NoFix("this spelling is not rewritten")
+UNKNOWN = NoFix("bwlint has no rewrite for this spelling")
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
 _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 
 
 def mend(job: Job) -> Fix | NoFix:
-    from bwlint.fix.python.askers import askers, contrary, with_words
-
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return NoFix("nothing here tells which test to mend")
@@ -54,44 +52,92 @@ def mend(job: Job) -> Fix | NoFix:
     leaves_out = bool(remedy.chips - judged.core) == judged.denies and remedy.chips != judged.core
     beyond: Literal["admit", "bound"] | None = "bound" if leaves_out else "admit" if doubt else None
     wanted = _wanted(judged, place, remedy.chips)
-    gone = wanted - place.core | place.core - wanted
     tree, evidence = job.context.tree, remedy.evidence
+    change = WantedChange.between(judged.sets, remedy.chips, beyond)
+    if isinstance(change, WantedChange):
+        told = (said_exactly(one.gate.comment, change) for one in deciding(job, judged))
+        if (said := next(filter(None, told), None)) is not None:
+            return said
     if remedy.at is not None:
         whole = propose(tree, job.module, job.root, place.gate, place.sets, wanted, job.source, evidence, None)
         parted = kept_apart(job, whole, remedy.at) if isinstance(whole, Fix) else whole
         if isinstance(parted, Fix):
             return parted
-    users = list(askers(job, judged, place)) if leaves_out else []
-    if (said := contrary(job, users, _named(place), gone)) is not None:
-        return said
+    if leaves_out:
+        return _left_out(job, judged, place, doubt)
     fix = propose(tree, job.module, job.root, place.gate, place.sets, wanted, job.source, evidence, doubt, beyond)
-    if not leaves_out:
-        return _decided_elsewhere(job, place) or fix if fix == UNKNOWN else fix
-    if isinstance(fix, NoFix):
-        technical = fix is UNKNOWN or fix.reason.startswith("the edited")
-        unwritten = NoFix(
-            f"how `{place.gate.text or _named(place)}` is to leave {plain(gone)} out is for a person to write"
-        )
-        return _decided_elsewhere(job, place) or _asked_elsewhere(judged, place) or unwritten if technical else fix
-    for twin in _set_again(job, place):
-        more = propose(tree, job.module, job.root, twin.gate, twin.sets, wanted, job.source, evidence, doubt, beyond)
-        fix = fix if isinstance(more, NoFix) else replace(fix, edits=(*fix.edits, *more.edits))
-    return with_words(job, fix, users, place, gone)
+    return _decided_elsewhere(job, place) or fix if fix == UNKNOWN else fix
+
+
+def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix | NoFix:
+    """The bound where the test is decided; else beside what it asks, for this test alone."""
+    change, told = WantedChange.between(judged.sets, job.remedy.chips, "bound"), list[NoFix]()
+    there = decider(job, place) if isinstance(change, WantedChange) and change.kind == "bound" else None
+    for one in (there, place, None) if there is not None else (place, None):
+        found = _bound(job, judged, one or judged, doubt, beside=one is None)
+        if isinstance(found, Fix):
+            return found
+        told.append(found)
+    said = next((one for one in told if one is not UNKNOWN and not one.reason.startswith("the edited")), None)
+    gone = plain(judged.core - job.remedy.chips | job.remedy.chips - judged.core)
+    asked = place.gate.text or _named(place)
+    unwritten = NoFix(f"`{asked}` cannot be rewritten to keep {gone} out: add a check of the capability")
+    return said or _decided_elsewhere(job, place) or _asked_elsewhere(judged, place) or unwritten
+
+
+def _bound(job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside: bool = False) -> Fix | NoFix:
+    """The bound at a gate that `judged` asks, with the words of all who ask it; `beside` what it asks, at `judged`."""
+    from bwlint.fix.python.askers import askers, contrary, with_words
+
+    wanted = _wanted(judged, place, job.remedy.chips)
+    gone = wanted - place.core | place.core - wanted
+    users = list(askers(job, judged, place))
+    if (said := contrary(job, users, place, gone)) is not None:
+        return said
+    found: list[Fix] = []
+    for one in (place, *_set_again(job, place)):
+        given = (job.context.tree, job.module, job.root, one.gate, one.sets, wanted, job.source, job.remedy.evidence)
+        fix = propose(*given, doubt, "bound", beside=beside)
+        if isinstance(fix, NoFix) and not found:
+            return fix
+        found += [fix] if isinstance(fix, Fix) else []
+    users += [place] if place is not judged else []
+    whole = replace(found[0], edits=tuple(edit for one in found for edit in one.edits))
+    return with_words(job, whole, users, place, gone)
+
+
+def bounded_at(job: Job, judged: Judged, fix: Fix) -> Judged:
+    """The gate that a bound was written at."""
+    place = origin(job, judged)
+    there, lines = decider(job, place), {edit.region.line for edit in fix.edits if edit.path == job.module.path}
+    return there if there is not None and lines & {*range(there.gate.at[0], there.gate.at[2] + 1)} else place
+
+
+def deciding(job: Job, judged: Judged) -> Iterator[Judged]:
+    """The gates whose answer a test only hands on: of its own file, then of the helpers of others that it calls."""
+    module, context = judged.module, job.context
+    yield from (one for one in context.beside(module) if one is not judged and one.stands_here and asks(judged, one))
+    for node in walk_through(judged.gate.test, module.slots, MAX_DEFINITIONS):
+        found = context.tree.function(module, node.args[0]) if node.op == "call" else None
+        if found is not None and found.module is not module:
+            own = context.judged.get(found.module.path, ())
+            yield from (one for one in own if one.gate.qualname == found.function.qualname)
+
+
+def decider(job: Job, judged: Judged) -> Judged | None:
+    """The gate of the same file whose answer a test only hands on."""
+    return next((one for one in deciding(job, judged) if one.module is judged.module), None)
 
 
 def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
-    """Where what a test asks is decided, if it only hands an answer on: there it is to be mended."""
-    gate, module, context = judged.gate, judged.module, job.context
-    for one in context.beside(module):
-        if one is not judged and one.stands_here and asks(judged, one):
-            return NoFix(f"what it asks is decided at line {one.at.line}: it is to be mended there")
-    for node in walk_through(gate.test, module.slots, MAX_DEFINITIONS):
-        found = context.tree.function(module, node.args[0]) if node.op == "call" else None
-        asked = context.judged.get(found.module.path, ()) if found is not None else ()
-        if found is not None and any(one.gate.qualname == found.function.qualname for one in asked):
-            place = f"{PurePath(found.module.path).name}:{found.function.at.line}"
-            return NoFix(f"what it asks is decided in `{found.function.qualname}` ({place}): others may ask it too")
-    return None
+    """Where what a test asks is decided, if it only hands an answer on."""
+    one = next(deciding(job, judged), None)
+    if one is None:
+        return None
+    if one.module is judged.module:
+        return NoFix(f"`{_named(one)}` decides this at line {one.at.line}: mend it there")
+    at = f"{PurePath(one.module.path).name}:{one.gate.at.line}"
+    return NoFix(f"`{_named(one)}` ({at}) decides this, and other files ask it too: add a check of the capability here")
 
 
 def _set_again(job: Job, place: Judged) -> Iterator[Judged]:
@@ -110,11 +156,11 @@ def _asked_elsewhere(judged: Judged, place: Judged) -> NoFix | None:
     """Why a test cannot be bounded where it stands: what it asks is the answer of something else."""
     gate = place.gate
     if judged.admitted >= judged.sets.live:
-        return NoFix("nothing here asks for the chip: how it is to be asked is for a person to say")
+        return NoFix("nothing here checks the chip: add a check")
     if gate.kind == "helper-call":
-        return NoFix(f"`{gate.name}` is called by others too: a skip or an error of its own is wanted here")
+        return NoFix(f"other code calls `{gate.name}` too: add a skip or an error here")
     if gate.kind == "predicate" and gate.test.op == "const":
-        return NoFix(f"`{_named(place)}` answers with the least capability, which has no upper end: who asks it has to")
+        return NoFix(f"`{_named(place)}` returns a minimum and has no upper bound: bound it where it is used")
     return None
 
 
@@ -157,17 +203,20 @@ def propose(
     evidence: str,
     unsafe_reason: str | None,
     beyond: Literal["admit", "bound"] | None = None,
+    *,
+    beside: bool = False,
 ) -> Fix | NoFix:
     """The fix after which the test of `gate` holds on exactly the chips `wanted`, or why there is none.
 
     `source` is the text that `module` was read from, without a byte order mark. The fix is safe unless
     `unsafe_reason` says why not; the words of both stand in its proof. `beyond` is what it does more than to complete a
-    family.
+    family; `beside` bounds what a helper answers where it is asked.
     """
     change = WantedChange.between(sets, wanted, beyond)
     if isinstance(change, NoFix):
         return change
-    place = ConditionPlace(tree, module, root, gate, sets, source, gate.leaf or gate.at, change)
+    at = gate.at if beside else gate.leaf or gate.at
+    place = ConditionPlace(tree, module, root, gate, sets, source, at, change)
     if said := meant_exactly(gate, place.span, source, change):
         return said
     if compares_limit(gate, place.span, module):
@@ -175,7 +224,7 @@ def propose(
     untold = import_module(f"{__name__}.rows").untold if gate.kind in TABLES and not unsafe_reason else None
     if untold is not None and isinstance(why := untold(place), NoFix):
         return why
-    spellings = (_of("rows"),) if gate.kind in TABLES else _SPELLINGS
+    spellings = (_of("rows"),) if gate.kind in TABLES else (_of("asked"),) if beside else _SPELLINGS
     proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
     if isinstance(proved, NoFix):
         return proved
@@ -218,13 +267,22 @@ def _of(name: str) -> Spelling:
     return spelling
 
 
-_SPELLINGS: tuple[Spelling, ...] = (_of("methods"), _literals, _of("helpers"), _of("flags"), _of("bounds"))
+_SPELLINGS: tuple[Spelling, ...] = (
+    _of("methods"),
+    _literals,
+    _of("listed"),
+    _of("helpers"),
+    _of("flags"),
+    _of("bounds"),
+)
 
 
 def first_proved(
     place: ConditionPlace, spellings: Iterable[Spelling], evidence: str
 ) -> tuple[Candidate, Proof] | NoFix:
     """The first proposal that holds, with its proof; else why the first one does not."""
+    if place.change.kind != "bound" and (said := place.misnamed) is not None:
+        return said
     checker = GateChecker(place)
     refusal: NoFix | None = None
     for spelling in spellings:

@@ -36,7 +36,7 @@ def mend(job: Job) -> Fix | NoFix:
     spelling = rows.newest if judged.gate.kind in TABLES else widened
     proved = first_proved(place, (spelling,), job.evidence)
     if isinstance(proved, NoFix):
-        return NoFix(f"what {plain(change.chips)} get here is for a person to write") if proved is UNKNOWN else proved
+        return NoFix(f"decide what {plain(change.chips)} should run here") if proved is UNKNOWN else proved
     candidate, proof = proved
     text = " ".join(candidate[0].text.split()).strip(", ")
     return Fix(job.applicability, change.kind, f"{change.title}: write `{text}`", candidate, proof)

@@ -45,6 +45,10 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     for node in syntax.within(place.span):
         for text in _without(place, syntax, node):
             yield (syntax.edit(place.module.path, syntax.start(node), syntax.end(node), text),)
+        bound = _bound(syntax, node) if isinstance(node, ast.Compare) else None
+        end = _first_out(bound.value, place.change.chips) if bound is not None else ""
+        if bound is not None and not bound.lower and end:
+            yield syntax.joined(place.module.path, node, "or", [syntax.segment(node), f"{bound.subject} >= {end}"])
         if isinstance(node, ast.Call):
             yield from _shut_above(place, syntax, node)
     yield from widened(place)
@@ -75,7 +79,7 @@ def _shut_above(place: ConditionPlace, syntax: Syntax, call: ast.Call) -> Iterat
 def _one_left(syntax: Syntax, node: ast.Compare, gone: ChipSet) -> Iterator[str]:
     """`major in (10, 12)` to `major == 10`."""
     listed = node.comparators[0]
-    if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(listed, _LISTS):
+    if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(listed, _LISTS):
         kept = [item for item in listed.elts if not _names_only(syntax, item, gone)]
         if len(kept) == 1 < len(listed.elts):
             sign = "==" if isinstance(node.ops[0], ast.In) else "!="
@@ -101,7 +105,7 @@ def _names_only(syntax: Syntax, node: ast.expr, gone: ChipSet) -> bool:
     """Whether an item, or what a chain of tests asks, speaks of chips that go and of no others."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return _names_only(syntax, node.operand, gone)
-    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq) and len(node.ops) == 1:
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and len(node.ops) == 1:
         return _names_only(syntax, node.comparators[0], gone)
     if isinstance(node, ast.Constant) and node.value in _MAJORS:
         said = ChipSet.where(lambda chip: chip.major == node.value)
@@ -125,11 +129,11 @@ def _compared(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Itera
     if end:
         sign = "<=" if bound.within else "<"
         inside = f"{syntax.segment(bound.value)} {sign} {bound.subject} < {end}"
-        yield inside if bound.lower else f"not ({inside})"
+        yield from [inside] if bound.lower else [f"not ({inside})"] if "(" in bound.subject else ()
     kept = place.change.wanted if bound.lower else ~place.change.wanted
     low = _first_out(bound.value, kept)
     above = ChipSet.where(lambda chip: chip.joined > max(one.joined for one in kept)) if kept else kept
-    if low and above and end != _first_out(bound.value, above):
+    if low not in ("", syntax.segment(bound.value)) and above and end != _first_out(bound.value, above):
         inside = f"{low} <= {bound.subject} < {_first_out(bound.value, above)}"
         yield inside if bound.lower else f"not ({inside})"
 

@@ -40,26 +40,11 @@ def _twins(place: ConditionPlace, name: str) -> list[str]:
 
 def _is_set(syntax: Syntax, use: ast.Name, name: str) -> bool:
     """Whether a name has a value where `use` stands: a parameter, or an assignment above, in a scope around it."""
-    for scope in syntax.around(use):
-        if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
-            arguments = scope.args
-            every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-            if any(argument.arg == name for argument in every) or _assigned(scope.body, name, use):
-                return True
-        elif isinstance(scope, ast.Module) and _assigned(scope.body, name, use):
-            return True
-    return False
-
-
-def _assigned(body: list[ast.stmt], name: str, use: ast.Name) -> bool:
-    """Whether a statement of a body, not one below it, gives a name its value above a place."""
-    for statement in body:
-        if not isinstance(statement, ast.Assign | ast.AnnAssign) or span(statement)[2:] > span(use)[:2]:
-            continue
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-            return True
-    return False
+    scopes = [one for one in syntax.around(use) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module))]
+    given = {one.arg for scope in scopes[:-1] for one in ast.walk(scope) if isinstance(one, ast.arg)}
+    body = [one for scope in scopes for one in scope.body if isinstance(one, (ast.Assign, ast.AnnAssign))]
+    above = [inner for one in body if span(one)[2:] <= span(use)[:2] for inner in ast.walk(one)]
+    return name in given | {one.id for one in above if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
 def _asked(names: list[ast.Name], twins: list[str]) -> bool:
@@ -78,4 +63,4 @@ def _binds_tighter(around: ast.AST) -> bool:
     """Whether `or` needs parentheses inside a node."""
     if isinstance(around, ast.BoolOp):
         return isinstance(around.op, ast.And)
-    return not isinstance(around, ast.If | ast.While | ast.Assign | ast.Return | ast.Assert | ast.keyword)
+    return not isinstance(around, (ast.If, ast.While, ast.Assign, ast.Return, ast.Assert, ast.keyword))

@@ -77,8 +77,8 @@ def _narrower(world: _Answers, syntax: Syntax, call: _Call, node: ast.Call) -> I
             brought, last = _brought(place, syntax, call, node, (name,)), _last(node)
             if not isinstance(brought, NoFix) and last:
                 text, end = syntax.segment(node), syntax.end(node.func) - syntax.start(node)
-                other = f"not {text[: end - len(last)]}{name}{text[end:]}"
-                yield (*brought, *syntax.joined(place.module.path, node, "and", [text, other]))
+                other = f"{text[: end - len(last)]}{name}{text[end:]}"
+                yield (*brought, *syntax.narrowed(place.module.path, node, f"not {other}", other))
 
 
 def _alike(world: _Answers, call: _Call) -> Iterator[str]:
@@ -226,7 +226,7 @@ def _is_there(place: ConditionPlace, helper: _Call, name: str) -> bool:
         return True
     other = Expr(function.op, (function.args[0], name), function.at)
     value = place.tree.value(place.module, other).only()
-    return isinstance(value, FunctionValue | PartialValue)
+    return isinstance(value, (FunctionValue, PartialValue))
 
 
 def _renamed(place: ConditionPlace, syntax: Syntax, helper: _Call, call: ast.Call, name: str) -> Iterator[Candidate]:
@@ -253,35 +253,11 @@ def _joined(
         return
     end = syntax.end(call.func) - syntax.start(call)
     text = syntax.segment(call)
-    edit = _with_others(place, syntax, call, [text[: end - len(last)] + name + text[end:] for name in names])
-    if edit is not None:
-        yield (*brought, edit)
-
-
-def _with_others(place: ConditionPlace, syntax: Syntax, call: ast.Call, others: Sequence[str]) -> Edit | None:
-    """The edit that puts calls beside one; None where nothing of the kind can stand."""
-    path, start, end = place.module.path, syntax.start(call), syntax.end(call)
-    outer = list(syntax.around(call))
-    parent, above = outer[0], outer[1] if len(outer) > 1 else None
-    if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or):
-        gap = _gap(syntax, parent, call)
-        return syntax.edit(path, end, end, "".join(f"{gap}or {other}" for other in others))
-    if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
-        if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.And):
-            gap = _gap(syntax, above, parent)
-            return syntax.edit(path, end, end, "".join(f"{gap}and not {other}" for other in others))
-        return syntax.edit(path, start, end, f"({' or '.join([syntax.segment(call), *others])})")
-    if isinstance(parent, ast.BoolOp):
-        return syntax.edit(path, start, end, f"({' or '.join([syntax.segment(call), *others])})")
-    free = isinstance(parent, ast.If | ast.While | ast.Return | ast.Assign | ast.Assert | ast.IfExp | ast.keyword)
-    if not (free or (isinstance(parent, ast.Call) and call in parent.args)):
-        return None
-    return syntax.edit(path, end, end, "".join(f" or {other}" for other in others))
-
-
-def _gap(syntax: Syntax, chain: ast.BoolOp, operand: ast.expr) -> str:
-    """What stands between the operands of a chain: a blank, or a line end where each has a line to itself."""
-    lines = [value.lineno for value in chain.values]
-    if len(set(lines)) < len(lines) or "\n" in syntax.segment(operand):
-        return " "
-    return syntax.newline + syntax.indent(operand.lineno)
+    others = [text[: end - len(last)] + name + text[end:] for name in names]
+    around = syntax.parents[call]
+    above = syntax.parents[around] if isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Not) else None
+    if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.And) and isinstance(around, ast.expr):
+        others = [f"not {other}" for other in others]
+        yield (*brought, *syntax.joined(place.module.path, around, "and", [syntax.segment(around), *others]))
+    else:
+        yield (*brought, *syntax.joined(place.module.path, call, "or", [text, *others]))

@@ -63,7 +63,7 @@ def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> li
     if isinstance(new, NoFix):
         return new
     source, line = syntax.text.source, f"from {module} import {', '.join(new)}"
-    top = [node for node in syntax.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    top = [node for node in syntax.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     if not new or not top:
         return [] if not new else NoFix("the file imports nothing at its top")
     same = [node for node in top if _package(node) == module.partition(".")[0]]
@@ -114,7 +114,7 @@ def _import_of(syntax: Syntax, name: str, use: ast.expr, other: ast.ImportFrom |
     Of several in one scope it is the one in a block around the use; None where none of them is.
     """
     for scope in syntax.around(use):
-        if not isinstance(scope, _SCOPES) or isinstance(scope, ast.ClassDef | ast.Lambda):
+        if not isinstance(scope, _SCOPES) or isinstance(scope, (ast.ClassDef, ast.Lambda)):
             continue
         found = [
             node
@@ -145,7 +145,7 @@ def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        if isinstance(node, ast.stmt | ast.excepthandler) and not isinstance(node, _SCOPES):
+        if isinstance(node, (ast.stmt, ast.excepthandler)) and not isinstance(node, _SCOPES):
             stack.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
@@ -160,7 +160,7 @@ def _local(alias: ast.alias) -> str:
 def _bound(tree: ast.Module, name: str, own: ast.ImportFrom) -> bool:
     """Whether a file gives this name to anything else than what `own` would import under it."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom | ast.Import):
+        if isinstance(node, (ast.ImportFrom, ast.Import)):
             same = isinstance(node, ast.ImportFrom) and _module(node) == _module(own)
             if any(_local(alias) == name and not (same and alias.name == name) for alias in node.names):
                 return True
@@ -187,7 +187,7 @@ def _gives(node: ast.AST, name: str, own: ast.ImportFrom) -> bool:
 def _binds(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Name):
         return node.id == name and not isinstance(node.ctx, ast.Load)
-    if isinstance(node, ast.Global | ast.Nonlocal):
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
         return name in node.names
     if isinstance(node, ast.MatchMapping):
         return node.rest == name
@@ -236,10 +236,16 @@ def _added(syntax: Syntax, path: str, statement: ast.ImportFrom, old: ast.alias,
 def _successor(statement: ast.ImportFrom, names: Sequence[str]) -> ast.alias | None:
     """The import that `names` belong in front of in a list that is in order; None where it is not, and at its end."""
     present = [alias.name for alias in statement.names]
-    if len(present) < 2 or present != sorted(present):
+    order = next((key for key in (_by_number, str) if present == sorted(present, key=key)), None)
+    if len(present) < 2 or order is None:
         return None
-    found = [next((alias for alias in statement.names if alias.name > name), None) for name in names]
+    found = [next((one for one in statement.names if order(one.name) > order(name)), None) for name in names]
     return found[0] if all(each is found[0] for each in found) else None
+
+
+def _by_number(name: str) -> str:
+    """A name as isort orders it: 90 in front of 100."""
+    return re.sub(r"\d+", lambda number: number[0].zfill(9), name)
 
 
 def _indent(line: str) -> int:

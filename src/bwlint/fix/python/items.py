@@ -18,8 +18,12 @@ def behind(
     indent = source[line:begin]
     follows = index + 1 < len(items) and "\n" not in source[end : items[index + 1][0]]
     stop = source.find("\n", end)
-    if indent.strip() or follows or stop < 0:
-        return (syntax.edit(path, end, end, "".join(f", {text}" for text in texts)),)
+    shared = source[end : max(stop, end)].partition("#")[0].strip() not in ("", ",")
+    if indent.strip() or follows or shared or stop < 0:
+        gap = source[items[0][1] : items[1][0]] if len(items) > 1 else ", "
+        added = "".join(f"{', ' if chr(10) in gap else gap}{text}" for text in texts)
+        alone = len(items) == 1 and source[end:].startswith((",)", ", )"))  # the comma of `(120,)`
+        return (syntax.edit(path, end, end + alone, added),)
     newline = "\r\n" if source[stop - 1] == "\r" else "\n"
     stop -= len(newline) - 1
     added = "".join(f"{newline}{indent}{text}," for text in texts)

@@ -131,7 +131,6 @@ def _edit(parsed: _Parsed, node: cst.CSTNode, replacement: cst.BaseExpression) -
     written = new[start : len(new) - len(old) + end]
     if _runs_on(old[:start], written) or _runs_on(written, old[end:]):
         return None
-    start, end, written = _trimmed(old, start, end, written)
     return between(parsed.text, "", start, end, written).region, written
 
 
@@ -156,37 +155,3 @@ def _comments(node: cst.CSTNode) -> list[str]:
     for child in node.children:
         found += _comments(child)
     return found
-
-
-def _trimmed(source: str, start: int, end: int, new: str) -> tuple[int, int, str]:
-    """A pure insertion without the text around it; anything else as it is."""
-    old = source[start:end]
-    head = _shared(old, new)
-    tail = len(old) - head
-    if tail and not new.endswith(old[head:]):
-        return start, end, new
-    return _slid(source, start + head, new[head : len(new) - tail]) or (start, end, new)
-
-
-def _slid(source: str, place: int, text: str) -> tuple[int, int, str] | None:
-    """The same insertion begun at a comma or a line end: `21, 1` before `30` is `, 121` after `120`."""
-    while text and not _begins_well(source, place, text):
-        if not place or source[place - 1] != text[-1]:
-            return None
-        place, text = place - 1, text[-1] + text[:-1]
-    return place, place, text
-
-
-def _begins_well(source: str, place: int, text: str) -> bool:
-    splits_line_end = text.startswith("\n") and source[max(place - 1, 0) : place] == "\r"
-    return text.startswith((",", "\r", "\n")) and not splits_line_end
-
-
-def _shared(one: str, other: str) -> int:
-    """The length of the longest common beginning."""
-    length = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        length += 1
-    return length

@@ -39,14 +39,14 @@ def _bounded(place: ConditionPlace, syntax: Syntax, call: ast.Call, first: Chip)
     """`p.has_device_capability(100)` to the one family, with another one shut out, or to two."""
     assert isinstance(call.func, ast.Attribute)
     path, gone = place.module.path, place.change.chips
-    owner, text = syntax.segment(call.func.value), syntax.segment(call)
+    owner = syntax.segment(call.func.value)
     kept = ChipSet.where(lambda chip: chip.joined >= first.joined) - gone
     asked = [_asked(owner, major) for major in sorted({chip.major for chip in kept})]
-    shut = [f"not {owner}.{FAMILY}({major}0)" for major in sorted({chip.major for chip in gone})]
+    shut = [f"{owner}.{FAMILY}({major}0)" for major in sorted({chip.major for chip in gone})]
     if len(asked) == 1:
         yield (syntax.edit(path, syntax.start(call), syntax.end(call), asked[0]),)
     if len(shut) == 1:
-        yield syntax.joined(path, call, "and", [text, *shut])
+        yield syntax.narrowed(path, call, f"not {shut[0]}", shut[0])
     if len(asked) == 2:
         yield syntax.joined(path, call, "or", asked)
 
@@ -92,7 +92,7 @@ def has_method(place: ConditionPlace, node: ast.expr, name: str) -> bool:
     if attribute is None:
         return False
     owner = place.tree.value(place.module, attribute.args[0]).only()
-    if isinstance(owner, Instance | ClassValue):
+    if isinstance(owner, (Instance, ClassValue)):
         return f"{owner.body.qualname}.{name}" in owner.module.functions
     return isinstance(owner, Ref) and _has(place, owner.name, name)
 

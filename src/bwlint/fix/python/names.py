@@ -49,7 +49,7 @@ def mend(job: Job) -> Fix | NoFix:
 
 
 def _added(place: ConditionPlace, syntax: Syntax) -> Candidate | NoFix:
-    found = next((node for node in syntax.within(place.span) if isinstance(node, ast.List | ast.Tuple | ast.Set)), None)
+    found = next((node for node in syntax.within(place.span) if isinstance(node, (ast.List, ast.Tuple, ast.Set))), None)
     if found is None:
         return NoFix("the names of this list stand elsewhere")
     items = [(syntax.start(node), syntax.end(node)) for node in found.elts]

@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from bwlint.chips import ChipSet
+from bwlint.chips.mentions import mentioned, of_generation
+from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Edit, NoFix
+from bwlint.model.naming import spoken
+from bwlint.rules.leak.predicate import LATER
 from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree
 
@@ -41,3 +46,20 @@ class ConditionPlace:
         at = span or gate.leaf or gate.at
         refused = meant_exactly(gate, at, job.source, change)
         return refused or cls(job.context.tree, job.module, job.root, gate, judged.sets, job.source, at, change)
+
+    @property
+    def misnamed(self) -> NoFix | None:
+        """Why a test is not opened: what it is assigned to, or stands in, is called after another generation."""
+        for name in (self.gate.name, self.gate.qualname.rpartition(".")[2]):
+            said = named_in(name)
+            if said and {chip.major for chip in self.change.chips} - {chip.major for chip in said}:
+                return NoFix(f"`{name}` speaks of {plain(said)}: give {plain(self.change.chips)} another name")
+        return None
+
+
+def named_in(name: str) -> ChipSet:
+    """The chips that a name says it is true of: `is_blackwell`, `sm90_or_newer`."""
+    words = spoken(name).split("_")
+    said = mentioned(" ".join(words)).named | of_generation(words)
+    first = min((chip.joined for chip in said), default=0)
+    return said if not said or LATER.isdisjoint(words) else ChipSet.where(lambda chip: chip.joined >= first)

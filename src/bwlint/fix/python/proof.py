@@ -40,7 +40,7 @@ class GateChecker:
         pairs = self._paired(edited, candidate)
         here = next((new for old, new in pairs or () if old == self.place.gate), None)
         if pairs is None or here is None:
-            return NoFix("the edited file has other gates than before")
+            return NoFix("the edited file has other checks than before")
         # alone, since an interpreter that has met a definition before does not report its clashes again
         after = self.place.tree.edited(edited).sets(edited, here)
         if after is None:

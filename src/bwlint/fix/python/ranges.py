@@ -54,7 +54,7 @@ def _ranges_in(syntax: Syntax, node: ast.expr) -> Iterator[_Range]:
 def _between(
     subject: ast.expr, low: tuple[str, Chip], high: tuple[str, Chip], first: ast.expr, last: ast.expr
 ) -> Iterator[_Range]:
-    if low[0] == high[0] and isinstance(subject, ast.Name | ast.Attribute):
+    if low[0] == high[0] and isinstance(subject, (ast.Name, ast.Attribute)):
         yield _Range(subject, low[0], low[1], high[1], first, last)
 
 
@@ -96,4 +96,4 @@ def _stands_alone(syntax: Syntax, node: ast.expr) -> bool:
     around = syntax.parents[node]
     if isinstance(around, ast.BoolOp):
         return isinstance(around.op, ast.Or)
-    return isinstance(around, ast.If | ast.While | ast.Assign | ast.Return | ast.Assert | ast.keyword | ast.Call)
+    return isinstance(around, (ast.If, ast.While, ast.Assign, ast.Return, ast.Assert, ast.keyword, ast.Call))

@@ -64,6 +64,9 @@ def _laid(text: str, limit: int) -> str | None:
     if leaves is None:
         return None
     lines = _Layout(limit).statement(leaves, indent)
+    comma = next((at for at, leaf, depth in _depths(leaves) if leaf.text == "," and depth == 0), 0)
+    if len(lines) > 1 and leaves[0].text == "assert" and comma and leaves[comma + 1].text != "(":
+        return f"{indent}{_flat(leaves[: comma + 1])} (\n{indent}{_INDENT}{_flat(leaves[comma + 1 :])}\n{indent})"
     return None if len(lines) > 1 and leaves[0].text in _ON_ONE_LINE else "\n".join(lines)
 
 

@@ -37,7 +37,7 @@ def releases(place: ConditionPlace, *, packaging: bool) -> Iterator[Candidate]:
 
 def _orders_texts(node: ast.Compare) -> bool:
     """`x >= "12.9"`."""
-    if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+    if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
         return False
     texts = [side for side in (node.left, node.comparators[0]) if isinstance(side, ast.Constant)]
     return len(texts) == 1 and isinstance(texts[0].value, str) and _RELEASE.fullmatch(texts[0].value) is not None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,8 +15,10 @@ import libcst as cst
 from bwlint.chips import Chip, ChipSet
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
+from bwlint.chips.words import said
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
+from bwlint.fix.meant import comments
 from bwlint.fix.python.items import behind
 from bwlint.fix.python.literals import ChipLiteral, literal
 from bwlint.fix.python.place import Candidate, ConditionPlace
@@ -31,6 +34,7 @@ _SUMS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
+_MEASURED = re.compile(rf"{said('tuning', 'tried')}|\b(?:best|sweep|swept|profiled)\b", re.I)
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.UnaryOp)
 _PARTS = (*_PLAIN, ast.expr_context, ast.unaryop)
 
@@ -63,7 +67,7 @@ def newest(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
     """The row of the newest chip, which says nothing but names, written for those of another generation."""
     chips, row = place.change.chips, _newest(_rows(place.source, place.span) or [])
     if row is None or not _only_names(row, next(iter(chips))):
-        return NoFix(f"what a row for {plain(chips)} holds is for a person to say")
+        return NoFix(f"decide the values of a row for {plain(chips)}")
     return _copied(place, row, tuple(chips))
 
 
@@ -80,7 +84,7 @@ def untold(place: ConditionPlace) -> NoFix | None:
         return None
     if _unit(_rows(place.source, place.span) or []) or _only_names(row, chips[1]):
         return None
-    return NoFix("what stands in a row is for a person to say")
+    return NoFix("decide the values of the row")
 
 
 def mend(job: Job) -> Fix | NoFix:
@@ -90,10 +94,10 @@ def mend(job: Job) -> Fix | NoFix:
     rows = _rows(source, job.at) or []
     row, counted = _newest(rows), _unit(rows)
     if row is None or not counted:
-        return NoFix("not every row is what its chip gives one block: what a row counts is for a person to say")
+        return NoFix("not every row equals its chip's limit per block: decide what the rows count")
     held, spelled = _sizes(rows), {_amount(one.value): row.syntax.segment(one.value) for one in rows}
     wanted = {chip: (chip.smem_per_block_optin or 0) // counted for chip in chips}
-    texts = [f"{_code(row.literal, chip)}: {spelled.get(size, size)}" for chip, size in wanted.items()]
+    texts = [f"{code(row.literal, chip)}: {spelled.get(size, size)}" for chip, size in wanted.items()]
     edits = row.behind(home.path, texts)
     text = apply(source, edits)
     if _sizes(_rows(text, Span(*job.at[:2], text.count("\n") + 2, 0)) or []) != held | wanted:
@@ -124,7 +128,7 @@ def _rows(source: str, at: Span) -> list[_TableRow] | None:
     if syntax is None or table is None:
         return None
     pairs = enumerate(zip(table.keys, table.values, strict=True))
-    named = ((index, key, value, _literal(syntax, key)) for index, (key, value) in pairs if key is not None)
+    named = ((index, key, value, literal_at(syntax, key)) for index, (key, value) in pairs if key is not None)
     return [
         _TableRow(syntax, table, index, key, value, found) for index, key, value, found in named if found is not None
     ]
@@ -154,6 +158,9 @@ def _only_names(row: _TableRow, chip: Chip) -> bool:
 
 
 def _copied(place: ConditionPlace, row: _TableRow, chips: Iterable[Chip]) -> Iterable[Candidate] | NoFix:
+    told = f"{place.gate.name.replace('_', ' ')} {place.gate.comment} {comments(place.source, place.span)}"
+    if _MEASURED.search(told):
+        return NoFix("its rows are measured values")
     if any(not isinstance(node, _PARTS) for node in ast.walk(row.value)) and _amount(row.value) is None:
         return NoFix("the row of the twin is computed, and not written out")
     return [row.behind(place.module.path, [_text(row, chip) for chip in chips])]
@@ -182,20 +189,20 @@ def _text(row: _TableRow, chip: Chip) -> str:
 
 def _written(row: _TableRow, chip: Chip) -> Iterator[tuple[ast.expr, str]]:
     """What to write in the place of which node: the key, and in the value names of the row's own targets."""
-    named = [node for node in ast.walk(row.value) if isinstance(node, ast.Constant | ast.Attribute)]
+    named = [node for node in ast.walk(row.value) if isinstance(node, (ast.Constant, ast.Attribute))]
     for node in sorted([row.key, *named], key=span):
-        found = _literal(row.syntax, node)
+        found = literal_at(row.syntax, node)
         number = node is not row.key and isinstance(node, ast.Constant) and not isinstance(node.value, str)
         if found is not None and found.chip == row.literal.chip and not number:
-            yield node, _code(found, chip)
+            yield node, code(found, chip)
 
 
-def _code(like: ChipLiteral, chip: Chip) -> str:
+def code(like: ChipLiteral, chip: Chip) -> str:
     return cst.Module([]).code_for_node(like.write(chip))
 
 
-def _literal(syntax: Syntax, node: ast.expr) -> ChipLiteral | None:
-    if not isinstance(node, ast.Constant | ast.Tuple | ast.Attribute):
+def literal_at(syntax: Syntax, node: ast.expr) -> ChipLiteral | None:
+    if not isinstance(node, (ast.Constant, ast.Tuple, ast.Attribute)):
         return None
     try:
         return literal(cst.parse_expression(syntax.segment(node)))

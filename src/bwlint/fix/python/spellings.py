@@ -6,15 +6,14 @@ need not be right: what it gives is tried on every chip before anybody sees it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import libcst as cst
 
-from bwlint.chips import Chip, ChipSet
+from bwlint.chips import Chip
 from bwlint.fix.change import WantedChange
-from bwlint.fix.python.layout import Container, insert
-from bwlint.fix.python.literals import ChipLiteral, decimal, literal, pair
+from bwlint.fix.python.literals import decimal, literal, pair
 
 Codemod = Callable[[cst.CSTNode, WantedChange], Iterator[cst.BaseExpression]]
 
@@ -89,7 +88,7 @@ def _major_alone(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseEx
         return
     target = node.comparisons[0]
     found = literal(target.comparator)
-    if found is None or found.chip not in change.twins or not isinstance(target.operator, cst.Equal | cst.NotEqual):
+    if found is None or found.chip not in change.twins or not isinstance(target.operator, (cst.Equal, cst.NotEqual)):
         return
     major = _major_of(node.left, found.shape)
     if major is not None:
@@ -132,36 +131,6 @@ def _equality_joined(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.Ba
             yield from _membership(node, subject, [written[chip] for chip in sorted(written, key=_place)])
 
 
-def _listed(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
-    """`[100, 120]` to `[100, 120, 121]`, and the same for tuples and sets and for every literal."""
-    if not isinstance(node, cst.List | cst.Tuple | cst.Set):
-        return
-    widened = _widened(node, change)
-    if widened is not node:
-        yield widened
-
-
-def _widened(container: Container, change: WantedChange) -> Container:
-    found = [literal(element.value) for element in container.elements]
-    present = {(each.shape, each.chip.name) for each in found if each}
-    added: dict[tuple[str, str], tuple[int, Chip, ChipLiteral]] = {}
-    for shape in dict.fromkeys(each.shape for each in found if each):
-        twins = {n: each for n, each in enumerate(found) if each and each.shape == shape and each.chip in change.twins}
-        for chip in (other for twin in twins.values() for other in change.beside(twin.chip)):
-            if (shape, chip.name) not in present:
-                index = _behind(twins, chip)
-                added[(shape, chip.name)] = (index, chip, twins[index])
-    for index, chip, twin in sorted(added.values(), key=lambda item: (item[0], item[1].joined), reverse=True):
-        container = insert(container, index, twin.write(chip))
-    return container
-
-
-def _behind(twins: Mapping[int, ChipLiteral], chip: Chip) -> int:
-    """Behind which of the twins a chip is written: the last one below it, so that an ascending list stays one."""
-    below = [index for index, twin in twins.items() if twin.chip.joined < chip.joined]
-    return max(below or twins)
-
-
 def _equality_typed(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
     """`cap == 120`, where `cap` is a tuple, to `cap in ((12, 0), (12, 1))`."""
     if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
@@ -177,31 +146,12 @@ def _equality_typed(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.Bas
         yield node.with_changes(comparisons=[target.with_changes(comparator=pairs[0])])
 
 
-def _list_typed(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
-    """`[89, 120]`, where a tuple is looked for, to `[(8, 9), (12, 0), (12, 1)]`."""
-    if not isinstance(node, cst.List | cst.Tuple | cst.Set):
-        return
-    found = [each for element in node.elements if (each := literal(element.value))]
-    if len(found) != len(node.elements) or any(each.shape == "tuple" for each in found):
-        return
-    pairs = [e.with_changes(value=pair(each.chip)) for e, each in zip(node.elements, found, strict=True)]
-    container: Container = node.with_changes(elements=pairs)
-    named = ChipSet.joining(each.chip for each in found)
-    for index in reversed(range(len(found))):
-        chip = found[index].chip
-        missing = [other for other in change.beside(chip) if other not in named]
-        for other in reversed(missing):
-            container = insert(container, index, pair(other))
-        named |= ChipSet.joining(missing)
-    yield container
-
-
 def _membership(
     node: cst.Comparison, subject: cst.BaseExpression, values: Sequence[cst.BaseExpression]
 ) -> Iterator[cst.BaseExpression]:
     """`subject in (values)` in the place of a test for equality, `not in` in the place of its opposite."""
     operator = node.comparisons[0].operator
-    if not isinstance(operator, cst.Equal | cst.NotEqual):
+    if not isinstance(operator, (cst.Equal, cst.NotEqual)):
         return
     choice = cst.Tuple([cst.Element(value) for value in values])
     word = cst.In() if isinstance(operator, cst.Equal) else cst.NotIn()
@@ -212,5 +162,5 @@ def _place(chip: Chip) -> int:
     return chip.joined
 
 
-_FAMILY: tuple[Codemod, ...] = (_negated, _minor_dropped, _major_alone, _equality_joined, _minor_joined, _listed)
-_TYPE: tuple[Codemod, ...] = (_equality_typed, _list_typed)
+_FAMILY: tuple[Codemod, ...] = (_negated, _minor_dropped, _major_alone, _equality_joined, _minor_joined)
+_TYPE: tuple[Codemod, ...] = (_equality_typed,)

@@ -31,7 +31,7 @@ def _within(statement: ast.stmt, at: Span, gate: Span) -> bool:
     if isinstance(statement, ast.If):
         arms = (statement.body, statement.orelse)
         return span(statement).holds(gate) and any(surely(arm, at, gate) for arm in arms)
-    if not isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return | ast.Assert):
+    if not isinstance(statement, (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Assert)):
         return False
     choosing = (node for node in ast.walk(statement) if isinstance(node, _CHOOSING))
     return not any(span(node).holds(at) for node in choosing)

@@ -72,6 +72,13 @@ class Syntax:
         text = flat if same or is_argument or isinstance(around, _FREE) else f"({flat})"
         return (self.edit(path, self.start(node), self.end(node), text),)
 
+    def narrowed(self, path: str, node: ast.expr, inside: str, outside: str) -> tuple[Edit]:
+        """The edit that asks beside a test who may pass: `a and inside`; of one that is negated, `not a or outside`."""
+        around = self.parents[node]
+        if isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Not):
+            return self.joined(path, around, "or", [self.segment(around), outside])
+        return self.joined(path, node, "and", [self.segment(node), inside])
+
 
 @lru_cache(maxsize=2)
 def parse(source: str) -> Syntax | None:

@@ -111,10 +111,7 @@ class _Symbols:
 
 
 def read(source: ByteSource, lines: LineAllowance | None = None) -> Cubin:
-    """What a cubin says; raises `ReadError` where it is none, or contradicts itself.
-
-    `lines` is what its line table may take, together with those of others.
-    """
+    """What a cubin says, its line table within the allowance `lines`; raises `ReadError` where it is none."""
     return of_elf(elves.read(source), lines)
 
 
@@ -212,10 +209,7 @@ def _suffix(elf: Elf, parts: _Parts, number: int, notes: _Notes) -> str:
 
 
 def _noted(number: int, notes: _Notes) -> tuple[int | None, str]:
-    """The number and the suffix that the notes name.
-
-    The virtual number says little, as PTX for sm_80 makes code for every later chip; but none is made for earlier ones.
-    """
+    """The number and suffix that the notes name. PTX is never for a later chip than its code, so a later one counts."""
     if notes.number in (None, number) and notes.virtual is not None and notes.virtual > number:
         return notes.virtual, ""
     return notes.number, notes.suffix

@@ -1,8 +1,4 @@
-"""ELF as far as inspections need it: headers, sections, segments and what a file asks the loader for.
-
-Little-endian, 32 and 64 bit. Nothing is followed without a bound: whatever a file says of itself, reading it takes
-time and memory in proportion to limits here. All functions raise `ReadError` where a file contradicts itself.
-"""
+"""ELF as far as inspections need it, with a bound on every count; `ReadError` where a file contradicts itself."""
 
 from __future__ import annotations
 
@@ -152,7 +148,6 @@ class Elf:
         return _MACHINES.get(self.machine, "")
 
     def section(self, name: str) -> Section | None:
-        """The first of a name."""
         return next((section for section in self.sections if section.name == name), None)
 
     def data(self, section: Section) -> bytes:
@@ -164,10 +159,7 @@ class Elf:
         return _string(self.source, table.offset, table.size, place)
 
     def offset_of(self, address: int) -> int | None:
-        """Where in the file the byte of a virtual address lies; None where the file does not hold it.
-
-        By the segments that are loaded, or by the sections where there are none of these.
-        """
+        """Where in the file a virtual address lies, by loaded segments or else sections; None where it does not."""
         after = bisect_right(self.stretches, address, key=lambda stretch: stretch.address)
         if after == 0:
             return None
@@ -177,7 +169,6 @@ class Elf:
 
 
 def read(source: ByteSource) -> Elf:
-    """The headers of an ELF file."""
     header = _header(source)
     table, names = _numbered(source, header)
     sections = _sections(source, header.layout, table, names)

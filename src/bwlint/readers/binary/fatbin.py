@@ -1,7 +1,4 @@
-"""Containers of device code: a header, and behind it images one after another, each with a header of its own.
-
-Only headers are read. The layout is measured, not documented by NVIDIA.
-"""
+"""Containers of device code, by their headers alone. The layout is measured, not documented by NVIDIA."""
 
 from __future__ import annotations
 
@@ -51,11 +48,7 @@ _ROWS = 1 << 14
 
 
 def containers(source: ByteSource, part: str = "", base: int = 0) -> Iterator[Container]:
-    """The containers of a stretch that holds nothing else, such as a section.
-
-    `base` is where the stretch begins in its file; offsets count in the file. What cannot be read ends the last
-    container with a `fault`.
-    """
+    """The containers of a stretch that holds nothing else and begins at `base` of its file; a `fault` ends the last."""
     at = 0
     while at < source.size:
         try:

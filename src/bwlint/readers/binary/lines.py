@@ -54,10 +54,7 @@ class LineAllowance:
 
 
 def places(elf: Elf, kernels: Mapping[int, str], allowance: LineAllowance) -> tuple[dict[str, Place], str]:
-    """Where kernels stand, by name, and why that of others could not be read, "" where all that is there was.
-
-    `kernels` are their names by the index of the section of their code. A cubin without a line table has no places.
-    """
+    """Where kernels (by the section of their code) stand, by name; and why that of others could not be read, or ""."""
     found: dict[str, Place] = {}
     index = next((at for at, section in enumerate(elf.sections) if section.name == TABLE), None)
     if index is None or not kernels:
@@ -218,5 +215,5 @@ class _Failures:
         return None
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, ReadError | MemoryError):
+        if isinstance(error, Exception) and not isinstance(error, (ReadError, MemoryError)):
             raise ReadError(f"a line table that pyelftools does not read: {type(error).__name__}") from None

@@ -47,7 +47,6 @@ class Pe:
         return "" if end <= size else f"the file is cut off: {end} bytes of it are loaded, and {size} are there"
 
     def section(self, name: str) -> Section | None:
-        """The first of a name."""
         return next((section for section in self.sections if section.name == name), None)
 
     def offset_of(self, address: int) -> int | None:

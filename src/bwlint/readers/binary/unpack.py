@@ -11,10 +11,7 @@ LARGEST = 176 * 1024 * 1024
 
 
 def content(source: ByteSource, image: Image, most: int = LARGEST) -> ByteSource:
-    """An image as a source of its own; a stored one stays where it is.
-
-    Raises `ReadError`, and `LimitError` where it takes more than `most` bytes of memory.
-    """
+    """An image as a source of its own; raises `ReadError`, and `LimitError` where it takes more than `most` bytes."""
     if not image.packed:
         return source.part(image.at, image.size)
     # lz4 unpacks to a place of its own, and copies.

@@ -1,6 +1,4 @@
-"""Build files: what they compile for, and what launches in them ask for. CMake is parsed; the other kinds are read line
-by line.
-"""
+"""Build files: what they compile for, and what launches in them ask for. CMake is parsed, others go line by line."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What CMake's variables hold where a build asks for one target: tried for every target, in both spellings.
-
-A list of architectures holds the target, and so does what a loop takes from it; what is cut of it, looked for in it or
-filtered is computed. In: the commands of a file, in order. Out: the truth of a condition for each target.
-"""
+"""What CMake's variables hold where a build asks for one target: conditions, tried for every target and spelling."""
 
 from __future__ import annotations
 
@@ -45,7 +41,6 @@ class _World:
 
 
 def dotted(name: str) -> str:
-    """120a as 12.0a."""
     number = name.rstrip("af")
     return f"{number[:-1]}.{number[-1]}{name[len(number) :]}"
 

@@ -1,18 +1,16 @@
-"""What a Python file that builds does for some of the targets that are asked for: `if "12.0a" in archs:`.
-
-In: a test. Out: the targets for which it may hold, tried on every name in both spellings; none where it asks for no
-exact target. Likewise of a regular expression that takes names whole.
-"""
+"""What a Python file that builds does for some of the targets asked for: `if "12.0a" in archs:`, tried on all names."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Mapping
+from functools import partial
 
 from bwlint.chips.spelling import spelled
 from bwlint.readers.buildfiles.asked import NAMES, dotted
 from bwlint.readers.nodes import below, whole
+from bwlint.readers.python.given import truth
 
 _LIST = re.compile(r"(?i)(?:^|_)arch(?:es|s|itectures)?(?:_?list)?(?:_env)?$")
 _LONGEST_PATTERN = 200
@@ -27,7 +25,7 @@ Truth = bool | None
 
 def loop_variables(tree: ast.Module) -> frozenset[str]:
     """The names that stand for one target of a list."""
-    loops = [node for node in whole(tree) if isinstance(node, ast.For | ast.comprehension)]
+    loops = [node for node in whole(tree) if isinstance(node, (ast.For, ast.comprehension))]
     return frozenset(node.target.id for node in loops if isinstance(node.target, ast.Name) and _is_list(node.iter))
 
 
@@ -38,7 +36,7 @@ def admitted(test: ast.expr, variables: frozenset[str]) -> frozenset[str]:
     if not exact:
         return frozenset()
     for spelling in (dotted, str):
-        answers = {name: _holds(test, spelling(name), variables) for name in NAMES}
+        answers = {name: truth(test, partial(_holds, asked=spelling(name), variables=variables)) for name in NAMES}
         if len(set(answers.values())) > 1:
             return frozenset(name for name, answer in answers.items() if answer is not False)
     return frozenset()
@@ -53,17 +51,12 @@ def _is_list(node: ast.expr) -> bool:
 
 
 def _holds(test: ast.expr, asked: str, variables: frozenset[str]) -> Truth:
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _holds(test.operand, asked, variables)
-        return None if inner is None else not inner
-    if isinstance(test, ast.BoolOp):
-        return _joined([_holds(part, asked, variables) for part in test.values], isinstance(test.op, ast.Or))
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         return _compared(test, asked, variables)
     if not isinstance(test, ast.Call) or not test.args:
         return None
     if isinstance(test.func, ast.Name) and test.func.id == "any" and isinstance(test.args[0], ast.GeneratorExp):
-        return _holds(test.args[0].elt, asked, variables)
+        return truth(test.args[0].elt, partial(_holds, asked=asked, variables=variables))
     if isinstance(test.func, ast.Attribute) and _is_one(test.func.value, variables):
         method, part = _OF_TEXTS.get(test.func.attr), test.args[0]
         if method is not None and isinstance(part, ast.Constant) and isinstance(part.value, str):
@@ -71,21 +64,15 @@ def _holds(test: ast.expr, asked: str, variables: frozenset[str]) -> Truth:
     return None
 
 
-def _joined(answers: list[Truth], any_of_them: bool) -> Truth:
-    if any_of_them in answers:
-        return any_of_them
-    return None if None in answers else not any_of_them
-
-
 def _compared(test: ast.Compare, asked: str, variables: frozenset[str]) -> Truth:
     left, right, operator = test.left, test.comparators[0], test.ops[0]
-    denied = isinstance(operator, ast.NotIn | ast.NotEq)
-    if isinstance(left, ast.Constant) and isinstance(operator, ast.In | ast.NotIn):
+    denied = isinstance(operator, (ast.NotIn, ast.NotEq))
+    if isinstance(left, ast.Constant) and isinstance(operator, (ast.In, ast.NotIn)):
         text = isinstance(left.value, str) and (_is_list(right) or _is_one(right, variables))
         return (str(left.value) in asked) != denied if text else None
     if not _is_one(left, variables):
         return None
-    parts = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
+    parts = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
     if not all(isinstance(part, ast.Constant) for part in parts):
         return None
     return (asked in [part.value for part in parts if isinstance(part, ast.Constant)]) != denied

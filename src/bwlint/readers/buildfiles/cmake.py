@@ -140,9 +140,7 @@ class _CmakeFile:
     asked: AskedTargets = field(default_factory=AskedTargets)
     made: dict[str, _Made] = field(default_factory=dict)
     default: int | None = _INHERITED
-    """The carry of the list that targets get which are made here, `_NO_LIST` for none, `_INHERITED` for that of the
-    file above; None: not known.
-    """
+    """The carry of the list of targets made here, `_NO_LIST`, `_INHERITED` from the file above; None: not known."""
     everywhere: list[int] = field(default_factory=list)
     """The flags that every target gets."""
     lists: dict[str, tuple[Argument, ...]] = field(default_factory=dict)

@@ -1,7 +1,4 @@
-"""What loops and functions of CMake put into the commands of their bodies; arguments keep the place where they stand.
-
-In: a command of a body, and what its variables stand for. Out: the command as it is run.
-"""
+"""What loops and functions of CMake put into the commands of their bodies; arguments keep their places."""
 
 from __future__ import annotations
 

@@ -22,10 +22,7 @@ _ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: its text with escapes resolved, and where it stands, quotes included.
-
-    `pasted`: parts of it stand elsewhere, and its place is that of what was put in.
-    """
+    """One argument: its text without escapes, its place with quotes; `pasted`: the place of what was put in."""
 
     text: str
     start: int

@@ -45,7 +45,7 @@ def extensions(tree: ast.Module, calls: Iterable[ast.Call]) -> Iterator[Extensio
 
 
 def _called(node: ast.expr) -> str:
-    return _name(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+    return _name(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
 
 
 def _given(tree: ast.Module) -> Given:
@@ -55,7 +55,7 @@ def _given(tree: ast.Module) -> Given:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 found[_name(target)].append(node.value)
-        elif isinstance(node, ast.AugAssign | ast.AnnAssign) and node.value is not None:
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and node.value is not None:
             found[_name(node.target)].append(node.value)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _GROWS:
             found[_name(node.func.value)].extend(node.args)
@@ -73,7 +73,7 @@ def _names(node: ast.expr, name: str) -> bool:
     """Whether a value is that name, or may be."""
     if isinstance(node, ast.IfExp):
         return _names(node.body, name) or _names(node.orelse, name)
-    return isinstance(node, ast.Name | ast.Attribute) and _name(node) == name
+    return isinstance(node, (ast.Name, ast.Attribute)) and _name(node) == name
 
 
 def _texts(value: ast.expr, given: Given) -> list[ast.expr]:
@@ -82,7 +82,7 @@ def _texts(value: ast.expr, given: Given) -> list[ast.expr]:
     waiting, seen = [value], set[str]()
     while waiting and len(found) < _MOST:
         for node in _parts(waiting.pop()):
-            if isinstance(node, ast.Constant | ast.JoinedStr):
+            if isinstance(node, (ast.Constant, ast.JoinedStr)):
                 found.append(node)
             elif isinstance(node, ast.Name) and node.id not in seen:
                 seen.add(node.id)

@@ -89,10 +89,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
 
 
 def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> Iterator[Carry]:
-    """What a file that builds CUDA extensions compiles its sources for: no more than all the flags that it names.
-
-    Nothing where one of them is put together at run time; where there is none, torch takes the list that it is given.
-    """
+    """What a file that builds CUDA extensions compiles for: all flags that it names, if none is made at run time."""
     calls = made(tree, ONE_EXTENSION)
     if not calls:
         return
@@ -100,7 +97,7 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
     prose = {id(node.value) for node in whole(tree) if isinstance(node, ast.Expr)}
     reading = (node for node in whole(tree) if isinstance(node, ast.Call) and _name_of(node.func) in _READING)
     prose |= {id(text) for node in reading for text in node.args}
-    texts = [node for node in whole(tree) if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in prose]
+    texts = [node for node in whole(tree) if isinstance(node, (ast.Constant, ast.JoinedStr)) and id(node) not in prose]
     pieces = [node for node in texts if id(node) not in completed]
     written = [text for node in pieces if isinstance(text := getattr(node, "value", None), str)]
     if any(_OPEN_FLAG.search(text) and not any(find_flags(text)) for text in written):
@@ -178,18 +175,18 @@ class _Python:
             self._visit(node, qualname)
 
     def _visit(self, node: ast.AST, qualname: str) -> None:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             qualname = f"{qualname}.{node.name}" if qualname else node.name
             if not isinstance(node, ast.ClassDef):
                 self.versions = _versions(node)  # no name is asked outside of functions
                 self.undecided |= _reassigned(node)
                 self._returned(node, qualname)
                 self._newest(node, qualname)
-        elif _is_prose(node) or isinstance(node, ast.Compare | ast.Import | ast.ImportFrom):
+        elif _is_prose(node) or isinstance(node, (ast.Compare, ast.Import, ast.ImportFrom)):
             return
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             self._string(node, node.value, qualname)
-        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
             self._flags_name(node, qualname)
         elif isinstance(node, ast.Call):
             self._named(node, qualname)
@@ -199,7 +196,7 @@ class _Python:
             self._setting(_name_of(node.target), node.value, qualname, kind="piece")
         elif isinstance(node, ast.JoinedStr) and self._parts(node, qualname):
             return
-        if isinstance(node, ast.If | ast.IfExp) and self.variables is not None:
+        if isinstance(node, (ast.If, ast.IfExp)) and self.variables is not None:
             names = admitted(node.test, self.variables)
             if names:
                 listed = Listed(tuple(sorted(names)), (), True)
@@ -394,15 +391,15 @@ def _given(tree: ast.Module, lists: Mapping[str, list[ast.expr]]) -> Iterator[tu
     functions = {node.name: node for node in whole(tree) if isinstance(node, ast.FunctionDef)}
     for node in whole(tree):
         values: Sequence[ast.expr] | None
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             written = _default(node.value)
             values = [written] if written is not None else None
-        elif isinstance(node, ast.For | ast.comprehension):
+        elif isinstance(node, (ast.For, ast.comprehension)):
             targets, values = [node.target], _members(node.iter, lists)
         elif isinstance(node, ast.Call) and (called := functions.get(_name_of(node.func))) is not None:
             pairs = zip(called.args.args, node.args, strict=False)
-            yield from ((one.arg, [value]) for one, value in pairs if not isinstance(value, ast.List | ast.Tuple))
+            yield from ((one.arg, [value]) for one, value in pairs if not isinstance(value, (ast.List, ast.Tuple)))
             continue
         else:
             continue
@@ -415,14 +412,14 @@ def _each(target: ast.expr, values: Sequence[ast.expr] | None) -> Iterator[tuple
     if isinstance(target, ast.Name):
         yield target.id, values
     elif isinstance(target, ast.Tuple) and values is not None:
-        rows = [one.elts if isinstance(one, ast.Tuple | ast.List) else [] for one in values]
+        rows = [one.elts if isinstance(one, (ast.Tuple, ast.List)) else [] for one in values]
         whole_rows = all(len(row) == len(target.elts) for row in rows)
         for place, one in enumerate(target.elts):
             yield from _each(one, [row[place] for row in rows] if whole_rows else None)
 
 
 def _members(node: ast.expr, lists: Mapping[str, list[ast.expr]]) -> list[ast.expr] | None:
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
         return node.elts
     if isinstance(node, ast.Name):
         return lists.get(node.id)
@@ -436,9 +433,7 @@ def _members(node: ast.expr, lists: Mapping[str, list[ast.expr]]) -> list[ast.ex
 
 
 def _lists_of_names(tree: ast.Module) -> dict[str, list[ast.expr]]:
-    """The members of lists that names stand for, of those that functions return (as `name()`), and of parameters that
-    all calls in the file give such a list. What a list grows by is a member too, under whatever condition.
-    """
+    """The members of lists under names, from functions (as `name()`) and parameters; what they grow by is one too."""
     given: dict[str, list[ast.expr]] = {}
     functions = {node.name: node for node in whole(tree) if isinstance(node, ast.FunctionDef)}
     for node in whole(tree):
@@ -484,7 +479,7 @@ def _grown(tree: ast.Module) -> dict[str, list[ast.expr]]:
 
 
 def _displayed(node: ast.expr) -> ast.expr:
-    return node if isinstance(node, ast.List | ast.Tuple | ast.Set) else ast.Tuple([node])
+    return node if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else ast.Tuple([node])
 
 
 def _default(node: ast.expr) -> ast.Constant | None:
@@ -510,7 +505,7 @@ def _split(node: ast.expr) -> list[ast.expr] | None:
 
 def _is_written_out(node: ast.expr) -> TypeGuard[ast.List | ast.Tuple | ast.Set]:
     """A list of strings and numbers, or of rows of them."""
-    return isinstance(node, ast.List | ast.Tuple | ast.Set) and all(
+    return isinstance(node, (ast.List, ast.Tuple, ast.Set)) and all(
         isinstance(one, ast.Constant) or (isinstance(one, ast.Tuple) and _is_written_out(one)) for one in node.elts
     )
 
@@ -523,7 +518,7 @@ def _accepted(tree: ast.Module) -> frozenset[str]:
     """The lists in `asked.intersection(LIST)`, `LIST.union(more)` and `name not in LIST`: they build nothing."""
     found: set[str] = set()
     for node in whole(tree):
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             found.add(_name_of(node.comparators[0]))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_SETS:
             found |= {_name_of(part) for part in (node.func.value, *node.args)}
@@ -607,7 +602,7 @@ def _is_prose(node: ast.AST) -> bool:
 
 def _settings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """Names, keys and variables of the environment that a node gives a value to."""
-    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             name = _name_of(target)
             if name:
@@ -653,7 +648,7 @@ def _text_of(value: ast.expr) -> str:
     """A string, or the strings of a list, as one list of targets."""
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
         return value.value
-    if isinstance(value, ast.List | ast.Tuple | ast.Set):
+    if isinstance(value, (ast.List, ast.Tuple, ast.Set)):
         parts = [part.value for part in value.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
         return ";".join(parts) if len(parts) == len(value.elts) else ""
     return ""

@@ -29,11 +29,7 @@ def is_kernel_package(path: str) -> bool:
 
 
 def with_sources(source: str, carries: Sequence[Carry]) -> tuple[Carry, ...]:
-    """The lists of capabilities of a file with what their tables compile.
-
-    A table of CUDA's sources without such a list is compiled for all chips that its builder knows. Nothing is said of
-    the other tables then: a header of theirs may be compiled there too.
-    """
+    """The lists of capabilities of a file with what their tables compile; without one, for all chips that are known."""
     lines = source.splitlines()
     starts = [index for index, line in enumerate(lines) if _TABLE.match(line)]
     tables = [

@@ -1,34 +1,23 @@
-"""CMake's regular expressions, matched in time that grows with pattern times text (Thompson's construction).
+"""CMake's regular expressions, matched without going back: each part tells all places where it may end.
 
 The language is small: ``^ $ . [ ] [^ ] - * + ? | ( )`` and a backslash before a character that stands for itself.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from functools import lru_cache, reduce
 
 _LONGEST_PATTERN = 1000
 _DEEPEST = 50
 
+_Places = frozenset[int]
+_Part = Callable[[str, _Places], _Places]
+"""The places of a text where a part of a pattern may end that begins at one of some places."""
+
 
 class BadRegex(ValueError):
     """A pattern that CMake would refuse, or one beyond any sense."""
-
-
-@dataclass(slots=True)
-class _State:
-    """`wants` is a set of characters (negated or not), "^", "$", or None for a free step to all of `next`."""
-
-    wants: tuple[bool, frozenset[str]] | str | None
-    next: list[int] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class _Fragment:
-    """A part of the machine: where it begins, and the free state at which it ends."""
-
-    start: int
-    end: int
 
 
 def compiled(pattern: str) -> Regex | None:
@@ -40,43 +29,23 @@ def compiled(pattern: str) -> Regex | None:
 
 
 class Regex:
-    """A compiled pattern; raises BadRegex."""
-
     def __init__(self, pattern: str) -> None:
         if len(pattern) > _LONGEST_PATTERN:
             raise BadRegex("too long")
         self._text = pattern
         self._at = 0
-        self._states: list[_State] = []
-        whole = self._alternatives(0)
+        self._ends = self._alternatives(0)
         if self._at != len(pattern):
             raise BadRegex(f"unexpected {pattern[self._at]!r}")
-        self._start, self._accept = whole.start, whole.end
 
     def search(self, text: str) -> bool:
         """Whether the pattern matches anywhere in `text`."""
-        current: set[int] = set()
-        for place in range(len(text) + 1):
-            current.add(self._start)
-            current = self._closed(current, place == 0, place == len(text))
-            if self._accept in current:
-                return True
-            if place < len(text):
-                current = {follower for state in current for follower in self._step(state, text[place])}
-        return False
+        return bool(self._ends(text, frozenset(range(len(text) + 1))))
 
     def find(self, text: str, start: int) -> tuple[int, int] | None:
         """The first place from `start` on where it matches, as far as it does."""
-        for first in range(start, len(text) + 1):
-            current, end = {self._start}, -1
-            for place in range(first, len(text) + 1):
-                current = self._closed(current, place == 0, place == len(text))
-                end = place if self._accept in current else end
-                character = text[place : place + 1]
-                current = {follower for state in current if character for follower in self._step(state, character)}
-            if end >= 0:
-                return first, end
-        return None
+        found = ((first, self._ends(text, frozenset({first}))) for first in range(start, len(text) + 1))
+        return next(((first, max(ends)) for first, ends in found if ends), None)
 
     def replaced(self, new: str, text: str) -> str:
         """The text with `new` for whatever it matches."""
@@ -85,70 +54,32 @@ class Regex:
             found, place = found + text[place : match[0]] + new, match[1]
         return found + text[place:]
 
-    def _step(self, number: int, character: str) -> list[int]:
-        state = self._states[number]
-        if not isinstance(state.wants, tuple):
-            return []
-        negated, characters = state.wants
-        return state.next if (character in characters) != negated else []
-
-    def _closed(self, states: set[int], at_start: bool, at_end: bool) -> set[int]:
-        found = set(states)
-        todo = list(states)
-        while todo:
-            state = self._states[todo.pop()]
-            free = state.wants is None or (state.wants == "^" and at_start) or (state.wants == "$" and at_end)
-            for follower in state.next if free else ():
-                if follower not in found:
-                    found.add(follower)
-                    todo.append(follower)
-        return found
-
-    def _new(self, wants: tuple[bool, frozenset[str]] | str | None = None) -> int:
-        self._states.append(_State(wants))
-        return len(self._states) - 1
-
-    def _join(self, one: int, other: int) -> None:
-        self._states[one].next.append(other)
-
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _alternatives(self, depth: int) -> _Fragment:
+    def _alternatives(self, depth: int) -> _Part:
         if depth > _DEEPEST:
             raise BadRegex("nested too deep")
-        start, end = self._new(), self._new()
-        while True:
-            branch = self._sequence(depth)
-            self._join(start, branch.start)
-            self._join(branch.end, end)
-            if self._peek() != "|":
-                return _Fragment(start, end)
+        branches = [self._sequence(depth)]
+        while self._peek() == "|":
             self._at += 1
+            branches.append(self._sequence(depth))
+        return lambda text, places: _NOWHERE.union(*(branch(text, places) for branch in branches))
 
-    def _sequence(self, depth: int) -> _Fragment:
-        start = end = self._new()
+    def _sequence(self, depth: int) -> _Part:
+        parts: list[_Part] = []
         while self._peek() and self._peek() not in "|)":
-            piece = self._repeated(depth)
-            self._join(end, piece.start)
-            end = piece.end
-        return _Fragment(start, end)
+            parts.append(self._repeated(depth))
+        return lambda text, places: reduce(lambda reached, part: part(text, reached), parts, places)
 
-    def _repeated(self, depth: int) -> _Fragment:
-        piece = self._atom(depth)
+    def _repeated(self, depth: int) -> _Part:
+        part = self._atom(depth)
         while (sign := self._peek()) and sign in "*+?":
             self._at += 1
-            start, end = self._new(), self._new()
-            self._join(start, piece.start)
-            self._join(piece.end, end)
-            if sign in "*+":
-                self._join(piece.end, piece.start)
-            if sign in "*?":
-                self._join(start, end)
-            piece = _Fragment(start, end)
-        return piece
+            part = _REPEATED[sign](part)
+        return part
 
-    def _atom(self, depth: int) -> _Fragment:
+    def _atom(self, depth: int) -> _Part:
         sign = self._peek()
         self._at += 1
         if sign == "(":
@@ -159,18 +90,15 @@ class Regex:
             return inner
         if sign in "*+?":
             raise BadRegex(f"nothing before {sign}")
-        wants: tuple[bool, frozenset[str]] | str
-        if sign in "^$":
-            wants = sign
-        elif sign == ".":
-            wants = (True, frozenset())
-        elif sign == "[":
-            wants = self._bracket()
-        else:
-            wants = (False, frozenset(self._escaped() if sign == "\\" else sign))
-        start, end = self._new(wants), self._new()
-        self._join(start, end)
-        return _Fragment(start, end)
+        if sign == "^":
+            return lambda text, places: places & {0}
+        if sign == "$":
+            return lambda text, places: places & {len(text)}
+        if sign == ".":
+            return _one_of(frozenset(), negated=True)
+        if sign == "[":
+            return self._bracket()
+        return _one_of(frozenset(self._escaped() if sign == "\\" else sign))
 
     def _escaped(self) -> str:
         found = self._peek()
@@ -179,7 +107,7 @@ class Regex:
         self._at += 1
         return found
 
-    def _bracket(self) -> tuple[bool, frozenset[str]]:
+    def _bracket(self) -> _Part:
         negated = self._peek() == "^"
         self._at += negated
         close = self._text.find("]", self._at + 1)
@@ -196,4 +124,30 @@ class Regex:
             else:
                 found.add(body[place])
                 place += 1
-        return negated, frozenset(found)
+        return _one_of(frozenset(found), negated=negated)
+
+
+def _one_of(characters: frozenset[str], *, negated: bool = False) -> _Part:
+    def ends(text: str, places: _Places) -> _Places:
+        return frozenset(at + 1 for at in places if at < len(text) and (text[at] in characters) != negated)
+
+    return ends
+
+
+def _once_or_more(part: _Part) -> _Part:
+    @lru_cache(maxsize=8)  # one in another asks twice for the same at every level
+    def ends(text: str, places: _Places) -> _Places:
+        found, new = set[int](), places
+        while new := part(text, new) - found:
+            found |= new
+        return frozenset(found)
+
+    return ends
+
+
+_NOWHERE: _Places = frozenset()
+_REPEATED: dict[str, Callable[[_Part], _Part]] = {
+    "+": _once_or_more,
+    "?": lambda part: lambda text, places: places | part(text, places),
+    "*": lambda part: _REPEATED["?"](_once_or_more(part)),
+}

@@ -13,8 +13,6 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 @dataclass(slots=True)
 class Places:
-    """The lines of one source."""
-
     source: str
     _starts: list[int] = field(init=False)
     _ascii: bool = field(init=False)

@@ -1,8 +1,4 @@
-"""Shell's tests of the compute capability of the machine: `[ "$cap" = "12.0" ]`, `case "$cap" in 12.0) ...`, and
-make's of what it compiles for: `ifneq (,$(filter 120,$(ARCHS)))`.
-
-In: the text of a script. Out: for which chips each test holds, tried on all of them.
-"""
+"""Shell's tests of the compute capability, `[ "$cap" = "12.0" ]` or `case`, and make's `filter`, tried on all chips."""
 
 from __future__ import annotations
 

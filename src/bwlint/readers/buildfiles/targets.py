@@ -37,18 +37,12 @@ class Listed:
 
 
 def bare_is_both(name: str) -> bool:
-    """Whether "10.0" in a list of that name stands for a cubin and PTX.
-
-    So it does in CMake's own variable, and in TensorFlow's and rules_cuda's, which make `compute_100` of it.
-    """
+    """Whether "10.0" in a list of that name stands for a cubin and PTX, as for CMake, TensorFlow, rules_cuda."""
     return "CUDA_ARCHITECTURES" in name or "CUDA_COMPUTE_CAPABILITIES" in name
 
 
 def parse_list(text: str, *, with_ptx: bool = False) -> Listed | None:
-    """The targets of a list whose elements all are such, else None; "" is None too.
-
-    `with_ptx` says that a bare element stands for a cubin and PTX, as in CMake's own variable.
-    """
+    """The targets of a list whose elements all are such, else None; `with_ptx`: a bare one is a cubin and PTX."""
     text = text.strip(" \t\r\n;,")
     if not text or len(text) > _LONGEST:
         return None
@@ -77,9 +71,7 @@ def list_names(also: Iterable[str] = ()) -> re.Pattern[str]:
 
 
 def counts(name: str, listed: Listed, *, handed: bool = False) -> bool:
-    """Whether the value of a variable is a list of targets, by what the name says, or where it is handed on, and by
-    how the value is spelled: some names are those of one chip too, and bare numbers may count something else.
-    """
+    """Whether the value of a variable is a list of targets, by the name, the receiver and the spelling."""
     if _LIST_NAME.fullmatch(name) or handed:
         return listed.sure or "cuda" in name.lower() or _is_row(listed)
     built = any(name[-1:].isalpha() for name in listed.sass)  # chips have no suffix

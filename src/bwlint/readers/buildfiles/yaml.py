@@ -1,7 +1,4 @@
-"""YAML as PyYAML reads it: what its keys and its pairs of `name` and `value` give, and the lines of jobs.
-
-Nothing is constructed and no alias is expanded: a node that is named again is the same node.
-"""
+"""YAML as PyYAML reads it: keys, pairs of `name` and `value`, lines of jobs. Nothing is constructed or expanded."""
 
 from __future__ import annotations
 

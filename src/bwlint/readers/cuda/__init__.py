@@ -91,10 +91,7 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
 
 
 def read(path: str, source: str, name: str = "", is_package: bool = False, own: frozenset[str] = frozenset()) -> Module:
-    """Facts of one file; `own` are functions of other files that ask the device.
-
-    Never raises: what is not C++ gives few facts and no wrong ones.
-    """
+    """Facts of one file; `own` are functions of other files that ask the device. Never raises."""
     file = cut(source)
     code, text, found, places = file.code, file.text, file.found, file.places
     host = program(code, text, places, found, own)

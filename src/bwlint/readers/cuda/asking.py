@@ -41,9 +41,7 @@ COMPARED = "|".join(
         rf"\((?:{'|'.join(f'{major}, ?{minor}' for major, minor in sorted(_PAIRS))})[,)]",
     )
 )
-"""A comparison with a number that a chip has, a call with its two numbers, or with the one where it is called after
-chips: what is asked may be the device, whatever it is called.
-"""
+"""A comparison with a number that a chip has, a call with its two numbers, or with one if called after chips."""
 _MAJOR = rf"(?:{'|'.join(map(str, sorted(MAJORS)))})\b"
 ASKED = "|".join(
     rf"{word}\w{{0,20}}(?:\(\))?\s*(?:[=!<>]=|[<>])\s*{_MAJOR}"
@@ -86,10 +84,7 @@ def device_words(code: Code) -> tuple[str, ...]:
 
 
 def asking(words: tuple[str, ...], text: str) -> list[int]:
-    """Where functions of a text have the identifiers of `may_ask`, which are among these words, in order.
-
-    A tag that is an argument of a template asks nothing.
-    """
+    """Where functions of a text have the identifiers of `may_ask` that are among these words; no template arguments."""
     found = ((at, at + len(word)) for word in words for at in places(text, (word,)))
     return sorted(at for at, end in found if _reads(text, at, end, len(text)) and not _picks(text, at, end))
 

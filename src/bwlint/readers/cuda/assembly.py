@@ -31,10 +31,7 @@ _COMPARES = re.compile(r"\bis_(?:same|base_of)(?:_v)?\s*<")
 def operations(
     code: Code, text: str, found: Directives, places: Scopes, decided: CompileTime | None = None
 ) -> tuple[Operation, ...]:
-    """Instructions and atoms in the order of the file, with the tests that are `decided` around them.
-
-    `text` is the blanked text without directives.
-    """
+    """Instructions and atoms in order, with the tests `decided` around them; `text` is blanked, without directives."""
     result: list[Operation] = []
     for kind, name, start, end, defined in _needs(code, text, found):
         if len(result) >= MAX_OPERATIONS:
@@ -122,10 +119,7 @@ class _Templates:
             yield _NUMBERED.sub("::1", instruction[:300]), *_source(places, begin, end)
 
     def _template(self, start: int, given: Given) -> tuple[str, list[tuple[int, int, bool]]]:
-        """The joined strings of a template, and where each begins: offset in it, in the source, and if it is there.
-
-        A macro whose body is a string stands for that string; any other word is a blank.
-        """
+        """The joined strings of a template, macros for strings too: offset in it, in the source, is it there."""
         code = self._code
         pieces: list[str] = []
         places: list[tuple[int, int, bool]] = []

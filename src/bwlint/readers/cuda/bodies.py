@@ -15,6 +15,11 @@ from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
 from bwlint.readers.cuda.statements import statements
 
+_IDLE = re.compile(
+    r"\b(?:(?:extern\s+)?__shared__|using|typedef|static_assert|(?:static\s+)?constexpr)\b[^;{}]*;"
+    r"|\b(?!return\b|throw\b|delete\b|else\b|case\b|goto\b|asm\b)[A-Za-z_][\w:<>, ]*\s[*&]?\w+\s*(?:=[^;(){}]*)?;"
+)
+"""Declarations that do nothing by themselves."""
 _PRINTS = re.compile(r"printf\s*\(")
 _REFUSES = re.compile(r"\b[A-Z_]{0,40}(?:UNSUPPORTED|NOT_SUPPORTED|INVALID|TRAP)[A-Z_]{0,40}\b")
 
@@ -24,7 +29,7 @@ def operations(code: Code, text: str, directives: Directives, places: Scopes) ->
     for scope in places.functions:
         if not scope.kernel:
             continue
-        paths = _paths(code, text, directives, scope)
+        paths = stretches(code, text, directives, scope)
         outside = directives.path(scope.open)
         if paths and outside not in paths:
             name = scope.name.rpartition("::")[2]
@@ -35,15 +40,15 @@ def operations(code: Code, text: str, directives: Directives, places: Scopes) ->
                 yield Operation(kind, name, at, path=path, qualname=scope.qualname)
 
 
-def _paths(code: Code, text: str, directives: Directives, scope: CodeScope) -> dict[Path, bool]:
-    """The tests in force wherever the body has a word, and whether all that stands there tells of an error."""
+def stretches(code: Code, text: str, directives: Directives, scope: CodeScope) -> dict[Path, bool]:
+    """The tests in force wherever the body does something, and whether all that stands there tells of an error."""
     starts = directives.starts
     first = bisect.bisect_right(starts, scope.open)
     last = bisect.bisect_left(starts, scope.close)
     bounds = [scope.open + 1, *starts[first:last], scope.close]
     found: dict[Path, bool] = {}
     for begin, end in itertools.pairwise(bounds):
-        if text[begin:end].strip():
+        if _IDLE.sub("", text[begin:end]).strip():
             path = directives.path(begin)
             found[path] = found.get(path, True) and _only_fails(code, text, begin, end)
     return found

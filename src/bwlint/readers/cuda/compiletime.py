@@ -1,7 +1,4 @@
-"""What the compiler decides in C++ itself: constants and functions that hang on the target, and tests around a place.
-
-A constant is a macro without arguments here and a function one with arguments, so that `evaluate.macros` runs them.
-"""
+"""What the compiler decides in C++ itself: constants and functions that hang on the target, tests around a place."""
 
 from __future__ import annotations
 
@@ -114,9 +111,7 @@ class CompileTime:
             known[name] = self._macro(name, params, ways[::-1], known, scope.open)
 
     def _class(self, scope: CodeScope, known: dict[str, Function]) -> None:
-        """The static members of a class that is a template, or is made of one that this file has; of another those that
-        hang on the target.
-        """
+        """The static members of a class that is a template or made of one; of another those that hang on the target."""
         head = statics.template(self.text, scope, scope.name)
         made_of = statics.base(self.text, scope)
         for key in [one for one in known if made_of is not None and one.startswith(f"{made_of[0]}::")]:

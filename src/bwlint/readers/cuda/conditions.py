@@ -29,7 +29,7 @@ def conditions(
     if _COMPARES.search(text, start, end) is None:
         return
     for begin, stop in _parts(text, start, end):
-        if _COMPARES.search(text, begin, stop) is None or _is_aside(begin, stop, aside):
+        if _COMPARES.search(text, begin, stop) is None or any(first <= begin and stop <= last for first, last in aside):
             continue
         whole = _DECLARES.search(text, begin, stop) is None and not _holds(begin, stop, aside)
         node = lower(begin, stop) if whole else None
@@ -81,10 +81,6 @@ def _brackets(text: str, start: int, end: int) -> Iterator[Stretch]:
             return
         yield found, close
         at = close + 1
-
-
-def _is_aside(start: int, end: int, aside: tuple[Stretch, ...]) -> bool:
-    return any(first <= start and end <= last for first, last in aside)
 
 
 def _holds(start: int, end: int, aside: tuple[Stretch, ...]) -> bool:

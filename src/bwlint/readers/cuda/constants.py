@@ -125,9 +125,7 @@ _NOTHING = TemplateArguments()
 
 @dataclass
 class Constants:
-    """`text` is the blanked text without directives, `names` are the definitions that were followed, for the module's
-    table.
-    """
+    """`text` is the blanked text without directives, `names` the definitions that were followed."""
 
     code: Code
     text: str
@@ -160,9 +158,7 @@ class Constants:
         return found
 
     def instances(self, start: int, end: int) -> list[tuple[Expr, tuple[int, ...]]]:
-        """The same in each instance of the template around, with the places that make it; where none of them says
-        more, as it is.
-        """
+        """The same in each instance of the template around, with the places that make it; or as it is."""
         scope = self.scopes.function(start)
         found: list[tuple[Expr, tuple[int, ...]]] = []
         for bound in self._instances(scope) if scope is not None else ():
@@ -646,7 +642,6 @@ class Constants:
         return found[0] if found else None
 
     def _layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
-        """Size and alignment."""
         fundamental = size_of(words)
         if fundamental is not None:
             return const(fundamental), fundamental
@@ -702,7 +697,6 @@ class Constants:
 
     @cached_property
     def _heirs(self) -> frozenset[str]:
-        """Classes with a base."""
         text = self.code.text
         return frozenset(one.name for one in self._classes if _BASE.search(text[one.header : one.open]))
 

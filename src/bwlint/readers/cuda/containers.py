@@ -12,8 +12,9 @@ from functools import lru_cache
 
 from bwlint.model.expr import Expr
 from bwlint.readers.cuda.expressions import Resolve, lower
-from bwlint.readers.cuda.lexer import Code, any_within, matching
+from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.scopes import Scopes
+from bwlint.readers.spans import any_within
 
 MAX_WRITTEN = 20_000
 MAX_TOKENS = 4000

@@ -1,7 +1,4 @@
-"""C++ expressions, of the preprocessor and of the program, lowered into the expression form.
-
-What the form has no word for becomes an unknown with the text as its key, so that equal texts have equal values.
-"""
+"""C++ expressions, lowered into the expression form; what it has no word for is an unknown keyed by its text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-r"""Texts of C++ that look for a target of two digits: `std::regex("sm_(\\d\\d)")`, `sscanf(name, "sm_%2d", &cc)`.
-
-Each comes out as an operation of kind as-text, as those of Python do (`readers.python.fixed_digits`).
-"""
+r"""Texts of C++ that look for a target of two digits: `std::regex("sm_(\\d\\d)")`; as `readers.python.fixed_digits`."""
 
 from __future__ import annotations
 

@@ -50,9 +50,7 @@ class Sites:
 
 
 def constants(text: str, scopes: Scopes | None = None) -> dict[str, Expr]:
-    """The whole numbers that a file gives names to, outside of its functions where these are known. What is called
-    after the device is also a member of whoever includes the file.
-    """
+    """The whole numbers that a file names outside of its functions; those called after the device for includers too."""
     found = [one for one in _CONSTANT.finditer(text) if scopes is None or scopes.function(one.start()) is None]
     numbers = {one["name"]: const(int(one["value"])) for one in found}
     members = {f".{spoken(name)}": value for name, value in numbers.items() if is_device(name)}

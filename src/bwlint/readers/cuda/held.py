@@ -1,6 +1,4 @@
-"""What local names of C++ hold: lambdas, and objects of classes, so that a call of them leads to what they are; and
-numbers, which tell a size and no way, whatever they are called.
-"""
+"""What local names of C++ hold: lambdas and objects of classes, which calls lead to, and numbers, which are no way."""
 
 from __future__ import annotations
 

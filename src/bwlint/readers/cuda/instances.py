@@ -165,9 +165,7 @@ def is_special(text: str, scope: CodeScope, name: str) -> bool:
 
 
 def template_head(text: str, scope: CodeScope) -> int | None:
-    """Where the parameters of a template open, the last that stand in front of a definition; a parameter that is a
-    template itself has none of them.
-    """
+    """Where the parameters of the last template in front of a definition open, passing by template parameters."""
     found, end = None, scope.header
     while (head := _TEMPLATE.search(text, end, scope.open)) is not None:
         found = head.end()

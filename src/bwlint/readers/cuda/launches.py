@@ -20,9 +20,10 @@ from bwlint.readers.cuda.constants import Constants
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.given import global_name
 from bwlint.readers.cuda.layout import dimensions
-from bwlint.readers.cuda.lexer import Code, any_within, matching, places
+from bwlint.readers.cuda.lexer import Code, matching, places
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
+from bwlint.readers.spans import any_within
 
 _WORDS = (
     "FuncSetAttribute",
@@ -107,9 +108,7 @@ _MULTIPROCESSOR = re.compile(r"(?i)per_?sm\b|per_?sm_|persm|multiproc|carve")
 def operations(
     code: Code, text: str, directives: Directives, scopes: Scopes
 ) -> tuple[tuple[Operation, ...], dict[str, Expr]]:
-    """The operations of a file, and the named values that their amounts refer to; `text` is that without directives.
-    Never raises.
-    """
+    """The operations of a file, and the named values in their amounts; `text` has no directives. Never raises."""
     if not any(word in code.text for word in _WORDS):
         return (), {}
     reader = _LaunchReader(code, directives, scopes, Constants(code, text, directives, scopes))

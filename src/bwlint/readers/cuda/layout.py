@@ -83,9 +83,7 @@ def most(left: Expr, right: Expr) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class LaidOut:
-    """Data of a struct: its type and where that is written, its alignment (0: its own), dimensions by offset; or what
-    it holds itself, where that is written in place.
-    """
+    """Data of a struct: type and place, alignment (0: its own), dimensions by offset; or its parts in place."""
 
     words: str
     at: int

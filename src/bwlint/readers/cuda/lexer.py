@@ -87,10 +87,7 @@ class Code:
 
     @cached_property
     def words(self) -> str:
-        """Each word of the source once, comments and strings too, every one between two newlines.
-
-        What no word says the source does not say, and this is a tenth of it: a reader asks here whether to begin.
-        """
+        """Each word of the source once, comments and strings too: a reader asks here whether to begin."""
         found = _bytes(self.source).translate(_SPACED).split()
         return b"\n".join((b"", *dict.fromkeys(found), b"")).decode()
 
@@ -125,7 +122,6 @@ class Code:
         return [start for start, _ in self.comments]
 
     def line(self, offset: int) -> int:
-        """The line of an offset, 1-based."""
         return bisect.bisect_right(self._lines, offset)
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -137,7 +133,6 @@ class Code:
         return line, self._byte(offset) - self._byte(start)
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a line and byte column."""
         start = self._lines[line - 1]
         if self._is_ascii:
             return start + column
@@ -261,12 +256,6 @@ def places(text: str, words: Iterable[str]) -> list[int]:
                 found.append(at)
             at = text.find(word, end)
     return sorted(found)
-
-
-def any_within(offsets: list[int], start: int, end: int) -> bool:
-    """Whether one of the ascending offsets lies in a stretch."""
-    index = bisect.bisect_left(offsets, start)
-    return index < len(offsets) and offsets[index] < end
 
 
 def matching(text: str, opening: int, limit: int | None = None) -> int:

@@ -1,7 +1,4 @@
-"""Questions of C and C++ to NVML about a device's memory whose refusal ends the program.
-
-They come out as operations of kind memory-query, as those of Python do (`readers.python.memory_queries`).
-"""
+"""Questions of C and C++ to NVML whose refusal ends the program: operations as `readers.python.memory_queries` has."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Numbers of multiprocessors that C++ says itself where the device could be asked.
-
-They come out as operations of kind multiprocessors, as those of Python do (`readers.python.multiprocessors`): fixed, or
-resident where blocks wait for each other.
-"""
+"""Numbers of multiprocessors that C++ says itself: operations as `readers.python.multiprocessors` has, two kinds."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from bwlint.model.kinds import Ends
 from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.failures import TRAPS
 from bwlint.readers.cuda.lexer import Code, tokens
+from bwlint.readers.spans import any_within
 
 MAX_NESTING = 200
 MAX_ARMS = 100
@@ -266,8 +267,8 @@ class _DirectiveReader:
     def _side(self, start: int, end: int) -> Side:
         """What stands between two offsets; `tuning` says that it only defines macros. A long side tells no calls."""
         code = self.code
-        no_code = not _within(self.filled, start, end)
-        empty = no_code and not _within(self.acts, start, end)
+        no_code = not any_within(self.filled, start + 1, end + 1)
+        empty = no_code and not any_within(self.acts, start + 1, end + 1)
         first = bisect.bisect_left(self.defines, start, key=_offset_of)
         until = bisect.bisect_left(self.defines, end, key=_offset_of)
         defined = tuple(use for _, use in self.defines[first : min(until, first + _MOST_DEFINES)])
@@ -369,12 +370,6 @@ def _reaches(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
     """Whether a pattern that always matches gets to the end; asking it to end there could take for ever."""
     found = pattern.match(text, start, end)
     return found is not None and found.end() >= end
-
-
-def _within(offsets: list[int], start: int, end: int) -> bool:
-    """Whether one of the ascending offsets lies behind `start` and not behind `end`."""
-    index = bisect.bisect_right(offsets, start)
-    return index < len(offsets) and offsets[index] <= end
 
 
 def _offset_of(entry: tuple[int, Use]) -> int:

@@ -12,11 +12,12 @@ from bwlint.readers.cuda import containers, given
 from bwlint.readers.cuda.asking import ANY_COMPARISON, asking, device_words, may_ask
 from bwlint.readers.cuda.conditions import kept_as, outside
 from bwlint.readers.cuda.failures import FAILS
-from bwlint.readers.cuda.lexer import Code, any_within
+from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
 from bwlint.readers.cuda.walk import HostProgram, HostWalk, last
 from bwlint.readers.reads import Reads
+from bwlint.readers.spans import any_within
 
 _SHORT = 1500
 _LONGEST_MACRO = 4000
@@ -39,9 +40,7 @@ class _Either:
 def program(
     code: Code, text: str, scopes: Scopes, directives: Directives, brought: frozenset[str] = frozenset()
 ) -> HostProgram:
-    """The gates and helpers of a file. `text` is the blanked text without directives, `brought` are the functions of
-    other files that ask the device.
-    """
+    """The gates and helpers of a file; `text` has no directives, `brought` are others' functions that ask."""
     found = HostProgram()
     outer = [scope for scope in scopes.functions if not scope.kernel]
     everything = sorted((*_macros(code, directives), *outer), key=lambda scope: scope.header)

@@ -1,7 +1,4 @@
-"""Tables of rows that a loop goes through or searches: `for (const Variant& v : variants)`, `variants[i].launch`.
-
-Such a loop is walked once for each row, with what is written there in the place of the fields.
-"""
+"""Tables of rows that a loop goes through or searches (`for (const Variant& v : variants)`): walked once a row."""
 
 from __future__ import annotations
 

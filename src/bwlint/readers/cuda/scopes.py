@@ -35,10 +35,7 @@ _LONGEST_NAME = 1000
 
 @dataclass(frozen=True, slots=True)
 class CodeScope:
-    """A function or class. Offsets: `header` where its declaration begins, `open` and `close` its braces.
-
-    A test is a method of the class of tests that it names.
-    """
+    """A function, class or test; `header` is where its declaration begins, `open` and `close` its braces."""
 
     kind: str
     name: str

@@ -1,8 +1,4 @@
-"""The statements of a function body, as offsets into the blanked text.
-
-A statement knows where its test and its parts stand and nothing of what they mean. What is no statement of C++ is
-taken as an expression up to the next semicolon; nothing raises.
-"""
+"""The statements of a function body as offsets in the blanked text; what is none counts as an expression."""
 
 from __future__ import annotations
 

@@ -70,10 +70,7 @@ def _stretches(text: str, body: tuple[Statement, ...], known: _Known) -> Iterato
 
 
 def compiled(text: str, body: tuple[Statement, ...], parameters: frozenset[str]) -> Iterator[Stretch]:
-    """What is compiled of device code, run or not, in order: all but the sides of a test that the compiler may decide.
-
-    `parameters` are those of the templates around.
-    """
+    """What is compiled of device code, run or not: all but the sides of a test that the compiler may decide."""
     for statement in body:
         if statement.kind == "if" and _is_decided(text, statement, parameters):
             continue
@@ -175,9 +172,7 @@ def _only_returns(text: str, body: tuple[Statement, ...]) -> bool:
 
 
 def _on_every_way(text: str, statement: Statement, rest: tuple[Statement, ...], known: _Known) -> Iterator[Stretch]:
-    """The calls that every way through an `if` and what follows it makes, ways that end in an error left out; not
-    those that an answer of the device leaves out.
-    """
+    """The calls on every way through an `if` and what follows, but ways to an error or that leave chips out."""
     if sum(one.kind == "if" for one in rest) > _MOST_FORKS:
         return
     ways: list[tuple[Statement, ...]] = []

@@ -378,9 +378,7 @@ class HostWalk:
             self.doubts -= bool(statement.inner)
 
     def _lambdas(self, statement: Statement) -> None:
-        """Bodies inside an expression, read first: what they return is theirs, unless one that is called where it
-        stands is what its function returns. Such a one ends in its errors wherever it stands.
-        """
+        """Bodies inside an expression, read first: what they return is theirs, unless one is called where it stands."""
         for inner in statement.inner:
             mine, self.returns, exits, self.exits = self.returns, [], self.exits, []
             brace = self.text.rfind("{", statement.start, inner[0].start + 1) if inner else -1
@@ -585,10 +583,7 @@ class HostWalk:
         return end - len(self.text[cut + 1 : end].lstrip()), end
 
     def _switch(self, statement: Statement, rest: tuple[Statement, ...]) -> None:
-        """`switch (x)` as a chain of membership tests; a case without a break runs into the next.
-
-        What has no case, and no default, goes on behind it.
-        """
+        """`switch (x)` as a chain of membership tests; a case without a break runs on, no case goes on behind it."""
         assert statement.test is not None
         asked = self.lower(*self._begun(*statement.test))
         cases = _cases(statement)

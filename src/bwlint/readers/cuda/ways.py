@@ -104,9 +104,7 @@ def _arms(text: str, start: int, end: int) -> Iterator[Stretch]:
 
 
 def launched(text: str, start: int, end: int) -> frozenset[int]:
-    """Where the names of kernels and functions stand that are handed to what runs them:
-    `cudaLaunchKernelEx(&config, kernel)`, `std::call_once(flag, init)`.
-    """
+    """Where names of functions stand that are handed to what runs them: `cudaLaunchKernelEx(&config, kernel)`."""
     found: set[int] = set()
     if text.find("aunch", start, end) < 0 and text.find("_once", start, end) < 0:
         return frozenset()
@@ -117,7 +115,6 @@ def launched(text: str, start: int, end: int) -> frozenset[int]:
 
 
 def _with_lambdas(code: Code, text: str, named: tuple[Use, ...]) -> Iterator[Use]:
-    """With what the lambdas use that are called."""
     known = held(text)
     for use in named:
         yield use
@@ -163,10 +160,7 @@ def uses(
     certain: Sequence[Stretch] | None = None,
     value: Stretch | None = None,
 ) -> tuple[Use, ...]:
-    """The names of a stretch, in order, each once; sure where they stand in one of the `certain` stretches.
-
-    A function that is all of the `value` that is given is called by whoever gets it.
-    """
+    """The names of a stretch, each once, sure in the `certain` ones; a function that is all of `value` is called."""
     handed = _FUNCTION.match(text[slice(*value)]) if value is not None else None
     handed_at = value[0] + handed.start("name") if value is not None and handed is not None else -1
     found: dict[str, Use] = {}

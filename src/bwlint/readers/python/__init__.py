@@ -18,7 +18,7 @@ from bwlint.model.facts import Module, Operation, Prose, Use
 from bwlint.readers import prune, switches, variables
 from bwlint.readers.buildfiles import pins
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
-from bwlint.readers.nodes import below, whole
+from bwlint.readers.nodes import below, text_of, whole
 from bwlint.readers.python import (
     budgets,
     clusters,
@@ -95,9 +95,7 @@ _CALLED = re.compile(r"\b\w+\.tcgen05_\w+\(")
 
 
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
-    """The prefilter of a file: it may read the device, say what is compiled for it, enter another GPU's memory, hold
-    code of another language, or launch a server.
-    """
+    """The prefilter: a file may read the device, build, enter another GPU's memory, hold other code, launch servers."""
     return any(name.encode() in data for name in own) or matters(look(data))
 
 
@@ -274,7 +272,7 @@ def _uses(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tupl
         node = tree.body[index] if index >= 0 else None
         if node is None or number > (node.end_lineno or 0):
             continue
-        name = node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else ""
+        name = node.name if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else ""
         part = bisect.bisect_right([one.lineno for one in node.body], number) if isinstance(node, ast.ClassDef) else 0
         kept[name, part] += 1
         if kept[name, part] <= _MOST_USES:
@@ -298,7 +296,7 @@ def _inherited(tree: ast.Module, lines: Sequence[str], found: dict[str, tuple[Us
         pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, names)) + r")\b")
         before = len(found)
         for node in tree.body:
-            if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name in found:
+            if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name in found:
                 continue
             match = pattern.search("\n".join(lines[node.lineno : node.end_lineno]))
             if match:
@@ -321,7 +319,7 @@ def _annotated_lines(tree: ast.Module) -> set[int]:
     """Lines on which nothing but the type of a parameter, a result or a field stands, or a head with such types."""
     found: set[int] = set()
     for node in whole(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.body:
             found |= set(range(node.lineno, node.body[0].lineno))
         elif isinstance(node, ast.AnnAssign) and node.value is None:
             found |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
@@ -330,10 +328,10 @@ def _annotated_lines(tree: ast.Module) -> set[int]:
 
 def _only_named(tree: ast.Module) -> set[tuple[int, int]]:
     """Where names end that are compared, or stand in a table: they are called by nobody there."""
-    beside = (node for node in whole(tree) if isinstance(node, ast.Compare | ast.Set | ast.Dict | ast.List | ast.Tuple))
+    beside = (node for node in whole(tree) if isinstance(node, (ast.Compare, ast.Set, ast.Dict, ast.List, ast.Tuple)))
     parts = (part for node in beside for part in ast.iter_child_nodes(node))
     return {
-        (one.end_lineno or 0, one.end_col_offset or 0) for one in parts if isinstance(one, ast.Attribute | ast.Name)
+        (one.end_lineno or 0, one.end_col_offset or 0) for one in parts if isinstance(one, (ast.Attribute, ast.Name))
     }
 
 
@@ -344,17 +342,15 @@ def _imports_operation(line: str) -> bool:
 
 
 def _targets(source: str, tree: ast.Module) -> tuple[Prose, ...]:
-    """Strings that name a target for one chip alone: sm_120a, compute_120a. What is said in a sentence names none, and
-    a list that has the sibling's too is for both.
-    """
+    """Strings that name a target for one chip alone: sm_120a. A sentence names none, nor a list with the sibling's."""
     found: list[Prose] = []
     nodes = whole(tree) if "120a" in source else []
-    together = [node for node in nodes if isinstance(node, ast.List | ast.Tuple | ast.Set)] if "121a" in source else []
+    together = [node for node in nodes if isinstance(node, (ast.List, ast.Tuple, ast.Set))] if "121a" in source else []
     both = {id(part) for node in together if "121a" in ast.unparse(node) for part in below(node)}
     for node in nodes:
         if id(node) in both:
             continue
-        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        text = text_of(node)
         match = _EXACT_TARGET.search(text) if " " not in text or "=" in text else None
         if match and len(found) < MAX_TARGETS:
             found.append(Prose(match[0], span(node)))

@@ -117,7 +117,7 @@ class TritonKernel:
     def _statement(self, node: ast.stmt) -> set[tuple[_Loop | None, _Load]]:
         if isinstance(node, ast.If):
             return self._either(node)
-        if isinstance(node, ast.For | ast.While):
+        if isinstance(node, (ast.For, ast.While)):
             return self._loop(node)
         value = getattr(node, "value", None)
         if not isinstance(value, ast.expr):
@@ -244,7 +244,7 @@ class TritonKernel:
         if isinstance(node, ast.Attribute):
             value = self._value(node.value, name) if node.attr in _TURNS else _NOTHING
             return _BlockValue(value.shape[::-1], value.loads)
-        if isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp | ast.BoolOp | ast.IfExp):
+        if isinstance(node, (ast.BinOp, ast.Compare, ast.UnaryOp, ast.BoolOp, ast.IfExp)):
             parts = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
             return self._combined(node, [self._value(one, name) for one in parts])
         return _NOTHING
@@ -254,7 +254,7 @@ class TritonKernel:
         if isinstance(node, ast.Compare) and found.loads:
             sides = {-at for at, side in enumerate(reversed(found.shape), 1) if side > 1}
             return replace(found, ends=found.ends | found.steps | sides, steps=frozenset())
-        if not isinstance(node, ast.BinOp) or isinstance(node.op, ast.Add | ast.Sub):
+        if not isinstance(node, ast.BinOp) or isinstance(node.op, (ast.Add, ast.Sub)):
             return found
         by_one = isinstance(node.op, ast.Mult) and 1 in (self._number(node.left), self._number(node.right))
         return found if by_one else replace(found, steps=frozenset())
@@ -299,7 +299,7 @@ class TritonKernel:
         return max(1, known[-1] - (known[0] if len(known) > 1 else 0)) if len(known) == len(ends) and known else 1
 
     def _dimensions(self, node: ast.expr | None) -> tuple[int, ...]:
-        parts = node.elts if isinstance(node, ast.Tuple | ast.List) else []
+        parts = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
         return tuple(max(1, self._number(part) or 1) for part in parts)
 
     def _indexed(self, node: ast.Subscript) -> _BlockValue:
@@ -363,9 +363,9 @@ def _spoken(node: ast.AST) -> _Spoken:
         names=frozenset(one.id for one in names) - {"tl", "triton"},
         stored=frozenset(one.id for one in names if isinstance(one.ctx, ast.Store)),
         products=tuple(one for word, one in calls if word == "dot"),
-        loops=sum(isinstance(one, ast.For | ast.While) for one in nodes),
+        loops=sum(isinstance(one, (ast.For, ast.While)) for one in nodes),
         runs=any(word in _RUNS for word, _ in calls),
-        identity=any(isinstance(one, ast.Is | ast.IsNot) for one in nodes),
+        identity=any(isinstance(one, (ast.Is, ast.IsNot)) for one in nodes),
     )
 
 

@@ -1,6 +1,4 @@
-"""The code of a Python file that runs where a text is asked for: `if backend == "cutlass":`, `if "x" in names:`,
-`{"cutlass": make_cutlass}[backend]`.
-"""
+"""The code of a Python file that runs where a text is asked for: `if backend == "cutlass":`, `{"cutlass": f}[key]`."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ from bwlint.readers.python import parse
 
 
 def branches(source: str, text: str) -> Iterator[Span]:
-    """The bodies of tests that `text` passes and the values under it in tables of what is made or called, in order;
-    raises `ReadError` where the source is no Python.
-    """
+    """The bodies of tests that `text` passes and the values under it in tables of calls; raises `ReadError`."""
     for node in ast.walk(parse(source)):
         if isinstance(node, ast.If) and _asks(node.test, text):
             yield _span(node.body[0], node.body[-1])
@@ -31,11 +27,11 @@ def _span(first: ast.stmt | ast.expr, last: ast.stmt | ast.expr) -> Span:
 def _asks(test: ast.expr, text: str) -> bool:
     if isinstance(test, ast.BoolOp):
         return any(_asks(value, text) for value in test.values)
-    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq | ast.In):
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Eq, ast.In)):
         return False
     asked = (item for operand in (test.left, *test.comparators) for item in _members(operand))
     return any(isinstance(item, ast.Constant) and item.value == text for item in asked)
 
 
 def _members(operand: ast.expr) -> list[ast.expr]:
-    return operand.elts if isinstance(operand, ast.Tuple | ast.List | ast.Set) else [operand]
+    return operand.elts if isinstance(operand, (ast.Tuple, ast.List, ast.Set)) else [operand]

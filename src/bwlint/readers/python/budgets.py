@@ -70,7 +70,7 @@ def _constants(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
         for measure in _measures(node):
             uses[dotted(measure).rpartition(".")[2]].append(measure)
     for node in nodes:
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
             continue
         name = dotted(node.targets[0] if isinstance(node, ast.Assign) else node.target).rpartition(".")[2]
         number = number_of(node.value)
@@ -82,15 +82,15 @@ def _constants(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
 
 def _measures(node: ast.AST) -> Iterator[ast.expr]:
     """Names that others are compared with or that are divided up."""
-    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
         parts = [node.left, *node.comparators]
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv | ast.Div):
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.FloorDiv, ast.Div)):
         parts = [node.left]
     elif isinstance(node, ast.Call) and dotted(node.func) == "min":
         parts = node.args
     else:
         return
-    yield from (part for part in parts if isinstance(part, ast.Name | ast.Attribute))
+    yield from (part for part in parts if isinstance(part, (ast.Name, ast.Attribute)))
 
 
 def _compared(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
@@ -98,7 +98,7 @@ def _compared(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
     for node in nodes:
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             continue
-        at_most = isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+        at_most = isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
         number = number_of(node.comparators[0])
         if at_most and number is not None and number >= LEAST_SHARED and _SHARED.search(dotted(node.left)):
             yield _operation("", number, node.comparators[0], [node])

@@ -1,7 +1,4 @@
-"""Calls that a function makes whatever it is given, or whenever the tests around them hold.
-
-A call in a loop, behind an early return or where an exception is caught is none of them.
-"""
+"""Calls that a function surely makes, or makes under tests; none in a loop, a `try` or behind an early return."""
 
 from __future__ import annotations
 
@@ -59,13 +56,13 @@ class _CallWalk:
                 ended = self.block(node.body, under)
             elif isinstance(node, ast.Try) and not node.handlers:
                 ended = self.block([*node.body, *node.finalbody], under)
-            elif isinstance(node, ast.For | ast.While | ast.Try | ast.Match):
+            elif isinstance(node, (ast.For, ast.While, ast.Try, ast.Match)):
                 ended = _OPEN if _returns(node) else _FALLS
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue
             else:
                 self._calls(node, under)
-                ended = _LEAVES if isinstance(node, ast.Return | ast.Raise) else _FALLS
+                ended = _LEAVES if isinstance(node, (ast.Return, ast.Raise)) else _FALLS
             if ended != _FALLS:
                 return ended
         return _FALLS
@@ -95,13 +92,13 @@ class _CallWalk:
             return None
         name = self._parameter(test.left)
         operator, right = test.ops[0], test.comparators[0]
-        if not name or not isinstance(operator, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+        if not name or not isinstance(operator, (ast.Eq, ast.NotEq, ast.In, ast.NotIn)):
             return None
-        members = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
+        members = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
         values = [item.value for item in members if isinstance(item, ast.Constant) and isinstance(item.value, str)]
         if len(values) != len(members):
             return None
-        return Option(name, frozenset(values), isinstance(operator, ast.Eq | ast.In))
+        return Option(name, frozenset(values), isinstance(operator, (ast.Eq, ast.In)))
 
     def _calls(self, node: ast.AST, under: tuple[Option, ...]) -> None:
         for call in _sure(node):
@@ -117,7 +114,7 @@ class _CallWalk:
 
     def _parameter(self, node: ast.expr) -> str:
         """The option that an expression names: a parameter, or the attribute that keeps it; else ""."""
-        if not isinstance(node, ast.Name | ast.Attribute):
+        if not isinstance(node, (ast.Name, ast.Attribute)):
             return ""
         name = dotted(node)
         own = name.removeprefix("self.")
@@ -164,7 +161,7 @@ def _sure(node: ast.AST) -> Iterator[ast.Call]:
             stack.append(item.test)
         elif isinstance(item, ast.BoolOp):
             stack.append(item.values[0])
-        elif not isinstance(item, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        elif not isinstance(item, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             stack.extend(reversed(list(ast.iter_child_nodes(item))))
 
 

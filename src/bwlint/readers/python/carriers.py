@@ -1,7 +1,4 @@
-"""Names that carry what the device was asked for, whatever they are called: helpers, constants, attributes, parameters.
-
-What carries is a matter of flow: a name is one because its value, or what a function gives back, comes from a source.
-"""
+"""Names that carry what the device was asked for, whatever they are called: a matter of flow."""
 
 from __future__ import annotations
 
@@ -82,9 +79,7 @@ def trace(
     given: frozenset[str],
     handed: frozenset[Parameter] = frozenset(),
 ) -> Carriers:
-    """The carriers of a file. `hits` are its lines with a device word, `given` the names that it imports carrying,
-    `handed` the parameters to which other files hand what carries.
-    """
+    """The carriers of a file; `hits` are lines with a device word, `given` imports and `handed` parameters of it."""
     filters = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and asks_what_it_is_given(node)}
     found = Carriers(_helper_words(tree, hits) | filters | given, set(handed))
     asking = lines_with(asking_names() | given)
@@ -113,7 +108,7 @@ def offered(tree: ast.Module, words: Iterable[str]) -> dict[str, frozenset[str]]
             found[node.name] = frozenset(_members(node)) & known
         elif isinstance(node, _Function):
             found[node.name] = known & {node.name}
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             made = found.get(dotted(node.value), frozenset())  # an instance brings what its class does
             for name in _targets(node):
                 found[name] = found.get(name, frozenset()) | made | (known & {name})
@@ -124,7 +119,7 @@ def _top_level(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Statements of a module, those under its tests too."""
     for node in body:
         yield node
-        if isinstance(node, ast.If | ast.Try):
+        if isinstance(node, (ast.If, ast.Try)):
             for part in (node.body, node.orelse, *(handler.body for handler in getattr(node, "handlers", ()))):
                 yield from _top_level(part)
 
@@ -133,7 +128,7 @@ def _members(node: ast.ClassDef) -> Iterator[str]:
     for item in statements(node.body):
         if isinstance(item, _Function):
             yield item.name
-        elif isinstance(item, ast.Assign | ast.AnnAssign):
+        elif isinstance(item, (ast.Assign, ast.AnnAssign)):
             for target in item.targets if isinstance(item, ast.Assign) else [item.target]:
                 for leaf in _leaves(target):
                     yield leaf.attr if isinstance(leaf, ast.Attribute) else dotted(leaf)
@@ -145,7 +140,7 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
 
 
 def _leaves(target: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(target, ast.Tuple | ast.List):
+    if isinstance(target, (ast.Tuple, ast.List)):
         for element in target.elts:
             yield from _leaves(element)
     else:
@@ -177,7 +172,7 @@ def _enter(found: _Definitions, body: Sequence[ast.stmt], owner: str, of_class: 
 
 
 def _empty_lists(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.List) and not node.value.elts:
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.List) and not node.value.elts:
         yield from _targets(node)
 
 
@@ -185,7 +180,7 @@ def statements_here(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a block and of those within it, but not of definitions within it."""
     for node in body:
         yield node
-        if isinstance(node, _Function | ast.ClassDef):
+        if isinstance(node, (_Function, ast.ClassDef)):
             continue
         for name in ("body", "orelse", "finalbody"):
             yield from statements_here(getattr(node, name, None) or ())
@@ -210,12 +205,12 @@ class _Walk:
     def module(self, tree: ast.Module, lines: set[int]) -> None:
         self._local = set()
         for node in statements_here(tree.body):
-            if not isinstance(node, _Function | ast.ClassDef) and _meets(node, lines):
+            if not isinstance(node, (_Function, ast.ClassDef)) and _meets(node, lines):
                 self._statement(node, shared=True)
         for node in self._definitions.classes.values():
             if _meets(node, lines):
                 for item in node.body:
-                    if isinstance(item, ast.Assign | ast.AnnAssign):
+                    if isinstance(item, (ast.Assign, ast.AnnAssign)):
                         self._statement(item, shared=True)
         for qualname, function, of_class in self._definitions.functions:
             if _meets(function, lines) or self._takes_from_around(qualname, function):
@@ -237,7 +232,7 @@ class _Walk:
         self._lists = {name for one in node.body for name in _empty_lists(one)}
         tested = refuses = returns = False
         for item in statements_here(node.body):
-            if isinstance(item, ast.Global | ast.Nonlocal):
+            if isinstance(item, (ast.Global, ast.Nonlocal)):
                 written |= set(item.names)
             elif isinstance(item, ast.Raise):
                 refuses = refuses or tested
@@ -246,7 +241,7 @@ class _Walk:
                 answer = tested and _is_short(node) and (_is_answer(item.value) or self._is_object(item.value))
                 if item.value is not None and (answer or self._is_chosen(item.value) or self.carries(item.value)):
                     self._found.words.add(node.name)
-            elif isinstance(item, ast.If | ast.Assert | ast.Match):
+            elif isinstance(item, (ast.If, ast.Assert, ast.Match)):
                 asked = item.subject if isinstance(item, ast.Match) else item.test
                 tested = tested or self.carries(asked)
             self._statement(item, shared=False)
@@ -307,7 +302,7 @@ class _Walk:
                 self._handed(item)
             elif self.carries(item.value):
                 self._take(item.target, shared)
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and node.value is not None:
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None:
             if self.carries(node.value):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     self._take(target, shared)
@@ -318,9 +313,9 @@ class _Walk:
         elif isinstance(node, ast.ImportFrom):
             known = asking_names() | self._found.words
             self._found.words |= {alias.asname for alias in node.names if alias.asname and alias.name in known}
-        elif isinstance(node, ast.For | ast.AsyncFor) and self.carries(node.iter):
+        elif isinstance(node, (ast.For, ast.AsyncFor)) and self.carries(node.iter):
             self._take(node.target, shared)
-        elif isinstance(node, ast.With | ast.AsyncWith):
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
             self._entered(node.items, shared)
         elif isinstance(node, ast.Match) and self.carries(node.subject):
             captured = (one.name for case in node.cases for one in below(case.pattern) if isinstance(one, ast.MatchAs))
@@ -340,7 +335,7 @@ class _Walk:
                     self._take(target, shared)
 
     def _pick(self, targets: Iterable[ast.expr]) -> None:
-        names = {dotted(one) for one in targets if isinstance(one, ast.Name | ast.Attribute)}
+        names = {dotted(one) for one in targets if isinstance(one, (ast.Name, ast.Attribute))}
         self._picked |= names
         self._found.picked |= {name for name in names if name.startswith("self.")}
 
@@ -454,7 +449,7 @@ def _answers(node: ast.FunctionDef) -> bool:
     for item in statements(node.body):
         if isinstance(item, ast.If) and any(isinstance(one, ast.Raise) for one in item.body):
             return True
-        if isinstance(item, ast.Return) and isinstance(item.value, ast.Compare | ast.BoolOp | ast.UnaryOp):
+        if isinstance(item, ast.Return) and isinstance(item.value, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
             return True
         if isinstance(item, ast.Return) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, bool):
             return True

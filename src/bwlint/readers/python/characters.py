@@ -122,10 +122,7 @@ def _is_text(value: Expr) -> bool:
 
 
 def number_of_part(call: Expr) -> bool:
-    """`int(arch[3:5])`, `int(sm[-2:])`: a number is made of characters of what is called like a capability.
-
-    Of a pair, or of a release that was split, nobody takes these.
-    """
+    """`int(arch[3:5])`: a number of characters of what is called like a capability, no pair and nothing split."""
     function, arguments = call.args
     if function.op != "name" or function.args[0] != "int" or len(arguments) != 1:
         return False

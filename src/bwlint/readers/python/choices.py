@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from bwlint.model.expr import Expr
+from bwlint.readers.python.given import deciding
 from bwlint.readers.python.sides import leaves
 
 
@@ -33,7 +34,7 @@ def behind(body: Sequence[ast.stmt], name: str, text: str, line: int) -> Iterato
             continue
         if _binds(node, name):
             return
-        asked = _asks(node.test, name, text) if isinstance(node, ast.If | ast.Assert) else None
+        asked = deciding({name: repr(text)})(node.test) if isinstance(node, (ast.If, ast.Assert)) else None
         if isinstance(node, ast.Assert) and asked:
             yield body[index + 1 :]
             return
@@ -44,7 +45,7 @@ def behind(body: Sequence[ast.stmt], name: str, text: str, line: int) -> Iterato
             if not asked and leaves(other):
                 yield body[index + 1 :]
                 return
-        elif isinstance(node, ast.With | ast.Try):
+        elif isinstance(node, (ast.With, ast.Try)):
             yield from behind(node.body, name, text, line)
 
 
@@ -58,17 +59,3 @@ def _around(node: ast.stmt, line: int) -> Iterator[list[ast.stmt]]:
 
 def _binds(node: ast.stmt, name: str) -> bool:
     return isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in node.targets)
-
-
-def _asks(test: ast.expr, name: str, text: str) -> bool | None:
-    """Whether a test holds where the name is that text; None of one that asks something else, too."""
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        return None
-    left, op, right = test.left, test.ops[0], test.comparators[0]
-    if not isinstance(left, ast.Name) or left.id != name:
-        return None
-    many = isinstance(right, ast.Tuple | ast.List | ast.Set)
-    texts = [one.value for one in (right.elts if many else [right]) if isinstance(one, ast.Constant)]  # type: ignore[attr-defined]
-    if isinstance(op, ast.Eq | ast.In):
-        return text in texts
-    return text not in texts if isinstance(op, ast.NotEq | ast.NotIn) else None

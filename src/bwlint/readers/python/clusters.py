@@ -29,7 +29,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """Each place where a size is picked, in order."""
     hits = [source.count("\n", 0, match.start()) + 1 for match in _HINT.finditer(source)] if "cluster" in source else []
     functions = (
-        (node for node in whole(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)) if hits else ()
+        (node for node in whole(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))) if hits else ()
     )
     holding = (one for one in functions if any(one.lineno <= hit <= (one.end_lineno or 0) for hit in hits))
     found = {found.at: found for function in holding for found in _picked(function)}
@@ -48,7 +48,7 @@ def _picked(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Operat
 
 def _tries(node: ast.AST) -> bool:
     """A loop over sizes from one block on."""
-    if not isinstance(node, ast.For) or not isinstance(node.iter, ast.List | ast.Tuple):
+    if not isinstance(node, ast.For) or not isinstance(node.iter, (ast.List, ast.Tuple)):
         return False
     sizes = [item.value for item in node.iter.elts if isinstance(item, ast.Constant)]
     return sizes[:1] == [1] and len(sizes) == len(node.iter.elts) > 1 and _returns(node)
@@ -73,7 +73,7 @@ def _literals(value: ast.expr) -> Iterator[ast.Constant]:
     if isinstance(value, ast.IfExp):
         yield from _literals(value.body)
         yield from _literals(value.orelse)
-    elif isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len("xyz"):
+    elif isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len("xyz"):
         yield from (size for item in value.elts for size in _literals(item))
     elif isinstance(value, ast.Constant) and isinstance(value.value, int) and value.value in _LARGE:
         yield value

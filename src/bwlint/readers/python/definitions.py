@@ -161,8 +161,8 @@ def _handed(decorator: ast.expr) -> Iterator[ast.expr]:
     """What a decorator may call before it calls what it decorates: `constraints=[at_least(9, 0), has_tensor_cores]`."""
     given = [*decorator.args, *(one.value for one in decorator.keywords)] if isinstance(decorator, ast.Call) else []
     for value in given:
-        several = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
-        yield from (one for one in several if isinstance(one, ast.Call | ast.Name | ast.Attribute))
+        several = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+        yield from (one for one in several if isinstance(one, (ast.Call, ast.Name, ast.Attribute)))
 
 
 def _handed_check(flow: Flow, check: ast.expr, node: Decorated) -> None:
@@ -287,7 +287,7 @@ def _self_value(flow: Flow, qualname: str, value: ast.expr) -> Expr:
 
 def _late(given: Mapping[str, Sequence[ast.expr | None]], body: Sequence[ast.stmt]) -> set[str]:
     """Attributes that are None at first, and something else once a method has asked."""
-    fields = (one for one in body if isinstance(one, ast.Assign | ast.AnnAssign) and _is_none(one.value))
+    fields = (one for one in body if isinstance(one, (ast.Assign, ast.AnnAssign)) and _is_none(one.value))
     empty = {dotted(one.targets[0] if isinstance(one, ast.Assign) else one.target) for one in fields}
     several = (name for name, values in given.items() if len(values) > 1 and any(map(_is_none, values)))
     return {f"self.{name}" for name in empty.intersection(given).union(several)}
@@ -331,7 +331,7 @@ def _self_assignments(node: ast.ClassDef) -> dict[str, list[ast.expr | None]]:
     """Attributes assigned through `self`, with their values; None stands for a part of a value, or a changed one."""
     found: dict[str, list[ast.expr | None]] = {}
     for item in sides.statements(node.body):
-        if not isinstance(item, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        if not isinstance(item, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             continue
         value = None if isinstance(item, ast.AugAssign) else item.value
         if isinstance(item, ast.AnnAssign) and value is None:
@@ -345,7 +345,7 @@ def _self_assignments(node: ast.ClassDef) -> dict[str, list[ast.expr | None]]:
 
 def _parts(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """A target, or those of an unpacking, each with its part of the value."""
-    if not isinstance(target, ast.Tuple | ast.List):
+    if not isinstance(target, (ast.Tuple, ast.List)):
         yield target, value
         return
     spread = any(isinstance(leaf, ast.Starred) for leaf in target.elts)

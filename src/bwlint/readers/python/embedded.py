@@ -8,7 +8,6 @@ read together, since a source is often put together from several; PTX modules ar
 from __future__ import annotations
 
 import ast
-import bisect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from bwlint.model.facts import Module, Operation
 from bwlint.readers import ptx
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.python.sides import dotted
+from bwlint.readers.spans import any_within
 
 MAX_OPERATIONS = 3000
 _WORDS = (b"__global__", b"__device__", b"#include", b".target sm_", b"inline_ptx")
@@ -51,9 +51,7 @@ _NESTED = re.compile(r"\"\"\".*?\"\"\"|'''.*?'''|\"[^\"\n]*\"|'[^'\n]*'|[{}]", r
 
 @dataclass(frozen=True, slots=True)
 class _String:
-    """A string as the parser sees it. `given` says that it goes to a call that takes code, `asked` that it is
-    only compared with or looked for, `tested` that it stands under a test of its function.
-    """
+    """A string: `given` to a call that takes code, only `asked` for or compared, `tested`: under a test."""
 
     node: ast.Constant | ast.JoinedStr
     text: str
@@ -85,10 +83,7 @@ def may_hold(data: bytes) -> bool:
 def code_in_strings(
     path: str, tree: ast.Module, source: str, lines: Sequence[str]
 ) -> tuple[tuple[Operation, ...], tuple[Module, ...]]:
-    """Instructions of fragments of PTX, and the modules of the C++ and the PTX modules in the strings of a file.
-
-    `lines` are those of `source`. Never raises.
-    """
+    """PTX instructions, and modules of C++ and PTX, in the strings of a file; `lines` are of `source`. Never raises."""
     if not may_hold(source.encode("utf-8", "surrogatepass")):
         return (), ()
     cpp: list[_LiteralPiece] = []
@@ -120,7 +115,7 @@ def _strings(tree: ast.Module, worth: Sequence[int]) -> Iterator[_String]:
     stack: list[tuple[ast.AST, str, bool, bool, bool]] = [(tree, "<module>", False, False, False)]
     while stack:
         node, qualname, given, asked, tested = stack.pop()
-        if isinstance(node, ast.stmt) and not _any_within(worth, node.lineno, node.end_lineno or node.lineno):
+        if isinstance(node, ast.stmt) and not any_within(worth, node.lineno, (node.end_lineno or node.lineno) + 1):
             continue
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
@@ -132,7 +127,7 @@ def _strings(tree: ast.Module, worth: Sequence[int]) -> Iterator[_String]:
             continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             qualname = node.name if qualname == "<module>" else f"{qualname}.{node.name}"
             given = asked = tested = False
         elif isinstance(node, ast.Call):
@@ -143,11 +138,6 @@ def _strings(tree: ast.Module, worth: Sequence[int]) -> Iterator[_String]:
             asked = True
         tested = tested or isinstance(node, _BRANCHES)
         stack += [(child, qualname, given, asked, tested) for child in ast.iter_child_nodes(node)]
-
-
-def _any_within(numbers: Sequence[int], first: int, last: int) -> bool:
-    index = bisect.bisect_left(numbers, first)
-    return index < len(numbers) and numbers[index] <= last
 
 
 def _fragment(string: _String, literals: _Literals) -> Iterator[Operation]:
@@ -253,9 +243,7 @@ def _is_escaped(source: str, start: int, at: int) -> bool:
 _MARKS = {quote: re.compile(rf"\\[^{{]|\{{\{{?|{quote}", re.DOTALL) for quote in ('"""', "'''", '"', "'")}
 _BRACES = re.compile(r"\{\{?|\}\}?")
 _READ_AS = {"{{": " {", "}}": "} ", "{": ".", "}": "."}
-"""f-strings write a brace twice. The braces of a replacement field become points: an instruction that ends in one has
-modifiers that are not known.
-"""
+"""f-strings write a brace twice. A replacement field becomes a point: modifiers that are not known."""
 
 
 def _formatted(source: str, start: int, end: int, quote: str) -> tuple[list[tuple[int, int]], int]:

@@ -52,7 +52,7 @@ def _calls_of(node: ast.stmt) -> list[ast.Call] | None:
         return None if None in sides else [call for side in sides for call in side or ()]
     if isinstance(node, ast.With):
         return _last_calls(node.body)
-    if isinstance(node, ast.Return | ast.Expr) and node.value is not None:
+    if isinstance(node, (ast.Return, ast.Expr)) and node.value is not None:
         arms = list(_arms(node.value))
         calls = [arm for arm in arms if isinstance(arm, ast.Call)]
         return calls if len(calls) == len(arms) else None

@@ -1,7 +1,4 @@
-r"""Regular expressions in strings that look for a target of two digits: `sm_(\d)(\d)`, `compute_(\d{2})`.
-
-Each comes out as an operation of kind as-text, whose amount is an example.
-"""
+r"""Regular expressions that look for a target of two digits, `sm_(\d)(\d)`: operations as-text with an example."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from bwlint.chips.digits import Misread, is_about
 from bwlint.evaluate.patterns import misread_by, misread_with
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import whole
+from bwlint.readers.nodes import text_of, whole
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -29,7 +26,7 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     if not replaces and not any(word in source for word in _OF_TARGETS):
         return
     for node in whole(tree):
-        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        text = text_of(node)
         if any(piece in text for piece in _PIECES) and any(word in text for word in _OF_TARGETS):
             wrong = misread_by(text)
         elif replaces and isinstance(node, ast.Call) and dotted(node.func) == "re.sub":
@@ -41,7 +38,6 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
 
 
 def _replaced(call: ast.Call, source: str) -> Misread | None:
-    """`re.sub(r"(\\d)(\\d)", r"\\1.\\2", arch)`, where targets are spoken of."""
     old, new = (one.value if isinstance(one, ast.Constant) else None for one in (call.args + [call.func] * 2)[:2])
     lines = source.splitlines()
     near = "\n".join(lines[max(0, call.lineno - _NEAR) : call.lineno + _NEAR])

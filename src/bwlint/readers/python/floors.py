@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from bwlint.chips.spelling import spelled
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import whole
+from bwlint.readers.nodes import last_name, text_of, whole
 from bwlint.readers.spans import span
 
 ANCHORS = (b"_12", b"sm12", b"SM12", b'"12.', b"'12.", b"(12,")
@@ -36,9 +36,9 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     for node in whole(tree):
         if isinstance(node, ast.Call):
             found += _called(node, functions)
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict):
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Dict):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            found += _table(_name(target), node.value)
+            found += _table(last_name(target), node.value)
     return tuple(found[:_MOST])
 
 
@@ -46,11 +46,11 @@ def _called(node: ast.Call, functions: Mapping[str, ast.FunctionDef]) -> Iterato
     """A call that says a target and a release, of a function that speaks of CUDA's."""
     if len(node.args) != 2:
         return
-    target, release = (_text(one) for one in node.args)
+    target, release = (text_of(one) for one in node.args)
     known = spelled(target)
     if known is None or not known.prefix or not _RELEASE.fullmatch(release):
         return
-    name = _name(node.func)
+    name = last_name(node.func)
     body = functions.get(name)
     if _OF_CUDA.search(name) or (body is not None and _OF_CUDA.search(ast.unparse(body))):
         yield Operation("floor", known.target, span(node), amounts=(const(release),), qualname=name)
@@ -89,11 +89,3 @@ def _numbers(node: ast.Tuple) -> tuple[int, ...]:
     values = [one.value for one in node.elts if isinstance(one, ast.Constant)]
     numbers = tuple(value for value in values if isinstance(value, int) and not isinstance(value, bool))
     return numbers if len(numbers) == len(node.elts) else ()
-
-
-def _text(node: ast.expr) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _name(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

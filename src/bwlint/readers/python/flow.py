@@ -66,7 +66,7 @@ MOST_BEHIND = 400
 def _mapping_of(node: ast.expr) -> ast.expr:
     """The mapping of `mapping[key]` or `mapping.get(key)`."""
     inner = node.func if isinstance(node, ast.Call) else node
-    return inner.value if isinstance(inner, ast.Subscript | ast.Attribute) else node
+    return inner.value if isinstance(inner, (ast.Subscript, ast.Attribute)) else node
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,7 @@ class _KernelRecord:
     test: Expr
     uses: tuple[Use, ...]
     where: Where
+    key: str
 
 
 class Flow:
@@ -169,9 +170,7 @@ class Flow:
         self.names.update({name: _any_of(name, values) for name, values in self._shared.items() if values})
 
     def let_go(self) -> None:
-        """Forget everything. What walks a file and what lowers it know each other, and a run has no collector that
-        would find out that nobody else does.
-        """
+        """Forget everything: what walks a file and what lowers it know each other, and no collector would find out."""
         vars(self).clear()
 
     def add(
@@ -211,9 +210,7 @@ class Flow:
             self._questions.append(_Question(node, found, role, Where(self.qualname, tuple(self.path))))
 
     def _answer_questions(self) -> None:
-        """The questions that no statement has made a gate of: flags under the names that they are kept or handed on
-        as, and without one no more than true or false.
-        """
+        """The questions that no statement has made a gate of: flags, by the names that keep or take them."""
         places: list[tuple[Span, _Question | None]] = [(gate.at, None) for gate in self.gates.found]
         places += ((one.at, one) for one in self._questions)
         around: list[Span] = []
@@ -390,7 +387,7 @@ class Flow:
             left = handler is not None and handler(self, node, body[index : index + MOST_BEHIND])
             if left:
                 break
-            if isinstance(node, ast.Import | ast.ImportFrom | ast.Try):
+            if isinstance(node, (ast.Import, ast.ImportFrom, ast.Try)):
                 self._tried.append(node)
         self._tried = around
         return left
@@ -583,7 +580,7 @@ class Flow:
             self.gates.reads(found)  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
             self._switches(target.id, node.value, value)
-        elif isinstance(target, ast.Tuple | ast.List):
+        elif isinstance(target, (ast.Tuple, ast.List)):
             text = characters.unpacked(target, value)
             if node.value is not None and text is not None and not characters.asks_length(self.path):
                 self._note("as-text", node.value, Expr("tuple", ((text,),), value.at))
@@ -637,7 +634,7 @@ class Flow:
             self.add("flag", value, node, Side(ends="fall"), Side(ends="fall"), last)
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(SKIPPING_MARKS):
             definitions.mark(self, node, last, lambda: self._marked(last))
-        elif last == "pytestmark" and isinstance(node, ast.List | ast.Tuple):
+        elif last == "pytestmark" and isinstance(node, (ast.List, ast.Tuple)):
             for mark in node.elts:
                 if isinstance(mark, ast.Call):
                     self._named(name, mark, self.lowerer.lower(mark))
@@ -670,9 +667,7 @@ class Flow:
             self.add("predicate", test, node, Side(ends="return"), Side(ends="return"), name)
 
     def _judge_limits(self) -> None:
-        """The oldest and newest capability that classes hold in attributes: by their names, or by what the device is
-        compared with somewhere in the file. Whoever is newer than the newest one has to be as new as the oldest.
-        """
+        """The oldest and newest capability in attributes of classes, by name or comparison: bounds for the rest."""
         compared = self._compared() if self.bounded else {}
         for where, held in self.bounded:
             known = [
@@ -719,14 +714,12 @@ class Flow:
         self._call_lists(value, rest)
         if value.args and (_RAISES_IF.search(last) or _RAISES_UNLESS.search(name)):
             return self._check(value, rest, _RAISES_UNLESS.search(name) is None)
-        if self.gates.device_word(last) and isinstance(value.func, ast.Name | ast.Attribute):
+        if self.gates.device_word(last) and isinstance(value.func, (ast.Name, ast.Attribute)):
             self._helper_call(value, lowered, last, rest)
         return False
 
     def _mutates(self, node: ast.Call) -> None:
-        """`reasons.append(x)` is a longer list; in a loop one that is not known, or of what reads the device that list
-        as on one GPU. Whatever else is done to a value makes it unknown.
-        """
+        """`reasons.append(x)` is a longer list; in a loop only of what reads the device. All else makes it unknown."""
         func = node.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
             mutators = (
@@ -771,11 +764,7 @@ class Flow:
         return Expr("list", ((item,),), span(node)) if self.gates.reads(item) else None
 
     def _longer(self, name: str, node: ast.Call) -> Expr | None:
-        """What was a list before, and one constant more, or one test of those that are asked together; None of anything
-        else, and in a loop.
-
-        A sentence that is added for a reason of which the device is no part leaves the list as it is.
-        """
+        """What was a list, and one constant or one test more; None of anything else, and in a loop."""
         held = self.lowerer.scope.env[name]
         looping = any(test.op == "unknown" and str(test.args[0]).startswith(LOOP) for test in self.path)
         if looping or len(node.args) != 1 or self._value(held).op not in ("list", "bin", "if"):
@@ -783,7 +772,7 @@ class Flow:
         item = node.args[0]
         if self.path and not self.gates.reads(self.path[-1]) and _is_sentence(item):
             return held
-        if not isinstance(item, ast.Constant | ast.JoinedStr) and name not in self._asked_together():
+        if not isinstance(item, (ast.Constant, ast.JoinedStr)) and name not in self._asked_together():
             return None
         added = self.quietly(item) if not isinstance(item, ast.JoinedStr) else const("")
         return Expr("bin", ("+", held, Expr("list", ((added,),), span(node))), span(node))
@@ -817,7 +806,7 @@ class Flow:
     def _raising(self) -> frozenset[str]:
         """The functions of the file in which an error is raised."""
         defined = (
-            node for node in sides.statements(self._body) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            node for node in sides.statements(self._body) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         )
         return frozenset(
             one.name for one in defined if any(isinstance(each, ast.Raise) for each in sides.statements(one.body))
@@ -829,10 +818,13 @@ class Flow:
             self._answers(node)
         if not self.hit(node):
             return
-        for item in below(node):
+        nodes = below(node)
+        rows = [pair for one in nodes if isinstance(one, ast.Dict) for pair in zip(one.keys, one.values, strict=True)]
+        keys = {id(value): ast.dump(key) for key, value in rows if key is not None}
+        for item in nodes:
             if not isinstance(item, ast.Call):
                 continue
-            self._bounded(item)
+            self._bounded(item, keys.get(id(item), ""))
             for name, value in lists.arguments(item, self.own):
                 test = lists.declared(name, value, self.lowerer.lower(value), self.own)
                 if test is not None:
@@ -843,37 +835,35 @@ class Flow:
                     at = item if isinstance(node, ast.Call) and node is item and not item.keywords else value
                     self.add("list", test, at, behind, Side(ends="raise"), name)
 
-    def _bounded(self, node: ast.Call) -> None:
-        """A record that says for which chips something is that it names: `Kernel("pkg.module:run", min_sm=90)`."""
+    def _bounded(self, node: ast.Call, key: str) -> None:
+        """A record that says for which chips something is that it names: `Kernel("pkg.module:run", min_sm=90)`. `key`
+        is that of a table that it is a row of.
+        """
         named = [Use(name, "call", span(one)) for one in arguments_of(node) if (name := self._reference(one))]
         test = lists.bounds(node, self.quietly) if named else None
         if test is not None:
-            self._records.append(_KernelRecord(node, test, tuple(named), Where(self.qualname, tuple(self.path))))
+            self._records.append(_KernelRecord(node, test, tuple(named), Where(self.qualname, tuple(self.path)), key))
 
     def _judge_records(self) -> None:
-        """The gates of records. Who looks for the best of several takes the newest: what is for a newer chip keeps it
-        from the others for the same.
-        """
+        """The gates of records. The best of several is the newest: a newer chip's keeps it from the others."""
         for one in self._records:
-            newer = [other.test for other in self._records if lists.is_newer(other.node, one.node)]
+            alike = (other for other in self._records if other.key == one.key)  # another row is for something else
+            newer = [other.test for other in alike if lists.is_newer(other.node, one.node)]
             test = Expr("and", ((one.test, *map(negate, newer)),), one.test.at) if newer else one.test
             sides = Side(ends="fall", uses=one.uses), Side(ends="raise")
             self.gates.add("assert", test, one.node, sides, one.where, "")
 
     def _reference(self, node: ast.expr) -> str:
-        """The name of a function or class that is handed on; "" of anything else.
-
-        One that a text says, "module:name", begins with a dot: the module may lie in a package that is not said.
-        """
+        """The name of a function or class that is handed on ("module:name": behind a dot); "" of anything else."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return f".{node.value.replace(':', '.')}" if _REFERENCE.fullmatch(node.value) else ""
-        root, dot, rest = dotted(node).partition(".") if isinstance(node, ast.Name | ast.Attribute) else ("", "", "")
+        root, dot, rest = dotted(node).partition(".") if isinstance(node, (ast.Name, ast.Attribute)) else ("", "", "")
         return self.imports.names.get(root, root) + dot + rest
 
     def _answers(self, node: ast.Call) -> None:
         """`Features(fp4=capability == (12, 0))`: a flag under the name that it is passed as."""
         for keyword in node.keywords:
-            if keyword.arg and isinstance(keyword.value, ast.Compare | ast.BoolOp | ast.UnaryOp):
+            if keyword.arg and isinstance(keyword.value, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
                 value = self.quietly(keyword.value)
                 self.add("flag", value, keyword.value, Side(ends="fall"), Side(ends="fall"), keyword.arg)
 
@@ -972,11 +962,9 @@ class Flow:
         names: Sequence[str],
         after: Sequence[ast.stmt],
     ) -> Expr | None:
-        """`for one in TABLE: if one.sm == sm: return one` in front of an error asks whether the table has a row: the
-        test, where nothing else in the loop leaves it.
-        """
+        """`for one in TABLE: if one.sm == sm: return one` in front of an error: the test asks for a row."""
         *others, last = node.body
-        if not isinstance(last, ast.If) or last.orelse or not isinstance(last.body[-1], ast.Return | ast.Break):
+        if not isinstance(last, ast.If) or last.orelse or not isinstance(last.body[-1], (ast.Return, ast.Break)):
             return None
         no = sides.block(after[:1], self.imports, self.quietly)
         if no.ends != "raise" or isinstance(node, ast.While):
@@ -1020,10 +1008,7 @@ class Flow:
         return left
 
     def _try(self, node: ast.Try, rest: Sequence[ast.stmt]) -> bool:
-        """The body is taken to succeed, but its tests hold neither in a handler nor after one that goes on.
-
-        What tries something to answer whether it works may as well fail.
-        """
+        """The body is taken to succeed; its tests hold neither in a handler nor after one that goes on."""
         before = dict(self.lowerer.scope.env)
         depth, first = len(self.path), len(self.returns)
         caught = any(self._makes_up_for(handler) for handler in node.handlers)
@@ -1101,23 +1086,13 @@ class Flow:
 
     # -- imports
 
-    def _import(self, node: ast.Import, rest: Sequence[ast.stmt]) -> bool:
-        for alias in node.names:
-            local = alias.asname or alias.name.partition(".")[0]
-            target = alias.name if alias.asname else local
-            self.lowerer.scope.env[local] = Expr("import", (target, None), span(node))
-            self.imports.bind(local, target)
-        return False
-
-    def _import_from(self, node: ast.ImportFrom, rest: Sequence[ast.stmt]) -> bool:
-        module = self.imports.absolute(node)
-        for alias in node.names:
-            if alias.name == "*":
+    def _import(self, node: ast.Import | ast.ImportFrom, rest: Sequence[ast.stmt]) -> bool:
+        for local, module, name in self.imports.brought(node):
+            if name == "*":
                 self.stars.append(module)
                 continue
-            local = alias.asname or alias.name
-            self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
-            self.imports.bind(local, f"{module}.{alias.name}")
+            self.lowerer.scope.env[local] = Expr("import", (module, name), span(node))
+            self.imports.bind(local, module if name is None else f"{module}.{name}")
         return False
 
 
@@ -1197,7 +1172,7 @@ def _is_sentence(node: ast.expr) -> bool:
 
 def _is_question(node: ast.expr) -> bool:
     """A comparison, or a call that compares with what is written out: `cuda_capability_geq(10, 0)`."""
-    if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp):
+    if isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
         return True
     if not isinstance(node, ast.Call) or not node.args or node.keywords:
         return False
@@ -1206,7 +1181,7 @@ def _is_question(node: ast.expr) -> bool:
 
 def _is_written(node: ast.expr) -> bool:
     """A constant, a tuple, or a member of an enum of architectures."""
-    return isinstance(node, ast.Constant | ast.Tuple) or (isinstance(node, ast.Attribute) and arch_text(node.attr))
+    return isinstance(node, (ast.Constant, ast.Tuple)) or (isinstance(node, ast.Attribute) and arch_text(node.attr))
 
 
 def _written_globals(lines: Sequence[str]) -> frozenset[str]:
@@ -1245,7 +1220,7 @@ _STATEMENTS: dict[type, Callable[..., bool]] = {
     ast.Global: Flow._global,
     ast.Nonlocal: Flow._nonlocal,
     ast.Import: Flow._import,
-    ast.ImportFrom: Flow._import_from,
+    ast.ImportFrom: Flow._import,
     ast.FunctionDef: definitions.define,
     ast.AsyncFunctionDef: definitions.define,
     ast.ClassDef: definitions.define_class,

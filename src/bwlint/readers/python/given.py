@@ -1,8 +1,4 @@
-"""What a call writes out for the parameters of a function, and the tests that come out one way because of it.
-
-`attn(x, backend="trtllm")` runs one arm of `if backend == "trtllm":`. A value is told by how it is written: a constant,
-or a member of an enum by the name of its class and its own.
-"""
+"""What a call writes out for parameters (a constant, an enum's member), and the tests that it decides."""
 
 from __future__ import annotations
 
@@ -31,9 +27,7 @@ Decide = Callable[[ast.expr], bool | None]
 
 
 def arguments(call: ast.Call, held: Mapping[str, str]) -> tuple[str, ...]:
-    """`0=?`, `backend='trtllm'`: what a call writes out, or hands on of what names hold, by place or name; () where not
-    all of it is seen.
-    """
+    """`0=?`, `backend='trtllm'`: what a call writes out, by place or name; () where not all of it is seen."""
     if len(call.args) + len(call.keywords) > MAX_ARGUMENTS:
         return ()
     if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
@@ -80,10 +74,7 @@ def written(text: str) -> tuple[str | int | None] | None:
 
 
 def bound(function: _Function, given: Sequence[str]) -> dict[str, str]:
-    """What the parameters of a function hold, as far as a call and the defaults write it out.
-
-    Of `.name` it is the attribute of any object, and nothing is known of a call.
-    """
+    """What a call and the defaults write out for a function's parameters; under `.name` the attribute of any object."""
     places = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     places = places[1:] if places[:1] in (["self"], ["cls"]) else places
     told = dict(one.split("=", 1) for one in given)
@@ -91,6 +82,8 @@ def bound(function: _Function, given: Sequence[str]) -> dict[str, str]:
     texts |= {name: text for name, text in told.items() if not name.isdigit()}
     for name, default in _defaults(function) if not any(one.startswith(".") for one in told) else ():
         texts.setdefault(name, _text(default))
+    if all(text == UNKNOWN for text in texts.values()):
+        return {}
     written = {one.id for one in below(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     return {name: text for name, text in texts.items() if text != UNKNOWN and name not in written}
 
@@ -102,26 +95,32 @@ def _defaults(function: _Function) -> list[tuple[str, ast.expr]]:
     return found + [(one.arg, default) for one, default in named if default is not None]
 
 
+def truth(test: ast.expr, leaf: Decide) -> bool | None:
+    """How a test comes out, of which `leaf` knows the parts that are put together."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = truth(test.operand, leaf)
+        return None if inner is None else not inner
+    if not isinstance(test, ast.BoolOp):
+        return leaf(test)
+    settles, truths = isinstance(test.op, ast.Or), [truth(one, leaf) for one in test.values]
+    return settles if settles in truths else None if None in truths else not settles
+
+
 def deciding(values: Mapping[str, str]) -> Decide:
     """Who knows what some names hold."""
 
-    def decide(test: ast.expr) -> bool | None:
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            inner = decide(test.operand)
-            return None if inner is None else not inner
-        if isinstance(test, ast.BoolOp):
-            return _joined(test.op, [decide(one) for one in test.values])
+    def known(test: ast.expr) -> bool | None:
         if isinstance(test, ast.Name):
             text = values.get(test.id)
             return None if text is None else text not in _FALSE
         return _compared(test, values) if isinstance(test, ast.Compare) and len(test.ops) == 1 else None
 
-    return decide
+    return lambda test: truth(test, known)
 
 
 def matters(node: ast.AST, values: Mapping[str, str], decide: Decide) -> bool:
     """Whether what names hold decides a test, or is handed on by a call."""
-    if isinstance(node, ast.If | ast.IfExp | ast.Assert):
+    if isinstance(node, (ast.If, ast.IfExp, ast.Assert)):
         return any(decide(part) is not None for part in operands(node.test))
     names = (one.id for one in arguments_of(node) if isinstance(one, ast.Name)) if isinstance(node, ast.Call) else ()
     return any(name in values for name in names)
@@ -134,13 +133,6 @@ def operands(test: ast.expr) -> Iterator[ast.expr]:
         yield from operands(one)
 
 
-def _joined(op: ast.boolop, truths: Sequence[bool | None]) -> bool | None:
-    settles = isinstance(op, ast.Or)
-    if settles in truths:
-        return settles
-    return None if None in truths else not settles
-
-
 def _number(text: str) -> int | None:
     return int(text) if text.lstrip("-").isdecimal() else None
 
@@ -151,13 +143,13 @@ def _compared(test: ast.Compare, values: Mapping[str, str]) -> bool | None:
     text = values.get(name)
     if text is None:
         return None
-    if isinstance(op, ast.Eq | ast.Is | ast.NotEq | ast.IsNot):
+    if isinstance(op, (ast.Eq, ast.Is, ast.NotEq, ast.IsNot)):
         other = _text(right)
-        return None if other == UNKNOWN else (text == other) == isinstance(op, ast.Eq | ast.Is)
+        return None if other == UNKNOWN else (text == other) == isinstance(op, (ast.Eq, ast.Is))
     if isinstance(op, tuple(_ORDERS)):
         pair = _number(text), _number(_text(right))
         return None if None in pair else _ORDERS[type(op)](*pair)
-    if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
+    if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, (ast.Tuple, ast.List, ast.Set)):
         others = [_text(one) for one in right.elts]
         return None if UNKNOWN in others else (text in others) == isinstance(op, ast.In)
     return None

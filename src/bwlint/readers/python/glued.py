@@ -32,14 +32,11 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
 
 
 def _listed(node: ast.AST) -> list[tuple[ast.expr, str]]:
-    """The texts of a list of targets: one of them spells one, or each was made of two that say what they are.
-
-    In `cap in ("8.9" "12.0")` nothing is left of the list.
-    """
-    if isinstance(node, ast.Compare) and isinstance(node.ops[-1], ast.In | ast.NotIn):
+    """The texts of a list of targets, one of which spells a target or each of which was made of two."""
+    if isinstance(node, ast.Compare) and isinstance(node.ops[-1], (ast.In, ast.NotIn)):
         found = _texts(node.comparators[-1:])
         return found if all(_are_plain_names(text) for _, text in found) else []
-    if not isinstance(node, ast.Set | ast.List | ast.Tuple):
+    if not isinstance(node, (ast.Set, ast.List, ast.Tuple)):
         return []
     found = _texts(node.elts)
     is_one = any(spelled(text) for _, text in found) or all(_are_plain_names(text) for _, text in found)

@@ -1,7 +1,4 @@
-"""What a Python file offers to those who import it: names it hands on, definitions, and tables of backends.
-
-Nothing here reads the device. A file is parsed whole, whether it asks for a device or not.
-"""
+"""What a Python file offers to those who import it: names it hands on, definitions, and tables of backends."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from bwlint.model.expr import Span
 from bwlint.readers.nodes import below
 from bwlint.readers.python import parse
 from bwlint.readers.python.calls import Call, calls, compared, parameters
-from bwlint.readers.python.sides import arm_of_others, dotted
+from bwlint.readers.python.sides import Imports, arm_of_others, dotted
 from bwlint.readers.python.sides import statements as within
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
@@ -113,7 +110,7 @@ def interface(source: str, name: str, is_package: bool) -> Interface:
 
 def _interface(tree: ast.Module, package: str) -> Interface:
     statements = list(_top(tree.body))
-    offers = {node.name: _offer(node) for node in statements if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    offers = {node.name: _offer(node) for node in statements if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     own = {node.name: node for node in statements if isinstance(node, ast.FunctionDef)}
     offers |= {name: replace(offers[name], gives_numbers=True) for name in own if _gives_numbers(name, own)}
     imports: dict[str, str] = {}
@@ -168,7 +165,7 @@ def _several(
     for node in statements:
         for local, target in _imported(node, package):
             found.setdefault(local, []).append(Binding(span(node), target))
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not function:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not function:
             found.setdefault(node.name, []).append(Binding(span(node), offer=_offer(node)))
         for name in node.targets if isinstance(node, ast.Assign) else ():
             if isinstance(name, ast.Name):
@@ -192,34 +189,18 @@ def _top(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     for node in body:
         yield node
         others = arm_of_others(node)
-        if isinstance(node, ast.If | ast.Try | ast.With):
+        if isinstance(node, (ast.If, ast.Try, ast.With)):
             yield from _top(node.body if node.body is not others else ())
-        if isinstance(node, ast.If | ast.Try):
+        if isinstance(node, (ast.If, ast.Try)):
             yield from _top(node.orelse if node.orelse is not others else ())
         for case in node.cases if isinstance(node, ast.Match) else ():
             yield from _top(case.body)
 
 
 def _imported(node: ast.stmt, package: str) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            local = alias.asname or alias.name.partition(".")[0]
-            yield local, alias.name if alias.asname else local
-    elif isinstance(node, ast.ImportFrom):
-        module = _module(node, package)
-        for alias in node.names:
-            if alias.name == "*":
-                yield "*", module
-            else:
-                yield alias.asname or alias.name, f"{module}.{alias.name}" if module else alias.name
-
-
-def _module(node: ast.ImportFrom, package: str) -> str:
-    if not node.level:
-        return node.module or ""
-    parts = package.split(".")
-    above = parts[: len(parts) - node.level + 1]
-    return ".".join([*above, node.module] if node.module else above)
+    for local, module, name in Imports({}, package).brought(node):
+        whole = ".".join(filter(None, (module, name)))
+        yield local, module if name == "*" else whole
 
 
 def _absolute(path: str, package: str) -> str:
@@ -238,7 +219,7 @@ def _assigned(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
 
 def _strings(node: ast.expr) -> tuple[str, ...] | None:
     """The members of a list of strings; None where something else is among them."""
-    if not isinstance(node, ast.List | ast.Tuple):
+    if not isinstance(node, (ast.List, ast.Tuple)):
         return None
     found = [item.value for item in node.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)]
     return tuple(found) if len(found) == len(node.elts) else None
@@ -362,7 +343,7 @@ def _registered(statements: Iterable[ast.stmt]) -> dict[str, tuple[BackendChoice
     """`@register_backend("name")` over a definition, by what stands behind `register`."""
     found: dict[str, list[BackendChoice]] = {}
     for node in statements:
-        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             continue
         for decorator in node.decorator_list:
             registry = _registry(decorator)

@@ -15,18 +15,9 @@ def names(tree: ast.Module, imports: Imports) -> Iterator[tuple[str, str]]:
             nodes = list(statements(function.body))
             shared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
             if shared:
-                yield from _kept(nodes, shared, dict(_imported(nodes, imports)))
-
-
-def _imported(nodes: list[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                first = alias.name.partition(".")[0]
-                yield (alias.asname, alias.name) if alias.asname else (first, first)
-        elif isinstance(node, ast.ImportFrom):
-            module = imports.absolute(node)
-            yield from ((alias.asname or alias.name, f"{module}.{alias.name}") for alias in node.names)
+                brought = (one for node in nodes for one in imports.brought(node))
+                imported = {local: module if name is None else f"{module}.{name}" for local, module, name in brought}
+                yield from _kept(nodes, shared, imported)
 
 
 def _kept(nodes: list[ast.stmt], shared: set[str], imported: dict[str, str]) -> Iterator[tuple[str, str]]:

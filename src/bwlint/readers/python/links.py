@@ -16,7 +16,7 @@ from typing import TypeGuard
 from bwlint.chips.peers import tells_link_speed
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import FUNCTIONS, AnyFunction, below, functions
 from bwlint.readers.python.sides import SPEAKS, dotted
 from bwlint.readers.spans import span
 
@@ -29,7 +29,6 @@ _DEEPEST = 40
 _MOST_HELD = 16
 """How many names of a function that hold a bandwidth are followed."""
 _DIVIDES = (ast.Div, ast.FloorDiv, ast.Mod)
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def may_hold(data: bytes) -> bool:
@@ -39,8 +38,7 @@ def may_hold(data: bytes) -> bool:
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """What a parsed file tells, and does with, the bandwidth of NVLink."""
-    for function, prefix in _functions(tree.body, ""):
-        qualname = f"{prefix}{function.name}"
+    for function, qualname, _ in functions(tree.body):
         gives = _gives(function) if tells_link_speed(function.name) else ""
         if gives:
             yield Operation("link-speed", gives, span(function), qualname=qualname)
@@ -50,28 +48,20 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
             yield Operation("link-use", use.name, span(use.at), amounts=amounts, qualname=f"{prefix}{scope.name}")
 
 
-def _functions(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[_Function, str]]:
-    for node in body:
-        if isinstance(node, _Function):
-            yield node, prefix
-        elif isinstance(node, ast.ClassDef):
-            yield from _functions(node.body, f"{prefix}{node.name}.")
-
-
-def _scopes(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[_Function | ast.ClassDef, str]]:
+def _scopes(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[AnyFunction | ast.ClassDef, str]]:
     """Functions, for their own names, and classes, for what their methods keep in `self`."""
     for node in body:
         if isinstance(node, ast.ClassDef):
             yield node, prefix
             yield from _scopes(node.body, f"{prefix}{node.name}.")
-        elif isinstance(node, _Function):
+        elif isinstance(node, FUNCTIONS):
             yield node, prefix
 
 
 # --- what a function tells
 
 
-def _gives(function: _Function) -> str:
+def _gives(function: AnyFunction) -> str:
     """What a function returns where there is no NVLink: zero, none, or "" where nothing shows it."""
     nodes = below(function)
     returns = [node.value for node in nodes if isinstance(node, ast.Return)]
@@ -79,7 +69,7 @@ def _gives(function: _Function) -> str:
         return "zero"
     if any(value is None or (isinstance(value, ast.Constant) and value.value is None) for value in returns):
         return "none"
-    refuses = any(isinstance(node, ast.Raise | ast.Assert) for node in nodes)
+    refuses = any(isinstance(node, (ast.Raise, ast.Assert)) for node in nodes)
     if refuses or len(returns) != 1 or returns[0] is None:
         return ""
     return "zero" if _is_sum(returns[0], _summed(nodes)) else ""
@@ -107,7 +97,7 @@ def _is_sum(node: ast.expr, summed: frozenset[str], depth: int = 0) -> bool:
         return node.id in summed
     if depth == _DEEPEST:
         return False
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
         scaled = isinstance(node.op, ast.Mult) and _is_sum(node.right, summed, depth + 1)
         return scaled or _is_sum(node.left, summed, depth + 1)
     if not isinstance(node, ast.Call) or not node.args:
@@ -134,8 +124,8 @@ class _Held:
     line: int
 
 
-def _uses(scope: _Function | ast.ClassDef) -> Iterator[_Use]:
-    nodes = _inside(scope)
+def _uses(scope: AnyFunction | ast.ClassDef) -> Iterator[_Use]:
+    nodes = sorted(below(scope), key=lambda node: getattr(node, "lineno", 0))
     held = _held(nodes, isinstance(scope, ast.ClassDef))
     divisors = [node for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, _DIVIDES)]
     asked = {name for test in _tests(nodes) for name in _looked_at(test, held)}
@@ -143,7 +133,7 @@ def _uses(scope: _Function | ast.ClassDef) -> Iterator[_Use]:
     for node in divisors:
         if id(node) in caught:
             continue
-        called = _told(node.right) if isinstance(scope, _Function) else ""
+        called = _told(node.right) if isinstance(scope, FUNCTIONS) else ""
         if called:
             yield _Use("division", node, called)
         name = dotted(node.right)
@@ -154,19 +144,14 @@ def _uses(scope: _Function | ast.ClassDef) -> Iterator[_Use]:
             yield from _bounds(nodes, name, one)
 
 
-def _inside(scope: _Function | ast.ClassDef) -> list[ast.AST]:
-    """The nodes of a scope in the order of their lines."""
-    return sorted(below(scope), key=lambda node: getattr(node, "lineno", 0))
-
-
 def _held(nodes: Sequence[ast.AST], of_class: bool) -> dict[str, _Held]:
     """Names that are given the answer of such a function, and nothing else afterwards."""
     found: dict[str, _Held] = {}
     for node in nodes:
         targets = node.targets if isinstance(node, ast.Assign) else []
-        if isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
+        if isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
             targets = [node.target]
-        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
         for target in targets:
             name = dotted(target)
             found.pop(name, None)
@@ -183,7 +168,7 @@ def _told(node: ast.expr) -> str:
 
 def _tests(nodes: Sequence[ast.AST]) -> Iterator[ast.expr]:
     for node in nodes:
-        if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
+        if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)):
             yield node.test
         elif isinstance(node, ast.BoolOp):
             yield from node.values
@@ -203,7 +188,7 @@ def _looked_at(test: ast.expr, held: dict[str, _Held]) -> Iterator[str]:
     """The bandwidths that a test asks for, other than by dividing by them, after they are known."""
     divisors = {id(node.right) for node in below(test) if isinstance(node, ast.BinOp)}
     for node in below(test):
-        if isinstance(node, ast.Name | ast.Attribute) and id(node) not in divisors:
+        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in divisors:
             name = dotted(node)
             if name in held and (name.startswith("self.") or test.lineno > held[name].line):
                 yield name
@@ -240,7 +225,6 @@ def _bounds(nodes: Sequence[ast.AST], name: str, one: _Held) -> Iterator[_Use]:
 
 
 def _is_floored(node: ast.AST, factors: set[str]) -> TypeGuard[ast.Call]:
-    """`max(4, ceil(factor * 1.25))`"""
     if not isinstance(node, ast.Call) or dotted(node.func) != "max" or not any(map(_is_least, node.args)):
         return False
     return any(_is_factor(argument, factors) for argument in node.args)
@@ -257,12 +241,12 @@ def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _is_least(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value > 0
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value > 0
 
 
 def _is_factor(node: ast.expr, factors: set[str], depth: int = 0) -> bool:
     """Whether a value is 0 where one of some names is."""
-    if isinstance(node, ast.Name | ast.Attribute):
+    if isinstance(node, (ast.Name, ast.Attribute)):
         return dotted(node) in factors
     if depth == _DEEPEST:
         return False

@@ -24,10 +24,7 @@ _NO_BOUND = 200
 
 
 def declared(name: str, node: ast.expr, value: Expr, own: frozenset[str]) -> Expr | None:
-    """The test that a declared list or table stands for: the device's capability is one of its members.
-
-    `own` are names of lists that the user's configuration adds.
-    """
+    """The test that a declared list or table stands for; `own` are names of lists of the configuration."""
     if isinstance(node, ast.Dict):
         keys = [key for key in node.keys if key is not None]
         form = _form(keys, name)
@@ -37,7 +34,7 @@ def declared(name: str, node: ast.expr, value: Expr, own: frozenset[str]) -> Exp
         if form in ("joined", "major", "digits") and not _is_list(name, own) and not _rows_named(name):
             return None
         return _member(form, Expr("tuple", (value.args[0],)), node)
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
         if not _is_list(name, own):
             return None
         form = _form(node.elts, name)
@@ -57,9 +54,7 @@ def bound(name: str, node: ast.expr | None, value: Expr, order: str = "") -> Exp
 
 
 def limits(node: ast.ClassDef) -> list[tuple[str, ast.expr]]:
-    """The attributes of a class that may hold a capability as a bound, and the methods that only return one and have
-    no name that says so; members of an enum are none.
-    """
+    """The attributes of a class (no enum) that may hold a capability as a bound, and methods that return only one."""
     if any(dotted(one).endswith(("Enum", "Flag")) for one in node.bases):
         return []
     named = ((dotted(one.targets[0]), one.value) for one in node.body if isinstance(one, ast.Assign))
@@ -147,7 +142,7 @@ def _said(call: ast.Call) -> dict[str | int, ast.expr]:
 
 
 def _is_said(node: ast.expr) -> bool:
-    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         return all(map(_is_said, node.elts))
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
 
@@ -158,7 +153,7 @@ def arguments(call: ast.Call, own: frozenset[str]) -> Iterator[tuple[str, ast.ex
     if last == "parametrize":
         return  # what a test is run with, and not what a device must be
     for keyword in call.keywords:
-        if keyword.arg and isinstance(keyword.value, ast.List | ast.Tuple | ast.Set):
+        if keyword.arg and isinstance(keyword.value, (ast.List, ast.Tuple, ast.Set)):
             yield keyword.arg, keyword.value
     names = {a.id for a in call.args if isinstance(a, ast.Name)} | {
         a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)
@@ -167,7 +162,7 @@ def arguments(call: ast.Call, own: frozenset[str]) -> Iterator[tuple[str, ast.ex
     if not label:
         return
     for argument in call.args:
-        if isinstance(argument, ast.List | ast.Tuple | ast.Set):
+        if isinstance(argument, (ast.List, ast.Tuple, ast.Set)):
             yield label, argument
 
 
@@ -175,9 +170,9 @@ def holds_numbers(node: ast.expr) -> bool:
     """Whether all rows of a table are numbers, or tuples and dictionaries of them."""
     if isinstance(node, ast.Dict):
         return all(holds_numbers(value) for value in node.values)
-    if isinstance(node, ast.Tuple | ast.List):
+    if isinstance(node, (ast.Tuple, ast.List)):
         return all(holds_numbers(item) for item in node.elts)
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
 
 
 def has_rows_of_none(node: ast.expr) -> bool:

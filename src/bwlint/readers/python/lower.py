@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import NONE, Expr, const, negate, unknown
+from bwlint.readers.nodes import text_of
 from bwlint.readers.python.flags import MANY, operand_targets, target_of, targets_of
 from bwlint.readers.python.sides import SPEAKS, dotted
 from bwlint.readers.python.vocabulary import arch_text
@@ -113,9 +114,7 @@ class Lowerer:
         self.on_text: OnText | None = None
         self.on_question: OnQuestion | None = None
         self.role: str | None = None
-        """What the value that is lowered is kept or handed on as; None where the statement around says that, SAID where
-        it is part of a text.
-        """
+        """What the value is kept or handed on as; None where the statement says that, SAID for part of a text."""
         self.late: frozenset[str] = frozenset()
         """Dotted names that are None until somebody has asked: whether they still are is not known."""
         self.asked: list[Expr] = []
@@ -160,14 +159,14 @@ class Lowerer:
 
     def _constant(self, node: ast.Constant) -> Expr:
         value = node.value
-        if value is None or isinstance(value, bool | str | float) or (isinstance(value, int) and abs(value) < 1 << 63):
+        if value is None or isinstance(value, (bool, str, float)) or (isinstance(value, int) and abs(value) < 1 << 63):
             return const(value, span(node))
         return unknown(f"constant:{node.lineno}", span(node))
 
     def _name(self, node: ast.Name) -> Expr:
         found = self.scope.find(node.id)
         target = target_of(node)
-        if target is not None and self._knows_flags():
+        if target is not None and len(targets_of(self.scope.env)) >= MANY:
             return Expr("flag", (self._found(node, found), target), span(node))
         return self._found(node, found)
 
@@ -177,10 +176,6 @@ class Lowerer:
         if found.op == "var":
             return Expr("var", (found.args[0], node.id), span(node))
         return found._replace(at=span(node)) if found.op in ("param", "import", "name") else found
-
-    def _knows_flags(self) -> bool:
-        """Whether the function here has several flags that are named after targets: one alone may mean anything."""
-        return len(targets_of(self.scope.env)) >= MANY
 
     def _attribute(self, node: ast.Attribute) -> Expr:
         return Expr("attr", (self._parted(node.value), node.attr), span(node))
@@ -215,10 +210,10 @@ class Lowerer:
         return unknown(f"{dotted(node)} is asked for", span(node)) if self._is_late(node) else self.lower(node)
 
     def _is_late(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name | ast.Attribute) and dotted(node) in self.late
+        return isinstance(node, (ast.Name, ast.Attribute)) and dotted(node) in self.late
 
     def _compare(self, node: ast.Compare) -> Expr:
-        if isinstance(node.ops[0], ast.Is | ast.IsNot) and self._is_late(node.left):
+        if isinstance(node.ops[0], (ast.Is, ast.IsNot)) and self._is_late(node.left):
             return unknown(f"{dotted(node.left)} is asked for", span(node))
         operators = ",".join(_COMPARE[type(op)] for op in node.ops)
         operands = self.many([node.left, *node.comparators])
@@ -253,7 +248,7 @@ class Lowerer:
             return Expr("not", (self.condition(node.operand),), span(node))
         inner = self.lower(node.operand)
         if isinstance(node.op, ast.USub):
-            if inner.op == "const" and isinstance(inner.args[0], int | float):
+            if inner.op == "const" and isinstance(inner.args[0], (int, float)):
                 return const(-inner.args[0], span(node))
             return Expr("neg", (inner,), span(node))
         return unknown(f"unary:{node.lineno}", span(node))
@@ -307,7 +302,7 @@ class Lowerer:
         if len(node.keys) > 400 or any(key is None for key in node.keys):
             return unknown(f"dict:{node.lineno}", span(node))
         keys = tuple(self.lower(key) for key in node.keys)
-        values = tuple(self._as(_key(key), value) for key, value in zip(node.keys, node.values, strict=True))
+        values = tuple(self._as(text_of(key), value) for key, value in zip(node.keys, node.values, strict=True))
         return Expr("dict", (keys, values), span(node))
 
     def _fstring(self, node: ast.JoinedStr) -> Expr:
@@ -395,20 +390,16 @@ def _target_names(target: ast.expr) -> list[str] | None:
     return None
 
 
-def _key(node: ast.expr | None) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
 def _is_arch_choice(left: ast.expr, right: ast.expr) -> bool:
     """`backend in ("100", "103", "120")`: a name compared with two or more architecture strings."""
-    if not isinstance(right, ast.Tuple | ast.List | ast.Set) or len(right.elts) < 2:
+    if not isinstance(right, (ast.Tuple, ast.List, ast.Set)) or len(right.elts) < 2:
         return False
     return all(is_arch(left, item) for item in right.elts)
 
 
 def is_arch(left: ast.expr, right: ast.expr | None) -> bool:
     """Whether a name is compared with a string that spells an architecture."""
-    if not isinstance(left, ast.Name | ast.Attribute) or not isinstance(right, ast.Constant):
+    if not isinstance(left, (ast.Name, ast.Attribute)) or not isinstance(right, ast.Constant):
         return False
     return isinstance(right.value, str) and arch_text(right.value) and "version" not in dotted(left).lower()
 

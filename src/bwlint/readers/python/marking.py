@@ -1,6 +1,4 @@
-"""Decorators of a tree that are functions of the function: the marks that they make, and the skip or the error that
-they put in front of the call.
-"""
+"""Decorators of a tree that are functions: the marks that they make, and the skip or error in front of the call."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ def asks_what_it_is_given(node: Function) -> bool:
 
 def _stops(node: ast.AST) -> bool:
     return isinstance(node, ast.Raise) or (
-        isinstance(node, ast.Name | ast.Attribute) and dotted(node).endswith(_SKIPPING)
+        isinstance(node, (ast.Name, ast.Attribute)) and dotted(node).endswith(_SKIPPING)
     )
 
 
@@ -56,7 +54,7 @@ def _let_call(node: Function) -> Iterator[ast.expr]:
     for wrapper in inner:
         for item in wrapper.body:
             first = item.body[0] if isinstance(item, ast.If) else None
-            call = first.value if isinstance(first, ast.Expr | ast.Return) else None
+            call = first.value if isinstance(first, (ast.Expr, ast.Return)) else None
             if isinstance(item, ast.If) and isinstance(call, ast.Call) and dotted(call.func) in decorated:
                 yield item.test
 

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TypeGuard
+from functools import cached_property, partial
+from typing import Any, TypeGuard, cast
 
-from bwlint.chips.products import memory_queries
-from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below, whole
-from bwlint.readers.python import answers
+from bwlint.chips.products import memory_queries, no_answer
+from bwlint.evaluate.interpreter import Interpreter
+from bwlint.evaluate.objects import EvaluationFrame, OutsideNames
+from bwlint.evaluate.sources import Sources, printed_columns
+from bwlint.evaluate.values import Raises, Unknown, Vec
+from bwlint.model.expr import Expr
+from bwlint.model.facts import Module, Operation
+from bwlint.readers.nodes import AnyFunction, below, functions, text_of, whole
+from bwlint.readers.python.lower import Lowerer
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -51,7 +56,6 @@ _NOTHING = frozenset(
 )
 _OFF = " = False"
 _WAYS = (ast.If, ast.Match, ast.Try, ast.Return, ast.Continue, ast.Break)
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 ANCHORS = (*_CALL_BYTES, b"nvidia-smi")
@@ -65,7 +69,7 @@ def may_hold(data: bytes) -> bool:
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """The questions of a parsed file to which nobody expects a refusal, one a function."""
     kept = {dotted(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
-    places = list(_places(tree.body, "", kept))
+    places = [_Asking(function, qualname, kept) for function, qualname, _ in functions(tree.body)]
     places.append(_Asking(ast.Module([node for node in tree.body if not _is_definition(node)], []), "<module>"))
     asked, bindings = _asked_for(places) if "nvidia-smi" in source else None, _bindings(tree)
     for place in places:
@@ -87,7 +91,7 @@ def guarded(source: str, name: str) -> list[bool]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return [False]
-    places = [*_places(tree.body, "", {}), _Asking(tree, "<module>")]
+    places = [*(_Asking(one, qualname) for one, qualname, _ in functions(tree.body)), _Asking(tree, "<module>")]
     calls = {id(call): id(call) in place.guarded for place in reversed(places) for call in place.calls_of(name)}
     return list(calls.values())
 
@@ -97,16 +101,14 @@ def _bindings(tree: ast.Module) -> Mapping[str, str]:
     return {
         name.asname or name.name: name.name
         for node in whole(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
         for name in node.names
         if "nvml" in name.name
     }
 
 
 def _asked_for(places: Sequence[_Asking]) -> frozenset[str] | None:
-    """The columns that a file asks nvidia-smi for, None where it does not run that: a key of the program's own asks
-    nobody, nor does a docstring.
-    """
+    """The columns that a file asks nvidia-smi for; None where it does not run that (own keys and docstrings do not)."""
     nodes = [node for place in places for node in place.nodes]
     aside = {id(one) for node in nodes for one in _keys(node)}
     texts = [one for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)]
@@ -127,22 +129,14 @@ def _keys(node: ast.AST) -> Sequence[ast.expr | None]:
 
 
 def _is_definition(node: ast.stmt) -> bool:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-
-
-def _places(body: Sequence[ast.stmt], prefix: str, kept: Mapping[str, ast.expr]) -> Iterator[_Asking]:
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield _Asking(node, prefix + node.name, kept)
-        elif isinstance(node, ast.ClassDef):
-            yield from _places(node.body, f"{prefix}{node.name}.", kept)
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
 @dataclass(frozen=True)
 class _Asking:
     """A function, or what a module does itself; `kept` is what the module keeps under names."""
 
-    node: _Function | ast.Module
+    node: AnyFunction | ast.Module
     qualname: str
     kept: Mapping[str, ast.expr] = field(default_factory=dict)
 
@@ -209,7 +203,7 @@ class _Asking:
             if takes and isinstance(node, ast.Try):
                 skips = isinstance(takes[0].body[-1], ast.Continue)
                 caught.update((id(one), skips) for part in node.body for one in below(part))
-        return answers.failing(self.node, self.kept, caught)
+        return failing(self.node, self.kept, caught)
 
     @cached_property
     def knows(self) -> bool:
@@ -244,9 +238,7 @@ def _given_up(place: _Asking, places: Sequence[_Asking], bindings: Mapping[str, 
 
 
 def _gives_up(node: ast.Try, nodes: Sequence[ast.AST]) -> bool:
-    """Whether a handler switches something off that nothing around switches on, or ends with nothing what asks for
-    devices too.
-    """
+    """Whether a handler switches something off for good, or ends with nothing what asks for devices too."""
     inside = [one for handler in node.handlers if _catches(handler) for one in below(handler)]
     for text in (ast.unparse(one) for one in inside if isinstance(one, ast.Assign)):
         if text.startswith("self.") and text.endswith(_OFF):
@@ -281,7 +273,7 @@ def _suppresses(item: ast.withitem) -> bool:
 
 def _column(node: ast.expr) -> str:
     """The first column that a text asks nvidia-smi for; "" for a sentence that names one."""
-    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    text = text_of(node)
     if len(text) > _LONGEST or (" " in text and "--query" not in text) or not _QUERY.fullmatch(text):
         return ""
     found = _COLUMNS.search(text)
@@ -296,3 +288,132 @@ def _said(nodes: Sequence[ast.AST]) -> Iterator[str]:
             yield node.attr
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
+
+
+_ROW = "| 30%   45C    P8    12W / 350W | {:>19} |   3%   Default |"
+_ANSWERS = (("1024MiB / 24576MiB", "1024 MiB"), (no_answer("table"), no_answer("column")))
+"""In the table and as a column, of a card with memory of its own and of one without."""
+_GREPPED = re.compile(r"nvidia-smi(?:\s*\|\s*grep\s+['\"]?([\w%/]+)['\"]?)?")
+
+
+def failing(
+    block: ast.AST, kept: Mapping[str, ast.expr], caught: Mapping[int, bool]
+) -> tuple[ast.expr, bool | None] | None:
+    """The first expression that tells one answer from the other, with whether the row is left out (None: error)."""
+    trials = [_AnswerTrial(partial(_printed, answers)) for answers in _ANSWERS]
+    for name, value in kept.items():
+        for trial in trials:
+            trial.bind(ast.Name(name), trial.value(value))
+    for node in sorted((one for one in below(block) if isinstance(one, ast.stmt)), key=lambda one: one.lineno):
+        heads = [one for one in ast.iter_child_nodes(node) if isinstance(one, (ast.expr, ast.withitem))]
+        parts = [one for head in heads for one in below(head) if isinstance(one, ast.expr)]
+        if test := next((one for one in _tests(node, parts) if _tells_apart(one, trials)), None):
+            skips = isinstance(node, ast.If) and isinstance(node.body[-1], ast.Continue)
+            return test, skips and trials[1].value(test) is True
+        for part in reversed(parts):
+            if _fails(part, trials):
+                return part, caught.get(id(part))
+        for target, given in _given(node):
+            values = _values(given, trials)
+            values = _differing(*values) if isinstance(node, ast.For) else values
+            if [trial.bind(target, value) for trial, value in zip(trials, values, strict=True)] == [True, False]:
+                return given, caught.get(id(given))
+    return None
+
+
+def _printed(answers: tuple[str, str], command: str) -> Vec | None:
+    in_table, in_column = answers
+    if table := _GREPPED.fullmatch(command):
+        row = _ROW.format(in_table)
+        return Vec((row if re.search(table[1] or "", row) else "",))
+    memory = Vec((in_column.removesuffix(" MiB") if "nounits" in command else in_column,))
+    return printed_columns(command, dict.fromkeys(memory_queries("column"), memory))
+
+
+class _Nobody:
+    """Knows no name outside of a block."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_, **__: None
+
+
+class _AnswerTrial:
+    """The names of a block where commands print one of their answers."""
+
+    def __init__(self, prints: Callable[[str], Vec | None]) -> None:
+        self._lowerer = Lowerer([])
+        self._run = Interpreter(cast(OutsideNames, _Nobody()), Sources(prints=prints))
+
+    def value(self, node: ast.expr) -> Any:
+        found = self._lowerer.lower(node)
+        self._run.start()
+        module = Module(path="", language="python", slots=tuple(self._lowerer.slots))
+        return self._run.evaluate(found, EvaluationFrame(module)).only()
+
+    def bind(self, target: ast.expr, value: Any) -> bool:
+        """Names take their parts of a value: whether it has as many."""
+        if isinstance(target, ast.Name):
+            self._lowerer.scope.env[target.id] = Expr("known", (Vec((value,)),))
+        if not isinstance(target, (ast.Tuple, ast.List)):
+            return True
+        fits = isinstance(value, (list, tuple, str)) and len(value) == len(target.elts)
+        parts = value if fits else [Unknown()] * len(target.elts)
+        bound = [self.bind(one, part) for one, part in zip(target.elts, parts, strict=True)]
+        return fits and all(bound)
+
+
+def _values(node: ast.expr, trials: Sequence[_AnswerTrial]) -> tuple[Any, Any]:
+    having, lacking = (trial.value(node) for trial in trials)
+    return having, lacking
+
+
+def _is_known(value: Any) -> bool:
+    return all(map(_is_known, value)) if isinstance(value, (list, tuple)) else not isinstance(value, (Unknown, Raises))
+
+
+def _fails(node: ast.expr, trials: Sequence[_AnswerTrial]) -> bool:
+    if not isinstance(node, (ast.Call, ast.Subscript, ast.ListComp, ast.GeneratorExp)):
+        return False
+    having, lacking = _values(node, trials)
+    if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+        rows, none = _values(node.value, trials)
+        if rows and isinstance(rows, list) and none == []:
+            return True
+    return _is_known(having) and not _is_known(lacking)
+
+
+def _tests(node: ast.stmt, parts: Sequence[ast.expr]) -> Iterator[ast.expr]:
+    if isinstance(node, (ast.If, ast.While, ast.Assert)):
+        yield node.test
+    for one in parts:
+        yield from [one.test] if isinstance(one, ast.IfExp) else one.values[:-1] if isinstance(one, ast.BoolOp) else []
+
+
+def _tells_apart(test: ast.expr, trials: Sequence[_AnswerTrial]) -> bool:
+    """Whether a test has another answer on each, or one that is not known of what is another."""
+    having, lacking = _values(test, trials)
+    if _is_known(having) or _is_known(lacking):
+        return _is_known(lacking) and bool(having) != bool(lacking)
+    inner = [one for one in below(test) if isinstance(one, (ast.Name, ast.Call, ast.Subscript))]
+    pairs = [pair for pair in (_values(one, trials) for one in inner) if _is_known(pair[0])]
+    return any(one != other for one, other in pairs) and all(_is_known(other) for _, other in pairs)
+
+
+def _given(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets of a statement, and what they take."""
+    match node:
+        case ast.Assign([target], value) | ast.AnnAssign(target, _, ast.expr() as value):
+            yield target, value
+        case ast.With(items) | ast.AsyncWith(items):
+            yield from ((one.optional_vars, one.context_expr) for one in items if one.optional_vars is not None)
+        case ast.For(ast.Tuple([_, target]), ast.Call(ast.Name("enumerate"), [rows, *_])) | ast.For(target, rows):
+            yield target, rows
+
+
+def _differing(having: Any, lacking: Any) -> tuple[Any, Any]:
+    """The row of an answer that is another on each; a process gives lines."""
+    if isinstance(having, str) and isinstance(lacking, str):
+        having, lacking = having.splitlines(), lacking.splitlines()
+    alike = isinstance(having, list) and isinstance(lacking, list) and len(having) == len(lacking)
+    pairs = zip(having, lacking, strict=True) if alike else ()
+    return next((pair for pair in pairs if pair[0] != pair[1]), (Unknown(), Unknown()))

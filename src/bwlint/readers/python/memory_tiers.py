@@ -41,7 +41,7 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """The tiers of a parsed file: of a chain of branches each has what the ones above leave."""
     lines = re.split("\r\n|\r|\n", source)
     for owner in whole(tree):
-        if not isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef):
+        if not isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         if _KNOWS.search("\n".join(lines[owner.lineno - 1 : owner.end_lineno])):
             continue
@@ -84,9 +84,9 @@ def _bounds(test: ast.expr) -> tuple[int, int] | None:
     size = _bytes(test.comparators[0])
     if size is None or not _MEMORY.search(dotted(measured)):
         return None
-    if isinstance(test.ops[0], ast.Gt | ast.GtE):
+    if isinstance(test.ops[0], (ast.Gt, ast.GtE)):
         return size, 0
-    return (0, size) if isinstance(test.ops[0], ast.Lt | ast.LtE) else None
+    return (0, size) if isinstance(test.ops[0], (ast.Lt, ast.LtE)) else None
 
 
 def _bytes(node: ast.expr) -> int | None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bwlint.evaluate.sources import asking_names
 from bwlint.model.expr import Span
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import AnyFunction, below, functions
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -22,37 +22,29 @@ _ASKS = re.compile(r"capab|device_propert|compute_cap|device_sm|sm_version", re.
 _REPLACES = re.compile(r"\b(?:patch|setattr)\b|\.\w+[ \t]*=[ \t]*(?:lambda\b|\(?[\w.]*Mock\()")
 _CALLED = re.compile(r"(?:^|\.)(?:patch(?:\.object)?|setattr)$")
 _SETUPS = frozenset({"setUp", "setup_method", "setup_class", "setUpClass", "setup"})
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     if _REPLACES.search(source) is None:
         return
-    found = [(function, owner, list(_replaced(function))) for function, owner in _functions(tree.body, None)]
-    helpers = {function.name for function, _, stretches in found if stretches}
-    for function, owner, stretches in found:
+    made = [(function, owner, below(function)) for function, _, owner in functions(tree.body)]
+    found = [(function, owner, nodes, list(_replaced(function, nodes))) for function, owner, nodes in made]
+    helpers = {function.name for function, _, _, stretches in found if stretches}
+    for function, owner, nodes, stretches in found if helpers else ():
         if owner is not None and stretches and function.name in _SETUPS:
             yield Operation("mocked", stretches[0].name, span(owner))
-        elif name := next(_taken(function, helpers), "") if not stretches else "":
+        elif name := next(_taken(function, nodes, helpers), "") if not stretches else "":
             yield Operation("mocked", name, span(function))
         else:
             yield from stretches
 
 
-def _functions(body: list[ast.stmt], owner: ast.ClassDef | None) -> Iterator[tuple[_Function, ast.ClassDef | None]]:
-    for node in body:
-        if isinstance(node, _Function):
-            yield node, owner
-        elif isinstance(node, ast.ClassDef):
-            yield from _functions(node.body, node)
-
-
-def _replaced(function: _Function) -> Iterator[Operation]:
-    here, nodes = span(function), below(function)
+def _replaced(function: AnyFunction, nodes: Sequence[ast.AST]) -> Iterator[Operation]:
+    here = span(function)
     of_with = {
         id(item.context_expr): span(node)
         for node in nodes
-        if isinstance(node, ast.With | ast.AsyncWith)
+        if isinstance(node, (ast.With, ast.AsyncWith))
         for item in node.items
     }
     decorators = {id(one) for one in function.decorator_list}
@@ -79,8 +71,8 @@ def _asking(name: str) -> str:
     return name if _ASKS.search(name) or name in asking_names() else ""
 
 
-def _taken(function: _Function, helpers: set[str]) -> Iterator[str]:
+def _taken(function: AnyFunction, nodes: Sequence[ast.AST], helpers: set[str]) -> Iterator[str]:
     """The fixtures that a function takes and the helpers that it calls which replace the question."""
     arguments = (one.arg for one in function.args.args)
-    called = (dotted(node.func).rpartition(".")[2] for node in below(function) if isinstance(node, ast.Call))
+    called = (dotted(node.func).rpartition(".")[2] for node in nodes if isinstance(node, ast.Call))
     yield from (name for name in (*arguments, *called) if name in helpers)

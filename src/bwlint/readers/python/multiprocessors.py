@@ -103,7 +103,7 @@ class _Place:
         """What is assigned to each name."""
         found: dict[str, list[ast.expr]] = {}
         for node in self.nodes:
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     found.setdefault(dotted(target), []).append(node.value)
         return found
@@ -164,7 +164,7 @@ class _Place:
         if not self._is_count(test.left):
             return None
         number = self._number(test.comparators[0])
-        return None if number is None else number + isinstance(test.ops[0], ast.LtE | ast.Gt)
+        return None if number is None else number + isinstance(test.ops[0], (ast.LtE, ast.Gt))
 
     def _is_count(self, node: ast.expr) -> bool:
         met: set[str] = set()
@@ -188,7 +188,7 @@ class _Place:
     def splits(self) -> Iterator[Operation]:
         if any("skip" in word.lower() for word in self.words):
             return
-        tried = [node for node in self.nodes if isinstance(node, ast.Try | ast.With) and _expects_error(node)]
+        tried = [node for node in self.nodes if isinstance(node, (ast.Try, ast.With)) and _expects_error(node)]
         for node in self.nodes:
             row = splitters().get(dotted(node.func).rpartition(".")[2]) if isinstance(node, ast.Call) else None
             if row is None or not isinstance(node, ast.Call) or any(span(one).holds(span(node)) for one in tried):
@@ -231,7 +231,7 @@ def _declared(owner: ast.ClassDef) -> set[str]:
 def _constants(tree: ast.Module, places: Sequence[_Place]) -> Iterator[Operation]:
     """Constants of a module that a function uses without asking the device."""
     for node in tree.body:
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
             continue
         name = dotted(node.targets[0] if isinstance(node, ast.Assign) else node.target)
         number = _whole(node.value)
@@ -266,7 +266,7 @@ def _parametrized(mark: ast.expr, name: str) -> list[ast.expr]:
         return []
     names, values = mark.args[:2]
     told = isinstance(names, ast.Constant) and names.value == name
-    return values.elts if told and isinstance(values, ast.List | ast.Tuple) else []
+    return values.elts if told and isinstance(values, (ast.List, ast.Tuple)) else []
 
 
 def _expects_error(node: ast.Try | ast.With) -> bool:

@@ -24,7 +24,7 @@ def numbers(tree: ast.Module) -> frozenset[str]:
 def _assigned(node: ast.stmt) -> tuple[str, ast.expr] | None:
     """The one name that an assignment gives a value, and the value."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    if len(targets) != 1 or not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+    if len(targets) != 1 or not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
         return None
     return (targets[0].id, node.value) if isinstance(targets[0], ast.Name) else None
 
@@ -35,7 +35,7 @@ def _is_number(value: ast.expr) -> bool:
             return _is_number(first) and _is_number(second)
         case ast.UnaryOp(operand=inner):
             return _is_number(inner)
-    return isinstance(value, ast.Constant) and isinstance(value.value, int | float)
+    return isinstance(value, ast.Constant) and isinstance(value.value, (int, float))
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:

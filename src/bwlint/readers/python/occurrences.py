@@ -1,7 +1,4 @@
-"""Where the names of a file stand and what each place does with them: for who calls what.
-
-Every name that is written is here, resolved or not, so that who looks for the users of something misses none.
-"""
+"""Where the names of a file stand, resolved or not, and what each place does with them: for who calls what."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Span
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, text_of
 from bwlint.readers.python.sides import Imports, dotted
 from bwlint.readers.spans import span
 
@@ -103,11 +100,11 @@ class _Walker:
 
     def node(self, node: ast.AST) -> None:
         """Dispatch by type; what has no handler is walked through."""
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             self._define(node)
         elif isinstance(node, ast.ClassDef):
             self._class(node)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
             self._import(node)
         elif isinstance(node, ast.Name):
             self._name(node, "name")
@@ -153,7 +150,7 @@ class _Walker:
             front, _, last = name.rpartition(".")
             self._add(last, "base", base, front, qualname)
         self.block(keyword.value for keyword in node.keywords)
-        methods = frozenset(n.name for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+        methods = frozenset(n.name for n in node.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
         self.index.scopes[qualname] = NameScope(
             qualname,
             "class",
@@ -169,19 +166,13 @@ class _Walker:
         self._around = outer
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                local = alias.asname or alias.name.partition(".")[0]
-                self.index.imports[local] = alias.name if alias.asname else local
-            return
-        module = self._imports.absolute(node)
-        for alias in node.names:
-            if alias.name == "*":
+        for local, module, name in self._imports.brought(node):
+            if name == "*":
                 self.index.stars.append(module)
                 continue
-            local = alias.asname or alias.name
-            self.index.imports[local] = f"{module}.{alias.name}"
-            self._add(alias.name, "import", node, module, local)
+            self.index.imports[local] = module if name is None else f"{module}.{name}"
+            if name is not None:
+                self._add(name, "import", node, module, local)
 
     def _name(self, node: ast.Name, how: str) -> None:
         if isinstance(node.ctx, ast.Load):
@@ -191,7 +182,7 @@ class _Walker:
 
     def _attribute(self, node: ast.Attribute, how: str) -> None:
         if isinstance(node.ctx, ast.Load):
-            owner = dotted(node.value) if isinstance(node.value, ast.Name | ast.Attribute) else ""
+            owner = dotted(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else ""
             at = span(node)
             place = Span(at[2], max(0, at[3] - len(node.attr.encode())), at[2], at[3])
             self.index.names[node.attr].append(Occurrence(node.attr, how, place, self._around, owner or "?"))
@@ -215,8 +206,8 @@ class _Walker:
         """`getattr(x, f"run_{mode}")` may be any name that begins with run_."""
         first = node.values[0] if isinstance(node, ast.JoinedStr) and node.values else node
         first = first.left if isinstance(first, ast.BinOp) else first
-        if isinstance(node, ast.JoinedStr | ast.BinOp):
-            text = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+        if isinstance(node, (ast.JoinedStr, ast.BinOp)):
+            text = text_of(first)
             self.index.built.add(text)
 
     def _text(self, node: ast.Constant) -> None:

@@ -49,9 +49,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A definition as it is written; `around` are the results of the module and the functions around it, the
-    outermost first, `marks` the decorators that it stands under.
-    """
+    """A definition as it is written; `around` are the scopes, the outermost first, `marks` decorators above it."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     imports: Imports
@@ -118,7 +116,7 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
 
 def _only_raises(node: ast.AST) -> bool:
     """Whether all that a function does is to raise."""
-    body = node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []
+    body = node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
     texts = [one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
     return len(texts) == 1 and isinstance(texts[0], ast.Raise)
 
@@ -126,17 +124,11 @@ def _only_raises(node: ast.AST) -> bool:
 def _bind(imports: Imports, stars: list[str], node: ast.stmt) -> None:
     if isinstance(node, ast.Assign) and (found := imported(node)) is not None:
         imports.bind(*found)
-    elif isinstance(node, ast.Import):
-        for alias in node.names:
-            local = alias.asname or alias.name.partition(".")[0]
-            imports.bind(local, alias.name if alias.asname else local)
-    elif isinstance(node, ast.ImportFrom):
-        module = imports.absolute(node)
-        for alias in node.names:
-            if alias.name == "*":
-                stars.append(module)
-            else:
-                imports.bind(alias.asname or alias.name, f"{module}.{alias.name}".strip("."))
+    for local, module, name in imports.brought(node):
+        if name == "*":
+            stars.append(module)
+        else:
+            imports.bind(local, module if name is None else f"{module}.{name}".strip("."))
 
 
 def _written(
@@ -151,7 +143,7 @@ def _written(
     statements = list(_outside_definitions(body))
     around = (*around, *(mark for node in statements for mark in marks_of_all(node)))
     for node in statements:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             qualname = f"{owner}.{node.name}" if owner else node.name
             inner = functions if isinstance(node, ast.ClassDef) else (*functions, node)
             marks = (*node.decorator_list, *around)
@@ -164,9 +156,9 @@ def _results(body: Sequence[ast.stmt]) -> dict[str, tuple[str, ...]]:
     """Names, `self.name` too, and the calls whose results they are given; "" is anything else."""
     found: dict[str, tuple[str, ...]] = {}
     for node in _outside_definitions(body):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and not _is_kept(node.value):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and not _is_kept(node.value):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                name = dotted(target) if isinstance(target, ast.Name | ast.Attribute) else ""
+                name = dotted(target) if isinstance(target, (ast.Name, ast.Attribute)) else ""
                 called = dotted(node.value.func) if isinstance(node.value, ast.Call) else ""
                 if name and called not in found.get(name, ()) and not _is_compiled(name, node.value):
                     found[name] = (*found.get(name, ()), called)
@@ -194,7 +186,7 @@ def _outside_definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a block, with what stands under its tests and loops, but not within its definitions."""
     for node in body:
         yield node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         for part in (node, *(getattr(node, "handlers", None) or ())):
             for name in ("body", "orelse", "finalbody"):
@@ -253,7 +245,7 @@ def _attributes(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[st
     """`Class.name` for each `self.name` that is an instance of one class, and that class."""
     for node in statements(body):
         if isinstance(node, ast.ClassDef):
-            methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+            methods = [one for one in node.body if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
             results = _results([one for method in methods for one in parsed(method)])
             for name, called in instances(results).items():
                 if name.startswith("self.") and name.count(".") == 1:
@@ -267,7 +259,7 @@ def _picked(body: Sequence[ast.stmt]) -> Iterator[tuple[str, tuple[str, ...]]]:
             continue
         found: dict[str, dict[str, None]] = {}
         for method in node.body:
-            if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 for name, value in _given_to_self(method):
                     found.setdefault(name, {}).update(dict.fromkeys(_chosen(value)))
         for name, values in found.items():
@@ -277,7 +269,7 @@ def _picked(body: Sequence[ast.stmt]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def _given_to_self(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
     for node in _outside_definitions(parsed(method)):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
                     yield target.attr, node.value
@@ -287,7 +279,7 @@ def _chosen(value: ast.expr) -> tuple[str, ...]:
     """The names that a value is one of; "" among them where it is something else."""
     if isinstance(value, ast.IfExp):
         return (*_chosen(value.body), *_chosen(value.orelse))
-    return (dotted(value) if isinstance(value, ast.Name | ast.Attribute) else "",)
+    return (dotted(value) if isinstance(value, (ast.Name, ast.Attribute)) else "",)
 
 
 def _absolute(name: str, imports: Imports) -> str:
@@ -304,7 +296,7 @@ def _aliases(body: Sequence[ast.stmt], imports: Imports, lookups: Mapping[str, s
         name = _looked_up(value, lookups)
         while isinstance(value, ast.Call) and value.args:
             value = value.args[0]
-        name = name or (dotted(value) if isinstance(value, ast.Name | ast.Attribute) else "")
+        name = name or (dotted(value) if isinstance(value, (ast.Name, ast.Attribute)) else "")
         if name and name != node.targets[0].id:
             yield node.targets[0].id, _absolute(name, imports)
 
@@ -354,7 +346,7 @@ def _lazy_names(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[st
     if not any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in body):
         return
     for node in body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Dict):
             for key, value in zip(node.value.keys, node.value.values, strict=True):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.isidentifier():
                     yield from _lazy_target(key.value, value, imports)

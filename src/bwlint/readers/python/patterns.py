@@ -50,7 +50,7 @@ def _asked(lowerer: Lowerer, subject: Expr, pattern: ast.pattern) -> Expr:
         return inner
     if isinstance(pattern, ast.MatchSequence) and not any(isinstance(one, ast.MatchStar) for one in pattern.patterns):
         return _sequence(lowerer, subject, pattern)
-    for name in (one.name for one in below(pattern) if isinstance(one, ast.MatchAs | ast.MatchStar)):
+    for name in (one.name for one in below(pattern) if isinstance(one, (ast.MatchAs, ast.MatchStar))):
         if name is not None:
             lowerer.scope.env[name] = unknown(f"{name}, captured at line {pattern.lineno}")
     return unknown(f"case at line {pattern.lineno}", at)

@@ -23,7 +23,7 @@ from bwlint.chips.peers import PathOption, hints, on_one_device, options, proofs
 from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, last_name
 from bwlint.readers.python.vocabulary import numbers_of_lines
 from bwlint.readers.spans import span
 
@@ -130,11 +130,11 @@ def _with_a_line(functions: Sequence[_PeerFunction], lines: Sequence[int]) -> It
 def _functions(body: list[ast.stmt], prefix: str, owner: str) -> Iterator[_PeerFunction]:
     """Functions of the module and methods; what stands inside of a function belongs to it."""
     for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield _PeerFunction(node, prefix + node.name, owner)
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{prefix}{node.name}.", prefix + node.name)
-        elif isinstance(node, ast.If | ast.Try):
+        elif isinstance(node, (ast.If, ast.Try)):
             yield from _functions(
                 [item for item in ast.iter_child_nodes(node) if isinstance(item, ast.stmt)], prefix, owner
             )
@@ -152,18 +152,16 @@ def _found(function: _PeerFunction) -> Iterator[_Found]:
 
 
 def _statements(node: ast.AST, tests: tuple[ast.expr, ...]) -> Iterator[tuple[ast.AST, tuple[ast.expr, ...]]]:
-    """Nodes below one, each with the tests around it; functions of a module and methods are not entered, and signs
-    (`+`, `<`, `and`) are left out.
-    """
+    """Nodes below one, each with the tests around it; no functions, methods and signs (`+`, `<`, `and`)."""
     stack = [(child, tests) for child in _inner(node)]
     in_module = isinstance(node, ast.Module)
     while stack:
         item, around = stack.pop()
-        if in_module and isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+        if in_module and isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         yield item, around
         inner = around
-        if isinstance(item, ast.If | ast.IfExp | ast.While):
+        if isinstance(item, (ast.If, ast.IfExp, ast.While)):
             inner = (*around, item.test)
             stack += [(child, around if child is item.test else inner) for child in _inner(item)]
         else:
@@ -178,15 +176,15 @@ def _inner(node: ast.AST) -> list[ast.AST]:
 
 
 def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> Iterator[_Found]:
-    if isinstance(node, ast.If | ast.IfExp):
+    if isinstance(node, (ast.If, ast.IfExp)):
         yield from _read(node.test)
     if isinstance(node, ast.Call):
         yield from _called(node, function)
         for keyword in node.keywords:
             yield from _decided(keyword.arg or "", keyword.value)
-    elif isinstance(node, ast.Assign | ast.AnnAssign):
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
         yield from _assigned(node, tests)
-        yield from _decided(_last(node.targets[0] if isinstance(node, ast.Assign) else node.target), node.value)
+        yield from _decided(last_name(node.targets[0] if isinstance(node, ast.Assign) else node.target), node.value)
     elif isinstance(node, ast.Return) and node.value is not None:
         yield from _decided(function.name, node.value)
         if tests or isinstance(node.value, ast.IfExp):
@@ -195,19 +193,19 @@ def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> 
         yield _Found("named", node.test)
     elif isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise):
         yield from _demanded(node.test, tests, function)
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _ENABLE.match(_last(node.value.func)):
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _ENABLE.match(last_name(node.value.func)):
         yield _Found("enable", node.value.func)
 
 
 def _decided(name: str, value: ast.expr | None) -> Iterator[_Found]:
     """An option that is given the answer of a question."""
-    option = turned_on(name) if isinstance(value, ast.Compare | ast.Call | ast.BoolOp | ast.UnaryOp) else None
+    option = turned_on(name) if isinstance(value, (ast.Compare, ast.Call, ast.BoolOp, ast.UnaryOp)) else None
     if option is not None and value is not None:
         yield _Found("switched", value, (option.path, option.what))
 
 
 def _called(node: ast.Call, function: _PeerFunction) -> Iterator[_Found]:
-    name = _last(node.func)
+    name = last_name(node.func)
     if _OPEN.match(name) and function.name != name:
         yield _Found("open", node.func)
     elif _MULTIMEM.match(name) and not _MULTIMEM.match(function.name):
@@ -246,19 +244,19 @@ def _opposite(default: ast.expr | None) -> str:
 def _read(test: ast.expr) -> Iterator[_Found]:
     """A test that asks whether to leave the test of a pair out."""
     for node in below(test):
-        name = _last(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+        name = last_name(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
         if _VARIABLE.match(name) and any(pattern.search(name) for pattern, _ in skips()):
             yield _Found("reads", test, (name,))
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-    name, value = _last(target), node.value
+    name, value = last_name(target), node.value
     if value is None:
         return
     if name == "gpuDirectRDMACapable" and isinstance(value, ast.Constant) and value.value in (1, True):
         yield _Found("rdma", target, () if tests else ("always",))
-    declares = isinstance(value, ast.Call) and "Env" in _last(value.func) and _VARIABLE.match(name)
+    declares = isinstance(value, ast.Call) and "Env" in last_name(value.func) and _VARIABLE.match(name)
     if declares and isinstance(value, ast.Call) and value.args and _skipped(name, value.args[0]):
         yield _Found("skip", node, (name, _opposite(value.args[0])))
     if isinstance(node, ast.AnnAssign) and _VARIABLE.match(name) and _tested(name, value):
@@ -297,7 +295,7 @@ def _decides(tests: tuple[ast.expr, ...]) -> ast.expr | None:
 
 def _fabric(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
     for chosen, around in _choices(value, tests):
-        if isinstance(chosen, ast.Attribute | ast.Name) and _last(chosen) == "CU_MEM_HANDLE_TYPE_FABRIC":
+        if isinstance(chosen, (ast.Attribute, ast.Name)) and last_name(chosen) == "CU_MEM_HANDLE_TYPE_FABRIC":
             by_processor = bool(around) and any(map(_PROCESSOR.search, _words(around[-1])))
             yield _Found("fabric", around[-1] if around else chosen, ("processor",) if by_processor else ())
 
@@ -314,7 +312,6 @@ def _demanded(test: ast.expr, tests: tuple[ast.expr, ...], function: _PeerFuncti
 
 
 def _asks_name(test: ast.expr) -> bool:
-    """`"PCIE" in name`."""
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.In):
         return False
     text = test.left.value if isinstance(test.left, ast.Constant) else None
@@ -365,13 +362,7 @@ def _words(node: ast.AST) -> Iterator[str]:
         elif isinstance(item, ast.Attribute):
             if not item.attr.endswith("TYPE_FABRIC"):
                 yield item.attr
-        elif isinstance(item, ast.keyword | ast.arg) and item.arg:
+        elif isinstance(item, (ast.keyword, ast.arg)) and item.arg:
             yield item.arg
         elif isinstance(item, ast.Constant) and isinstance(item.value, str) and " " not in item.value:
             yield item.value
-
-
-def _last(node: ast.AST) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""

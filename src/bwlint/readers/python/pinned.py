@@ -67,7 +67,7 @@ def _operation(kind: OperationKind, owner: ast.ClassDef, name: str, node: ast.st
 def _assigned(node: ast.stmt, owner: str) -> Iterator[tuple[str, ast.expr]]:
     """The attributes that a statement gives a value: names of a class's body, or those of `self`."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
     for target in targets if value is not None else ():
         name = target.id if isinstance(target, ast.Name) and not owner else ""
         if owner and isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):

@@ -16,7 +16,7 @@ from itertools import pairwise
 from bwlint.chips.backends import card_words, cluster_words, engines, linked, looks, plan_of, plans
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, last_name, text_of
 from bwlint.readers.spans import span
 
 _SIZE = "ep_size"
@@ -84,21 +84,21 @@ def _launches(tree: ast.Module, source: str) -> Iterator[Operation]:
 
 def _pairs(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """Options with their values that an expression or a statement gives."""
-    if isinstance(node, ast.List | ast.Tuple):
+    if isinstance(node, (ast.List, ast.Tuple)):
         for flag, value in pairwise(node.elts):
-            if (name := _text(flag)).startswith("--"):
+            if (name := text_of(flag)).startswith("--"):
                 yield name, value
     elif isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
-            if (name := _text(key)).isupper():
+            if (name := text_of(key)).isupper():
                 yield name, value
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-        if (name := _text(node.targets[0].slice)).isupper():
+        if (name := text_of(node.targets[0].slice)).isupper():
             yield name, node.value
     elif isinstance(node, ast.Call):
-        if len(node.args) > 1 and _last(node.func) in ("setdefault", "putenv") and _text(node.args[0]).isupper():
-            yield _text(node.args[0]), node.args[1]
-        if _last(node.func) in engines():
+        if len(node.args) > 1 and last_name(node.func) in ("setdefault", "putenv") and text_of(node.args[0]).isupper():
+            yield text_of(node.args[0]), node.args[1]
+        if last_name(node.func) in engines():
             yield from ((keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg)
 
 
@@ -126,13 +126,13 @@ def _compared(test: ast.expr) -> tuple[str, str] | None:
         return next(filter(None, map(_compared, test.values)), None)
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq):
         return None
-    name, value = _last(test.left), _text(test.comparators[0])
+    name, value = last_name(test.left), text_of(test.comparators[0])
     return (name, value) if linked(name, value) else None
 
 
 def _switched(node: ast.Assign, tests: tuple[ast.expr, ...]) -> tuple[str, str] | None:
     """An option that is set to such a value, under a test that says nothing of it."""
-    name, value = _last(node.targets[0]), _text(node.value)
+    name, value = last_name(node.targets[0]), text_of(node.value)
     if not isinstance(node.targets[0], ast.Attribute) or not tests or not linked(name, value):
         return None
     asked = any(value in word or word in _ASKED or _CHOICE in word for test in tests for word in _words(test))
@@ -145,9 +145,9 @@ def _builds(node: ast.AST) -> bool:
         return any(name.name[:1].isupper() for name in node.names)
     if not isinstance(node, ast.Assign):
         return False
-    if _last(node.targets[0]).endswith(_SIZE):
+    if last_name(node.targets[0]).endswith(_SIZE):
         return True
-    return isinstance(node.value, ast.Call) and _last(node.value.func)[:1].isupper()
+    return isinstance(node.value, ast.Call) and last_name(node.value.func)[:1].isupper()
 
 
 def _looked(nodes: tuple[ast.AST, ...]) -> bool:
@@ -167,12 +167,3 @@ def _all(nodes: list[ast.AST] | list[ast.stmt]) -> Iterator[ast.AST]:
     for node in nodes:
         yield node
         yield from below(node)
-
-
-def _text(node: ast.expr | None) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _last(node: ast.expr) -> str:
-    """The last name of a dotted one."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

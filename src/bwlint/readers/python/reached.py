@@ -1,6 +1,4 @@
-"""What of a Python function surely runs where some of its tests are known: `if not emulate:` around a place says which
-branch of `if emulate:` behind it is taken.
-"""
+"""What surely runs of a Python function where some of its tests are known: the arm of `if emulate:` behind another."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ class Run:
 
 
 def run_of(source: str, function: Span, start: Span, known: Known, decided: Decided) -> Run:
-    """What runs of a function from `start` on, once the chip comes there; raises `ReadError` where the source is no
-    Python.
-    """
+    """What runs of a function from `start` on, once the chip comes there; raises `ReadError`."""
     node = _function(source, function)
     if node is None:
         return Run(())
@@ -103,7 +99,7 @@ class _SureWalk:
             case _:
                 self._ran(node)
                 self._forget(node)
-        return isinstance(node, ast.Return | ast.Raise)
+        return isinstance(node, (ast.Return, ast.Raise))
 
     def _ran(self, node: ast.stmt | ast.expr) -> None:
         if (node.lineno, node.col_offset) < self.start[:2]:
@@ -202,7 +198,7 @@ def _tree(source: str) -> ast.Module:
 
 
 def _functions(source: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (one for one in ast.walk(_tree(source)) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+    return (one for one in ast.walk(_tree(source)) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
 def _function(source: str, at: Span) -> ast.FunctionDef | ast.AsyncFunctionDef | None:

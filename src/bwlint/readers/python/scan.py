@@ -1,7 +1,4 @@
-"""One look at the bytes of a file for the words of all readers of Python: who may have something to read there.
-
-Each reader has `ANCHORS`, one of which stands in every file that it reads something in, and `may_hold`, which decides.
-"""
+"""One look at the bytes of a file for the `ANCHORS` of all readers of Python; `may_hold` then decides for each."""
 
 from __future__ import annotations
 
@@ -77,6 +74,5 @@ class Scan:
         return cls(BytesAhoCorasick(list(words)), tuple(words.values()), readers)
 
     def look(self, data: bytes) -> Looked:
-        """The words of a file."""
         hits = {match[0] for match in self.automaton.find_matches_as_indexes(data.lower(), overlapping=True)}
         return Looked(data, tuple(self.words[hit] for hit in sorted(hits)), self.readers)

@@ -70,7 +70,7 @@ def dotted(node: ast.AST) -> str:
         elif isinstance(node, ast.Call):
             node = node.func
         else:
-            return ".".join(reversed(parts)) if parts else ""
+            return ".".join(reversed(parts))
     return ".".join((node.id, *reversed(parts))) if parts else node.id
 
 
@@ -99,29 +99,24 @@ _ALONE = (
 """Statements in which no others stand."""
 
 
-def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements of a block that are parsed, nested blocks included, expressions left alone."""
-    waiting = [*body][::-1]
+def statements(body: Iterable[ast.stmt], but: Callable[[ast.stmt], object] = lambda _: None) -> Iterator[ast.stmt]:
+    """All parsed statements of a block, nested blocks included, but for the block that `but` gives of a statement."""
+    waiting = list(body)[::-1]
     while waiting:
         node = waiting.pop()
         yield node
         if isinstance(node, _ALONE):
             continue
+        left_out = but(node)
         blocks = [parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())]
         blocks += [part.body for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ()]
         for block in reversed(blocks):
-            waiting += reversed(block)
+            waiting += reversed(block if block is not left_out else ())
 
 
 def ours(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """As `statements`, without what stands in arms for devices of another maker."""
-    for node in body:
-        yield node
-        others = arm_of_others(node)
-        for inner in (parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())):
-            yield from ours(inner if inner is not others else ())
-        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
-            yield from ours(part.body)
+    return statements(body, arm_of_others)
 
 
 def arm_of_others(node: ast.stmt) -> list[ast.stmt]:
@@ -159,6 +154,16 @@ class Imports:
         base = parts[: len(parts) - (node.level - 1)]
         return ".".join([*base, node.module] if node.module else base)
 
+    def brought(self, node: ast.stmt) -> Iterator[tuple[str, str, str | None]]:
+        """What an import brings: a local name, the module, and its name there; None for the module itself."""
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                local = alias.asname or alias.name.partition(".")[0]
+                yield local, alias.name if alias.asname else local, None
+        elif isinstance(node, ast.ImportFrom):
+            module = self.absolute(node)
+            yield from ((alias.asname or alias.name, module, alias.name) for alias in node.names)
+
 
 def imported(node: ast.Assign) -> tuple[str, str] | None:
     """The name and the module of `name = pytest.importorskip("module")`, and of `import_module`."""
@@ -174,32 +179,31 @@ def marks_of_all(node: ast.stmt) -> Sequence[ast.expr]:
     """`pytestmark = ...`: the marks of every test of a file or a class."""
     if not isinstance(node, ast.Assign) or dotted(node.targets[0]) != "pytestmark":
         return ()
-    return node.value.elts if isinstance(node.value, ast.List | ast.Tuple) else (node.value,)
+    return node.value.elts if isinstance(node.value, (ast.List, ast.Tuple)) else (node.value,)
 
 
 def target_names(target: ast.expr) -> list[str]:
     """Names that a loop binds."""
     if isinstance(target, ast.Name):
         return [target.id]
-    return [e.id for e in target.elts if isinstance(e, ast.Name)] if isinstance(target, ast.Tuple | ast.List) else []
+    return [e.id for e in target.elts if isinstance(e, ast.Name)] if isinstance(target, (ast.Tuple, ast.List)) else []
 
 
 def bound_names(body: Iterable[ast.stmt]) -> set[str]:
-    """Names that a block assigns by statements."""
     names: set[str] = set()
     for node in statements(body):
         targets: list[ast.expr] = []
         if isinstance(node, ast.Assign):
             targets = list(node.targets)
-        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.For | ast.AsyncFor):
+        elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor)):
             targets = [node.target]
-        elif isinstance(node, ast.With | ast.AsyncWith):
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
             targets = [item.optional_vars for item in node.items if item.optional_vars is not None]
         while targets:
             target = targets.pop()
             if isinstance(target, ast.Name):
                 names.add(target.id)
-            elif isinstance(target, ast.Tuple | ast.List):
+            elif isinstance(target, (ast.Tuple, ast.List)):
                 targets.extend(target.elts)
             elif isinstance(target, ast.Starred):
                 targets.append(target.value)
@@ -388,7 +392,7 @@ class Collector:
 
     def _operands(self, node: ast.expr, sure: bool) -> None:
         for child in ast.iter_child_nodes(node):
-            inside = isinstance(child, ast.keyword | ast.comprehension)
+            inside = isinstance(child, (ast.keyword, ast.comprehension))
             for operand in ast.iter_child_nodes(child) if inside else (child,):
                 if isinstance(operand, ast.expr):
                     self.expression(operand, sure)
@@ -541,13 +545,11 @@ _EXPRESSIONS: dict[type, Callable[[Collector, Any, bool], None]] = {
 def _run_by(node: ast.Call) -> Iterator[ast.expr]:
     """The functions that are handed by their names to what runs them."""
     given = [*node.args[:1], *(one.value for one in node.keywords if one.arg in ("target", "fn", "func"))]
-    yield from (one for one in given if isinstance(one, ast.Name | ast.Attribute))
+    yield from (one for one in given if isinstance(one, (ast.Name, ast.Attribute)))
 
 
 def _run_of(given: ast.expr, results: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """What may run of an object of which a compiler of kernels makes one: the function or method that it is, or its
-    `__call__`.
-    """
+    """What may run of an object that a compiler of kernels makes: the function or method, or its `__call__`."""
     name = dotted(given)
     if isinstance(given, ast.Call):
         yield name + _CALLED
@@ -585,7 +587,7 @@ def _asks_for_text(test: ast.expr) -> bool:
     for node in below(test):
         if isinstance(node, ast.Compare):
             for operand in (node.left, *node.comparators):
-                if isinstance(operand, ast.List | ast.Tuple | ast.Set) or _is_member(operand):
+                if isinstance(operand, (ast.List, ast.Tuple, ast.Set)) or _is_member(operand):
                     return True
                 if isinstance(operand, ast.Constant) and isinstance(operand.value, str):
                     return True
@@ -599,7 +601,7 @@ def _is_member(node: ast.expr) -> bool:
 
 def leaves(body: Sequence[ast.stmt]) -> bool:
     """Whether a block ends in a way out."""
-    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
 def _filled(node: ast.If) -> list[ast.stmt] | None:
@@ -608,12 +610,12 @@ def _filled(node: ast.If) -> list[ast.stmt] | None:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
     op, right = test.ops[0], test.comparators[0]
-    if isinstance(op, ast.In | ast.NotIn):
+    if isinstance(op, (ast.In, ast.NotIn)):
         side = node.body if isinstance(op, ast.NotIn) else node.orelse
         return (
             side if any(isinstance(one, ast.Subscript) and _same(one.value, right) for one in _targets(side)) else None
         )
-    if isinstance(op, ast.Is | ast.IsNot) and isinstance(right, ast.Constant) and right.value is None:
+    if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(right, ast.Constant) and right.value is None:
         side = node.body if isinstance(op, ast.Is) else node.orelse
         return side if any(_same(one, test.left) for one in _targets(side)) else None
     return None
@@ -625,7 +627,7 @@ def _is_for_some(test: ast.expr) -> bool:
         return dotted(test.func).rpartition(".")[2] in _AMOUNTS
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return all(map(_is_for_some, test.values))
-    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Gt | ast.NotEq):
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Gt, ast.NotEq)):
         return False
     zero = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value == 0
     asked = test.left.value if isinstance(test.left, ast.Subscript) else test.left
@@ -646,7 +648,7 @@ def _held_against(test: ast.expr) -> str:
     """`self.kernel` of `self.kernel is Wide`: a chain of such tests has an arm for each that it may be."""
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Is):
         return ""
-    return dotted(test.left) if isinstance(test.comparators[0], ast.Name | ast.Attribute) else ""
+    return dotted(test.left) if isinstance(test.comparators[0], (ast.Name, ast.Attribute)) else ""
 
 
 def _called(uses: Sequence[Use]) -> set[str]:
@@ -672,7 +674,7 @@ def ending(body: Sequence[ast.stmt]) -> Ends:
             return "skip" if last in SKIPS else "exit" if last in _EXITS else "raise"
         if isinstance(node, ast.Return):
             return "return"
-        if isinstance(node, ast.Continue | ast.Break):
+        if isinstance(node, (ast.Continue, ast.Break)):
             return "continue"
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             last = dotted(node.value.func).rpartition(".")[2]
@@ -690,7 +692,7 @@ def ending(body: Sequence[ast.stmt]) -> Ends:
             first, second = ending(node.body), ending(node.orelse)
             if first != "fall" and second != "fall":
                 return second if first == "raise" else first
-        if isinstance(node, ast.With | ast.Try):
+        if isinstance(node, (ast.With, ast.Try)):
             inner = ending(node.body)
             if inner != "fall":
                 return inner
@@ -707,7 +709,7 @@ def is_probe(node: ast.Try) -> bool:
     answers = (getattr(_returned(one.body[-1:]), "value", None) for one in node.handlers)
     if getattr(_returned(node.body[-1:]), "value", None) is not True or False not in answers:
         return False
-    calls = (one.value for one in node.body if isinstance(one, ast.Expr | ast.Assign))
+    calls = (one.value for one in node.body if isinstance(one, (ast.Expr, ast.Assign)))
     return any(isinstance(one, ast.Call) and dotted(one.func).rpartition(".")[2] not in _IMPORTING for one in calls)
 
 
@@ -723,7 +725,7 @@ def _only_literals(body: Sequence[ast.stmt]) -> bool:
     if not body:
         return False
     for node in body:
-        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return) else None
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)) else None
         if value is None or not _is_number(value):
             return False
     return True
@@ -733,13 +735,13 @@ def _is_number(node: ast.expr) -> bool:
     """A number, or arithmetic, dictionaries and tuples of numbers and names."""
     for item in below(node):
         if isinstance(item, ast.Constant):
-            if not isinstance(item.value, int | float) or isinstance(item.value, bool):
+            if not isinstance(item.value, (int, float)) or isinstance(item.value, bool):
                 return False
         elif isinstance(item, ast.Call):
             last = dotted(item.func).rpartition(".")[2]
             if last not in ("min", "max", "dict", "Config", "len", "int"):
                 return False
-        elif isinstance(item, ast.Attribute | ast.Lambda | ast.IfExp | ast.MatMult):
+        elif isinstance(item, (ast.Attribute, ast.Lambda, ast.IfExp, ast.MatMult)):
             return False
     return not isinstance(node, ast.Name)
 
@@ -790,7 +792,7 @@ def is_one_way(body: Sequence[ast.stmt]) -> bool:
 
 def _is_message(node: ast.stmt) -> bool:
     """`msg = f"not on {arch}"`, or a call that says so and goes on."""
-    said = isinstance(node, ast.Assign | ast.Expr) and literal_text(node.value)
+    said = isinstance(node, (ast.Assign, ast.Expr)) and literal_text(node.value)
     return bool(said) and ending([node]) == "fall"
 
 

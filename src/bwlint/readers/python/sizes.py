@@ -99,7 +99,7 @@ class Sizes:
 
 def _upper_bound(test: ast.expr) -> int | None:
     """N of `x > N`, which refuses what is larger."""
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Gt | ast.GtE):
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], (ast.Gt, ast.GtE)):
         return None
     number = number_of(test.comparators[0])
     return number if number is None or isinstance(test.ops[0], ast.Gt) else number - 1

@@ -49,17 +49,19 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
 
 
 def _judged(tree: ast.Module, named: Mapping[str, list[_Named]]) -> Iterator[Operation]:
-    around = _around(tree) if named else {}
+    around = {id(child): node for node in below(tree) for child in ast.iter_child_nodes(node)} if named else {}
     for files in named.values():
         newest = max((int(one.number) for one in files if one.number), default=0)
         if not newest or any(not one.number for one in files):
             continue
         last = [one for one in files if int(one.number) == newest][-1]
         above = list(_above(last.node, around))
-        if any(isinstance(node, ast.If | ast.IfExp) and _ASKS_VERSION.search(ast.unparse(node.test)) for node in above):
+        if any(
+            isinstance(node, (ast.If, ast.IfExp)) and _ASKS_VERSION.search(ast.unparse(node.test)) for node in above
+        ):
             continue
         loads = any(isinstance(node, ast.Call) and _LOADS.search(ast.unparse(node.func)) for node in above)
-        tried = any(isinstance(node, ast.Try | ast.If | ast.IfExp | ast.For) for node in above)
+        tried = any(isinstance(node, (ast.Try, ast.If, ast.IfExp, ast.For)) for node in above)
         checked = tried or not loads
         if loads or any(_handles_files(node) for node in above):
             amounts = (const(newest),)
@@ -73,14 +75,9 @@ def _handles_files(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and _ASKS_FILE.search(ast.unparse(node.func)) is not None
 
 
-def _around(tree: ast.Module) -> dict[int, ast.AST]:
-    """The node that each node stands in."""
-    return {id(child): node for node in below(tree) for child in ast.iter_child_nodes(node)}
-
-
 def _above(node: ast.AST, around: Mapping[int, ast.AST]) -> Iterator[ast.AST]:
     """The nodes that one stands in, innermost first, as far as its function."""
     above = around.get(id(node))
-    while above is not None and not isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+    while above is not None and not isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
         yield above
         above = around.get(id(above))

@@ -149,7 +149,6 @@ def _type_name(node: ast.expr) -> str:
 
 
 def _element(call: ast.Call, function: Function, values: Values) -> int:
-    """Bytes of an element of a buffer."""
     given = call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "dtype"), None)
     names = [_type_name(one) for one in values.all(given, function)] if given is not None else []
     return min((_BYTES.get(name, 1) for name in names), default=1)

@@ -1,8 +1,8 @@
 """What kernels of Triton are launched with, and the shared memory that they take by it at least, in bytes.
 
 Constants come from the launches of the file and from the configurations of `@triton.autotune`. An element counts as 16
-bits, or as 8 where the kernel speaks of such a type. Who asks the device how much it has, or prunes configurations, is
-`checked`.
+bits where the kernel, or who launches it, speaks of floats that wide and of nothing smaller, else as 8. Who asks the
+device how much it has, or prunes configurations, is `checked`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from bwlint.model.facts import Operation
 from bwlint.model.kinds import OperationKind
 from bwlint.readers.nodes import below, whole
 from bwlint.readers.python.blocks import DEFAULT_STAGES, DEFAULT_WARPS, TritonKernel, compared, constants, multiplying
-from bwlint.readers.python.least import Function, Values, called, calls, default_of, parameters
-from bwlint.readers.python.rows import LaunchRow, by_type
+from bwlint.readers.python.least import Function, LaunchRow, Values, by_type, called, calls, default_of, parameters
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -36,6 +35,7 @@ _ASKS = re.compile(
 _Allowed = Mapping[str, tuple[int, ...]]
 _BYTE_TYPES = re.compile(r"(?i)fp8|float8|e4m3|e5m2|int8|[iw]8|fp4|int4|mxfp|uint8|awq|gptq|quant")
 
+_WIDE_TYPES = re.compile(r"(?i)b?float(?:16|32)|\b[bf]p?(?:16|32)\b|half")
 _BYTE_OPERANDS = re.compile(r"(?:^|\.)u?int8$|(?:^|\.)float8\w*$|^tl\.int32$|^triton\.language\.int32$")
 """Types that a launch is handed for operands of a byte: an accumulator of Triton's int32 adds up products of int8."""
 
@@ -120,9 +120,16 @@ def bits_of(kernel: Function, launchers: Iterable[Function] = ()) -> int:
     """Bits that an element of a kernel counts as, with the functions that launch it."""
     spoken = (dotted(node) for node in below(kernel) if isinstance(node, ast.Attribute))
     names = (kernel.name, *parameters(kernel), *spoken)
-    handed = (dotted(node) for one in launchers for node in below(one) if isinstance(node, ast.Attribute))
-    is_byte = any(map(_BYTE_TYPES.search, names)) or any(map(_BYTE_OPERANDS.search, handed)) or _unpacks(kernel)
-    return 8 if is_byte else 16
+    handed = [dotted(node) for one in launchers for node in below(one) if isinstance(node, ast.Attribute)]
+    is_byte = any(map(_BYTE_TYPES.search, names)) or any(map(_BYTE_OPERANDS.search, handed))
+    is_byte = is_byte or _unpacks(kernel) or _adds_up_integers(kernel)
+    return 16 if not is_byte and any(map(_WIDE_TYPES.search, (*names, *handed))) else 8
+
+
+def _adds_up_integers(kernel: Function) -> bool:
+    """Whether a kernel has an accumulator of int32, or asks a product for one: its operands are bytes."""
+    made = (node for node in below(kernel) if isinstance(node, ast.Call) and called(node) in ("zeros", "full", "dot"))
+    return any(dotted(one).endswith("int32") for call in made for one in below(call) if isinstance(one, ast.Attribute))
 
 
 def _unpacks(kernel: Function) -> bool:
@@ -132,7 +139,7 @@ def _unpacks(kernel: Function) -> bool:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and called(node.value) == "load":
             loaded |= {dotted(one) for one in node.targets}
     shifts = (
-        one for one in below(kernel) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.LShift | ast.RShift)
+        one for one in below(kernel) if isinstance(one, ast.BinOp) and isinstance(one.op, (ast.LShift, ast.RShift))
     )
     return any(isinstance(one, ast.Name) and one.id in loaded for shift in shifts for one in ast.walk(shift.left))
 
@@ -325,7 +332,7 @@ def _name(function: Function | None) -> str:
 def _word(node: ast.AST) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value) if isinstance(node.value, str) else ""
-    return dotted(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+    return dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
 
 
 def _exact(node: ast.expr, function: Function | None, values: Values) -> int | None:
@@ -406,7 +413,7 @@ def _narrowed(allowed: _Allowed, test: ast.expr, outcome: bool) -> _Allowed | No
     name, op, bound = test.left.id, test.ops[0], test.comparators[0]
     if not isinstance(bound, ast.Constant) or type(bound.value) is not int:
         return allowed
-    at_most = isinstance(op, ast.LtE | ast.Eq) and outcome
+    at_most = isinstance(op, (ast.LtE, ast.Eq)) and outcome
     sizes = allowed.get(name, (bound.value,) if at_most else ())
     left_over = tuple(size for size in sizes if compared(op, size, bound.value) in (outcome, None))
     if sizes and not left_over:
@@ -423,7 +430,7 @@ def _allowed(function: Function | None) -> _Allowed:
             if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Name):
                 continue
             other = node.comparators[0]
-            if isinstance(node.ops[0], ast.In) and isinstance(other, ast.Set | ast.List | ast.Tuple):
+            if isinstance(node.ops[0], ast.In) and isinstance(other, (ast.Set, ast.List, ast.Tuple)):
                 sizes = [one.value for one in other.elts if isinstance(one, ast.Constant)]
                 numbers = tuple(one for one in sizes if isinstance(one, int))
                 found |= {node.left.id: numbers} if numbers and len(numbers) == len(sizes) else {}
@@ -452,7 +459,7 @@ def _listed(
     node: ast.expr, tree: ast.Module, values: Values, followed: frozenset[str] = frozenset()
 ) -> list[_Config] | None:
     """The configurations in an expression, or in what it names; None where a name leads back to itself (`followed`)."""
-    if isinstance(node, ast.List | ast.Tuple):
+    if isinstance(node, (ast.List, ast.Tuple)):
         single = [_config(one, {}, values) for one in node.elts]
         return [one for one in single if one is not None] if None not in single else None
     if isinstance(node, ast.ListComp):
@@ -487,7 +494,7 @@ def _each(node: ast.ListComp, values: Values) -> list[_Config] | None:
     """The configurations of a comprehension without a condition over lists of numbers."""
     ways: list[list[dict[str, int]]] = []
     for one in node.generators:
-        choices = one.iter.elts if isinstance(one.iter, ast.List | ast.Tuple) else []
+        choices = one.iter.elts if isinstance(one.iter, (ast.List, ast.Tuple)) else []
         names = one.target.elts if isinstance(one.target, ast.Tuple) else [one.target]
         rows = [each.elts if isinstance(each, ast.Tuple) else [each] for each in choices]
         numbers = [[values.least(part, None) for part in row] for row in rows]

@@ -8,7 +8,7 @@ from bwlint.binaries.operations import is_spare, kernels_beside, variant
 from bwlint.binaries.shipments import ALL, DeviceLibrary, Flaw, KernelOperation, LoadUnit, Shipment, main_reason
 from bwlint.binaries.shipments import NONE as NOTHING
 from bwlint.chips import NONE, ChipSet, siblings
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import called, listed, marked, plain, them
 from bwlint.judging import claims
 from bwlint.model.findings import Claim, Severity
 from bwlint.model.naming import counted
@@ -63,17 +63,17 @@ def _half(
 ) -> Flaw:
     reason = cut[0].verdicts[missing.names[0]].reason
     run = "runs" if len(cut) == 1 else "run"
-    places = "it" if len(library.units) == 1 else f"{len(cut)} of {len(library.units)} containers"
+    places = "This library" if len(library.units) == 1 else f"{len(cut)} of {len(library.units)} containers"
     family = " ".join(f"sm_{chip.family or chip.joined}" for chip in present)
     own = " ".join(f"sm_{chip.joined}" for chip in missing)
-    hosts = "" if is_judged else f" ({plain(missing)} takes the aarch64 build; see whether that is built alike)"
+    hosts = "" if is_judged else f" {plain(missing)} takes the aarch64 build: see whether that is built alike."
     return Flaw(
         rule=RULE,
         severity="warning" if is_judged else "note",
         path=library.path,
-        message=f"{places} {run} on {plain(present)} and not on {plain(missing)}: {reason}{hosts}",
+        message=f"{places} {run} on {marked(present)} and not on {called(missing)}: {reason}.{hosts}",
         label=f"for {plain(present)} only",
-        advice=f"build for the family ({family}), or add {own}",
+        advice=f"Build for the family ({family}), or add {own}.",
         key=f"half {plain(missing)}",
         admitted=ChipSet.where(lambda chip: any(_serves(unit, ChipSet.of(chip.name)) for unit in cut)),
         claims=_of_units(library, cut, missing),
@@ -89,15 +89,15 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
     many = f"{counted(len(units), 'container')}{places}"
     reason = main_reason(shipment.libraries, dead.names[0])
     specific, built = all(unit.is_specific for unit in units), "that is built " if shipment.compiles else ""
-    rest = f"; the rest compiles at run time ({', '.join(shipment.compiles)})" if built else ""
+    rest = f" The rest compiles at run time ({', '.join(shipment.compiles)})." if built else ""
     severities: tuple[Severity, ...] = ("error", "warning", "note")
     return Flaw(
         rule=RULE,
         severity=severities[specific + bool(built)],
         path=shipment.libraries[0].path if alone else shipment.name,
-        message=f"nothing {built}here runs on {plain(dead)}: {many}, {reason}{rest}",
+        message=f"Nothing {built}here runs on {called(dead)}: {many}, {reason}.{rest}",
         label=f"nothing for {plain(dead)}",
-        advice=f"build for {plain(dead)} too, or add plain PTX",
+        advice=f"Build for {called(dead)} too, or add plain PTX.",
         key="nothing",
         admitted=_served(shipment.libraries),
         claims=_of_files(shipment.libraries, dead, "" if not alone else shipment.libraries[0].path),
@@ -113,10 +113,10 @@ def _absent(library: DeviceLibrary, absent: ChipSet) -> Flaw:
         severity="note" if specific else "warning",
         path=library.path,
         message=(
-            f"nothing of this library runs on {plain(absent)}: {counted(len(library.units), 'container')}, {reason}"
+            f"Nothing in this library runs on {called(absent)}: {counted(len(library.units), 'container')}, {reason}."
         ),
         label=f"nothing for {plain(absent)}",
-        advice=f"build for {plain(absent)} too, or keep these calls away from {plain(absent)}",
+        advice=f"Build for {called(absent)} too, or keep these calls away from {them(absent)}.",
         key="library",
         admitted=_served([library]),
         claims=_of_files([library], absent, library.path),
@@ -133,9 +133,9 @@ def _compiled(library: DeviceLibrary, judged: ChipSet) -> Iterator[Flaw]:
         rule=RULE,
         severity="note",
         path=library.path,
-        message=f"nothing here is built for {plain(chips)}, which runs it by JIT: {reason}",
+        message=f"Nothing here is built for {called(chips)}. The driver compiles it by JIT: {reason}.",
         label="by JIT only",
-        advice=f"build for {plain(chips)} too",
+        advice=f"Build for {called(chips)} too.",
         key="jit",
         admitted=_served([library]),
         claims=(claims.other(f"no cubin of the file loads on {plain(chips)}", chips),),
@@ -153,16 +153,16 @@ def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator
             groups.setdefault((one.library, chips, one.reason, minor), []).append(one)
     for (path, chips, reason, minor), some in groups.items():
         names = [one.name for one in some]
-        what = "the operation" if len(names) == 1 else f"{len(names)} operations"
+        what = "The operation" if len(names) == 1 else f"{len(names)} operations"
         have = "has" if len(names) == 1 else "have"
         yield Flaw(
             rule=RULE,
             severity="note" if minor else "warning",
             confidence="low" if minor else "medium",
             path=path,
-            message=f"{what} {listed(names)} {have} no kernel for {plain(chips)}: {reason}",
+            message=f"{what} {listed(names)} {have} no kernel for {called(chips)}: {reason}.",
             label=f"no kernel for {plain(chips)}{_defined(some)}",
-            advice=f"build a variant for {plain(chips)}, or keep these calls away from it",
+            advice=f"Build a variant for {called(chips)}, or keep these calls away from {them(chips)}.",
             key=f"operations {' '.join(names)}",
             admitted=ChipSet.of(*some[0].served),
             claims=tuple(

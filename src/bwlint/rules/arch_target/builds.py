@@ -9,10 +9,10 @@ from functools import cache, cached_property
 
 from bwlint.chips import NONE, Chip, ChipSet, Target, TargetSet, group, known_targets, siblings, spelling, targets_of
 from bwlint.chips.hosts import ARM, X86, without_host
-from bwlint.chips.isa import first_isa
+from bwlint.chips.instructions import first_isa
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, capital, marked, plain, them
 from bwlint.chips.words import families, nicknames, numbers
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -61,7 +61,7 @@ _GENERIC = re.compile(
 _NOWHERE = Span(0, 0, 0, 0)
 _TRIED = "tests and examples are built for the chip that they are tried on"
 _MAKES_NOTHING = "a list of names that a build may ask for makes nothing by itself"
-INERT = "its only extension has flags of its own, and this list changes nothing"
+INERT = "Its only extension has flags of its own, and this list changes nothing."
 """With what the message of a list ends that no build looks at."""
 
 
@@ -223,7 +223,7 @@ class _BuildFile:
                     confidence="high",
                     message=fault,
                     label="no such target",
-                    advice="write a target that nvcc knows",
+                    advice="Write a target that nvcc knows.",
                     claim=claims.refused([f"compute_{name},sm_{name}"]),
                     remedy=NoFix("which target was meant is not known"),
                 )
@@ -242,9 +242,9 @@ class _BuildFile:
                         built,
                         severity="error",
                         confidence="high",
-                        message=f"this pair does not compile: {words}",
+                        message=f"This pair does not compile: `{words}`.",
                         label="refused",
-                        advice="name the same target twice",
+                        advice="Use the same target for arch and code.",
                         claim=claims.refused([pair_of(arch, code)]),
                         remedy=NoFix("which of the two targets was meant is not known"),
                     )
@@ -258,10 +258,10 @@ class _BuildFile:
                     built,
                     severity="error" if built.carry.kind == "list" else "warning",
                     confidence="medium",
-                    message=f"{other} and {one} in one list: nvcc refuses both in one build (`The same GPU code "
-                    "generated for non family-specific and family-specific GPU arch`)",
+                    message=f"One list has {other} and {one}, and nvcc refuses both in one build: `The same GPU code "
+                    "generated for non family-specific and family-specific GPU arch`.",
                     label=f"{other} and {one}",
-                    advice=f"keep {_short(one if one.suffix else other)}",
+                    advice=f"Keep {_short(one if one.suffix else other)} only.",
                     claim=claims.refused([pair_of(other, other), pair_of(one, one)]),
                     remedy=NoFix("whether anything here needs the plain target, for its PTX, is not known"),
                 )
@@ -297,9 +297,7 @@ class _BuildFile:
                 late.setdefault(first, []).append(target)
         if not late:
             return
-        needs = "; ".join(
-            f"{_listed(targets)} need{'s' * (len(targets) == 1)} {first}" for first, targets in late.items()
-        )
+        needs = " and ".join(f"{_listed(targets)} from {first} on" for first, targets in late.items())
         since = f"from CUDA {low} on" if low else f"below CUDA {high}"
         asked = built.carry.kind in ACCEPTING
         every = [target for targets in late.values() for target in targets]
@@ -309,10 +307,10 @@ class _BuildFile:
             built,
             severity="note" if asked or whole else "warning",
             confidence="high",
-            message=f"this is {'accepted' if asked else 'compiled'} {since}, whose nvcc does not know all of "
-            f"it: {needs}",
+            message=f"CUDA {low or f'before {high}'} {'accepts these names' if asked else 'gets here'}, and its nvcc "
+            f"does not know {_listed(every)}. nvcc knows {needs}.",
             label=since,
-            advice="move these to the branch of the toolkit that knows them",
+            advice="Move these to the branch of the toolkit that knows them.",
             claim=claims.other(said, _own_chips(every), _listed(every)),
             remedy=self._moving(built, max(late, key=version)),
         )
@@ -320,7 +318,7 @@ class _BuildFile:
     def _moving(self, built: _Built, last: str) -> Remedy | NoFix:
         """To where the toolkit knows them; each is given what it was given and knows, so nothing is lost by that."""
         if built.carry.kind == "match" or not built.carry.toolkit[0]:
-            return NoFix("which releases of CUDA this is built with is for its maker to say")
+            return NoFix("which CUDA releases you build with is your choice")
         kept = built.named if built.carry.kind in ACCEPTING else built.loads
         return Remedy("carry", kept, evidence=f"nvcc before {last} stops at these names")
 
@@ -345,10 +343,10 @@ class _BuildFile:
                 built,
                 severity="warning" if sure else "note",
                 confidence="medium",
-                message=f"{verb} {_listed(mine)} and no target of {plain(missing)}: a build for {plain(missing)} is "
-                "left out",
+                message=f"This {verb} {_listed(mine)} and no target of {called(missing)}. It leaves out a build for "
+                f"{plain(missing)}.",
                 label=f"no {plain(missing)} here",
-                advice=f"accept {names} too, unless the code is meant for {plain(present)} alone",
+                advice=f"Accept {names} too, unless the code is meant for {marked(present)} only.",
                 claim=_left_out(verb, group_of, present, missing),
                 covered=named & family,
                 remedy=self._accepting(built, exact, present, missing),
@@ -378,9 +376,9 @@ class _BuildFile:
                 built,
                 severity="note",
                 confidence="low",
-                message=f"accepts {_listed(mine)}, and not {_listed(lacking)}: a build for that is left out",
+                message=f"This accepts {_listed(mine)} and not {_listed(lacking)}. It leaves out a build for those.",
                 label=f"no {_listed(lacking)} here",
-                advice=f"accept {_listed(lacking)} too",
+                advice=f"Accept {_listed(lacking)} too.",
                 claim=claims.other(f"no name that is accepted is {_listed(lacking)}", _own_chips(lacking)),
                 covered=together.named & family,
                 remedy=Remedy("carry", built.named, evidence=_MAKES_NOTHING),
@@ -404,10 +402,10 @@ class _BuildFile:
                 built,
                 severity="note" if sparse else "warning",
                 confidence="low" if sparse else "medium",
-                message=f"holds for {_listed(mine)} and not for {_short(wider)}, which loads on {plain(asked)}: a "
-                f"build for that is left out{'; sparse mma of FP4 is for the exact targets alone' * sparse}",
+                message=f"This holds for {_listed(mine)} and not for {_short(wider)}, which loads on {plain(asked)}. A "
+                f"build for {_short(wider)} is left out.{' Sparse FP4 mma needs an exact target.' * sparse}",
                 label=NO_FAMILY,
-                advice=f"accept {_short(wider)} too, unless the code needs an exact target",
+                advice=f"Accept {_short(wider)} too, unless the code needs an exact target.",
                 claim=claims.other(f"this does not hold for {_short(wider)}", asked),
                 covered=_own_chips(built.every),
                 remedy=self._admitting_the_family(built),
@@ -468,13 +466,12 @@ class _BuildFile:
                 built,
                 severity="note",
                 confidence="high",
-                message=f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on "
-                f"{plain(missing)}",
+                message=f"PTX for {_listed(built.ptx)} compiles on {marked(present)} and not on {called(missing)}.",
                 label=f"for {plain(present)} only",
                 advice=self._wider(built, built.ptx, missing),
                 claim=claims.image(missing),
                 covered=built.jits,
-                remedy=NoFix("PTX is written by a compiler, which has to be asked for another target"),
+                remedy=NoFix("a compiler wrote this PTX: compile it again for another target"),
             )
 
     def _of_old_ptx(self, built: _Built, target: Target) -> Draft:
@@ -484,11 +481,11 @@ class _BuildFile:
             built,
             severity="error",
             confidence="high",
-            message=f'ptxas refuses the file: "{said}"',
+            message=f'This file does not assemble. ptxas: "{said}".',
             label="newer than its .version",
-            advice=f"write .version {major}.{minor} (CUDA {first_toolkit(target)}) or later",
+            advice=f"Write .version {major}.{minor} (CUDA {first_toolkit(target)}) or later.",
             claim=claims.other(said, target.jits_on()),
-            remedy=NoFix("whether what compiles it knows the later version is not shown"),
+            remedy=NoFix("nothing here shows that the compiler knows the later version"),
         )
 
     def covered(self, built: _Built) -> Iterator[Draft]:
@@ -514,13 +511,15 @@ class _BuildFile:
             alone = built.carry.kind == "request" and len(built.every) == 1
             compiled = missing & active.jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
-            left = f"{plain(missing)} is left to the JIT" if compiled else f"{plain(missing)} loads nothing of this"
+            left = (
+                f"{called(missing)} is left to the JIT" if compiled else f"This build has nothing for {called(missing)}"
+            )
             left += "" if active.toolkits == built.toolkits else f" under CUDA {_named(active.toolkits)}"
             yield self._draft(
                 built,
                 severity="warning" if sure else "note",
                 confidence="high" if built.carry.kind == "kernel" else "medium",
-                message=f"{_listed(mine)} is loaded by {plain(present)} only: {left}",
+                message=f"Only {marked(present)} loads {', '.join(map(str, mine))}. {left}.",
                 label=f"for {plain(present)} only",
                 advice=self._wider(built, mine, missing),
                 claim=claims.build(active.pairs_without_ptx if compiled else active.pairs, missing),
@@ -571,11 +570,11 @@ class _BuildFile:
             own = None if last else self._own_list(built.carry, asked)
             if not last and own is None:
                 return  # who ships PTX asks for what its driver does
-            message = f"nothing here is built for {plain(asked)}; its driver compiles the PTX of {names} at first use"
+            message = f"Nothing here is built for {called(asked)}. The driver compiles the PTX of {names} at first use."
             if own is None:
-                message += f"; each toolkit up to {last} has the chips that it knows, and later ones none"
+                message += f" Each toolkit up to {last} gets the chips it knows, and later ones get none."
             else:
-                message += f", without what the code has for {own.message}"
+                message += f" That leaves out the code for {own.message}."
             yield self._draft(
                 built,
                 severity="warning" if own or len(steps) > 1 else "note",
@@ -586,7 +585,7 @@ class _BuildFile:
                 claim=_without_cubins(together, asked),
                 covered=jits,
                 remedy=self._growing(built, asked),
-                related=() if own is None else (replace(own, message=f"{own.message} for who gives no list"),),
+                related=() if own is None else (replace(own, message=f"{own.message} without a list"),),
             )
             return
         beside, alone = self._beside_x86(built), self._is_alone(built, together)
@@ -599,15 +598,15 @@ class _BuildFile:
             return  # who offers a kernel knows what it needs
         highest = max(every, key=lambda target: target.number)
         accepts = built.carry.kind == "filter"
-        message = f"a build for {plain(asked)} is left out" if accepts else f"no cubin of this loads on {plain(asked)}"
-        message += f": {_short(highest)} is all it names" if alone else f": the list ends at {_short(highest)}"
-        message += "" if accepts else ", and no PTX is of use there" if alone else " and names no PTX of use there"
-        message += f"; {INERT}" if decided else ""
+        message = f"This build names {_short(highest)} only." if alone else f"This list ends at {_short(highest)}."
+        lost = "A build for {} is left out." if accepts else "It makes no cubin and no PTX that {} can load."
+        message += f" {lost.format(called(asked))}"
+        message += f" {INERT}" if decided else ""
         yield self._draft(
             expected.place if expected else built,
             severity="warning" if expected and not self._only_shows(built.carry, asked) else "note",
             confidence="medium" if expected else "low",
-            message=f"{message}; {expected.why}" if expected and expected.why else message,
+            message=f"{message} {expected.why}" if expected and expected.why else message,
             label=f"nothing for {plain(asked)}",
             advice=self._native(built, asked),
             claim=claims.build(together.pairs, asked - jits),
@@ -622,9 +621,9 @@ class _BuildFile:
         if alone:
             return NoFix("a build for one chip may be meant for that machine")
         if built.loads & asked:
-            return NoFix("the test ends at these releases: whether later ones are built with is for its maker to say")
+            return NoFix("the check ends at these CUDA releases: whether you build with later ones is your choice")
         if carry.kind == "filter":
-            return NoFix(f"what is accepted goes to kernels by name: which of them serve {plain(asked)} is a choice")
+            return NoFix(f"the accepted names pick kernels: which of them serve {plain(asked)} is your choice")
         wanted = built.loads | Target(first.joined).loads_on()
         return Remedy("carry", wanted, unsafe=f"a target more makes the build larger: {plain(asked)} has to be wanted")
 
@@ -663,15 +662,15 @@ class _BuildFile:
             return  # what is built for that one they load
         known = max((chip.min_cuda for chip in left if chip.min_cuda), key=version)
         message = (
-            f"from CUDA {low} on {_listed(built.every)} is the newest that is taken: {plain(left)} counts as too new"
+            f"From CUDA {low} on {_listed(built.every)} is the newest target here. {called(left)} are taken as too new"
         )
         yield self._draft(
             built,
             severity="warning" if built.carry.refuses else "note",
             confidence="medium",
-            message=f"{message}, also with CUDA {known}, which knows it",
+            message=f"{message}, even by CUDA {known}, which knows {them(left)}.",
             label=f"nothing for {plain(left)}",
-            advice=f"add what CUDA {known} knows ({_spelled(built.carry, left)}), or ask nvcc --list-gpu-arch",
+            advice=f"Add what CUDA {known} knows ({_spelled(built.carry, left)}), or query nvcc --list-gpu-arch.",
             claim=claims.build([pair_of(target, target) for target in built.every], left),
             remedy=NoFix("which toolkits the project is built with is not known"),
         )
@@ -679,7 +678,9 @@ class _BuildFile:
     def _flags_like(self, built: _Built, together: _Together) -> tuple[RelatedSpan, ...]:
         """Where the file has the same flag again, for another step of the build: whoever adds to one adds to all."""
         again = (one.carry for one in together.members if one is not built and one.carry.is_a("gencode"))
-        return tuple(RelatedSpan(self.module, one.at, "the same flag") for one in again if one.sass == built.carry.sass)
+        return tuple(
+            RelatedSpan(self.module, one.at, "this flag again") for one in again if one.sass == built.carry.sass
+        )
 
     def _served(self, built: _Built) -> bool:
         """Whether another list offers a kernel's sources for the asked chips, or the build takes none of these."""
@@ -697,7 +698,7 @@ class _BuildFile:
         """The kernels that need their own list opened with that of the whole build."""
         kernels = [one for one in self.built if one.carry.kind == "kernel" and not (one.loads | one.jits) & asked]
         kernels = [one for one in kernels if _for_everybody(one.carry, one.every) and _of_nobody_alone(one.every)]
-        words = f"offered for nothing on {plain(asked)} either"
+        words = f"not built for {plain(asked)} either"
         return tuple(RelatedSpan(self.module, one.carry.at, words) for one in kernels)
 
     def _expected(self, built: _Built, together: _Together) -> _AskedList | None:
@@ -707,20 +708,20 @@ class _BuildFile:
         here = next((one for one in same if one.loads & self.context.targets), None)
         if here is not None and here.carry.at > carry.at and self._comes_back(built):
             low, _ = carry.toolkit
-            return _AskedList(here, f"from CUDA {low} on this test fails, and the list of line {carry.at[0]} stands")
+            return _AskedList(here, f"From CUDA {low} on this check fails, and the list of line {carry.at[0]} applies.")
         if here is not None:
             apart = "condition" if here.toolkits & built.toolkits else "toolkit"
-            return _AskedList(built, f"another {apart} gives it to `{carry.name}`")
+            return _AskedList(built, f"`{carry.name}` has one under another {apart}.")
         if named := self._under_its_name(carry):
-            return _AskedList(built, f"`{carry.name}` gets it in {named}")
+            return _AskedList(built, f"`{carry.name}` has one in {named}.")
         recent = [target for target in every if target.number >= _HOPPER]
         whole = any(_is_whole(one.carry, every) for one in together.members)
         if whole and recent and _of_nobody_alone(every):
-            why = f"code that is compiled for plain {_listed(recent)} uses nothing that other chips lack"
+            why = f"Code for plain {_listed(recent)} uses nothing that other chips lack."
             return _AskedList(built, why if self._compiles_as_it_stands(built) else "")
         cards = [target for target in every if target.chip in _CARDS]
         if whole and carry.kind != "kernel" and len(cards) == len(_CARDS) and not _TRIES.search(self._place):
-            return _AskedList(built, f"{_listed(cards)} are the cards before them")
+            return _AskedList(built, f"{_listed(cards)} are the cards before {them(self.context.targets)}.")
         return None
 
     def _under_its_name(self, carry: Carry) -> str:
@@ -761,8 +762,10 @@ class _BuildFile:
         for one in self.built if carry.host == ARM else ():
             same = one.carry.kind == carry.kind and without_host(one.carry.name) == without_host(carry.name) != ""
             if same and one.carry.host == X86 and one.loads & self.context.targets and one.toolkits & built.toolkits:
-                hosts = plain(self.context.targets & group("arm-hosts"))
-                return _AskedList(built, f"line {one.carry.at[0]} has it for x86_64, and {hosts} is found on aarch64")
+                hosts = marked(self.context.targets & group("arm-hosts"))
+                return _AskedList(
+                    built, f"Line {one.carry.at[0]} has one for x86_64, and {hosts} is in aarch64 machines."
+                )
         return None
 
     def _decided_by_flags(self, built: _Built) -> bool:
@@ -809,10 +812,10 @@ class _BuildFile:
             built,
             severity="note",
             confidence="low",
-            message=f"{_listed(here)} is plain where {_listed(others)} have their suffix: setmaxnreg, "
-            f"tensormap.replace and FP4 mma need one on {plain(chips)} too",
+            message=f"{_listed(here)} is plain, but {_listed(others)} have their suffix. setmaxnreg, "
+            f"tensormap.replace and FP4 mma need one on {called(chips)} too.",
             label="without a suffix",
-            advice=f"write {suffixed} if the kernels use such instructions; the plain one loads on both",
+            advice=f"Write {suffixed} if the kernels use these instructions. The plain target loads on both.",
             claim=claims.instruction(claims.SETMAXNREG, TargetSet.joining(here)),
             covered=built.loads,
             remedy=Remedy("carry", built.loads, unsafe=unsafe),
@@ -826,15 +829,15 @@ class _BuildFile:
         if not meant or not here & lacking or built.carry.is_a("gencode", "request"):
             return
         wrong = [target for target in built.sass if target.loads_on() & here]
-        message = f"offers {_listed(wrong)} to a source that is named for {plain(meant)}: {sources[0]}"
+        message = f"This offers {_listed(wrong)} to `{sources[0]}`, which is named for {plain(meant)}."
         broken = self._does_not_compile(built, wrong, meant)
         found = self._draft(
             built,
             severity="warning" if broken else "note",
             confidence="medium",
-            message=f"{message}; {broken}" if broken else message,
+            message=f"{message} {broken}" if broken else message,
             label=f"reaches {plain(here)}",
-            advice=f"drop {_listed(wrong)} unless the source has a path without tcgen05",
+            advice=f"Drop {_listed(wrong)} unless the source has a path without tcgen05.",
             claim=claims.need(
                 sources[0], here & lacking, NONE, f"{sources[0]} does not run on {plain(here & lacking)}"
             ),
@@ -854,19 +857,19 @@ class _BuildFile:
         loads = plain(Target(first.joined).loads_on())
         family = takes_family(self.module, carry)
         suffixed = _spelled(carry, [first], "f") if family else _spelled(carry, chips, "a")
-        return f"add {_spelled(carry, [first])} (loads on {loads}), or {suffixed} where a suffix is needed"
+        return f"Add {_spelled(carry, [first])} (loads on {loads}), or {suffixed} where a suffix is needed."
 
     def _wider(self, built: _Built, mine: Sequence[Target], missing: ChipSet) -> str:
         """What to write so that the other chip loads it too."""
         carry = built.carry
-        own = f"add {_spelled(carry, missing, 'a' if mine[0].suffix else '')}"
+        own = f"add {_spelled(carry, missing, 'a' if mine[0].suffix else '')}."
         lower = min(mine, key=lambda target: target.number)
         if not missing <= Target(lower.number).loads_on() or not takes_family(self.module, carry):
-            return own
+            return capital(own)
         needs = first_toolkit(Target(lower.number, "f")) if lower.chip.family else None
         if needs is None:
-            return own
-        return f"write {_spelled(carry, [lower.chip], 'f')} (CUDA {needs} or newer), or {own}"
+            return capital(own)
+        return f"Write {_spelled(carry, [lower.chip], 'f')} (CUDA {needs} or newer), or {own}"
 
     def _does_not_compile(self, built: _Built, wrong: Sequence[Target], meant: ChipSet) -> str:
         """An instruction of the sources that the wrong targets refuse, as a sentence; a library's atom compiles."""
@@ -875,7 +878,7 @@ class _BuildFile:
         found = ((one, *first) for one in wrong for own in kept for first in refused(self.context, code, one, own))
         for target, module, operation in (one for one in found if one[2].kind == "instruction"):
             file = module.path.rpartition("/")[2]
-            return f"{target} has no `{short(operation)}`, which {file}:{operation.at[0]} needs"
+            return f"{target} has no `{short(operation)}`, which {file}:{operation.at[0]} needs."
         return ""
 
     def _together(self, built: _Built) -> _Together:
@@ -924,7 +927,7 @@ class _BuildFile:
         related: tuple[RelatedSpan, ...] = (),
     ) -> Draft:
         copies = self._copies(built)[1:_MOST_COPIES]
-        also = (RelatedSpan(self.module, one.carry.at, "the same list") for one in copies)
+        also = (RelatedSpan(self.module, one.carry.at, "this list again") for one in copies)
         return Draft(
             rule=RULE,
             category="test-gate" if self.context.in_test(self.module) else None,
@@ -978,11 +981,12 @@ def _unknown(name: str, kind: CarryKind) -> str:
     """What is wrong with the name of a target whose chip is known or that no chip can have, or ""."""
     digits = name.rstrip("abcdefghijklmnopqrstuvwxyz")
     if kind == "gencode" and len(digits) > _MOST_DIGITS:
-        return f"nvcc fatal : Unsupported gpu architecture 'compute_{name}'"
+        return f"This target is unknown to nvcc: `Unsupported gpu architecture 'compute_{name}'`."
     known = next(known_targets([digits]), None)
     if known is None or next(known_targets([name]), None) is not None:
         return ""
-    return f"nvcc fatal : Unsupported gpu architecture 'compute_{name}': {known} has no suffix {name[len(digits) :]!r}"
+    says = f"Unsupported gpu architecture 'compute_{name}'"
+    return f"The target {known} has no suffix {name[len(digits) :]!r}. nvcc: `{says}`."
 
 
 def _named(toolkits: Toolkits) -> str:

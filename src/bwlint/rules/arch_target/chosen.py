@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet, Target, known_targets, siblings, spelling
 from bwlint.chips.flags import find_flags
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain
 from bwlint.evaluate.values import CHIPS
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -89,10 +89,10 @@ def _exact(module: Module, at: Span, target: Target, left: ChipSet) -> Draft:
         place=DraftPlace(module=module, at=at, admitted=target.loads_on(), certain=target.loads_on()),
         severity="warning",
         confidence="medium",
-        message=f"{target} is picked on {plain(left)} too, and is loaded by {plain(target.loads_on())} only",
+        message=f"This picks {target} on {called(left)} too, but only {plain(target.loads_on())} loads it.",
         label=f"not for {plain(left)}",
-        advice=f"name the chip's own target there ({', '.join(f'sm_{chip.joined}{target.suffix}' for chip in left)})",
-        remedy=NoFix("whether the compiler knows the other target is not shown"),
+        advice=f"Name the chip's own target there ({', '.join(f'sm_{chip.joined}{target.suffix}' for chip in left)}).",
+        remedy=NoFix("nothing here shows that the compiler knows the other target"),
         claims=(Claimed(claims.build([pair_of(target, target)], left), at),),
     )
 
@@ -155,11 +155,9 @@ def _left_out(context: Context, judged: Judged, missing: ChipSet, places: list[t
         place=DraftPlace.of_gate(judged),
         severity="warning" if parted else "note",
         confidence="high" if parted else "medium",
-        message=f"a build for {plain(missing)} alone leaves out {what}, {compiled} for {plain(missing)} too",
+        message=f"A build for {called(missing)} alone leaves out {what}, {compiled} for {plain(missing)} too.",
         label=f"asks for {here & places[0][1].chips or here}",
-        advice=f"ask for {plain(missing)} too"
-        if parted
-        else f"ask for {plain(missing)} too, or compile it when it is used",
+        advice=f"Ask for {called(missing)} too{'' if parted else ', or compile it at first use'}.",
         related=tuple(related),
         remedy=_remedy(context, judged, missing, places),
         claims=(Claimed(claims.other(f"a build for {plain(missing)} alone leaves out {what}", missing, name)),),

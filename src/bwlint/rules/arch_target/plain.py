@@ -171,30 +171,30 @@ def _suffixed(target: Target) -> Target | None:
 def _draft(one: _Compiled, targets: list[Target], kept: Target | None, needing: _Needing) -> Draft:
     (first_in, first), *others = needing
     target, file = targets[0], first_in.path.rpartition("/")[2]
-    names, has = " and ".join(map(str, targets)), "have" if targets[1:] else "has"
-    more = f" (and {len(others)} more)" if others else ""
-    beside = f"; {kept} of the same list has it: ptxas stops the build" if kept else ""
+    names = " and ".join(map(str, targets))
+    more = f" and {len(others)} more" if others else ""
+    beside = f" {kept} in this list has it, so ptxas stops the build." if kept else ""
     wanted = _suffixed(target)
     loads = wanted.loads_on() if kept is None and wanted is not None else target.loads_on()
-    guards = f"compile it for {kept} alone, or put it behind a guard"
+    guards = f"Compile it for {kept} only, or put it behind a guard."
     if (
         kept is not None
         and one.listed.text == kept.name.removeprefix("sm_")
         and target not in known_targets(one.listed.sass)
     ):
-        beside = f"; -arch with {kept} alone compiles for {target} too: ptxas stops the build"
-        guards = f"write the pair, -gencode arch=compute_{one.listed.text},code={kept}"
+        beside = f" -arch with {kept} alone compiles for {target} too, so ptxas stops the build."
+        guards = f"Write the pair, -gencode arch=compute_{one.listed.text},code={kept}."
     joined = one.carry.kind == "extension" or one.home is not one.build
     asked = one.listed.kind == "asked"
-    beside += f"; {one.listed.text} asks for the plain target" if asked else ""
+    beside += f" The plain target comes from {one.listed.text}." if asked else ""
     return Draft(
         rule=RULE,
         place=DraftPlace(module=one.home, at=_flag(one, target), admitted=loads, certain=loads),
         severity="note" if asked else "warning" if joined else "error",
         confidence="medium" if asked or joined else "high",
-        message=f"{names} {has} no `{short(first)}`, which {file}:{first.at[0]} needs{more}{beside}",
+        message=f"`{short(first)}` ({file}:{first.at[0]}{more}) does not exist on {names}.{beside}",
         label=f"without it on {names}" if kept else "without a suffix",
-        advice=guards if kept else f"write {wanted} (loads on {plain(loads)})",
+        advice=guards if kept else f"Write {wanted} (loads on {plain(loads)}).",
         related=tuple(RelatedSpan(where, found.at, f"`{short(found)}`") for where, found in needing[:_SHOWN]),
         remedy=_remedy(one, kept, _flag(one, target)),
         claims=_claims(first, target),
@@ -205,9 +205,9 @@ def _remedy(one: _Compiled, kept: Target | None, at: Span) -> Remedy | NoFix:
     """The suffix that is wanted, where the target is written; which sources a list is for is nobody else's to say."""
     written = next((carry for carry in one.home.carries if carry.at == at), one.listed)
     if kept is not None:
-        return NoFix("one list serves sources of several generations: which targets each is built for is a choice")
+        return NoFix("one list serves sources of several generations: which targets each is built for is your choice")
     if one.carry.kind == "inherited" or one.listed.is_a("asked", "match", "filter"):
-        return NoFix("who configures the build names the targets, and no list here does")
+        return NoFix("the targets are chosen when the build is configured, and no list here names them")
     loads = ChipSet.union(target.loads_on() for target in known_targets(written.sass))
     unsafe = "the suffix costs the PTX for later chips" if written.ptx else None
     return Remedy("carry", loads, evidence="without it the sources do not compile", unsafe=unsafe)

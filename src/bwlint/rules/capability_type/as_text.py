@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bwlint.chips import NONE, Chip, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain
 from bwlint.evaluate.values import CHIPS, Guess, Unknown, Vec
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.expr import Expr, Span, const, walk, walk_through
 from bwlint.model.facts import Function, Module, Operation
+from bwlint.model.findings import NoFix
 from bwlint.rules.capability_type import RULE
 
 _TWO_DIGITS = ChipSet.where(lambda chip: chip.major > 9)
@@ -48,10 +49,11 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
                 place=DraftPlace(module=module, at=one.at, admitted=NONE, certain=NONE),
                 severity="warning",
                 confidence="high",
-                message=f"`{one.name}` goes wrong on {plain(wrong)}: {says}",
+                message=f"`{one.name}` misreads {called(wrong)}: {says}.",
                 label="fits capabilities with a major of one digit",
-                advice="match or split the whole name, or turn it into numbers first",
-                claims=(Claimed(claims.other(f"`{one.name}` goes wrong on {plain(wrong)}", wrong), one.at, module),),
+                advice="Match or split the whole name, or turn it into numbers first.",
+                remedy=_remedy(context, module, one),
+                claims=(Claimed(claims.other(f"`{one.name}` misreads {plain(wrong)}", wrong), one.at, module),),
             )
 
 
@@ -78,7 +80,19 @@ def _ordered(context: Context, module: Module, found: Expr) -> tuple[ChipSet, st
         chip: lane for chip, lane in _texts(mine, text).items() if (lane < text) != (_number(lane) < _number(text))
     }
     _, first = _shown(context, wrong)
-    return ChipSet.joining(wrong), f'texts are ordered by their first character, and "{first}" < "{text}"'
+    return ChipSet.joining(wrong), f'texts are ordered by their first character, so "{first}" < "{text}"'
+
+
+def _remedy(context: Context, module: Module, one: Operation) -> Remedy | NoFix:
+    """Compare the numbers, where each chip's text is one."""
+    found = one.amounts[0]
+    if found.op != "cmp":
+        return NoFix("split the digits from a suffix such as that of sm_120a first: what becomes of it is your choice")
+    values = [context.tree.value(module, side) for side in found.args[1]]
+    lanes = [lane for value in values if value.device for lane in value.spread()]
+    known = all(isinstance(lane, str) and lane.isdigit() for lane in lanes)
+    why = None if known else "int() raises on a text that is no number, and nothing here shows that this is always one"
+    return Remedy("meaning", evidence="numbers are ordered as they are meant", unsafe=why)
 
 
 def _texts(value: Vec, like: str = "") -> dict[Chip, str]:
@@ -116,7 +130,7 @@ def _other_than_meant(
         if not wrong or _is_expected(context, module, set(wrong.values())):
             return NONE, ""
         chip, part = _shown(context, wrong)
-        says = f'of "{texts[old[-1]]}" this is "{parts[old[-1]]}", and of "{texts[chip]}" "{part}"'
+        says = f'"{texts[old[-1]]}" gives "{parts[old[-1]]}", and "{texts[chip]}" gives "{part}"'
         return ChipSet.joining(wrong), says
     return NONE, ""
 
@@ -129,7 +143,7 @@ def _unpacked(context: Context, module: Module, text: Expr) -> tuple[ChipSet, st
     if texts or any(isinstance(lane, list | tuple) for lane in value.lanes):
         fits = [chip for chip, lane in texts.items() if len(lane) == len("90")]
         wrong = ChipSet.joining(chip for chip in texts if chip not in fits) if fits and value.device else NONE
-    return wrong, 'a text such as "120" has more characters than there are names: ValueError'
+    return wrong, '"120" has more characters than there are names, and unpacking raises ValueError'
 
 
 def _number_cut(context: Context, module: Module, part: Expr) -> tuple[ChipSet, str]:
@@ -186,21 +200,21 @@ def _of(context: Context, module: Module, function: Function, name: Expr, at: Sp
             answers[said] = answers.get(said, NONE) | ChipSet.joining((chip,))
     for said, wrong in answers.items():
         example = f"{_PREFIX}{next(iter(wrong)).joined}"
-        says = f'of "{example}" it makes a number, and of "{example}a" {said!r}'
-        meaning = ": too old for every lower bound" if type(said) is int else ""
-        called = function.qualname.rpartition(".")[2]
-        is_asked = _is_asked(context, module, called)
+        says = f'"{example}" gives a number, and "{example}a" gives {said!r}'
+        meaning = ", which is too old for every lower bound" if type(said) is int else ""
+        name_of_it = function.qualname.rpartition(".")[2]
+        is_asked = _is_asked(context, module, name_of_it)
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=at, admitted=NONE, certain=NONE),
             severity="warning" if is_asked else "note",
             confidence="high" if is_asked else "low",
-            message=f"`{called}` knows no target with a suffix: {says}{meaning}",
-            label="false for 120a and 120f" if is_asked else "nobody here asks it",
-            advice="take the suffix off first: the digits at its beginning are the number",
+            message=f"`{name_of_it}` knows no target with a suffix: {says}{meaning}.",
+            label="false for 120a and 120f" if is_asked else "not called here",
+            advice="Strip the suffix first: the leading digits are the number.",
             claims=(
                 Claimed(
-                    claims.other(f"`{called}` takes {plain(wrong)} with a suffix for no number", wrong), at, module
+                    claims.other(f"`{name_of_it}` takes {plain(wrong)} with a suffix for no number", wrong), at, module
                 ),
             ),
         )

@@ -25,9 +25,9 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     for clash in judged.sets.clashes:
         if clash.at is None or clash.path != judged.module.path:
             continue  # that of a helper is told in the helper's file
-        outcome = "raises" if "TypeError" in clash.reason else "is the same on every chip"
+        outcome = "raises TypeError" if "TypeError" in clash.reason else "has one result on every chip"
         if not clash.certain:
-            outcome = "goes wrong with a later toolkit"
+            outcome = "gives a wrong result with a later toolkit"
         yield Draft(
             rule=RULE,
             place=DraftPlace(
@@ -35,11 +35,11 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             ),
             severity="warning" if clash.certain else "note",
             confidence="high" if clash.certain else "medium",
-            message=f"this comparison {outcome}: {clash.reason}",
+            message=f"This comparison {outcome}: {clash.reason.removesuffix(': TypeError')}.",
             label="never depends on the device" if clash.certain else "compared as text",
             advice=(
-                "compare like with like: a tuple with tuples, joined digits (`.to_int()`) with numbers, "
-                "an enum member with members"
+                "Compare like with like: a tuple with tuples, joined digits (`.to_int()`) with numbers, "
+                "an enum member with members."
             ),
             remedy=_remedy(clash, judged),
             claims=() if clash.certain else (_to_be_seen(context, clash.reason),),
@@ -73,10 +73,10 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
             severity="note",
             confidence="low",
             message=(
-                "a range over an ordered architecture enum: every name sorted in between passes, whatever its family"
+                "This range over an ordered architecture enum admits every name sorted in between, whatever its family."
             ),
             label=f"true on {judged.core}",
-            advice="ask `is_family_of`",
+            advice="Use `is_family_of`.",
             remedy=_beside_others(
                 context, judged, _of_families(judged, bounds, _asks_families(context, judged, bounds))
             ),

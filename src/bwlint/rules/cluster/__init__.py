@@ -6,4 +6,4 @@ from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
 
 RULE = RuleTraits("cluster", explains=4)
-BY_HAND = NoFix("which cluster these chips are to run with is for a person to choose")
+BY_HAND = NoFix("which cluster size these chips run with is your choice")

@@ -11,7 +11,7 @@ from math import prod
 from bwlint.binaries.loaded import Loaded, loaded
 from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import Chip, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain
 from bwlint.judging import claims
 from bwlint.model.findings import Claim
 from bwlint.model.images import Cubin, Kernel
@@ -29,11 +29,11 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             confidence="high" if certain else "medium",
             path=found.library.path,
             message=(
-                f"{found.named}: compiled for clusters of {size} blocks; the portable maximum of"
-                f" {plain(found.chips)} is {portable}"
+                f"{found.named}: compiled for clusters of {size} blocks. The portable maximum of"
+                f" {called(found.chips)} is {portable}."
             ),
             label="a larger cluster needs an opt-in, and a device that takes it",
-            advice="ask cudaOccupancyMaxPotentialClusterSize, and compile for at most 8 blocks where it is not asked",
+            advice="Query cudaOccupancyMaxPotentialClusterSize, or compile for at most 8 blocks.",
             key=f"cluster {size} {plain(found.chips)}",
             admitted=found.chips,
             claims=(_too_large(found),),

@@ -8,7 +8,7 @@ from math import prod
 
 from bwlint.chips import Chip, ChipSet, Target, group
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain
 from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, OURS, THEIRS, Asked, asked
 from bwlint.judging.claims import Claimed
@@ -48,11 +48,11 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         severity="warning" if switches else "note",
         confidence="medium",
         message=(
-            f"clusters of several blocks are taken for granted on {plain(ours)} by the capability alone, where"
-            " multicast is software and nothing asks whether they fit"
+            f"Clusters of several blocks are taken for granted on {called(ours)} by the capability alone."
+            " Multicast is software there, and nothing checks whether the clusters fit."
         ),
         label="a lower bound",
-        advice="ask cudaOccupancyMaxActiveClusters, or leave clusters to chips with multicast in hardware",
+        advice="Query cudaOccupancyMaxActiveClusters, or keep clusters to chips with multicast in hardware.",
         remedy=BY_HAND,
         claims=(Claimed(claims.other(f"nothing asks whether clusters fit on {plain(ours)}", ours), judged.at),),
     )
@@ -96,9 +96,9 @@ def _let_pass(one: Asked) -> Iterator[Draft]:
         yield _draft(
             one,
             severity="warning",
-            message=f"the builder for {plain(chips)} lets every static cluster pass; its mainloop has no multicast",
-            label="asks only that it is static",
-            advice="assert that the cluster is 1x1x1, as the other builders for these chips do",
+            message=f"The builder for {called(chips)} accepts every static cluster, but its mainloop has no multicast.",
+            label="checks only that it is static",
+            advice="Assert that the cluster is 1x1x1, as the other builders for these chips do.",
             chips=chips,
             claim=claims.other(f"a builder for {plain(chips)} takes clusters of several blocks", chips),
         )
@@ -108,12 +108,12 @@ def _let_pass(one: Asked) -> Iterator[Draft]:
         one,
         severity="warning",
         message=(
-            f"the check lets clusters of {max(sizes)} blocks pass; the portable maximum of {plain(chips)} is {portable}"
+            f"This accepts clusters of {max(sizes)} blocks. The portable maximum of {called(chips)} is {portable}."
         ),
         label="more than the portable maximum",
         advice=(
-            "refuse what the chip does not take, or ask cudaOccupancyMaxActiveClusters: without multicast in"
-            " hardware there is little to gain"
+            "Refuse sizes that the chip does not take, or query cudaOccupancyMaxActiveClusters. Without multicast in"
+            " hardware there is little to gain."
         ),
         chips=chips,
         claim=claims.cluster((max(sizes),), chips),
@@ -144,12 +144,12 @@ def _picked(one: Asked) -> Iterator[Draft]:
         one,
         severity="note" if last else "warning",
         message=(
-            f"a cluster of {size} blocks is picked on {plain(chips)} without asking whether it fits; the portable"
-            f" maximum is {min(chip.cluster_portable or 0 for chip in chips)}"
-            f"{'; smaller ones are tried before it' if last else ''}"
+            f"A cluster of {size} blocks is picked on {called(chips)} without a check that it fits. The portable"
+            f" maximum is {min(chip.cluster_portable or 0 for chip in chips)}."
+            f"{' Smaller ones are tried before it.' if last else ''}"
         ),
         label="more than the portable maximum",
-        advice="ask cudaOccupancyMaxActiveClusters (max_active_clusters), or take at most 8 blocks",
+        advice="Query cudaOccupancyMaxActiveClusters (max_active_clusters), or use at most 8 blocks.",
         chips=chips,
         claim=claims.cluster((size,), chips),
     )
@@ -173,10 +173,10 @@ def _built(context: Context, one: Asked) -> Iterator[Draft]:
     yield _draft(
         one,
         severity="warning",
-        message=f"a cluster of {size} blocks for a CUTLASS builder of SM{chip.joined}, which takes 1x1x1 alone",
+        message=f"This gives {size} blocks a cluster to a CUTLASS builder of SM{chip.joined}, which takes 1x1x1 only.",
         label="a static_assert of the builder fails",
         advice=(
-            "use Shape<_1, _1, _1>: clusters run on this chip, but it has no multicast hardware for a mainloop to use"
+            "Use Shape<_1, _1, _1>. Clusters run on this chip, but it has no multicast hardware for a mainloop to use."
         ),
         chips=ChipSet.joining([chip]),
         claim=claims.builder(_shape(one, chip), ChipSet.joining([chip])),
@@ -203,15 +203,15 @@ def _launched(one: Asked) -> Iterator[Draft]:
             one,
             severity="note" if one.meant == THEIRS or one.operation.name == "declared" else "warning",
             message=(
-                f"a cluster of {size} blocks, and nothing here {'asks' if opted else 'opts in or asks'}; the portable"
-                f" maximum of {plain(over)} is {portable}"
+                f"This cluster has {size} blocks, and nothing here {'checks' if opted else 'opts in or checks'} that it"
+                f" fits. The portable maximum of {called(over)} is {portable}."
             ),
             label="more than the portable maximum",
             advice=(
-                "ask cudaOccupancyMaxPotentialClusterSize what fits: an opt-in is no answer"
+                "Query cudaOccupancyMaxPotentialClusterSize for what fits: an opt-in does not show it."
                 if opted
-                else "set cudaFuncAttributeNonPortableClusterSizeAllowed and ask cudaOccupancyMaxPotentialClusterSize"
-                " what fits: without, the launch fails with cudaErrorInvalidClusterSize"
+                else "Set cudaFuncAttributeNonPortableClusterSizeAllowed and query cudaOccupancyMaxPotentialClusterSize"
+                " for what fits. Without the attribute the launch fails with cudaErrorInvalidClusterSize."
             ),
             chips=over,
             claim=_may_not_fit(size, over)
@@ -226,11 +226,11 @@ def _launched(one: Asked) -> Iterator[Draft]:
         yield _draft(
             one,
             severity="warning" if largest else "note",
-            message=f"a cluster of {size} blocks is taken on {plain(several)} without asking whether it fits",
+            message=f"A cluster of {size} blocks is taken on {called(several)} without a check that it fits.",
             label="a fixed cluster size",
             advice=(
-                "clusters of up to 8 do launch on these chips where the blocks' registers and shared memory fit; ask"
-                " cudaOccupancyMaxActiveClusters and fall back to fewer. Multicast within a cluster is software here"
+                "Query cudaOccupancyMaxActiveClusters and fall back to fewer blocks. Clusters of up to 8 launch on"
+                " these chips if registers and shared memory fit. Multicast within a cluster is software here."
             ),
             chips=several,
             claim=_may_not_fit(size, several),
@@ -248,11 +248,11 @@ def _over_all(one: Asked, sizes: dict[Chip, int]) -> Iterator[Draft]:
         one,
         severity="note" if one.meant == THEIRS or one.operation.name == "declared" else "warning",
         message=(
-            f"a cluster of {size} blocks; {plain(over)} {'takes' if len(over) == 1 else 'take'} at most {most}, with an"
-            " opt-in"
+            f"This cluster has {size} blocks. {called(over)} {'takes' if len(over) == 1 else 'take'} at most {most},"
+            " with an opt-in."
         ),
         label="more than there is",
-        advice=f"take a cluster of at most {most} blocks",
+        advice=f"Use a cluster of at most {most} blocks.",
         chips=over,
         claim=claims.cluster(_shape(one, next(chip for chip in over if sizes[chip] == size)), over),
     )

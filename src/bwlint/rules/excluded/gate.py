@@ -10,7 +10,7 @@ from bwlint.chips import NONE, ChipSet, TargetSet, group, words
 from bwlint.chips.mentions import from_generation, mentioned, of_generation
 from bwlint.chips.queries import names_model
 from bwlint.chips.spelling import IN_NAMES, member, spelled
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, capital, plain, reached, sentence, them
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -38,8 +38,8 @@ _DATACENTER = group("datacenter-blackwell")
 _NAMED_TO_REFUSE = group("after-datacenter")
 _B200 = group("first-blackwell")
 _ANNOUNCED = group("announced") | group("renamed")
-_SMALL_PARTS = "it picks the parts with 99 KiB of shared memory a block, and 12.x are such parts too"
-_OPEN = "leave it as it is unless you know that the code behind runs there; a comment would say which"
+_SMALL_PARTS = "This check picks chips with 99 KiB of shared memory a block, but not 12.x. They have 99 KiB too."
+_OPEN = "Leave it unless you know that the code behind it runs there. A comment can say why."
 _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
@@ -52,8 +52,8 @@ _QUESTION = re.compile(words.said("support"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NUMBERED = re.compile(rf"{IN_NAMES}[0-9]+")
 _FULL_NAME = re.compile(r"(?i)(?:^|_)(?:compute_?capability|sm_?version|cuda_?arch)(?:_|$)")
-_OTHERS_TOO = "8.6 and 8.9 are left out with them: which chips it is for is for a person to say"
-_OF_BUILDS = "whether a build reads the list, and with which toolkits, is for a person to say"
+_OTHERS_TOO = "8.6 and 8.9 are left out too: decide which chips this is for"
+_OF_BUILDS = "decide whether a build reads this list, and with which toolkits"
 _BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target|build|compile", re.I)
 _MOST_TESTS = 8
 """Definitions that are looked through for what a function asks."""
@@ -98,7 +98,7 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     if found is None or said == "meant":
         return None
     if said and found.severity != "note":
-        return replace(found, severity="note", confidence="low", reason=f"{found.reason} (a text here says why)")
+        return replace(found, severity="note", confidence="low", reason=f"{found.reason} A text here gives a reason.")
     return found
 
 
@@ -127,7 +127,7 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
     if _later_branch(context, judged, out) or _is_asked(context, judged):
         return None
     if _plain_hopper(judged):
-        reason = "the list holds plain sm_90, and what runs on plain sm_90 runs on every later chip"
+        reason = f"{_keeps(out)}. It names plain sm_90, and code for plain sm_90 runs on every later chip."
         checked = judged.gate.kind != "list" or judged.gate.yes.at is not None  # code goes on only where it holds
         why = _OF_BUILDS if _BUILD.search(judged.gate.name) and not checked else ""
         return Kept(out, "warning", "medium", reason, repeated=True, proved=checked, unmended=why)
@@ -197,11 +197,12 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
         return None
     if judged.sets.guessed and not _spelled_out(_asked(context, judged)):
         return None  # a number that is only called like a device may be another's, whose code these chips run
-    reason = f"there is an arm for {plain(small)}, and what runs there runs on {plain(out)}; here it ends in an error"
+    raising = f"{called(out)} raise{'s' * (len(out) == 1)} an error here"
+    reason = f"{raising}. The code for {plain(small)} runs on {plain(out)}."
     closed = _closed_in_device_code(context, judged, out)
     if closed is not None:
-        return Kept(out, "note", "low", f"{reason}, and so does its device code", closed, at=judged.gate.no.at)
-    told = RelatedSpan(judged.module, like.gate.at, f"the arm for {plain(small)}")
+        return Kept(out, "note", "low", f"{reason} Its device code raises an error too.", closed, at=judged.gate.no.at)
+    told = RelatedSpan(judged.module, like.gate.at, f"the case for {plain(small)}")
     why = f"the arms give numbers, and those of {plain(out)} are not known" if _is_literal(like.gate.yes.value) else ""
     return Kept(out, "warning", "medium", reason, told, at=judged.gate.no.at, arm=like, unmended=why)
 
@@ -214,7 +215,7 @@ def _closed_in_device_code(context: Context, judged: Judged, out: ChipSet) -> Re
         for guard in module.guards:
             compiled = context.tree.compiled(module, (guard.test,)) if refuses(guard.no) else ours
             if compiled & theirs and not compiled & ours:
-                return RelatedSpan(module, guard.at, f"nor does this compile for {plain(out)}")
+                return RelatedSpan(module, guard.at, f"this does not compile for {plain(out)} either")
     return None
 
 
@@ -257,10 +258,10 @@ def _spelled_out(asked: Iterator[Expr]) -> bool:
 
 
 def _of_ampere(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
-    exact = "an exact 8.0" if judged.core <= _LARGE_AMPERE else f"8.0 among {plain(judged.core)}"
-    reason = f"{exact} leaves out 8.6, 8.9 and 12.x, which run the same mma.sync code"
+    exact = "exactly for 8.0" if judged.core <= _LARGE_AMPERE else f"for {plain(judged.core)}"
+    reason = f"This check is {exact} and keeps 8.6, 8.9 and 12.x out. They run its mma.sync code too."
     if context.near_tcgen05(judged) and not judged.gate.yes.tuning:
-        return Kept(out, "warning", "medium", f"{reason}; the file's other path is tcgen05", unmended=_OTHERS_TOO)
+        return Kept(out, "warning", "medium", f"{reason} The file's other path uses tcgen05.", unmended=_OTHERS_TOO)
     tuned = judged.gate.yes.tuning or _is_literal(judged.gate.yes.value)
     return None if tuned and not answers_no(judged.gate.no) else Kept(out, "note", "low", reason)
 
@@ -278,13 +279,13 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
         return named or _of_slow_path(context, judged, out)
     if need is not None and need.hops:
         hop = need.hops[-1]
-        reason = f"behind the gate is `{need.use.name.rpartition('.')[2]}`, {need.what}"
+        reason = f"{_keeps(out)} of {reached(need.use.name.rpartition('.')[2], need.what)}."
         related = RelatedSpan(hop, hop.at, hop.text)
         return Kept(out, "warning", "high", reason, related, claimed(need, judged.module, out))
     known = context.evidence.works(judged.module, judged.working)
     if known is not None and known.use.sure:
-        related = RelatedSpan(judged.module, known.use.at, f"{known.what}: {known.source}")
-        reason = f"behind the gate is `{known.use.name}`, {known.what}"
+        related = RelatedSpan(judged.module, known.use.at, f"{sentence(known.use.name, known.what)}: {known.source}")
+        reason = f"{_keeps(out)} of {reached(known.use.name, known.what)}."
         return Kept(out, "warning", "medium", reason, related, claimed(known, judged.module, out))
     return (
         _of_instructions(context, judged, out)
@@ -306,7 +307,7 @@ def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
         for other in context.evidence.own_gates(judged.module, use):
             if _is_row(other) and out <= other.core and not other.sets.guessed:
                 related = RelatedSpan(other.module, other.gate.at, f"this is for {other.core}")
-                reason = f"`{use.name.rpartition('.')[2]}` behind it has a way for {plain(out)}"
+                reason = f"{_keeps(out)}, but `{use.name.rpartition('.')[2]}` behind it has a case for {them(out)}."
                 return Kept(out, "warning", "medium", reason, related)
     return _of_arms_below(context, judged, out)
 
@@ -328,8 +329,9 @@ def _of_arms_below(context: Context, judged: Judged, out: ChipSet) -> Kept | Non
         if other.gate.at <= judged.gate.at or not _is_row(other) or other.gate.kind in LISTED:
             continue
         if out <= context.tree.must(judged.module, other.gate.test):
-            related = RelatedSpan(judged.module, other.gate.at, f"this arm is for {plain(out)} too")
-            return Kept(out, "warning", "medium", f"the function has an arm for {plain(out)}", related)
+            related = RelatedSpan(judged.module, other.gate.at, f"this case is for {plain(out)} too")
+            reason = f"{_keeps(out)}, but the function has a case for {them(out)}."
+            return Kept(out, "warning", "medium", reason, related)
     return None
 
 
@@ -347,12 +349,12 @@ def _of_twins(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
         return None
     names = judged.module.names
     for name, node in names.items():
-        called = _called_for(name) if node.op == "import" and not is_question(name) else NONE
-        if called & out or not called & judged.admitted:
+        meant = _called_for(name) if node.op == "import" and not is_question(name) else NONE
+        if meant & out or not meant & judged.admitted:
             continue
         for other in context.evidence.beside(judged.module, Use(name, "call", judged.at)):
             if other.text not in names and out <= _called_for(other.text) and _stem(other.text) == _stem(name):
-                reason = f"beside `{name}` there is `{other.text}`, which nobody here comes to"
+                reason = f"{_keeps(out)}. `{other.text}` beside `{name}` is never used here."
                 return Kept(out, "warning", "medium", reason, RelatedSpan(other, other.at, f"`{other.text}`"))
     return None
 
@@ -380,7 +382,8 @@ def _of_instructions(context: Context, judged: Judged, out: ChipSet) -> Kept | N
         operation = next((proof for proof in proofs if proof.kind == "operation"), None)
         if operation is not None and all(out <= proof.legal for proof in proofs):
             hop = operation.hops[-1]
-            reason = f"behind the gate is `{use.name.rpartition('.')[2]}`, and {plain(out)} has its {operation.what}"
+            code = reached(use.name.rpartition(".")[2], operation.what)
+            reason = f"{_keeps(out)} of {code}. {plain(out)} can run it."
             return Kept(out, "warning", "medium", reason, RelatedSpan(hop, hop.at, hop.text))
     return None
 
@@ -392,7 +395,7 @@ def _of_slow_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None
     found = None if open_ended else _of_instructions(context, judged, out)
     if found is None or any(context.evidence.shown(judged.module, use) for use in other.uses if use.how == "call"):
         return None
-    return replace(found, severity="note", confidence="low", reason=f"{found.reason}; they take another way here")
+    return replace(found, severity="note", confidence="low", reason=f"{found.reason} Here another path runs instead.")
 
 
 def _stops_at_hopper(context: Context, judged: Judged, out: ChipSet) -> bool:
@@ -426,21 +429,21 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
     small = judged.admitted & _SMALL_SHARED
     if small and any(out <= from_generation(text.text) for text in judged.other.texts):
-        reason = f"its own words promise newer chips, and what runs on {plain(small)} runs on {plain(out)}"
+        reason = f"{_keeps(out)}, but its text promises newer chips. Code for {plain(small)} runs on {plain(out)}."
         return Kept(out, "warning", "medium", reason, repeated=True)
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
-        reason = "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs"
+        reason = f"{_keeps(out)}. Code for 8.6 or 8.9 (99 KiB) and 10.x runs on 12.x too."
         return Kept(out, "warning", "medium", reason)
     if judged.in_test:
         return None  # who skips a test knows for which generation it is
     if _stops_at_hopper(context, judged, out):
-        reason = f"it stops at {plain(judged.admitted)}, and what runs on 8.6 and 8.9 runs on {plain(out)}"
+        reason = f"{_keeps(out)} and takes {plain(judged.admitted)}. Code for 8.6 and 8.9 runs on {plain(out)}."
         asked = judged.gate.kind in ANSWERS or judged.other.ends == "return"  # whom it answers is not seen
         why = f"whether what is asked about is built for {plain(out)} is not shown here" if asked else ""
         return Kept(out, "warning", "medium", reason, repeated=True, unmended=why)
     an_arm_each = judged.gate.kind == "condition" and not judged.denies and refuses(judged.other)
     if judged.core & _DATACENTER and judged.core & _HOPPER and an_arm_each and not judged.other.rest:
-        return Kept(out, "note", "low", f"the generations have an arm each, and {plain(out)} an error")
+        return Kept(out, "note", "low", f"Each generation has a case here. An error is raised for {called(out)}.")
     return _of_compiled(judged, out)
 
 
@@ -452,7 +455,7 @@ def _of_missing_row(judged: Judged, out: ChipSet) -> Kept | None:
     if not asked or not judged.core & _HOPPER or not (last or every_ampere):
         return None  # what is for one or two of them may be made of their instructions
     without = missing_row(judged)
-    reason = f"{table_name(judged)} has rows for {plain(judged.core)} and none for {plain(out)}: {without}"
+    reason = capital(f"{table_name(judged)} has no row for {called(out)}: {without}.")
     return Kept(out, "warning", "medium", reason)
 
 
@@ -462,7 +465,8 @@ def _of_compiled(judged: Judged, out: ChipSet) -> Kept | None:
     names = f"{judged.names} {' '.join(judged.mentioned)}"
     if not both or not judged.owns_comparison or not _COMPILED.search(names):
         return None
-    return Kept(out, "note", "low", f"it stops at {plain(judged.core & _DATACENTER)}, and Triton compiles for 12.x too")
+    reason = f"This check stops at {plain(judged.core & _DATACENTER)} and keeps {called(out)} out."
+    return Kept(out, "note", "low", f"{reason} Triton compiles for 12.x too.")
 
 
 def _picks_small_shared(judged: Judged) -> bool:
@@ -486,11 +490,11 @@ def _called_blackwell(context: Context, judged: Judged, out: ChipSet) -> Kept | 
         return None
     asked_elsewhere = judged.gate.kind == "predicate" or judged.gate.qualname == "<module>"
     if judged.gate.kind in ANSWERS and asked_elsewhere and _blackwell(judged.gate.name):
-        reason = f"`{judged.gate.name}` holds on {judged.core} alone, and they are Blackwell too"
+        reason = f"`{judged.gate.name}` is true on {judged.core} and false on {called(out)}. 12.x are Blackwell too."
         return Kept(out, "note", "low", reason)
     texts = [text.text for text in judged.gate.yes.texts]
     if judged.gate.kind == "condition" and any(_blackwell(text) and _AVOIDED.search(text) for text in texts):
-        reason = f"what it avoids on Blackwell is avoided on {judged.core} alone, and they are Blackwell too"
+        reason = f"This workaround for Blackwell covers {judged.core} and not {called(out)}. 12.x are Blackwell too."
         return Kept(out, "warning", "medium", reason)
     return None
 
@@ -506,7 +510,8 @@ def _beside_hopper(judged: Judged, out: ChipSet) -> Kept | None:
     sides = (judged.gate.yes, judged.gate.no)
     if not both or judged.gate.kind != "condition" or any(side.empty or side.tuning or side.rest for side in sides):
         return None
-    reason = f"this is for {plain(judged.core & (_SMALL_SHARED | _DATACENTER))}, and sends {plain(out)} the way of 9.0"
+    taken = plain(judged.core & (_SMALL_SHARED | _DATACENTER))
+    reason = f"This check takes {taken} and sends {called(out)} to the 9.0 path."
     return Kept(out, "warning", "medium", reason)
 
 
@@ -556,15 +561,16 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
 def draft(judged: Judged, kept: Kept) -> Draft:
     out = kept.chips
     place = DraftPlace.of_gate(judged, kept.at)
+    let_in = f"Let {called(out)} in, or say in a comment why {'they stay' if len(out) > 1 else 'it stays'} out."
     of_chain = kept.at is not None and not judged.owns_comparison  # its end is mended, and no helper that it asks
     return Draft(
         rule=RULE,
         place=replace(place, gate=None) if of_chain else place,
         severity=kept.severity,
         confidence=kept.confidence,
-        message=f"keeps {plain(out)} out: {kept.reason}",
+        message=kept.reason,
         label=f"admits {judged.admitted}",
-        advice=f"admit {out}, or say in a comment why it does not run there" if kept.severity != "note" else _OPEN,
+        advice=let_in if kept.severity != "note" else _OPEN,
         related=(kept.related,) if kept.related else (),
         cause=(judged.module.path, judged.gate.text) if kept.repeated else None,
         remedy=_remedy(judged, kept) if kept.severity != "note" else None,
@@ -572,11 +578,15 @@ def draft(judged: Judged, kept: Kept) -> Draft:
     )
 
 
+def _keeps(out: ChipSet) -> str:
+    return f"This check keeps {called(out)} out"
+
+
 def _remedy(judged: Judged, kept: Kept) -> Remedy | NoFix:
     """The same test, or an arm of its chain, for these chips too."""
     one, out = kept.arm or judged, kept.chips
     if kept.unmended or judged.module.language != "python":
-        asked = f"which test is to let {plain(out)} in, and where it asks again, is for a person to say"
+        asked = f"decide which checks should let {plain(out)} in"
         return NoFix(kept.unmended or asked)
     chips = one.core - out if one.denies and not kept.arm else one.core | out
     told = f"what runs for {plain(one.core if kept.arm else one.admitted)} here is for {plain(out)} too"
@@ -590,16 +600,16 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         out = ChipSet.joining(chip for name in names for chip in _spelled(name))
         if not out & context.targets:
             continue
-        says = f"no chip is called {one.name}"
+        says, glued = f"no chip is called {one.name}", f'"{names[0]}" "{names[1]}" is one string, "{one.name}"'
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=one.at, admitted=NONE, certain=NONE),
             severity="warning",
             confidence="high",
-            message=f'keeps {plain(out)} out: without a comma "{names[0]}" "{names[1]}" is the one string "{one.name}"',
+            message=f"This leaves {called(out)} out. Without a comma {glued}.",
             label=says,
-            advice="put the comma",
-            remedy=Remedy("comma", out, evidence=f'"{names[0]}" and "{names[1]}" are chips, and {says}'),
+            advice="Add the comma.",
+            remedy=Remedy("meaning", out, evidence=f'"{names[0]}" and "{names[1]}" are chips, and {says}'),
             claims=(Claimed(claims.other(says, out & context.targets), one.at, module),),
         )
 

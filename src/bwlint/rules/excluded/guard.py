@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import reduce
 
 from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group, spelling
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, have, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -44,14 +44,14 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         severity="warning" if proved or refused else "note",
         confidence="high" if proved else "medium" if refused else "low",
         message=(
-            f"this guard compiles for {guarded.chips} and leaves out {plain(out)}"
-            + (f", which {_have(out)} `{short(proved[0])}` too" if proved else "")
+            f"This guard compiles for {plain(guarded.chips)} and leaves {called(out)} out."
+            + (f" {plain(out)} {have(out)} `{short(proved[0])}` too." if proved else "")
         ),
         label=f"compiles to nothing for {out}",
-        advice="drop the upper bound, or name the chips that lack what is behind it"
+        advice="Drop the upper bound, or name the chips that lack the instructions behind it."
         if bounded
-        else f"let in {', '.join(working.names)} too",
-        related=tuple(RelatedSpan(guarded.module, one.at, "legal there") for one in proved[:1]),
+        else f"Let in {', '.join(working.names)} too.",
+        related=tuple(RelatedSpan(guarded.module, one.at, f"legal on {plain(out)}") for one in proved[:1]),
         remedy=_remedy(guarded, working) if proved else None,
         claims=(guarded.claimed(TargetSet.native(out | _OLDER | _NEWER)), _behind(guarded, working, proved)),
     )
@@ -83,10 +83,6 @@ def _remedy(guarded: Guarded, working: TargetSet) -> Remedy:
     return Remedy(
         "guard", targets.chips, evidence="the instructions behind it assemble there", unsafe=why, targets=targets
     )
-
-
-def _have(chips: ChipSet) -> str:
-    return "has" if len(chips) == 1 else "have"
 
 
 def _elsewhere(context: Context, guarded: Guarded, out: ChipSet) -> bool:

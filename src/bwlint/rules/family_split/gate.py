@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, families, group, spelling, words
-from bwlint.chips.wording import called, plain
+from bwlint.chips.wording import called, marked, plain
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.evaluate.values import ProductName
 from bwlint.judging import claims
@@ -109,15 +109,15 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
     if not spelled or not all(name.endswith("a") for name in spelled):
         return
     known = all(_has_family_name(context, judged, name, node) for name, node in spelled.items())
-    also = ", which the same enum knows," if known else ""
+    also = ", which its enum has" if known else ""
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning" if known and (judged.gate.is_a("list", "assert") or refuses(judged.other)) else "note",
         confidence="medium",
-        message=f"this list names the a targets only: a build for the family target sm_120f{also} is refused",
+        message=f"This list names the a targets only. It refuses the family target sm_120f{also}.",
         label="a targets only",
-        advice="list the f names too, or test the family",
+        advice="List the f names too, or check the family.",
         remedy=_f_names(context, judged, {name: names[name] for name in read})
         if known
         else NoFix("nothing here knows the f names"),
@@ -164,9 +164,9 @@ def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
         place=DraftPlace.of_gate(judged),
         severity="note",
         confidence="low",
-        message=f"this test names {plain(_B)} and leaves out {plain(_THOR)}, which has tcgen05 and tensor memory too",
+        message=f"This check names {plain(_B)} and leaves out {plain(_THOR)}, which has tcgen05 and tensor memory too.",
         label=f"true on {core}",
-        advice="test the family",
+        advice="Check the family.",
         remedy=Remedy("test", core | _THOR, evidence=_SAME, unsafe=_UNPROVED),
         compares=_B | _THOR,
     )
@@ -299,7 +299,7 @@ def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> 
     sibling = _sibling(context, judged, *((missing, test) if judged.denies else (test, missing)))
     if sibling is not None:
         severity, confidence = "warning", "high"
-        why = f"; elsewhere `{sibling.name}`, which is behind it, is for {sibling.chips}"
+        why = f" `{sibling.name}` behind it is for {plain(sibling.chips)}."
     elif judged.in_test and not spans_generations(judged):
         severity = "note"  # a test may be for one part
     return Draft(
@@ -307,47 +307,51 @@ def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> 
         place=DraftPlace.of_gate(judged),
         severity=severity,
         confidence=confidence,
-        message=f"{_said(parted)}{_same(context, parted)}{why}",
+        message=f"{_said(parted)}.{_same(context, parted)}{why}",
         label=f"true on {judged.core}",
-        advice=f"name a target that {called(parted.left_out)} loads there too: its own, or the family's"
+        advice=f"Name a target that {called(parted.left_out)} loads there too: its own, or the family's."
         if exact_target(context, judged, parted.left_out, parted.taken)
-        else "test the family: the major version, or both members",
+        else _advice(parted),
         related=(*_seen_sides(context, parted, found), *_other_places(context, judged, missing, sibling)),
         remedy=_remedy(context, judged, test, missing, sibling, severity),
     )
 
 
+def _advice(cut: Cut) -> str:
+    both = cut.test | cut.missing
+    if cut.judged.gate.is_a("table", "lookup"):
+        return f"Add a row for {called(both - cut.judged.core)}, or look up the major version."
+    return f"Check the major version, or list both {' and '.join(both.names)}."
+
+
 def _said(cut: Cut) -> str:
     """Who is turned away, in the words for what the gate is."""
     gate = cut.judged.gate
-    taken, left_out = plain(cut.taken), called(cut.left_out)
+    taken, left_out = marked(cut.taken), called(cut.left_out)
     if gate.is_a("table", "lookup"):
         both = cut.test | cut.missing
-        taken, left_out = plain(both & cut.judged.core), called(both - cut.judged.core)
-        return f"this table has a row for {taken} and none for {left_out}"
+        taken, left_out = marked(both & cut.judged.core), called(both - cut.judged.core)
+        return f"This table has a row for {taken} and none for {left_out}"
     if gate.kind == "list":
-        return f"this list names {taken} and leaves out {left_out}"
+        return f"This list names {taken} and leaves out {left_out}"
     if raising := cut.judged.sets.raises & (cut.test | cut.missing):
-        return f"{_answer(gate)} raises on {called(raising)} and not on {plain((cut.test | cut.missing) - raising)}"
-    if gate.kind in ANSWERS:
-        return f"{_answer(gate)} is true on {plain(cut.test)} and false on {called(cut.missing)}"
-    if off := cut.switched_off:
-        return f"this test switches something off on {plain(off)} and not on {called((cut.test | cut.missing) - off)}"
-    if cut.refused and cut.named == cut.left_out:
-        return f"this test turns away {plain(cut.left_out)} and not {called(cut.taken)}"
-    if cut.refused:
-        return f"this test turns away {left_out}, takes {taken}"
-    return f"this test picks out {plain(cut.named)} and leaves out {called((cut.test | cut.missing) - cut.named)}"
+        return f"{_answer(gate)} raises on {called(raising)} and not on {marked((cut.test | cut.missing) - raising)}"
+    off = cut.switched_off
+    if off and gate.kind not in ANSWERS:
+        return f"This check switches a feature off on {marked(off)} and not on {called((cut.test | cut.missing) - off)}"
+    if cut.refused and gate.kind not in ANSWERS:
+        return f"This check turns away {left_out} and takes {taken}"
+    return f"{_answer(gate)} is true on {marked(cut.test)} and false on {called(cut.missing)}"
 
 
 def _answer(gate: Gate) -> str:
-    return f"`{gate.name}`" if gate.kind in ANSWERS and gate.name else "this test"
+    return f"`{gate.name}`" if gate.kind in ANSWERS and gate.name else "This check"
 
 
 def _same(context: Context, cut: Cut) -> str:
     """That both run the same instructions, unless something behind the gate is seen to differ."""
     differs = against(context, cut.judged, cut.taken, cut.left_out)
-    return "" if differs or context.builds_exact(cut.judged) else "; both run the same instructions"
+    return "" if differs or context.builds_exact(cut.judged) else " Both run the same instructions."
 
 
 def _remedy(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import ChipSet, TargetSet, families, frameworks, group
 from bwlint.chips.instructions import verdict
-from bwlint.chips.wording import called, plain
+from bwlint.chips.wording import called, marked, plain
 from bwlint.evaluate.names import guess
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -22,6 +22,7 @@ from bwlint.rules.family_split.weight import spelled
 from bwlint.world.builds import built, runs_on
 
 _SECOND = group("second-consumer")
+_SAME = "Both have the same instructions."
 _EXACT_WRAPPER = re.compile(r"(?:^|_)(?:only|exact)(?:_|$)|(?:Only|Exact)(?![a-z])")
 _CONVERTS = re.compile(frameworks.converts())
 _MACROS = frozenset({"macro", "defined"})
@@ -40,19 +41,16 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     wrapper = wrapper_of(context, guarded)
     severity, confidence, what = _level(context, guarded, lost, twins)
     if wrapper is not None and wrapper.unused:
-        severity, confidence, what = "note", "low", f"; nothing here is wrapped in `{wrapper.name}`"
+        severity, confidence, what = "note", "low", f" Nothing here is wrapped in `{wrapper.name}`."
     other = (RelatedSpan(guarded.module, guarded.other.at, f"{called(lost)} gets this"),) if guarded.other.at else ()
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_guard(guarded),
         severity=severity,
         confidence=confidence,
-        message=(
-            f"this guard compiles for {plain(held)} and leaves out {called(lost)}; both have the same instructions"
-            f"{what}"
-        ),
+        message=f"This guard compiles for {marked(held)} and leaves out {called(lost)}. {_SAME}{what}",
         label=f"compiles for {guarded.admitted & TargetSet.native(held | lost)}",
-        advice="test the family: a half-open range of __CUDA_ARCH__, or every member's macro",
+        advice="Check the family: a half-open range of __CUDA_ARCH__, or every member's macro.",
         related=(*other, *(wrapper.places if wrapper is not None else ())),
         remedy=_remedy(context, guarded, held, lost),
         claims=(guarded.claimed((guarded.admitted & TargetSet.native(held)) | twins),),
@@ -238,22 +236,22 @@ def _shapes(guarded: Guarded) -> set[str]:
 def _level(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet) -> tuple[Severity, Confidence, str]:
     """Severity, confidence, and what becomes of the sibling in words."""
     if reasons.hinted(guarded.guard.comment):
-        return "note", "low", " (a comment suggests that the exact part is meant)"
+        return "note", "low", " A comment suggests that this exact part is meant."
     sure: Confidence = "medium" if _handed_over(guarded) else "high"
     named = [use.name for use in guarded.working.uses if use.how == "define"]
     if guarded.working.tuning and named:
-        return "warning", sure, f"; `{named[0]}` is not defined there"
+        return "warning", sure, f" `{named[0]}` is not defined for {plain(lost)}."
     landing = _landing(context, guarded, twins)
     if landing.ends == "raise":
-        return "warning", sure, f"; code built for {plain(lost)} ends in the error beside it"
+        return "warning", sure, f" A build for {plain(lost)} stops at the error beside it."
     if landing.empty:
-        return "warning", sure, f"; for {plain(lost)} it compiles to nothing"
+        return "warning", sure, f" For {plain(lost)} it compiles to nothing."
     behind = _instructions(guarded)
     if behind and all(twins <= verdict(name).legal for name in behind):
-        return "warning", "medium", f"; {plain(lost)} takes another way, though `{behind[0]}` assembles for it too"
+        return "warning", "medium", f" {plain(lost)} takes another path, though `{behind[0]}` assembles for it too."
     own = "" if behind else _own_way(guarded, landing)
     return (
-        ("warning", "medium", f"; {plain(lost)} goes another way, without `{own}`") if own else ("note", "medium", "")
+        ("warning", "medium", f" {plain(lost)} takes another path without `{own}`.") if own else ("note", "medium", "")
     )
 
 

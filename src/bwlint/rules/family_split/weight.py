@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.queries import names_model
-from bwlint.chips.wording import called
+from bwlint.chips.wording import plain
 from bwlint.judging.behind import only_got
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import admission, calls, users
@@ -23,7 +23,7 @@ _CONSUMER, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _SUPPORTS = re.compile(words.said("support"), re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
 _PART_NAME = re.compile(rf"{spelling.IN_NAMES}120a?(?![A-Za-z0-9])")
-REASONED = "a comment where it is asked gives a reason"
+REASONED = "A comment where it is used gives a reason."
 """With what the message of a split ends whose users say why."""
 _SHORTEST_MODEL = 4
 _TAG = re.compile(r"[\d.]+\Z")
@@ -147,8 +147,8 @@ def _exact_build(context: Context, cut: Cut) -> Weight | None:
     if inside or not context.builds_exact(judged):
         return None
     twin = next(iter(cut.left_out))
-    wanted = f"{called(cut.left_out)} wants sm_{twin.joined}a, or the f target where all of it assembles for that"
-    why = f" (the file builds for sm_120a alone: {wanted})"
+    wanted = f"{plain(cut.left_out)} needs sm_{twin.joined}a, or the f target if all of it assembles for that."
+    why = f" The file builds for one part only. {wanted}"
     told = judged.module.carries or judged.sets.guessed or judged.in_test  # then the build itself is the finding
     return Weight("note", "low", why) if told or not decides(judged) else Weight("warning", "medium", why)
 
@@ -156,9 +156,9 @@ def _exact_build(context: Context, cut: Cut) -> Weight | None:
 def _meant(context: Context, cut: Cut) -> Weight | None:
     judged = cut.judged
     if reasons.untried(judged):
-        return Weight("note", "low", " (its text says that the exact part is meant)")
+        return Weight("note", "low", " Its text says that this exact part is meant.")
     if reasons.given(judged.gate.comment) or reasons.hinted(judged.gate.comment) or reasons.named(judged):
-        return Weight("note", "low", " (a comment or a name suggests that the exact part is meant)")
+        return Weight("note", "low", " A comment or a name suggests that this exact part is meant.")
     return None
 
 
@@ -167,7 +167,7 @@ def _of_one_version(context: Context, cut: Cut) -> Weight | None:
     tests = (cut.judged.gate.test, *cut.judged.gate.path)
     exact = (node for test in tests for node in walk(test) if node.op == "cmp" and node.args[0] in ("==", "!="))
     if any(_is_of_version(node) for node in exact):
-        return Weight("note", "low", " (beside one version of a tool)")
+        return Weight("note", "low", " The check also asks for one version of a tool.")
     return None
 
 
@@ -191,8 +191,8 @@ def _table(context: Context, cut: Cut) -> Weight | None:
     if cut.named <= _SECOND:
         return Weight("note", "low")  # what was found for the later part
     if only_got(context, cut.judged, with_default=True):
-        return Weight("note", "low", " (who has no row gets a default)")
-    return Weight("note", "medium", " (sizes)") if gate.yes.tuning else Weight("warning", "medium")
+        return Weight("note", "low", " A chip without a row gets a default.")
+    return Weight("note", "medium", " The rows are sizes.") if gate.yes.tuning else Weight("warning", "medium")
 
 
 def _answer(context: Context, cut: Cut) -> Weight | None:
@@ -202,9 +202,9 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
         return None
     asking = list(users(context, judged, cut.test | cut.missing))
     if _says_tuning(judged):
-        return Weight("note", "low", " (tuning, by the text of its function)")
+        return Weight("note", "low", " The docstring of its function calls it tuning.")
     if any(reasons.given(user.gate.comment) or reasons.untried(user) for user in asking):
-        return Weight("note", "low", f" ({REASONED})")
+        return Weight("note", "low", f" {REASONED}")
     harmed = next((user for user in asking if (decides(user) or parts_ways(user)) and not user.in_test), None)
     if harmed is not None and (not judged.sets.guessed or harmed.gate.kind == "assert" or refuses(harmed.other)):
         return Weight("warning", "high", user=harmed)
@@ -247,13 +247,13 @@ def _one_card(context: Context, cut: Cut) -> Weight | None:
     """What a card calls itself parts cards: others of the same capability go the way of the twin."""
     constants = (node.args[0] for node in walk(cut.judged.gate.test) if node.op == "const")
     named = any(isinstance(one, str) and spelling.spelled(one) is None and names_model(one) for one in constants)
-    return Weight("note", "low", " (one card of several)") if named else None
+    return Weight("note", "low", " It names one card of several.") if named else None
 
 
 def _tuned(context: Context, cut: Cut) -> Weight | None:
     gate = cut.judged.gate
     reckoned = gate.yes.value is not None and gate.yes.value.op == "bin" and gate.no.empty and gate.yes.ends == "fall"
-    return Weight("note", "low", " (tuning)") if gate.yes.tuning or gate.no.tuning or reckoned else None
+    return Weight("note", "low", " It picks tuning values.") if gate.yes.tuning or gate.no.tuning or reckoned else None
 
 
 def _other_way(context: Context, cut: Cut) -> Weight | None:
@@ -261,10 +261,10 @@ def _other_way(context: Context, cut: Cut) -> Weight | None:
     if judged.sets.guessed:
         return None
     if any(judged.working.holds(text.at) for text in judged.module.targets):
-        return Weight("warning", "medium", f"; {called(cut.left_out)} is not built with the suffix that its twin gets")
+        return Weight("warning", "medium", f" {plain(cut.left_out)} is not built with the suffix that its twin gets.")
     if not parts_ways(judged) or _exact_behind(context, cut):
         return None
-    return Weight("warning", "medium", f"; {called(cut.left_out)} goes another way")
+    return Weight("warning", "medium", f" {plain(cut.left_out)} takes another path.")
 
 
 def _exact_behind(context: Context, cut: Cut) -> bool:
@@ -303,7 +303,7 @@ def _generation(context: Context, cut: Cut) -> Weight | None:
     older = here.ends == "return" and bool(mine) and set(mine) <= consumer and bool(its) and its[0] not in consumer
     if not older or judged.denies:
         return None
-    return Weight("warning", "medium", "; the sibling takes what is named after another generation")
+    return Weight("warning", "medium", f" {plain(cut.left_out)} gets code named after another generation.")
 
 
 def _generations(side: Side) -> list[int]:

@@ -16,7 +16,7 @@ from bwlint.judging.evidence import handed_out
 from bwlint.model.expr import walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.findings import NoFix
-from bwlint.world.gates import Judged, refuses
+from bwlint.world.gates import Judged, operands, refuses
 from bwlint.world.libraries import PROOF, Need
 
 SHOWN_BY_TREE = ("operation", "gate", "build")
@@ -42,19 +42,22 @@ def bounded(
     passing = {chip.major for chip in judged.on(side) - lacking - wrong}
     gone = wrong | ChipSet.joining(chip for chip in lacking if chip.major not in passing)
     chips = judged.core - gone if side is judged.gate.yes else judged.core | gone
-    written = [node.args[0] for node in walk(judged.gate.test) if node.op == "const"]
+    asked = [one for one in operands(judged.gate.test) if context.tree.value(judged.module, one).device]
+    of_device = asked or [judged.gate.test]  # 12 in `cuda_at_least(12, 8)` is no chip
+    written = [node.args[0] for node in walk(tuple(of_device)) if node.op == "const"]
     numbers = {*written, *(number for one in written if isinstance(one, str) for number in spelling.numbers(one))}
     if doubt is not None and judged.gate.kind != "list" and any({chip.major, chip.joined} & numbers for chip in wrong):
-        return NoFix(f"{plain(wrong)} are named here by number: whether they are meant is for a person to say")
+        return NoFix(f"this check names {plain(wrong)} by number: decide whether that is meant")
     other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
-    if not refuses(other) and not _tells_and_leaves(judged, other):
+    # who asks a predicate decides what becomes of its no: `fix` looks there
+    if judged.gate.kind != "predicate" and not refuses(other) and not _tells_and_leaves(judged, other):
         apart = not other.rest or side.ends_in("return", "continue")
         exact = bool(judged.on(other)) and judged.on(other) <= _OWN_KIND and not other.empty
         if apart and (exact or _is_for_others(context, judged.module, other, gone & context.targets)):
-            return NoFix(f"the other way is not for {plain(wrong)} either: they need one of their own, or an error")
-        doubt = doubt or f"who keeps {plain(gone)} out may owe it another path"
+            return NoFix(f"the other branch is not for {plain(wrong)} either: add a branch or an error for them")
+        doubt = doubt or f"{plain(gone)} may need another code path once this check keeps them out"
     if judged.gate.position > 0:
-        doubt = doubt or f"other chips have ways of their own here, and {plain(gone)} may be owed one"
+        doubt = doubt or f"other chips have branches of their own here, and {plain(gone)} may need one"
     return Remedy("test", chips, evidence=why, unsafe=doubt)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, lacking, plain, sentence
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -43,7 +43,7 @@ def tells(context: Context, judged: Judged) -> bool:
     """Whether what is found behind a gate is told of the class that the gate asks: `if kernel.can_implement():`."""
     for node in walk(judged.gate.test):
         found = context.tree.function(judged.module, node.args[0]) if node.op == "call" else None
-        if found is None or not _is_asked(found.function.qualname):
+        if found is None or not is_asked(found.function.qualname):
             continue
         if breaks(context, found.module, found.function.qualname.rpartition(".")[0]):
             return True
@@ -66,7 +66,7 @@ def _of_heirs(context: Context, module: Module, owner: str, names: set[str]) -> 
         told_here = bool(last) and last[-1].module is module and _answered(last[-1]).rpartition(".")[0] == owner
         found = _of_class(context, home, heir, answered) if told_here else None
         if found is not None:
-            here = RelatedSpan(home, family[0].outline.places[heir], f"`{heir}` has its answer of `{owner}`")
+            here = RelatedSpan(home, family[0].outline.places[heir], f"`{heir}` inherits this from `{owner}`")
             related = first.related if first is not None else found.related
             place = DraftPlace.of_gate(last[-1])
             first = replace(first or found, place=place, related=(here, *related), remedy=None)
@@ -121,12 +121,12 @@ def _contracts(context: Context, module: Module) -> dict[str, dict[str, list[Jud
     found: dict[str, dict[str, list[Judged]]] = {}
     for judged in (one for one in context.beside(module) if one.module is module):
         owner, _, name = _answered(judged).rpartition(".")
-        if owner and (owner in module.classes or module.language == "cuda") and _is_asked(name):
+        if owner and (owner in module.classes or module.language == "cuda") and is_asked(name):
             found.setdefault(owner, {}).setdefault(name, []).append(judged)
     return found
 
 
-def _is_asked(name: str) -> bool:
+def is_asked(name: str) -> bool:
     return _ASKED.match(spoken(name.rpartition(".")[2])) is not None
 
 
@@ -148,7 +148,7 @@ def _admitted(context: Context, asked: list[Judged]) -> ChipSet:
 def _besides(module: Module, owner: str, answered: dict[str, list[Judged]]) -> list[str]:
     """The other methods by which a class answers for itself: who picks it asks these, too."""
     methods = (name.rpartition(".") for name, function in module.functions.items() if not _is_number(function))
-    return [f"{of}.{name}" for of, _, name in methods if of == owner and name not in answered and _is_asked(name)]
+    return [f"{of}.{name}" for of, _, name in methods if of == owner and name not in answered and is_asked(name)]
 
 
 def _is_number(function: Function) -> bool:
@@ -160,10 +160,10 @@ def _is_number(function: Function) -> bool:
 def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> NeedProof | None:
     """What one of its methods surely comes to that does not work on a target which the class says it is for."""
     for method, proofs in context.evidence.methods(module, owner):
-        for proof in proofs if not _is_asked(method) else ():
+        for proof in proofs if not is_asked(method) else ():
             if (
                 proof.kind != "name"
-                and not _is_asked(proof.where)
+                and not is_asked(proof.where)
                 and proof.hops
                 and context.targets & admitted & proof.against
             ):
@@ -173,18 +173,19 @@ def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> 
 
 def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proof: NeedProof, wrong: ChipSet) -> Draft:
     name = _answered(judged).rpartition(".")[2]
-    says = f"what `{owner}` comes to does not work on {plain(wrong)}"
+    says = f"`{owner}` does not work on {plain(wrong)}"
+    uses, lacks = sentence(owner, proof.what), lacking(proof.kind, proof.what, wrong)
     return Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="medium",
-        message=f"`{owner}.{name}` says yes on {plain(wrong)}, and `{owner}` comes to {proof.what}",
-        label=f"yes for {admitted}",
-        advice="give the answer the bounds that the methods have",
+        message=f"`{owner}.{name}` accepts {called(wrong)}, but {uses}.{lacks}",
+        label=f"true on {plain(admitted)}",
+        advice=f"Return true for {plain(admitted & proof.legal or proof.legal)} only.",
         legal=proof.legal,
         related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
-        remedy=bounded(context, judged, judged.working, wrong, f"`{owner}` comes to {proof.what}"),
+        remedy=bounded(context, judged, judged.working, wrong, uses),
         claims=(Claimed(claims.need(owner, wrong, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
     )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, spelling
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, have, plain, them
 from bwlint.evaluate.values import CHIPS, EnumMember
 from bwlint.judging import claims
 from bwlint.judging.chosen import Elsewhere, chooser
@@ -44,7 +44,7 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         for side, need, wrong in leaks(context, judged):
             if need.strength == PROOF:
                 one = _where_chosen(context, judged, draft(judged, side, need, wrong), wrong)
-                remedy = one.remedy or NoFix(f"what is to be chosen for {plain(wrong)} instead is for a person to say")
+                remedy = one.remedy or NoFix(f"choose what {plain(wrong)} should use instead")
                 yield replace(_unless_in_vain(context, judged, side, one, wrong), remedy=remedy)
         return
     tables = list(tensor_memory(context, judged))
@@ -98,9 +98,9 @@ def _where_chosen(context: Context, judged: Judged, found: Draft, wrong: ChipSet
         at = None
     if at is None or at == judged.at:
         return found
-    use = RelatedSpan(judged.module, judged.at, "asked for here")
+    use = RelatedSpan(judged.module, judged.at, "this checks for it")
     place, related = replace(found.place, at=at), (use, *found.related)
-    remedy = NoFix(f"what is to be chosen for {plain(wrong)} instead is for a person to say")
+    remedy = NoFix(f"choose what {plain(wrong)} should use instead")
     return replace(
         found, place=place, related=related, remedy=remedy, confidence="low"
     )  # its own gate may say it better
@@ -145,7 +145,7 @@ def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -
     if other is None:
         return found
     theirs = other.gate.qualname.rpartition(".")[2]
-    message = f"this list has {plain(wrong)} too, for which `{theirs}` is there"
+    message = f"This list names {called(wrong)}, but `{theirs}` is there for {them(wrong)}."
     related = (RelatedSpan(judged.module, other.at, f"`{theirs}` is for {other.core}"), *found.related)
     return replace(found, severity="warning", confidence="medium", message=message, related=related)
 
@@ -157,7 +157,7 @@ def _let_through_before(context: Context, judged: Judged, need: Need, wrong: Chi
             continue
         for side in (other.gate.yes, other.gate.no):
             if wrong & other.on(side) and other.on(side) != other.sets.live and _uses(side, need):
-                yield RelatedSpan(other.module, other.at, "this sends them there, too")
+                yield RelatedSpan(other.module, other.at, "this sends them there too")
 
 
 def _uses(side: Side, need: Need) -> bool:
@@ -190,9 +190,9 @@ def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
         place=DraftPlace.of_gate(judged),
         severity="note",
         confidence="low",
-        message=f"`{judged.gate.name}` speaks of {named} and holds on {plain(wrong)} too",
+        message=f"The name `{judged.gate.name}` means {plain(named)}, but it is true on {called(wrong)} too.",
         label=f"true on {judged.core}",
-        advice="give it an upper bound, or another name",
+        advice="Give it an upper bound, or rename it.",
         legal=named,
     )
 
@@ -217,13 +217,11 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
         ),
         severity="note" if _is_spare(judged) else "warning",
         confidence="medium",
-        message=(
-            f"a table of tensor memory has a row for {plain(wrong)}, which {'has' if len(wrong) == 1 else 'have'} none"
-        ),
+        message=(f"This table of tensor memory has a row for {called(wrong)}, which {have(wrong)} none."),
         label="no tensor memory here",
-        advice="drop the row: a caller that gets here for 12.x should be refused",
+        advice="Remove the row. Refuse a caller that looks up 12.x.",
         legal=judged.core - wrong,
-        remedy=NoFix("whether the row may go is for those who read the table to say"),
+        remedy=NoFix("remove the row only if no reader of the table needs it"),
         claims=(Claimed(claims.need("tensor memory", wrong, NONE, f"there is no tensor memory on {plain(wrong)}")),),
     )
 
@@ -259,11 +257,11 @@ def _without_a_row(context: Context, judged: Judged) -> Iterator[Draft]:
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="high" if judged.sets.decided else "medium",
-        message=f"{plain(missing)} are let through above and have no row in {table}: {without}",
+        message=f"{called(missing)} pass the check above, but {table} has no row for {them(missing)}: {without}.",
         label=f"has rows for {plain(judged.core)}",
-        advice=f"give {plain(missing)} a row, ask for it with a default, or refuse them above",
+        advice=f"Add a row for {plain(missing)}, look it up with a default, or refuse {plain(missing)} above.",
         legal=judged.core,
-        remedy=NoFix(f"what a row for {plain(missing)} has to hold is to be measured"),
+        remedy=NoFix(f"measure the values of a row for {plain(missing)}"),
         claims=(
             Claimed(
                 claims.need(gate.name or "table", missing, NONE, f"{table} has no row for {plain(missing)}"), judged.at

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bwlint.chips import NONE, ChipSet, group, spelling, words
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import called, listed, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -113,20 +113,20 @@ def _draft(
     built: RelatedSpan | None = None,
 ) -> Draft:
     name = use.name.rpartition(".")[2]
-    beside = f"; beside it is `{other.name.rpartition('.')[2]}`" if other is not None else ""
+    beside = f" Beside it is `{other.name.rpartition('.')[2]}`." if other is not None else ""
     own = "wgmma" if _of(use) == _HOPPER else "tcgen05"
     return Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="note" if use.role == NUMBER and not built else "warning",  # sizes go with the dispatch that launches
         confidence="medium",
-        message=f"lets {plain(wrong)} take `{name}`, which is named for {_of(use)}{beside}",
+        message=f"This check lets {called(wrong)} use `{name}`, which is named for {plain(_of(use))}.{beside}",
         label=f"admits {judged.on(side)}",
-        advice=f"keep the arm to {_of(use)}: its {own} runs nowhere else; give {plain(wrong)} what runs there",
+        advice=f"Bound this case to {plain(_of(use))}: {own} runs nowhere else. Give {called(wrong)} another kernel.",
         legal=_of(use),
         related=(
-            RelatedSpan(judged.module, use.at, f"taken on {judged.on(side)}"),
-            *((RelatedSpan(judged.module, other.at, "the other arm"),) if other is not None else ()),
+            RelatedSpan(judged.module, use.at, f"used on {judged.on(side)}"),
+            *((RelatedSpan(judged.module, other.at, "the other case"),) if other is not None else ()),
             *((built,) if built is not None else ()),
         ),
         remedy=bounded(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet, TargetSet, spelling
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import called, listed, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -45,22 +45,22 @@ def _generation(name: str) -> ChipSet:
 
 def _draft(context: Context, guarded: Guarded, wrapper: Wrapper, wrong: ChipSet) -> Draft:
     name, kernels = wrapper.name, _of_its_own(wrapper)
-    wrapped = listed([f"`{kernel}`" for kernel in kernels]) if kernels else "what it wraps"
+    wrapped = listed([f"`{kernel}`" for kernel in kernels]) if kernels else "the kernels it wraps"
     targets = guarded.admitted - TargetSet.native(wrong)
     asked = asked_for(context, wrapper, guarded, TargetSet.native(wrong))
     sure = bool(kernels) and asked
-    behind = claims.need(name, wrong, NONE, f"what `{name}` wraps does not work on {plain(wrong)}")
+    behind = claims.need(name, wrong, NONE, f"the kernels that `{name}` wraps do not work on {plain(wrong)}")
     return Draft(
         rule=RULE,
         place=DraftPlace.of_guard(guarded),
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",
         message=(
-            f"`{name}` has a lower bound for a guard and compiles {wrapped} for {plain(wrong)} too"
-            f"{'' if asked else ', which no build here asks for'}"
+            f"The guard in `{name}` has no upper bound: it compiles {wrapped} for {called(wrong)} too."
+            f"{'' if asked else f' No build here targets {plain(wrong)}.'}"
         ),
         label=f"compiles for {guarded.chips}",
-        advice="give the guard an upper bound where what is wrapped is of that generation alone (wgmma, tcgen05)",
+        advice="Add an upper bound where the wrapped kernels run on that generation only (wgmma, tcgen05).",
         related=wrapper.places,
         remedy=Remedy("guard", targets.chips, unsafe="what is wrapped may be right for later chips", targets=targets),
         claims=(guarded.claimed(TargetSet.native(wrong)), Claimed(behind)),

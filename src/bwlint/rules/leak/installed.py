@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain, reached, sentence
 from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
@@ -43,14 +43,14 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
         ),
         severity="warning",
         confidence="medium",
-        message=f"lets {plain(wrong)} through to `{need.use.name}` wherever it can be imported: {need.what}",
-        label="says what is installed, and not whether the chip runs it",
-        advice=f"ask for a chip that it works on ({need.legal}) as well: {plain(wrong)} comes to what follows then",
+        message=f"The import alone lets {called(wrong)} use {reached(need.use.name, need.what)}.",
+        label="shows that it is installed, and not that the chip runs it",
+        advice=f"Check for {plain(need.legal)} too. {called(wrong)} will then take the code that follows.",
         related=(
-            RelatedSpan(module, gate.at, "nothing else is asked here"),
-            RelatedSpan(module, need.use.at, f"`{need.use.name}`: {need.what}"),
+            RelatedSpan(module, gate.at, "nothing else is checked here"),
+            RelatedSpan(module, need.use.at, sentence(need.use.name, need.what)),
         ),
-        remedy=NoFix("nothing here asks for the chip: how this file is to ask is for a person to say"),
+        remedy=NoFix("nothing here checks the chip: add a check"),
         claims=(claimed(need, module, wrong),),
     )
     return replace(draft, severity="note") if aside(context, module) else draft  # there it is compared with

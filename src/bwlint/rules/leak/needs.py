@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, words
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, lacking, plain, reached, sentence, them
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
@@ -205,7 +205,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     meant = own_words.asks_by_name(judged, wrong) or own_words.lists(judged, wrong)
     proved = need.strength == PROOF and not (need.use.is_a("define", "text") and meant)
     named = need.use.name if need.use.how == "text" else called_by(need.use.name)
-    related = [RelatedSpan(judged.module, need.use.at, f"`{named}`: {need.what}")]
+    related = [RelatedSpan(judged.module, need.use.at, sentence(named, need.what))]
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
     return Draft(
         rule=RULE,
@@ -219,7 +219,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
         ),
         severity="warning" if proved else "note",
         confidence=("high" if need.hops else "medium") if proved else "low",
-        message=_said(need, named, wrong),
+        message=said("This check", need, wrong),
         label=f"admits {judged.on(side)}",
         advice=_advice(need, wrong, need.legal & judged.on(side) or need.legal, in_test=judged.in_test),
         legal=need.legal,
@@ -232,18 +232,22 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
 def _advice(need: Need, wrong: ChipSet, right: ChipSet, *, in_test: bool) -> str:
     """`right` are the chips that come there today and on which it works."""
     if in_test and need.legal == EVERY - wrong:
-        return f"skip it on {plain(wrong)} too"
+        return f"Skip it on {called(wrong)} too."
     if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
-        return f"refuse {plain(wrong)} here, or compile for it"
-    return f"name the chips that it works on ({right}), and give {wrong} a path of its own or an error"
+        return f"Refuse {called(wrong)} here, or compile this code for {them(wrong)}."
+    return f"Bound the check to {plain(right)}. Give {called(wrong)} another kernel or an error."
 
 
-def _said(need: Need, named: str, wrong: ChipSet) -> str:
+def said(subject: str, need: Need, wrong: ChipSet) -> str:
+    """What lets chips through to what does not work there, in one or two sentences."""
+    named = need.use.name if need.use.how == "text" else called_by(need.use.name)
     if need.use.how == "define":
-        return f"admits {plain(wrong)} where the name `{named}` speaks of {need.what}"
+        return f"{subject} lets {called(wrong)} in, but the name `{named}` stands for {need.what}."
     where = need.where.partition("<")[0]
-    further = "" if where.rpartition(".")[2] in ("", "__init__", named) else f" and by it to `{where}`"
-    return f"lets {plain(wrong)} through to `{named}`{further}: {need.what}"
+    last = named if where.rpartition(".")[2] in ("", "__init__", named) else where
+    further = f"`{named}` and on to " if last != named else ""
+    lacks = lacking(need.kind, need.what, wrong)
+    return f"{subject} lets {called(wrong)} through to {further}{reached(last, need.what)}.{lacks}"
 
 
 def only_imported(judged: Judged, need: Need) -> bool:
@@ -260,6 +264,6 @@ def with_remedy(context: Context, judged: Judged, side: Side, need: Need, wrong:
         return found
     here = judged.on(side) & context.reach(judged, need.use.at) & need.arriving
     name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
-    why, doubt = f"`{name}` is {need.what}", doubted(need, name)
+    why, doubt = sentence(name, need.what), doubted(need, name)
     lacking = here - need.legal if need.strength == PROOF else NONE
     return replace(found, remedy=bounded(context, judged, side, wrong, why, lacking=lacking, doubt=doubt))

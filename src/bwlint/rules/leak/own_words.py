@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.operations import on_the_host
-from bwlint.chips.wording import only, plain
+from bwlint.chips.wording import called, have, only, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -74,7 +74,7 @@ def contradicted(context: Context, judged: Judged) -> Iterator[Draft]:
                 wrong,
                 said,
                 severity="note" if _asks_for_later(judged) else "warning",
-                message=f"lets {plain(wrong)} through, and {said.what} says that it is for {only(named)}",
+                message=f"This check lets {called(wrong)} through, but {said.what} says {only(named)}.",
                 legal=named,
             )
             return
@@ -101,7 +101,7 @@ def answered(context: Context, judged: Judged) -> Iterator[Draft]:
         wrong,
         _WordsBeside(f"`{name}`", name, judged.at),
         severity="warning",
-        message=f"`{name}` says yes on {plain(wrong)}: {need.what} is for {plain(need.legal)}",
+        message=f"`{name}` is true on {called(wrong)}, but only {plain(need.legal)} {have(need.legal)} {need.what}.",
         legal=need.legal,
     )
 
@@ -129,8 +129,8 @@ def guarded(context: Context, judged: Judged) -> Iterator[Draft]:
             wrong,
             _WordsBeside("its own message", text.text, text.at),
             severity="warning",
-            message=f"lets {plain(wrong)} through, and its own message says that it guards `{need.use.name}`, "
-            f"which is for {plain(need.legal)}",
+            message=f"This check lets {called(wrong)} through. By its own message it guards `{need.use.name}`, "
+            f"which only {plain(need.legal)} {have(need.legal)}.",
             legal=need.legal,
         )
         yield replace(found, cause=(judged.module.path, judged.at))
@@ -144,15 +144,15 @@ def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     if turn_away(context, judged, wrong):
         return
-    called = judged.in_test and any(use.at == said.at for use in judged.working.uses)
-    tested = called and not on_the_host(said.what)
+    calls_it = judged.in_test and any(use.at == said.at for use in judged.working.uses)
+    tested = calls_it and not on_the_host(said.what)
     yield _draft(
         context,
         judged,
         wrong,
         said,
         severity="warning" if tested else "note",
-        message=f"a lower bound at 10.0 lets {plain(wrong)} through too, and {said.what} {said.text}",
+        message=f"This lower bound at 10.0 lets {called(wrong)} through too, but {said.what} {said.text}.",
         legal=None,
     )
 
@@ -179,8 +179,8 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
             coming - need.legal,
             _WordsBeside(f"`{name}`", name, at),
             severity="note" if _never_runs(judged) else "warning",
-            message=f"the test runs on {plain(coming - need.legal)}, and `{name}` speaks of {need.what}, "
-            f"which is for {plain(need.legal)}",
+            message=f"This test runs on {called(coming - need.legal)}, but `{name}` stands for {need.what}. "
+            f"Only {plain(need.legal)} {have(need.legal)} {'them' if ' and ' in need.what else 'it'}.",
             legal=need.legal,
         )
         yield replace(found, cause=(judged.module.path, need.what))  # the tests of a file are bounded together
@@ -257,7 +257,7 @@ def _texts(judged: Judged) -> Iterator[_WordsBeside]:
     if judged.gate.kind in ANSWERS:
         function = judged.module.functions.get(judged.gate.qualname)
         if function is not None and function.doc:
-            yield _WordsBeside("the text of its function", function.doc, judged.at)
+            yield _WordsBeside("the docstring of its function", function.doc, judged.at)
 
 
 def _for_one_generation(text: str, targets: ChipSet) -> ChipSet:
@@ -277,15 +277,15 @@ def _signs(context: Context, judged: Judged) -> Iterator[_WordsBeside]:
     """What is said or named at a gate by which 10.x does what 12.x does otherwise."""
     for said in _texts(judged):
         if (found := _WAYS.search(said.text)) is not None:
-            yield _WordsBeside(said.what, f"speaks of {found[0]}", said.at)
+            yield _WordsBeside(said.what, f"mentions {found[0]}", said.at)
     for use in judged.working.uses:
         if use.sure and use.how in ("call", "import", "text") and _WAYS.search(use.name):
-            yield _WordsBeside(f"`{use.name.rpartition('.')[2]}`", "is named after a way of 10.x", use.at)
+            yield _WordsBeside(f"`{use.name.rpartition('.')[2]}`", "is a name from 10.x code", use.at)
     for name in (judged.gate.name, *judged.gate.qualname.split(".")[-2:]):
         if _WAYS.search(name):
-            yield _WordsBeside(f"`{name}`", "is named after a way of 10.x", judged.at)
+            yield _WordsBeside(f"`{name}`", "is a name from 10.x code", judged.at)
     if refuses(judged.other) and context.near_tcgen05(judged):
-        yield _WordsBeside("this file", "is built on tcgen05, in part at least", judged.at)
+        yield _WordsBeside("this file", "uses tcgen05, at least in part", judged.at)
     chosen = _backend(judged.gate.yes), _backend(judged.gate.no)
     if chosen[0] and chosen[1] and chosen[0].name != chosen[1].name:
         picked = chosen[0] if judged.working is judged.gate.yes else chosen[1]
@@ -300,7 +300,7 @@ def _backend(side: Side) -> Use | None:
 def behind(judged: Judged, chips: ChipSet, *, works: bool) -> Claimed:
     """What is said of whatever a gate leads to, where nothing shows what that is."""
     subject = judged.gate.name or judged.gate.qualname
-    says = f"what is behind the test {'works' if works else 'does not work'} on {plain(chips)}"
+    says = f"the code behind the check {'works' if works else 'does not work'} on {plain(chips)}"
     return Claimed(claims.need(subject, chips, chips if works else NONE, says), judged.at, judged.module)
 
 
@@ -322,9 +322,9 @@ def _draft(
         confidence="medium" if severity == "warning" else "low",
         message=message,
         label=f"admits {judged.admitted}",
-        advice=f"keep {plain(wrong)} out, or say in the text that it works there"
+        advice=f"Keep {called(wrong)} out, or say in the text that it works there."
         if legal
-        else "name the family where tcgen05 or a kernel for 10.x is behind the test",
+        else "Bound the check to 10.x if the code behind it uses tcgen05 or a kernel for 10.x.",
         legal=legal,
         related=(RelatedSpan(judged.module, said.at, said.what),) if said.at != judged.at else (),
         remedy=_remedy(context, judged, wrong, said, legal) if severity != "note" else None,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from bwlint.chips import NONE, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain, sentence
 from bwlint.evaluate.objects import ClassValue, FunctionValue, Instance, LambdaValue, PartialValue
 from bwlint.evaluate.values import CHIPS, Ref, Unknown
 from bwlint.judging.chosen import Elsewhere, chooser
@@ -155,17 +155,17 @@ def _draft(found: _Picked) -> Draft:
         place=DraftPlace(module=found.module, at=found.at, admitted=found.chips, certain=found.chips),
         severity="note" if found.in_vain else "warning",
         confidence="high" if need.hops else "medium",
-        message=f"picks `{need.use.name}` for {plain(wrong)}: {need.what}",
+        message=f"This picks `{need.use.name}` for {called(wrong)}. {sentence(name, need.what)}.",
         label=f"picks `{name}` on {found.chips}",
-        advice=f"{need.what} works on {need.legal}: give {plain(wrong)} what runs there, or an error",
+        advice=f"Pick it for {plain(need.legal)} only. Give {called(wrong)} another kernel or an error.",
         legal=need.legal,
         related=tuple(related),
-        remedy=NoFix(f"what is to be picked for {plain(wrong)} instead is for a person to say"),
+        remedy=NoFix(f"choose what {plain(wrong)} should use instead"),
         claims=(claimed(need, found.user, wrong),),
     )
 
 
 def _at_call(found: _Picked) -> RelatedSpan:
-    told = f"`{found.call.name}` is handed `{found.need.use.name}` there"
+    told = f"`{found.call.name}` gets `{found.need.use.name}` there"
     called = f"`{found.call.name}` is `{found.need.use.name}` there"
     return RelatedSpan(found.user, found.call.at, told if found.call.kind == "told" else called)

@@ -12,7 +12,7 @@ from itertools import chain, islice
 
 from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.mentions import of_generation
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import sentence
 from bwlint.evaluate.objects import FunctionValue
 from bwlint.judging.chosen import held_by_self
 from bwlint.judging.context import Context, instead
@@ -23,13 +23,13 @@ from bwlint.model.facts import Module, Side
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.bounds import bounded, doubted
-from bwlint.rules.leak.needs import draft, is_true_of_later, leaks
+from bwlint.rules.leak.needs import draft, is_true_of_later, leaks, said
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import TEST_FILE, Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 
 _SHOWN = 9
-_LATER = frozenset({"or", "newer", "later", "above", "plus", "at", "least", "min", "ge", "geq", "gte"})
+LATER = frozenset({"or", "newer", "later", "above", "plus", "at", "least", "min", "ge", "geq", "gte"})
 """Words of a name by which later chips are meant too: `is_hopper_or_newer`."""
 
 
@@ -118,13 +118,13 @@ def _says_less(judged: Judged, targets: ChipSet) -> bool:
     """Whether it is called after one generation, and holds on targets that are none of it: `is_hopper`."""
     words = spoken(judged.gate.name).split("_")
     named = of_generation(words)
-    return bool(named) and _LATER.isdisjoint(words) and bool(judged.core & targets - named)
+    return bool(named) and LATER.isdisjoint(words) and bool(judged.core & targets - named)
 
 
 def of_hopper(name: str) -> ChipSet:
     """The chips of Hopper, with instructions that no other has, for a name that ends in it: `is_hopper`."""
     words = spoken(name).split("_")
-    return of_generation(words[-1:]) & group("hopper") if _LATER.isdisjoint(words) else NONE
+    return of_generation(words[-1:]) & group("hopper") if LATER.isdisjoint(words) else NONE
 
 
 def _harms(context: Context, predicate: Judged) -> Iterator[Harm]:
@@ -177,11 +177,11 @@ def comparisons(context: Context, judged: Judged) -> Iterator[RelatedSpan]:
     """The comparisons of the helpers that a gate asks, which are mended there for all who ask."""
     for value in () if judged.owns_comparison else _functions(context, judged):
         own = (gate for gate in value.module.gates if gate.qualname == value.function.qualname)
-        yield from (RelatedSpan(value.module, gate.at, f"what `{value.function.qualname}` asks") for gate in own)
+        yield from (RelatedSpan(value.module, gate.at, f"`{value.function.qualname}` checks this") for gate in own)
     for node in walk(judged.gate.test):
         kept = held_by_self(context.tree, judged.module, node) if node.op == "attr" else None
         if kept is not None and kept.at is not None and context.tree.value(judged.module, kept).device:
-            yield RelatedSpan(judged.module, kept.at, f"what `{node.args[1]}` keeps")
+            yield RelatedSpan(judged.module, kept.at, f"`{node.args[1]}` holds this")
 
 
 def is_told_by_name(context: Context, judged: Judged) -> bool:
@@ -217,18 +217,19 @@ def _others(context: Context, predicate: Judged, first: Harm) -> Iterator[Relate
 
 def _asked_here(harm: Harm) -> RelatedSpan:
     user = harm.user
-    return RelatedSpan(user.module, user.gate.leaf or user.at, f"asked here: {harm.found.message}")
+    return RelatedSpan(user.module, user.gate.leaf or user.at, harm.found.message)
 
 
 def _draft(context: Context, judged: Judged, harm: Harm, others: Iterable[RelatedSpan]) -> Draft:
     found, need = harm.found, harm.need
+    why = sentence(need.use.name, need.what)
     return replace(
         found,
         rule=RULE,
         category=None,
         place=DraftPlace.of_gate(judged),
-        message=f"`{judged.gate.name}` says yes on {plain(harm.wrong)}, and who asks it {found.message}",
+        message=said(f"`{judged.gate.name}`", need, harm.wrong),
         related=(_asked_here(harm), *found.related, *others),
-        remedy=bounded(context, judged, judged.gate.yes, harm.wrong, need.what, doubt=doubted(need, need.use.name)),
+        remedy=bounded(context, judged, judged.gate.yes, harm.wrong, why, doubt=doubted(need, need.use.name)),
         cause=None,
     )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import called, listed, plain, them
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -53,21 +53,22 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
             continue
         answer = next(one for one in found if one.chips & wrong)
         asked = _is_asked(context, module, query)
-        says = f"`{dispatcher.qualname}` ends in an error on {plain(wrong)}"
+        name = dispatcher.qualname
+        says = f"`{name}` raises an error on {plain(wrong)}"
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=answer.at, admitted=admitted, certain=NONE),
             severity="warning" if asked else "note",
             confidence="high" if exact else "medium",
-            message=f"`{query.qualname}` says yes for {plain(wrong)}, where `{dispatcher.qualname}` ends in an error",
-            label=f"yes for {admitted}{'' if asked else '; nothing of the project asks it'}",
-            advice=f"say yes where there is an arm ({admitted - out}), or give {plain(wrong)} one",
+            message=f"`{query.qualname}` returns true on {called(wrong)}, but `{name}` raises an error there.",
+            label=f"true on {plain(admitted)}{'' if asked else '; nothing in this tree calls it'}",
+            advice=f"Return true for {plain(admitted - out)} only, or add a case for {called(wrong)}.",
             legal=admitted - out,
-            related=(RelatedSpan(module, at, f"`{dispatcher.qualname}` has no arm for {plain(wrong)} and ends here"),),
+            related=(RelatedSpan(module, at, f"`{name}` has no case for {plain(wrong)} and raises here"),),
             remedy=Remedy(
                 "answer", admitted - out, evidence=says, unsafe=None if exact else "another function may be meant"
             ),
-            claims=(Claimed(claims.need(dispatcher.qualname, wrong, NONE, says), at),),
+            claims=(Claimed(claims.need(name, wrong, NONE, says), at),),
         )
         return
 
@@ -138,11 +139,11 @@ def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], 
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="medium",
-        message=f"lets {plain(wrong)} through, and this extension is compiled for {built} alone",
+        message=f"This check lets {called(wrong)} through, but this extension is compiled for {built} only.",
         label=f"admits {judged.admitted}",
-        advice=f"refuse {plain(wrong)} here, or compile for it",
+        advice=f"Refuse {called(wrong)} here, or compile the extension for {them(wrong)}.",
         legal=legal,
-        related=(RelatedSpan(Hop(origin, first.at, ""), first.at, f"what its setup.py compiles for: {built}"),),
+        related=(RelatedSpan(Hop(origin, first.at, ""), first.at, f"setup.py compiles for {built}"),),
         remedy=NoFix(f"a refusal of {plain(wrong)} and a build for them would both mend it"),
         cause=(origin, first.at),
         claims=(Claimed(claims.build(pairs, wrong), first.at, Hop(origin, first.at, "")),),

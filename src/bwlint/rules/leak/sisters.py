@@ -9,7 +9,7 @@ from operator import or_
 from pathlib import PurePath
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain, them
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -123,15 +123,15 @@ def _draft(
 ) -> Draft:
     kind, name = subject
     what = {"message": "with this message", "call": f"in front of `{name}`"}.get(kind, f"for {kind} `{name}`")
-    says = f"what the gates {what} guard does not work on {plain(wrong)}"
+    says = f"the code behind the checks {what} does not work on {plain(wrong)}"
     return Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="medium",
-        message=f"lets {plain(wrong)} through, which {len(narrow)} other gates {what} keep out",
+        message=f"This check lets {called(wrong)} through. {len(narrow)} other checks {what} keep {them(wrong)} out.",
         label=f"admits {judged.admitted}",
-        advice=f"ask what the others ask ({legal}), or open all of them",
+        advice=f"Check for {plain(legal)} as the others do, or open all of them.",
         legal=legal,
         related=tuple(RelatedSpan(other.module, other.at, f"admits {other.admitted}") for other in narrow[:_SHOWN]),
         remedy=bounded(

@@ -6,4 +6,4 @@ from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
 
 RULE = RuleTraits("p2p-atomics", explains=2)
-BY_HAND = NoFix("which way to take between GPUs without NVLink is for a person to choose")
+BY_HAND = NoFix("choose the path between GPUs that have no NVLink")

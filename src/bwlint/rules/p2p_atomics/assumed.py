@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.peers import proved, turned_on
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, capital, have, plain
 from bwlint.evaluate.values import CHIPS
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -23,7 +23,7 @@ from bwlint.rules.p2p_atomics.switches import advice, chosen, claimed
 from bwlint.world.gates import Judged
 
 _NO_NVLINK = group("no-nvlink")
-_GIVES = {"zero": ("0", "a ZeroDivisionError"), "none": ("None", "a TypeError")}
+_GIVES = {"zero": ("0", "ZeroDivisionError"), "none": ("None", "TypeError")}
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -70,15 +70,15 @@ def _by_capability(context: Context, module: Module, switch: Operation, asked: E
 
 
 def _draft(place: DraftPlace, path: str, what: str, ours: ChipSet, *, sure: bool) -> Draft:
-    chips = plain(ours)
+    alone = capital(f"{what} is {chosen(path)} by the device's capability alone")
     severity: Severity = "warning" if sure else "note"
     return Draft(
         rule=RULE,
         place=place,
         severity=severity,
         confidence="medium" if sure else "low",
-        message=f"{what} is {chosen(path)} by the device's capability alone: {chips} passes and has no NVLink",
-        label=f"{chosen(path)} for {chips} too",
+        message=f"{alone}, on {called(ours)} too. {plain(ours)} {have(ours)} no NVLink.",
+        label=f"{chosen(path)} for {plain(ours)} too",
         advice=advice(path),
         remedy=BY_HAND,
         claims=(claimed(path, ours, place.at),),
@@ -93,18 +93,16 @@ def _judged(context: Context, module: Module, use: Operation) -> Iterator[Draft]
     home, speed = told
     name, divides = use.amounts[0].args[0].rpartition(".")[2], use.name == "division"
     gives, error = _GIVES[speed.name]
-    follows = (
-        f"{error} here" if divides else "the number made of it is 0 too, and the plan falls to the least it may be"
-    )
-    says = f"on {plain(ours)} `{name}` gives {gives}, since there is no NVLink"
+    follows = f"this line raises {error}" if divides else "the result is 0 too, and the plan falls to its minimum"
+    says = f"`{name}` gives {gives} on {called(ours)}, which {have(ours)} no NVLink"
     yield Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=use.at, admitted=ours, certain=NONE),
         severity="warning" if divides else "note",
         confidence="medium" if divides else "low",
-        message=f"{says}, and nothing asks for that: {follows}",
+        message=f"{says}. Nothing checks for that: {follows}.",
         label=f"divides by {gives}" if divides else "becomes the bound of a plan",
-        advice="compute with the bandwidth of PCIe where there is no NVLink, or refuse the plan in words",
+        advice="Compute with the PCIe bandwidth where there is no NVLink, or refuse the plan with a message.",
         related=(RelatedSpan(home, speed.at, f"{gives} without NVLink"),),
         remedy=BY_HAND,
         claims=(Claimed(claims.other(says, ours, name), use.at),),

@@ -9,7 +9,7 @@ from itertools import islice
 
 from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.peers import proved
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, capital, have
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -19,16 +19,16 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation
 from bwlint.rules.p2p_atomics import BY_HAND, RULE
 
-_TOPOLOGY = "ask what connects each pair: NVML's state of its links, or the driver for access and native atomics"
+_TOPOLOGY = "Query what connects each pair: NVML for its links, or the driver for access and native atomics."
 _RELATED = 6
 _NO_NVLINK = group("no-nvlink")
 _OPENINGS = {
-    "open": "another GPU's memory is opened here, and nothing within reach shows that the pair has working peer access",
-    "enable": "peer access is switched on here without a look at the answer, nor is the pair asked for it within reach",
+    "open": "This opens another GPU's memory, and nothing nearby shows that the pair has working peer access.",
+    "enable": "This switches peer access on, ignores the status, and nothing nearby queries the pair for it.",
 }
 _ASKED_ELSEWHERE = (
-    "what starts here changes another GPU's memory by system-scope atomics, and is not told whether the pair has native"
-    " atomics, which another file asks"
+    "Code started here changes another GPU's memory by system-scope atomics. Another file checks for native atomics,"
+    " but its answer does not reach this code."
 )
 _SWITCH_PATH = {
     "open": "peer-store",
@@ -53,42 +53,42 @@ class PathText:
 
 PATHS = {
     "remote-atomic": PathText(
-        "what starts here changes another GPU's memory by system-scope atomics, and nothing within reach asks whether"
-        " the pair has native atomics",
+        "Code started here changes another GPU's memory by system-scope atomics. Nothing nearby checks whether the pair"
+        " has native atomics.",
         "enters remote atomics",
-        "ask cudaDevP2PAttrNativeAtomicSupported for each pair and have a path without remote atomics; that a GPU can"
-        " access its peer does not show it",
+        "Query cudaDevP2PAttrNativeAtomicSupported for each pair, and add a path without remote atomics. Peer access"
+        " alone does not show it.",
     ),
     "multicast": PathText(
-        "what starts here uses multicast memory (multimem), and nothing within reach asks whether the device has it",
+        "Code started here uses multicast memory (multimem), and nothing nearby checks whether the device has it.",
         "enters multicast",
-        "ask CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED first: the instructions assemble for every target from 9.0 on, and"
-        " need a multicast object when they run",
+        "Query CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED first. The instructions assemble for every target from 9.0 on,"
+        " but need a multicast object when they run.",
     ),
     "peer-store": PathText(
-        "what starts here stores to or polls another GPU's memory, and nothing within reach shows that the two have"
-        " working peer access",
+        "Code started here stores to or polls another GPU's memory. Nothing nearby shows that the pair has working"
+        " peer access.",
         "enters a peer's memory",
-        "ask cudaDeviceCanAccessPeer, or better copy between the pair and compare: behind an IOMMU or ACS the driver"
-        " says yes and no bytes arrive. No atomics are needed for this",
+        "Query cudaDeviceCanAccessPeer, or better copy between the pair and compare. Behind an IOMMU or ACS the driver"
+        " reports access and no bytes arrive. This needs no atomics.",
     ),
     "fabric": PathText(
-        "fabric handles are asked for here, and nothing within reach asks whether the device supports them",
-        "asks for fabric handles",
-        "ask CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, and use file descriptors elsewhere; neither the"
-        " processor nor the generation of the GPU shows it",
+        "This requests fabric handles, and nothing nearby checks whether the device supports them.",
+        "requests fabric handles",
+        "Query CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, and use file descriptors elsewhere. Neither the"
+        " processor nor the generation of the GPU shows it.",
     ),
     "rdma": PathText(
-        "memory that GPUDirect RDMA can use is asked for here, and nothing within reach asks whether the device has it",
-        "asks for GPUDirect RDMA",
-        "ask CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: consumer parts refuse the allocation",
+        "This requests memory for GPUDirect RDMA, and nothing nearby checks whether the device supports it.",
+        "requests GPUDirect RDMA",
+        "Query CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: consumer GPUs refuse the allocation.",
     ),
 }
 _ORDER = tuple(PATHS)
 
 
 def advice(path: str) -> str:
-    """What to ask instead of guessing."""
+    """What to query instead of guessing."""
     return PATHS[path].advice if path in PATHS else _TOPOLOGY
 
 
@@ -184,6 +184,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
     proved_wrong = path == "remote-atomic" and works and not asked
     if path == "remote-atomic" and not asked:
         asked = _asked_in(context.native.naming(_last(first.switch.qualname), module.path))
+    ours = context.targets & _NO_NVLINK
     said = _ASKED_ELSEWHERE if asked else _said(first.switch, path)
     sure = sure and not context.in_test(module)
     sure = sure and bool(proved_wrong or any(_sure(context, module, entry.switch) for entry in entries))
@@ -192,7 +193,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
         place=DraftPlace(module=module, at=first.switch.at, admitted=context.targets, certain=NONE),
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",
-        message=f"{said}; {plain(context.targets & _NO_NVLINK)} reaches peers over PCIe at best",
+        message=f"{said} {called(ours)} reach{'es' if len(ours) == 1 else ''} peers over PCIe at best.",
         label=text.label,
         advice=text.advice,
         related=(*works[:_RELATED], *others[:_RELATED], *asked),
@@ -222,17 +223,17 @@ def _let_in_by_capability(context: Context, module: Module, switch: Operation) -
 
 def _told(context: Context, module: Module, switch: Operation) -> Draft:
     """What a look at the wrong thing decides."""
-    ours = plain(context.targets & _NO_NVLINK)
+    ours = context.targets & _NO_NVLINK
     if switch.name == "named":
         path, advice = (
             "peer-store",
-            "look for NVLink on every device (NVML), or ask cudaDeviceCanAccessPeer for each pair",
+            "Look for NVLink on every device (NVML), or query cudaDeviceCanAccessPeer for each pair.",
         )
-        said = f"NVLink is looked for only where the device's name says PCIe: {ours} has none, whatever its name is"
+        said = f"This looks for NVLink only if the device is named PCIe. {called(ours)} {have(ours)} none in any case."
     else:
         wanted = switch.amounts[2].args[0]
-        path, advice = "multicast", f"refuse only where `{wanted}` is set"
-        said = f"this refuses {ours}, which has no multicast, for callers too that want none (`{wanted}`)"
+        path, advice = "multicast", f"Refuse only where `{wanted}` is set."
+        said = f"This refuses {called(ours)} for lack of multicast, even for callers that want none (`{wanted}`)."
     return Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
@@ -254,13 +255,13 @@ def _said(switch: Operation, path: str) -> str:
     if path == "peer-store" and switch.name in _OPENINGS:
         return _OPENINGS[switch.name]
     if switch.name == "multicast":
-        return "a multicast object is made here, and nothing within reach asks whether the device has multicast"
+        return "This creates a multicast object, and nothing nearby checks whether the device has multicast."
     return PATHS[path].message
 
 
 def _skip(context: Context, module: Module, switch: Operation) -> Draft:
     variable, tests = (argument.args[0] for argument in switch.amounts[2:])
-    said = "said here to be otherwise"
+    said = "says otherwise"
     declared = [RelatedSpan(module, one.at, said) for one in _of(module, "declared", variable)]
     against = f", although line {declared[0].at.line} says otherwise" if declared else ""
     return Draft(
@@ -269,13 +270,13 @@ def _skip(context: Context, module: Module, switch: Operation) -> Draft:
         severity="note",
         confidence="medium",
         message=(
-            f"`{variable}` leaves out the test of peer access between two GPUs unless somebody asks for it{against}:"
-            " the driver's word is taken, and behind an IOMMU or ACS it says yes where no bytes arrive"
+            f"`{variable}` skips the test of peer access between two GPUs by default{against}. Then the driver's answer"
+            " counts: behind an IOMMU or ACS it reports access, but no bytes arrive."
         ),
         label="leaves the test out by default",
         advice=(
-            f"start with {variable}={tests} where a first collective hangs; test by default, and remember the answer: a"
-            " copy between the pair and a comparison"
+            f"Start with {variable}={tests} where a first collective hangs. Test by default: copy between the pair,"
+            " compare, and remember the answer."
         ),
         related=(*declared, *_readers(context, module, variable)),
         remedy=BY_HAND,
@@ -307,8 +308,8 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",
         message=(
-            f"{what} is {chosen(path)} by the device's capability or by the number of ranks alone: neither shows what"
-            " connects the GPUs"
+            capital(f"{what} is {chosen(path)} by the device's capability or by the number of ranks alone.")
+            + " Neither shows what connects the GPUs."
         ),
         label=f"{chosen(path)} by capability or number alone",
         advice=advice(path),
@@ -338,7 +339,7 @@ def _asked_in(files: Iterable[Module]) -> tuple[RelatedSpan, ...]:
     for other in files:
         for operation in other.operations:
             if (operation.kind, operation.name) == ("peer-proof", "native-atomics"):
-                return (RelatedSpan(other, operation.at, "native atomics are asked for here"),)
+                return (RelatedSpan(other, operation.at, "this checks for native atomics"),)
     return ()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.peers import proofs, proved, subject
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, capital, plain
 from bwlint.evaluate.values import CHIPS
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -40,18 +40,18 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     path, what = about
     chips, earlier = plain(ours), _earlier(context, table)
-    unless = f"; `{earlier}` has none either, so this takes somebody who sets a size" if earlier else ""
+    unless = f" `{earlier}` has none either, so this needs a user who sets a size." if earlier else ""
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="note" if earlier else "warning",
         confidence="medium",
         message=(
-            f"{table_name(table)} has no row for {chips}, and without one there is no limit here: nothing keeps {chips}"
-            f" from {what} at any size, over PCIe at best{unless}"
+            capital(f"{table_name(table)} has no row for {called(ours)}, and without one there is no limit here.")
+            + f" {chips} can use {what} at any size, over PCIe at best.{unless}"
         ),
         label=f"no limit for {chips}",
-        advice=f"leave the path out where the table has no row, or give {chips} one of its own",
+        advice=f"Leave the path out where the table has no row, or add a row for {called(ours)}.",
         legal=table.core,
         related=(RelatedSpan(judged.module, table.gate.at, "a missing row becomes None here"),),
         remedy=BY_HAND,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, Chip, ChipSet, TargetSet, spelling
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.wording import kib, plain
+from bwlint.chips.wording import called, kib, plain
 from bwlint.judging import claims
 from bwlint.judging.amounts import ANYBODYS, BUILT, OURS, THEIRS, Asked, asked, fitting
 from bwlint.judging.claims import Claimed
@@ -17,7 +17,7 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import Claim, NoFix, Severity
 from bwlint.rules.smem import RULE
-from bwlint.rules.smem.sizes import have
+from bwlint.rules.smem.sizes import allow
 
 _STAGES = re.compile(r"(?i)stages?_?$")
 _MOST_ANYWHERE = 1024 * 1024
@@ -48,12 +48,11 @@ def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
             one,
             chips=chips,
             legal=fitting(size),
-            message=f"{_asks(one)} {kib(size)} of dynamic shared memory; {_has(chips)}",
+            message=f"{_asks(one)} {kib(size)} of dynamic shared memory. {_has(chips)}.",
             label="more than there is",
             advice=(
-                "the opt-in fails with cudaErrorInvalidValue, so does a launch with as much, and the kernel"
-                " does not run:"
-                " ask for cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles"
+                "The opt-in and the launch fail with cudaErrorInvalidValue, and the kernel does not run."
+                " Query cudaDevAttrMaxSharedMemoryPerBlockOptin and use fewer stages or smaller tiles."
             ),
             claim=claims.shared("dynamic", size, chips),
             severity="warning" if one.meant in (OURS, ANYBODYS) else "note",
@@ -89,11 +88,11 @@ def _together(context: Context, module: Module) -> Iterator[Draft]:
             chips=over,
             legal=fitting(total),
             message=(
-                f"{kib(sizes[next(iter(over))])} of dynamic and {kib(_sum(static, next(iter(over))))} of static shared"
-                f" memory; {_has(over)}"
+                f"This launch takes {kib(sizes[next(iter(over))])} of dynamic and"
+                f" {kib(_sum(static, next(iter(over))))} of static shared memory. {_has(over)}."
             ),
             label="more together than there is",
-            advice="static arrays come out of the same limit: take as much less of dynamic shared memory",
+            advice="Static arrays count towards this limit. Reduce dynamic shared memory by as much.",
             claim=claims.shared_together(total, over),
             severity="warning" if one.meant in (OURS, ANYBODYS) else "note",
             related=(RelatedSpan(static.module, static.operation.at, "the static arrays"),),
@@ -118,11 +117,11 @@ def _by_default(context: Context, module: Module) -> Iterator[Draft]:
             chips=over,
             legal=fitting(size),
             message=(
-                f"a launch with {kib(size)} of dynamic shared memory, and nothing in this file opts in: without,"
-                f" a block has {kib(min(chip.smem_per_block_default or 0 for chip in over))}"
+                f"This launch takes {kib(size)} of dynamic shared memory, and nothing in this file opts in."
+                f" Without an opt-in a block has {kib(min(chip.smem_per_block_default or 0 for chip in over))}."
             ),
             label="more than without an opt-in",
-            advice="call cudaFuncSetAttribute with cudaFuncAttributeMaxDynamicSharedMemorySize before the launch",
+            advice="Call cudaFuncSetAttribute with cudaFuncAttributeMaxDynamicSharedMemorySize before the launch.",
             claim=claims.shared("default", size, over),
             severity="note",
         )
@@ -138,12 +137,12 @@ def _less(chips: ChipSet, size: int, at: Span) -> Remedy | NoFix:
     """What to ask for instead: known where the size is that of a multiprocessor."""
     if all(_is_multiprocessor(size, chip) for chip in chips):
         return _block_size(chips, at)
-    return NoFix("fewer stages or smaller tiles are a choice")
+    return NoFix("fewer stages or smaller tiles: which one is your choice")
 
 
 def _asks(one: Asked) -> str:
     opted = {other.at[0] for other in one.module.operations if (other.kind, other.name) == ("launch", "attribute")}
-    return "a kernel is opted in to" if one.operation.at[0] in opted else "a block asks for"
+    return "This opts a kernel in to" if one.operation.at[0] in opted else "A block asks for"
 
 
 def _over(one: Asked, amount: Expr) -> tuple[ChipSet, int] | None:
@@ -183,12 +182,12 @@ def _static(context: Context, module: Module) -> Iterator[Draft]:
             continue
         size = sizes[large[0]]
         if over:
-            message = f"static arrays of {kib(size)}: ptxas refuses the kernel; {_has(ChipSet.joining(over))}"
+            message = f"Static arrays take {kib(size)}, and ptxas refuses the kernel. {_has(ChipSet.joining(over))}."
         else:
             names = " and ".join(f"sm_{chip.joined}a" for chip in large)
             limit = kib(large[0].smem_per_block_default or 0)
             message = (
-                f"static arrays of {kib(size)}: over {limit} ptxas takes them for {names} alone, from CUDA 13.0 on"
+                f"Static arrays take {kib(size)}. Over {limit}, ptxas accepts them for {names} only, from CUDA 13.0 on."
             )
         yield _draft(
             one,
@@ -196,7 +195,7 @@ def _static(context: Context, module: Module) -> Iterator[Draft]:
             legal=fitting(size),
             message=message,
             label="too much static shared memory",
-            advice="make the array dynamic (extern __shared__) and ask for its size with cudaFuncSetAttribute",
+            advice="Make the array dynamic (extern __shared__) and set its size with cudaFuncSetAttribute.",
             claim=_too_much(one, over, large, sizes),
             severity="warning" if over else "note",
         )
@@ -270,9 +269,9 @@ def _whole(one: Asked, chips: ChipSet, size: int) -> Draft:
         one,
         chips=chips,
         legal=fitting(size),
-        message=f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}; {_has(chips)}",
+        message=f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}. {_has(chips)}.",
         label="a multiprocessor's size",
-        advice="take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
+        advice="Use the limit of a block, or query cudaDevAttrMaxSharedMemoryPerBlockOptin.",
         claim=claims.shared("dynamic", size, chips),
         remedy=_block_size(chips, one.operation.at, _sister(one)),
     )
@@ -290,14 +289,14 @@ def _sister(one: Asked) -> str:
 
 
 def _budget(one: Asked, chips: ChipSet, size: int) -> Draft:
-    what = f"`{one.operation.name}` is" if one.operation.name else "the limit is"
+    what = f"`{one.operation.name}` is" if one.operation.name else "The limit is"
     return _draft(
         one,
         chips=chips,
         legal=fitting(size),
-        message=f"{what} {kib(size)} of shared memory, and nothing here asks the device; {_has(chips)}",
+        message=f"{what} {kib(size)} of shared memory, and nothing here queries the device. {_has(chips)}.",
         label="the limit of other chips",
-        advice="ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
+        advice="Query the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin).",
         claim=claims.shared("dynamic", size, chips),
     )
 
@@ -320,7 +319,7 @@ def _is_multiprocessor(size: int, chip: Chip) -> bool:
 
 
 def _has(chips: ChipSet) -> str:
-    return f"{plain(chips)} {have(chips)}"
+    return f"{called(chips)} {allow(chips)}"
 
 
 def _draft(
@@ -339,8 +338,8 @@ def _draft(
 ) -> Draft:
     theirs = one.meant == THEIRS
     place = at or one.operation.at
-    asked_for = [RelatedSpan(one.module, one.operation.at, "asked for here")] if place != one.operation.at else []
-    asked_for += [RelatedSpan(one.module, at, "this instance asks for it") for at in one.operation.uses[:1]]
+    asked_for = [RelatedSpan(one.module, one.operation.at, "requested here")] if place != one.operation.at else []
+    asked_for += [RelatedSpan(one.module, at, "this instance requests it") for at in one.operation.uses[:1]]
     return Draft(
         rule=RULE,
         place=DraftPlace(module=one.module, at=place, admitted=one.targets.chips, certain=chips),

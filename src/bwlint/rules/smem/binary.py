@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bwlint.binaries.loaded import loaded
 from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import Chip, ChipSet
-from bwlint.chips.wording import kib, plain
+from bwlint.chips.wording import called, kib, plain
 from bwlint.judging import claims
 from bwlint.model.images import Cubin, Kernel
 from bwlint.rules.smem import RULE
@@ -22,11 +22,11 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             severity="error",
             path=found.library.path,
             message=(
-                f"{found.named}: up to {kib(most)} of static shared memory, and a block of {plain(found.chips)} has"
-                f" {kib(limit)}"
+                f"The static shared memory of {found.named} is up to {kib(most)}."
+                f" {called(found.chips)} {'allows' if len(found.chips) == 1 else 'allow'} {kib(limit)} a block."
             ),
             label=f"over the limit of {plain(found.chips)}",
-            advice="take fewer stages or smaller tiles for this chip",
+            advice="Use fewer stages or smaller tiles for this chip.",
             key=f"smem {plain(found.chips)}",
             admitted=found.chips,
             claims=(claims.shared("static", most, found.chips),),

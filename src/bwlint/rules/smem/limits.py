@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, have, plain
 from bwlint.judging import claims
 from bwlint.judging.behind import goes_on_to, hits, read_hit
 from bwlint.judging.claims import Claimed
@@ -28,14 +28,14 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if judged.gate.position or not judged.gate.chain or not judged.gate.is_a("condition"):
         return
     arms = [other for other in context.within(judged) if _same(judged, other)]
-    called = {_limits(arm) for arm in arms}
-    if len(arms) < 2 or len(called) != 1 or "" in called or not arms[-1].gate.no.empty:
+    setters = {_limits(arm) for arm in arms}
+    if len(arms) < 2 or len(setters) != 1 or "" in setters or not arms[-1].gate.no.empty:
         return
     told = ChipSet.joining(chip for arm in arms for chip in arm.on(arm.gate.yes))
     left = (context.targets & judged.sets.live) - told
     if left != context.targets or any(arm.sets.guessed for arm in arms):
         return
-    (called_by,) = called
+    (called_by,) = setters
     name = called_by.rpartition(".")[2]
     away = _kept_away(context, judged, called_by.partition(".")[0], left)
     first, last = judged.gate.at, arms[-1].gate.at
@@ -45,14 +45,14 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         severity="note" if away else "warning",
         confidence="low" if away else "medium",
         message=(
-            f"`{name}` sets limits for kernels on {plain(told)} and none for {plain(left)}, which have less shared"
-            " memory for a block"
+            f"`{name}` sets limits for kernels on {plain(told)} and none for {called(left)}. {plain(left)} {have(left)}"
+            " less shared memory a block."
         ),
         label=f"no limits for {plain(left)}",
-        advice=f"give {plain(left)} an arm: tiles that fit 9.0 and 10.x are picked without one",
+        advice=f"Add a case for {called(left)}: without one, tiles that fit 9.0 and 10.x are picked.",
         related=(
             *(RelatedSpan(arm.module, arm.at, f"for {plain(arm.on(arm.gate.yes))}") for arm in arms[1:]),
-            *(RelatedSpan(one.module, one.at, f"asks for it, and keeps {plain(left)} away") for one in away),
+            *(RelatedSpan(one.module, one.at, f"checks for it, and keeps {plain(left)} away") for one in away),
         ),
         claims=(Claimed(claims.other(f"no limits are set for {plain(left)}", left), judged.at),),
         rests_on=tuple(arm.gate for arm in arms),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, Chip, ChipSet, Target, all_chips, group, sold_chips
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.wording import kib, plain
+from bwlint.chips.wording import called, kib, plain, them
 from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, THEIRS, fitting, meant
 from bwlint.judging.claims import Claimed
@@ -181,22 +181,22 @@ def _tile(
     limit = kib(most(next(iter(ours))))
     says = f"a block of {plain(ours)} has too little shared memory for the tile {pick.text}"
     message = (
-        f"{plain(ours)} {_take(ours)} the tile of {plain(shared)} ({pick.text}); {plain(peers)}, with the same"
-        f" {limit} of shared memory for a block, {_take(peers)} a smaller one ({small.text})"
+        f"{called(ours)} {_take(ours)} the tile of {plain(shared)} ({pick.text}). With the same {limit} of shared"
+        f" memory a block, {called(peers)} {_take(peers)} a smaller one ({small.text})."
     )
     return drafted(
         module,
         at=_asked_at(judged) if judged is not None else pick.at,
         message=message,
         label="the larger tile",
-        advice=f"give {plain(ours)} the tile of {plain(peers)}, or choose by the shared memory that the device has",
+        advice=f"Give {called(ours)} the tile of {plain(peers)}, or choose it by the device's shared memory.",
         chips=ours,
         claimed=Claimed(claims.need(pick.text, ours, NONE, says), pick.at),
         severity="warning" if sure and _shipped(context, module, pick) else "note",
         confidence="medium" if sure else "low",
         related=(
             RelatedSpan(module, pick.at, "picked here"),
-            RelatedSpan(module, small.at, f"what {plain(peers)} {_take(peers)}"),
+            RelatedSpan(module, small.at, f"{plain(peers)} {_take(peers)} this"),
         ),
         judged=judged,
     )
@@ -270,9 +270,9 @@ def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pic
         yield drafted(
             module,
             at=judged.at if judged is not None else pick.at,
-            message=f"{kib(size)} of shared memory are taken for {plain(wrong)}, which {have(wrong)}{_when(pick)}",
+            message=f"This takes {kib(size)} of shared memory{_when(pick)}. {called(wrong)} {allow(wrong)}.",
             label="the limit of other chips",
-            advice="ask the device for its limit, or give the chips a value of their own",
+            advice=f"Query the device for its limit, or add a value for {called(wrong)}.",
             chips=wrong,
             claimed=Claimed(claims.shared("dynamic", size, wrong), pick.at),
             severity="note" if _when(pick) else "warning",
@@ -285,12 +285,12 @@ def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pic
 def _when(pick: Pick) -> str:
     """In words, that a pick stands in a handler."""
     tests = (test for test in pick.path if test.op == "unknown" and test.args[0].startswith(HANDLER))
-    return ", where what is tried before it fails" if any(tests) else ""
+    return ", after another attempt has failed" if any(tests) else ""
 
 
-def have(chips: ChipSet) -> str:
-    verb = "has" if len(chips) == 1 else "have"
-    return f"{verb} {kib(min(most(chip) for chip in chips))} for one block"
+def allow(chips: ChipSet) -> str:
+    verb = "allows" if len(chips) == 1 else "allow"
+    return f"{verb} {kib(min(most(chip) for chip in chips))} a block"
 
 
 def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft]:
@@ -306,16 +306,16 @@ def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft
                 module,
                 at=at or table.at,
                 message=(
-                    f"the table gives {plain(ChipSet.joining([chip]))} {kib(size * unit)} of shared memory;"
-                    f" it has {kib(most(chip))} for one block"
+                    f"This table gives {called(ChipSet.joining([chip]))} {kib(size * unit)} of shared memory."
+                    f" {chip.name} allows {kib(most(chip))} a block."
                 ),
                 label="more than the chip has",
-                advice=f"the row is {most(chip) // unit}",
+                advice=f"Write {most(chip) // unit} in this row.",
                 chips=ChipSet.joining([chip]),
                 claimed=Claimed(claims.shared("dynamic", size * unit, ChipSet.joining([chip])), at or table.at),
                 severity="warning",
                 confidence="high",
-                remedy=NoFix("whether the row counts what a block or what a multiprocessor has is for a person to say"),
+                remedy=NoFix("nothing here shows whether the row counts memory per block or per multiprocessor"),
             )
     missing = without_rows(context, table)
     if not missing:
@@ -326,9 +326,9 @@ def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft
     yield drafted(
         module,
         at=last or table.at,
-        message=f"a table of shared memory by chip has no row for {plain(missing)}, which {have(missing)}",
+        message=f"This table of shared memory has no row for {called(missing)}. {plain(missing)} {allow(missing)}.",
         label=f"ends at {newest.name}",
-        advice=f"add {', '.join(f'{chip.joined}: {most(chip) // unit}' for chip in missing)}",
+        advice=f"Add {', '.join(f'{chip.joined}: {most(chip) // unit}' for chip in missing)}.",
         chips=missing,
         claimed=Claimed(claims.other(f"the table has no row for {plain(missing)}", missing), table.at),
         severity="warning" if asked else "note",
@@ -363,11 +363,9 @@ def _default(context: Context, module: Module, default: Operation) -> Iterator[D
     yield drafted(
         module,
         at=default.at,
-        message=(
-            f"`{default.name}` is {kib(size)} of shared memory unless told otherwise; {plain(wrong)} {have(wrong)}"
-        ),
-        label=f"what {plain(owners)} {'has' if len(owners) == 1 else 'have'}",
-        advice="take the default from the device",
+        message=(f"`{default.name}` is {kib(size)} of shared memory by default. {called(wrong)} {allow(wrong)}."),
+        label=f"the limit of {plain(owners)}",
+        advice="Take the default from the device.",
         chips=wrong,
         claimed=Claimed(claims.shared("dynamic", size, wrong), default.at),
         severity="note",
@@ -433,9 +431,9 @@ def _capacity(context: Context, module: Module, one: Operation) -> Iterator[Draf
     yield drafted(
         module,
         at=one.at,
-        message=f"{_said_capacity(one, size, target)} on every chip that gets here; {plain(wrong)} {have(wrong)}",
-        label="taken without asking the device",
-        advice="ask the device, for its own target or for shared_memory_per_block_optin of its properties",
+        message=f"{_said_capacity(one, size, target)} on every chip that gets here. {called(wrong)} {allow(wrong)}.",
+        label="taken without a query of the device",
+        advice="Query the device: its own target, or shared_memory_per_block_optin of its properties.",
         chips=wrong,
         claimed=Claimed(claims.shared("dynamic", size, wrong), one.at),
         severity="warning",
@@ -456,8 +454,8 @@ def _is_for_others(context: Context, module: Module, one: Operation, target: Chi
 
 def _said_capacity(one: Operation, size: int, target: Chip | None) -> str:
     if target is not None:
-        return f"the shared memory of {target.name}, {kib(size)}, is taken for a block's"
-    named = f"`{one.name}` is" if one.name else "the limit is"
+        return f"This takes the {kib(size)} of {target.name} as the shared memory of a block"
+    named = f"`{one.name}` is" if one.name else "The limit is"
     return f"{named} {kib(size)} of shared memory"
 
 
@@ -471,9 +469,9 @@ def _lookup(context: Context, module: Module, one: Operation) -> Iterator[Draft]
                 yield drafted(
                     module,
                     at=one.at,
-                    message=f"this raises for {plain(missing)}: the table of shared memory by chip has no row for them",
+                    message=f"This raises KeyError on {called(missing)}: the table has no row for {them(missing)}.",
                     label="no row is a KeyError",
-                    advice=f"add the rows; {plain(missing)} {have(missing)}",
+                    advice=f"Add the rows. {called(missing)} {allow(missing)}.",
                     chips=missing,
                     claimed=Claimed(claims.other(f"`{one.name}` has no row for {plain(missing)}", missing), one.at),
                     severity="warning",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from bwlint.chips import Chip, ChipSet
 from bwlint.chips.backends import card_words, cards
-from bwlint.chips.wording import kib, plain
+from bwlint.chips.wording import called, kib
 from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, OURS, THEIRS, Asked, asked, fitting
 from bwlint.judging.aside import aside
@@ -56,10 +56,10 @@ def _written(one: Asked) -> Iterator[Draft]:
             one,
             size,
             over,
-            message=f"the buffers of `{one.operation.qualname}` are at least {kib(size)} for one block; {_has(over)}",
+            message=f"The buffers of `{one.operation.qualname}` need at least {kib(size)} a block. {_has(over)}.",
             label="the largest of them",
             related=tuple(
-                RelatedSpan(one.module, made.at, f"`{made.args[0]}` makes it as large")
+                RelatedSpan(one.module, made.at, f"`{made.args[0]}` makes it this large")
                 for made in one.operation.amounts[1:]
                 if made.at is not None
             ),
@@ -76,14 +76,14 @@ def _launched(one: Asked, answers: Answers) -> Iterator[Draft]:
         return
     amount, width = taken[next(iter(over))]
     size: int = amount.args[0]
-    where = f" with {width.args[0]}, which is let pass" if width.args[0] else ""
+    where = f" and {width.args[0]} (no check forbids it)" if width.args[0] else ""
     yield _draft(
         one,
         size,
         over,
         message=(
-            f"a block of `{one.operation.qualname}` takes at least {kib(size)}{where}, with elements of "
-            f"{one.operation.name} bits; {_has(over)}"
+            f"A block of `{one.operation.qualname}` needs at least {kib(size)} of shared memory with "
+            f"{one.operation.name}-bit elements{where}. {_has(over)}."
         ),
         label="launched here",
         severity="note" if where else "warning",
@@ -104,9 +104,9 @@ def _tuned(one: Asked) -> Iterator[Draft]:
     sizes: list[int] = [amount.args[0] for amount in one.operation.amounts]
     over = one.targets.chips - fitting(min(sizes))
     if over:
-        which = "the only configuration" if len(sizes) == 1 else f"each of {len(sizes)} configurations"
-        takes = f"takes at least {kib(min(sizes))}, with elements of {one.operation.name} bits"
-        message = f"{which} of `{one.operation.qualname}` {takes}; {_has(over)}"
+        which = "The only configuration" if len(sizes) == 1 else f"Each of {len(sizes)} configurations"
+        takes = f"needs at least {kib(min(sizes))} of shared memory with {one.operation.name}-bit elements"
+        message = f"{which} of `{one.operation.qualname}` {takes}. {_has(over)}."
         yield _draft(one, min(sizes), over, message=message, label="the largest")
 
 
@@ -127,8 +127,7 @@ def _draft(
         confidence="high" if one.meant == OURS else "medium",
         message=message,
         label=label,
-        advice="take smaller tiles or fewer stages where the device has less, and ask for"
-        " shared_memory_per_block_optin",
+        advice="Query shared_memory_per_block_optin. Use smaller tiles or fewer stages where it is less.",
         legal=fitting(size),
         related=related,
         claims=(Claimed(claims.shared("dynamic", size, over), one.operation.at),),
@@ -137,4 +136,4 @@ def _draft(
 
 def _has(chips: ChipSet) -> str:
     most = min(chip.smem_per_block_optin or 0 for chip in chips)
-    return f"{plain(chips)} {'has' if len(chips) == 1 else 'have'} {kib(most)}"
+    return f"{called(chips)} {'allows' if len(chips) == 1 else 'allow'} {kib(most)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bwlint.binaries.loaded import Loaded, loaded
 from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import NONE, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain
 from bwlint.judging import claims
 from bwlint.model.findings import Claim
 from bwlint.rules.tcgen05 import RULE
@@ -20,9 +20,9 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             rule=RULE,
             severity="error",
             path=found.library.path,
-            message=f"{found.named}: tcgen05 instructions in a cubin that {plain(found.chips)} loads",
+            message=f"{found.named}: tcgen05 instructions in a cubin that loads on {called(found.chips)}.",
             label="tensor memory, which these chips lack",
-            advice="compile for the chip: its own assembler refuses these instructions",
+            advice="Compile for the chip: its own assembler refuses these instructions.",
             key=f"tcgen05 {plain(found.chips)}",
             admitted=found.chips,
             legal=legal,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bwlint.binaries.loaded import loaded
 from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain
 from bwlint.judging import claims
 from bwlint.model.images import DRIVER_CALL
 from bwlint.rules.tma_slow_path import RULE
@@ -21,9 +21,9 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             rule=RULE,
             severity="note",
             path=found.library.path,
-            message=f"{found.named}: bulk loads that call a routine of the driver on {plain(found.chips)} ({names})",
+            message=f"{found.named}: bulk loads that call a routine of the driver on {called(found.chips)}: {names}.",
             label="in software where the destination is not the block's own, or with multicast",
-            advice="load to .shared::cta where the destination is the block's own",
+            advice="Load to .shared::cta where the destination is the block's own.",
             key=f"slow {plain(found.chips)}",
             admitted=found.chips,
             claims=(claims.calls(found.kernels[0].name, found.chips),),

@@ -8,7 +8,7 @@ from bwlint.binaries.needs import dotted
 from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import ChipSet
 from bwlint.chips.toolkits import known_chips, releases, version
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called, plain
 from bwlint.judging import claims
 from bwlint.rules.toolchain import RULE
 
@@ -21,14 +21,14 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     first = next((release for release in releases() if lost <= known_chips(version(release))), "")
     release = dotted(newest.release)
     is_front = all(one.is_front for one in shipment.compilers)
-    says = f"{newest.file} is of CUDA {release}, which knows no {plain(lost)}: {shipment.compiles_nothing(lost)}"
+    says = f"`{newest.file}` (CUDA {release}) does not know {called(lost)}: {shipment.compiles_nothing(lost)}."
     yield Flaw(
         rule=RULE,
         severity="note" if is_front else "warning",
         path=newest.path,
         message=says,
         label=f"knows {plain(newest.knows)}",
-        advice=f"bring one of CUDA {first} or newer" if first else "bring a newer one",
+        advice=f"Ship one from CUDA {first} or newer." if first else "Ship a newer one.",
         key="compiler",
         admitted=newest.knows,
         claims=(claims.other(says, lost),),

@@ -11,7 +11,7 @@ from bwlint.chips import NONE, Chip, ChipSet, Target, all_chips, siblings
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.chips.targets import known_targets
 from bwlint.chips.toolkits import first_release, first_toolkit, releases, version, within
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import called, listed, marked
 from bwlint.chips.words import said
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -32,7 +32,7 @@ _NEWEST_ROWS = 100
 """Rows of older chips may have releases that something else needs."""
 _ADDING_UP: frozenset[CarryKind] = frozenset({"list", "piece", "gencode"})
 """What a build makes of all its sources: what one kernel is offered for may need a later release for itself."""
-_FOR_ITS_BUILD = "from which release on a build serves a chip is for its author to say"
+_FOR_ITS_BUILD = "decide from which release on a build serves the chip"
 _FOR_ITS_AUTHOR = "whether something besides the chip needs this release is for the author to say"
 
 
@@ -91,20 +91,20 @@ def _too_late(asked: AskedFunction, chips: Sequence[Chip], at: Span, floor: str)
     """Chips are refused under releases that know them."""
     needs = {chip: _need(asked.function, chip) for chip in chips}
     known = _known(asked.function, needs)
-    message = f"{plain(ChipSet.joining(chips))} is refused below CUDA {floor}, and nvcc knows {known}"
-    advice = f"ask for {_asking(needs)}"
+    message = f"This refuses {called(ChipSet.joining(chips))} below CUDA {floor}, but nvcc knows {known}."
+    advice = f"Require CUDA {_asking(needs)}."
     made = asked.target(chips[0], floor)
     for_target = made is not None and first_toolkit(made) == floor
     if for_target:
         exact = Target(chips[0].joined, "a")
-        message += f"; {made} needs {floor}, {exact} does not"
-        advice = f"below {floor} name {exact}, which {needs[chips[0]]} knows"
+        message += f" {made} needs {floor}, but {exact} does not."
+        advice = f"Below {floor} name {exact}, which {needs[chips[0]]} knows."
     named = all(_is_named(asked.function, chip) for chip in chips)
     return _Fault(
         at=at,
         release=floor,
         message=message,
-        label=f"{floor} is asked for",
+        label=f"requires {floor}",
         advice=advice,
         severity="warning" if named and not for_target else "note",
         confidence="medium" if named else "low",
@@ -117,7 +117,7 @@ def _known(function: Function, needs: Mapping[Chip, str | None]) -> str:
     named = [one for one in _named_targets(function) if {first_toolkit(one)} == set(needs.values())]
     if named:
         return f"{named[0]} from {first_toolkit(named[0])} on"
-    return listed([f"{chip.name} from {need} on" for chip, need in needs.items()])
+    return listed([f"{marked(ChipSet.of(chip.name))} from {need} on" for chip, need in needs.items()])
 
 
 def _asking(needs: Mapping[Chip, str | None]) -> str:
@@ -134,10 +134,9 @@ def _too_early(asked: AskedFunction, chip: Chip, at: Span, floor: str) -> _Fault
     return _Fault(
         at=at,
         release=floor,
-        message=f"this says yes to {late[0]} from CUDA {floor} on, whose nvcc does not know it: it came with"
-        f" {first_toolkit(late[0])}",
-        label=f"{floor} is taken for enough",
-        advice=f"ask for {first_toolkit(late[0])}",
+        message=f"This accepts {late[0]} from CUDA {floor} on, but nvcc knows it from {first_toolkit(late[0])} on.",
+        label=f"accepts {floor}",
+        advice=f"Require CUDA {first_toolkit(late[0])}.",
         needs=first_toolkit(late[0]) or "",
         severity="warning" if late[0].suffix else "note",
     )
@@ -154,10 +153,10 @@ def _late_family(asked: AskedFunction, chip: Chip) -> _Fault | None:
             return _Fault(
                 at=at,
                 release=after,
-                message=f"below CUDA {after} this names {old}, which {chip.name} does not load, and {new} is known from"
-                f" {first_toolkit(new)} on",
+                message=f"Below CUDA {after} this names {old}, which {called(ChipSet.of(chip.name))} does not load. "
+                f"nvcc knows {new} from {first_toolkit(new)} on.",
                 label=f"{new} from {after} on",
-                advice=f"name {new} from {first_toolkit(new)} on",
+                advice=f"Name {new} from {first_toolkit(new)} on.",
                 needs=first_toolkit(new) or "",
                 confidence="high",
             )
@@ -170,10 +169,10 @@ def _of_row(module: Module, one: Operation, target: Target) -> _Fault | None:
     if need is None or version(floor)[:2] == version(need) or _speaks_of_another(one.qualname):
         return None
     if version(floor) > version(need):
-        message = f"{target} is left out below CUDA {floor}, and nvcc {need} knows it"
+        message = f"This leaves out {target} below CUDA {floor}, but nvcc {need} knows it."
     else:
-        message = f"{target} is offered from CUDA {floor} on, whose nvcc does not know it: it came with {need}"
-    label, advice = f"{need} is enough and needed", f"ask for {need}"
+        message = f"This offers {target} from CUDA {floor} on, but nvcc knows it from {need} on."
+    label, advice = f"{need} is enough and needed", f"Require CUDA {need}."
     unsafe = None if _of_nvcc_alone(module, one.qualname) else _FOR_ITS_AUTHOR
     return _Fault(at=one.at, release=floor, message=message, label=label, advice=advice, needs=need, unsafe=unsafe)
 
@@ -275,9 +274,9 @@ def _served_late(context: Context, module: Module, carries: Sequence[Carry]) -> 
             fault = _Fault(
                 at=first.at,
                 release=floor,
-                message=f"nothing here serves {plain(asked)} below CUDA {floor}, and nvcc {need} knows sm_{oldest}",
+                message=f"Nothing here serves {called(asked)} below CUDA {floor}, but nvcc {need} knows sm_{oldest}.",
                 label=f"from {floor} on",
-                advice=f"offer sm_{oldest} from {need} on, or sm_{oldest}a for kernels that need the suffix",
+                advice=f"Offer sm_{oldest} from {need} on, or sm_{oldest}a for kernels that need the suffix.",
                 refusal=_FOR_ITS_BUILD,
             )
             yield _draft(module, fault, asked)

@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion
 from bwlint.chips import NONE, ChipSet
 from bwlint.chips.surroundings import ShippedCode, shipped
 from bwlint.chips.toolkits import first_release, version
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import called, listed, marked, them
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft
 from bwlint.model.facts import Module, Operation
@@ -54,15 +54,16 @@ def _package(context: Context, module: Module, pins: list[Operation]) -> Iterato
     asked, built = (str(amount.args[0]) for amount in pins[0].amounts)
     rows = list(_rows(pins[0].name, chips))
     of_cuda = f" for CUDA {first_release(chips)}" if built else ""
-    name = f"{pins[0].name}{asked}" + (f" for CUDA {built}" if built else "")
+    name = f"`{pins[0].name}{asked}`" + (f" for CUDA {built}" if built else "")
     since = [
-        f"from {row.first}{of_cuda} on" + (f" for {plain(ChipSet.of(*row.chips) & chips)}" if len(rows) > 1 else "")
+        f"from {row.first}{of_cuda} on" + (f" for {marked(ChipSet.of(*row.chips) & chips)}" if len(rows) > 1 else "")
         for row in rows
     ]
-    message = f"{name} has no {rows[0].what} for {plain(chips)}, which its wheels have {listed(since)}"
+    have = f"Its wheels have {rows[0].what} for {them(chips)} {listed(since)}."
+    message = f"{name} has no {rows[0].what} for {called(chips)}. {have}"
     first = max((row.first for row in rows), key=version)
     severity: Severity = "warning" if module.path.endswith(_REQUIRED) and is_served(context, chips) else "note"
-    yield draft(module, pins[0], chips, severity, message, asked, f"let {first}{of_cuda} in")
+    yield draft(module, pins[0], chips, severity, message, asked, f"Allow {first}{of_cuda}.")
 
 
 def _beside(context: Context, module: Module) -> Iterator[Module]:
@@ -100,5 +101,5 @@ def _image(context: Context, module: Module, image: Operation) -> Iterator[Draft
     need = first_release(context.targets)
     others = [newest(other, "cuda-image") for other in _beside(context, module)]
     if need and all(version(one.name) < version(need) for one in (image, *filter(None, others))):
-        message = f"the newest CUDA of this image is {image.name}, and {plain(context.targets)} need {need}"
-        yield draft(module, image, context.targets, "note", message, f"CUDA {image.name}", f"build on {need} or newer")
+        message = f"The newest CUDA here is {image.name}, and the first for {called(context.targets)} is {need}."
+        yield draft(module, image, context.targets, "note", message, f"CUDA {image.name}", f"Use CUDA {need} or newer.")

@@ -11,7 +11,7 @@ from bwlint.chips.mentions import mentioned
 from bwlint.chips.surroundings import ToolVariable, variables
 from bwlint.chips.targets import known_targets
 from bwlint.chips.toolkits import releases, version
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import called
 from bwlint.chips.words import families, nicknames
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft
@@ -23,7 +23,7 @@ from bwlint.rules.toolchain.pins import draft
 __all__ = ["RULE", "check_file"]
 _NEWEST = version(releases()[-1])[0]
 _BLACKWELL = group("blackwell-and-newer")
-_FOR_ITS_AUTHOR = NoFix("how a library or a tool is found is for the author to say")
+_FOR_ITS_AUTHOR = NoFix("how a library or a tool is found is your choice")
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -38,15 +38,15 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 def _soname(context: Context, module: Module, one: Operation) -> Draft:
     library, number = one.name.partition(".so")[0], one.amounts[0].args[0]
-    message = f"CUDA {_NEWEST} has no {one.name}, and no other name of {library} is tried in this file"
+    message = f"CUDA {_NEWEST} has no {one.name}, and this file tries no other name of {library}."
     return _draft(
         module,
         one,
         context.targets,
         severity="note" if one.checked else "warning",
-        message=f"{message}: images for 12.1 (GB10) come with CUDA {_NEWEST}",
-        label=f"CUDA {number} alone",
-        advice=f"try {library}.so.{_NEWEST} too, or take the number from torch.version.cuda",
+        message=f"{message} Images for 12.1 (GB10) come with CUDA {_NEWEST}.",
+        label=f"CUDA {number} only",
+        advice=f"Try {library}.so.{_NEWEST} too, or take the number from torch.version.cuda.",
     )
 
 
@@ -61,10 +61,10 @@ def _variable(context: Context, module: Module, one: Operation, known: ToolVaria
                 one,
                 meant,
                 severity="warning",
-                message=f"{known.package} from {known.since} on does not read {one.name} on {plain(meant)}: there"
-                f" {known.instead} counts",
+                message=f"On {called(meant)} {known.package} from {known.since} on does not read {one.name}. It reads"
+                f" {known.instead} there.",
                 label="does nothing there",
-                advice=f"set {known.instead} too",
+                advice=f"Set {known.instead} too.",
             )
     elif known.is_target:
         yield from _fixed_target(context, module, one, value, near)
@@ -85,9 +85,9 @@ def _fixed_target(context: Context, module: Module, one: Operation, value: str, 
         one,
         left_out,
         severity="warning" if meant else "note",
-        message=f"{one.name} is fixed to {target}, which {plain(left_out)} does not load",
+        message=f"{one.name} is fixed to {target}, which {called(left_out)} does not load.",
         label=f"{target} is exact",
-        advice="leave it unset, so that it follows the device, or set the target of the family",
+        advice="Leave it unset, so that it follows the device, or set the family target.",
     )
 
 

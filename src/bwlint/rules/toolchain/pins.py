@@ -11,7 +11,7 @@ from bwlint.chips.mentions import mentioned
 from bwlint.chips.surroundings import packages
 from bwlint.chips.targets import known_targets
 from bwlint.chips.toolkits import first_release, first_toolkit, version
-from bwlint.chips.wording import listed, plain
+from bwlint.chips.wording import called, listed
 from bwlint.chips.words import nicknames
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -51,8 +51,8 @@ def _matrix(context: Context, module: Module, one: Operation) -> Iterator[Draft]
         return
     if not _SHIPS.search(context.places.get(module.path, "")):
         return
-    message = f"the newest CUDA of this matrix is {one.name}, and {plain(context.targets)} need {need}"
-    label, advice = f"nothing from {need} on", f"add a release from {need} on"
+    message = f"The newest CUDA in this matrix is {one.name}, and the first for {called(context.targets)} is {need}."
+    label, advice = f"nothing from {need} on", f"Add CUDA {need} or newer."
     yield draft(module, one, context.targets, "note", message, label, advice)
 
 
@@ -63,14 +63,13 @@ def _index(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
         return
     built = runs_on([carry for carry in module.carries if _names_ours(carry.sass)])
     meant = (built | _spoken_of(str(one.amounts[0].args[0]), context.targets)) & context.targets
-    advice = f"take an index from CUDA {need} on"
+    advice = f"Use an index for CUDA {need} or newer."
     if meant:
-        message = f"wheels of torch for CUDA {one.name} have no kernels for {plain(meant)}, which this file is for"
+        message = f"The torch wheels for CUDA {one.name} have no kernels for {called(meant)}, which this file is for."
         yield draft(module, one, meant, "warning", message, f"CUDA {one.name}", advice)
     elif one is newest(module, "wheel-index") and not _says_more(module) and is_shipped(context, module):
-        message = (
-            f"wheels of torch for CUDA {one.name} have no kernels for {plain(context.targets)}, and no other is named"
-        )
+        lacks = f"The torch wheels for CUDA {one.name} have no kernels for {called(context.targets)}"
+        message = f"{lacks}, and no other index is named."
         yield draft(module, one, context.targets, "note", message, f"CUDA {one.name}", advice)
 
 
@@ -100,8 +99,8 @@ def _floor(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
     chips = ChipSet.of(known.chip) & context.targets
     if not chips or version(asked) >= version(known.first) or not is_served(context, chips):
         return
-    message = f"{one.name} {asked} is let in, whose {known.what} works on {plain(chips)} from {known.first} on"
-    yield draft(module, one, chips, "note", message, f"from {asked} on", f"ask for {known.first} at least")
+    message = f"This allows {one.name} {asked}. Its {known.what} works on {called(chips)} from {known.first} on."
+    yield draft(module, one, chips, "note", message, f"from {asked} on", f"Require {known.first} or newer.")
 
 
 def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
@@ -114,8 +113,8 @@ def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]
     early = [release.args[0] for release in one.amounts[1].args[0]]
     known = [release for release in early if first and version(release) >= version(first)]
     if known and left_out:
-        message = f"CUDA {listed(known)} gets {exact} here, which {plain(left_out)} does not load, and knows {wider}"
-        found = draft(module, one, left_out, "warning", message, f"{exact}", f"take {wider} from {first} on")
+        message = f"CUDA {listed(known)} gets {exact} here, which {called(left_out)} does not load. It knows {wider}."
+        found = draft(module, one, left_out, "warning", message, f"{exact}", f"Use {wider} from {first} on.")
         beside = f"what else is called after {exact}, such as a folder of artifacts, has to be renamed with it"
         yield replace(found, remedy=NoFix(beside))
 

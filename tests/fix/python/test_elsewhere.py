@@ -1,0 +1,368 @@
+"""Tests that hand on what a helper or a flag decides: bounded there, or beside the call where others need it."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Project
+
+KERNELS = """\
+from cutlass.cute.nvgpu import tcgen05
+
+
+def kernel():
+    tcgen05.mma()
+
+
+def other():
+    pass
+"""
+UTIL = """\
+import torch
+
+
+def is_sm_at_least_100():
+    return torch.cuda.is_available() and torch.cuda.get_device_capability() >= (10, 0)
+
+
+def sm100_or_later(x):
+    return torch.cuda.get_device_capability(x.device) >= (10, 0)
+"""
+HEAD = "import pytest\nimport torch\n\nfrom kernels import kernel, other\n"
+HELPED = "from util import is_sm_at_least_100, sm100_or_later\n\n\n"
+
+
+def of_test(project: Project, source: str) -> tuple[list[tuple[str, str]], list[str]]:
+    found = project({"kernels.py": KERNELS, "util.py": UTIL, "tests/test_m.py": source})
+    return found.fixes("test-gate"), found.refusals("test-gate")
+
+
+def _bare(text: str) -> str:
+    """A text without what a formatter puts into it."""
+    return "".join(text.split()).replace(",)", ")")
+
+
+SKIPPING = """
+
+def _skip_if_unavailable():
+    if torch.cuda.get_device_capability()[0] < 10:
+        pytest.skip("the fused path requires SM100+ (Blackwell or later)")
+
+
+def test_one():
+    _skip_if_unavailable()
+    kernel()
+"""
+ANSWERING = """
+
+def is_fused():
+    \"\"\"Whether this device is SM100+.\"\"\"
+    major, minor = torch.cuda.get_device_capability()
+    return major * 10 + minor >= 100
+
+
+FUSED = is_fused()
+
+
+@pytest.mark.skipif(not FUSED, reason="needs SM100+")
+def test_one():
+    kernel()
+"""
+AT_LEAST = """
+
+def sm100_or_newer():
+    major, _ = torch.cuda.get_device_capability()
+    return major >= 10
+
+
+@pytest.mark.skipif(not sm100_or_newer(), reason="needs SM100+")
+def test_one():
+    kernel()
+"""
+TWO = """
+
+def is_sm100_available():
+    return torch.cuda.get_device_capability()[0] >= 10
+
+
+@pytest.mark.skipif(not is_sm100_available(), reason="needs SM100+")
+def test_one():
+    kernel()
+
+
+@pytest.mark.skipif(not is_sm100_available(), reason="old")
+def test_two():
+    other()
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "changes", "how"),
+    [
+        (
+            SKIPPING,
+            {
+                "get_device_capability()[0] < 10": "get_device_capability()[0] not in (10, 11)",
+                "SM100+ (Blackwell or later)": "SM10x or SM110",
+            },
+            "safe",
+        ),
+        (
+            ANSWERING,
+            {
+                "major * 10 + minor >= 100": "100 <= major * 10 + minor < 120",
+                "SM100+": "SM10x or SM110",
+            },
+            "safe",
+        ),
+        (  # the name says that later chips pass
+            AT_LEAST,
+            {
+                "not sm100_or_newer(), reason": "not sm100_or_newer() or torch.cuda.get_device_capability() >= (12, 0),"
+                " reason",
+                '"needs SM100+"': '"needs SM10x or SM110"',
+            },
+            "safe",
+        ),
+        (  # somebody else asks it who needs nothing of the kind
+            TWO,
+            {
+                'not is_sm100_available(), reason="needs': "not is_sm100_available() or"
+                ' torch.cuda.get_device_capability() >= (12, 0), reason="needs',
+                '"needs SM100+"': '"needs SM10x or SM110"',
+            },
+            "safe",
+        ),
+        (
+            SKIPPING.replace("SM100+ (Blackwell or later)", "a newer card"),
+            {"get_device_capability()[0] < 10": "get_device_capability()[0] not in (10, 11)"},
+            "safe",
+        ),
+    ],
+)
+def test_bound_where_it_is_decided(project: Project, before: str, changes: dict[str, str], how: str) -> None:
+    after = HEAD + before
+    for old, new in changes.items():
+        assert old in after
+        after = after.replace(old, new)
+    fixes, refusals = of_test(project, HEAD + before)
+    assert [(one, _bare(text)) for one, text in fixes] == [(how, _bare(after))]
+    assert refusals == []
+
+
+LIBRARY = "import torch\n\nfrom kernels import kernel, other\nfrom util import is_sm_at_least_100, sm100_or_later\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "def run(x):\n    if not is_sm_at_least_100():\n        raise ValueError('needs SM100+')\n    kernel()\n",
+            "def run(x):\n    if not is_sm_at_least_100() or torch.cuda.get_device_capability() >= (12, 0):\n"
+            "        raise ValueError('needs SM10x or SM110')\n    kernel()\n",
+        ),
+        (
+            "def run(x):\n    if is_sm_at_least_100() and x:\n        kernel()\n    else:\n        other()\n",
+            "def run(x):\n    if is_sm_at_least_100() and torch.cuda.get_device_capability() < (12, 0) and x:\n"
+            "        kernel()\n    else:\n        other()\n",
+        ),
+        (  # what is given to the helper is given to the device
+            "def run(y):\n    if sm100_or_later(y):\n        kernel()\n    else:\n        other()\n",
+            "def run(y):\n    if sm100_or_later(y) and torch.cuda.get_device_capability(y.device) < (12, 0):\n"
+            "        kernel()\n    else:\n        other()\n",
+        ),
+    ],
+)
+def test_capability_beside_a_helper_of_another_file(project: Project, before: str, after: str) -> None:
+    found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": LIBRARY + before})
+    assert [text for _, text in found.fixes("leak")] == [LIBRARY + after]
+
+
+def test_no_capability_at_hand(project: Project) -> None:
+    body = "def run(x):\n    if not is_sm_at_least_100():\n        raise ValueError('old')\n    kernel()\n"
+    source = LIBRARY.replace("import torch\n\n", "") + body
+    found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": source})
+    assert found.fixes("leak") == []
+    assert found.refusals("leak") == [
+        "`is_sm_at_least_100` (util.py:5) decides this, and other files ask it too: add a check of the capability here"
+    ]
+
+
+OWN = "import torch\n\nfrom kernels import kernel, other\n\n\ndef run():\n"
+OWN += "    major = torch.cuda.get_device_capability()[0]\n    if major >= 10:\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "        if major == 12:\n            other()\n        kernel()\n",
+        "        size = other() if major == 12 else 1\n        kernel(size)\n",
+    ],
+)
+def test_never_away_from_an_arm_of_their_own(project: Project, body: str) -> None:
+    found = project({"kernels.py": KERNELS, "m.py": f"{OWN}{body}    else:\n        other()\n"})
+    assert found.fixes("leak") == []
+    assert found.refusals("leak") == ["m.py:9 has a path of its own for 12.x, which the bound would cut off"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "        kernel()\n",
+        "        if major == 12:\n            raise ValueError('no')\n        kernel()\n",
+    ],
+)
+def test_without_such_an_arm(project: Project, body: str) -> None:
+    found = project({"kernels.py": KERNELS, "m.py": f"{OWN}{body}    else:\n        other()\n"})
+    assert all("path of its own" not in one for one in found.refusals("leak"))
+
+
+@pytest.mark.parametrize(
+    ("comment", "refused"),
+    [
+        ("# Do not widen: the cubins are built per part.", True),
+        ("# not validated on SM121", True),
+        ("# SM121 is untested", True),
+        ("# consumer Blackwell", False),
+    ],
+)
+def test_comment_at_the_origin(project: Project, comment: str, refused: bool) -> None:
+    source = "import torch\n\n\ndef is_part():\n    " + comment + "\n"
+    source += "    return torch.cuda.get_device_capability() == (12, 0)\n\n\n"
+    source += (
+        "def run(x):\n    if not is_part():\n        raise ValueError('no kernel')\n    return torch.ops.p.gemm(x)\n"
+    )
+    found = project({"m.py": source})
+    assert bool(found.fixes("family-split")) is not refused
+
+
+CLASS = """\
+import torch
+
+from kernels import kernel, other
+
+
+class Gemm:
+    def __init__(self):
+        self.made = None
+
+    def check_support(self):
+        sm = torch.cuda.get_device_capability()[0] * 10
+        if sm < 100:
+            raise RuntimeError("needs SM100+")
+        return True
+
+    def compile(self):
+        self.made = kernel()
+
+    def execute(self):
+        return self.made
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "how"),
+    [
+        ("", "safe"),
+        ("\n    def _clean(self):\n        other()\n", "safe"),
+        ("\n    def reference(self):\n        return other()\n", "unsafe"),  # that runs anywhere
+        ("\n    def again(self):\n        return kernel()\n", "safe"),
+    ],
+)
+def test_class_of_which_nothing_runs_there(project: Project, more: str, how: str) -> None:
+    found = project({"kernels.py": KERNELS, "m.py": CLASS + more})
+    after = CLASS.replace("sm < 100", "sm < 100 or sm >= 120").replace("SM100+", "SM10x or SM110")
+    assert found.fixes("leak") == [(how, after + more)]
+
+
+BETWEEN = "(10, 0) <= torch.cuda.get_device_capability() < (12, 0)"
+PREDICATE = """\
+import torch
+
+from kernels import kernel, other
+
+
+def fused_supported():
+    return torch.cuda.get_device_capability() >= (10, 0)
+
+
+def run():
+    if not fused_supported():
+        raise ValueError("no kernel")
+    kernel()
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "how"),
+    [
+        ("", "safe"),
+        ("\n\ndef two():\n    if not fused_supported():\n        raise ValueError('no')\n    kernel()\n", "safe"),
+        ("\n\ndef two():\n    if not fused_supported():\n        raise ValueError('no')\n    other()\n", "unsafe"),
+        ("\n\ndef two():\n    other(fused_supported())\n", "unsafe"),  # who knows what comes of it
+        ("\n\nREADY = fused_supported\n", "unsafe"),
+    ],
+)
+def test_predicate_of_which_all_uses_are_known(project: Project, more: str, how: str) -> None:
+    found = project({"kernels.py": KERNELS, "m.py": PREDICATE + more})
+    after = PREDICATE.replace("torch.cuda.get_device_capability() >= (10, 0)", BETWEEN)
+    assert found.fixes("leak") == [(how, after + more)]
+
+
+def test_words_of_another_file_are_told(project: Project) -> None:
+    user = "from kernels import kernel\nfrom m import fused_supported\n\n\ndef two():\n    if not fused_supported():\n"
+    user += "        raise ValueError('needs SM100+')\n    kernel()\n"
+    found = project({"kernels.py": KERNELS, "m.py": PREDICATE, "user.py": user})
+    (fix,) = [one.fix for one in found.findings if one.fix is not None and one.name == "leak"]
+    assert fix.applicability == "unsafe"
+    assert "the words beside user.py:6 still speak of 12.x" in fix.proof.evidence
+
+
+@pytest.mark.parametrize(
+    ("test", "refused"),
+    [
+        ("sm100() and cuda_at_least(12, 8)", False),  # CUDA 12.8
+        ("torch.cuda.get_device_capability()[0] in (10, 12)", True),
+    ],
+)
+def test_number_of_cuda_is_no_chip(project: Project, test: str, refused: bool) -> None:
+    source = f"import deep_gemm\n{HEAD}\n\ndef sm100():\n"
+    source += "    return torch.cuda.get_device_capability() >= (10, 0)\n\n\n"
+    source += "def cuda_at_least(major, minor):\n    return torch.version.cuda >= f'{major}.{minor}'\n\n\n"
+    source += f"def run(x):\n    if {test}:\n        return deep_gemm.fp8_mqa_logits(x)\n    return other()\n"
+    found = project({"kernels.py": KERNELS, "m.py": source})
+    assert any("by number: decide" in one for one in found.refusals("leak")) is refused
+    assert bool(found.fixes("leak")) is not refused
+
+
+NAMED = "import torch\n\n\ndef {}():\n"
+NAMED += "    if torch.cuda.get_device_capability() {}:\n        raise ValueError('no kernel')\n"
+NAMED += "    return torch.ops.p.gemm()\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [("run_sm90", True), ("hopper_gemm", True), ("run_sm120", False), ("sm90_or_newer", False), ("run", False)],
+)
+def test_name_of_another_generation(project: Project, name: str, refused: bool) -> None:
+    found = project({"m.py": NAMED.format(name, "not in [(9, 0), (12, 0)]")})
+    assert bool(found.fixes("family-split")) is not refused
+    told = f"`{name}` speaks of 9.0: give 12.1 another name"
+    assert found.refusals("family-split") == ([told] if refused else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "comment", "refused"),
+    [
+        ("TUNED", "", True),
+        ("WARPS", "# swept on each card\n", True),
+        ("WARPS", "# the best of a sweep\n", True),
+        ("WARPS", "", False),
+        ("WARPS", "# a row for each card\n", False),
+    ],
+)
+def test_row_that_was_measured(project: Project, name: str, comment: str, refused: bool) -> None:
+    source = f"import torch\n\n{comment}{name} = {{\n    (9, 0): 8,\n    (12, 0): 4,\n}}\n\n\n"
+    source += f"def run(x):\n    return torch.ops.p.gemm(x, {name}[torch.cuda.get_device_capability()])\n"
+    found = project({"m.py": source})
+    assert ("its rows are measured values" in found.refusals("family-split")) is refused
