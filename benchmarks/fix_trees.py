@@ -99,7 +99,7 @@ def checked(tree: Path, scratch: Path, options: list[str], *, patches: bool) -> 
     row.hold(digest(work) == before, "--diff changed the tree")
     said = bwlint(work, row, "--fix", *options)
     after = digest(work)
-    row.fixed = (re.findall(r"fixed (\d+ in \d+) file", said) or ["0"])[0]
+    row.fixed = " ".join((re.findall(r"fixed (\d+) findings? (in \d+) file", said) or [["0"]])[0])
     row.hold(uncompiled(work, scratch / "cache") <= failing, "files do not compile any more")
     bwlint(work, row, "--fix", *options)
     row.hold(digest(work) == after, "a second --fix changed the tree")

@@ -33,9 +33,9 @@ def make_row(**changes: Any) -> Row:
             ScorePart("vendored", -2, "The file is somebody else's."),
         ),
         "places": (
-            RowPlace("vllm/fused_moe/cutlass_moe.py", 212, 213, "asked here"),
+            RowPlace("vllm/fused_moe/cutlass_moe.py", 212, 213, "checked here"),
             RowPlace("csrc/moe.cu", 88, 88, "behind it"),
-            RowPlace("tests/test_moe.py", 9, 9, "asked here"),
+            RowPlace("tests/test_moe.py", 9, 9, "checked here"),
         ),
         "fingerprint": "3f9a12bc04de5566778899aabbccddee",
     }

@@ -29,7 +29,7 @@ def make_row(digit: str = "a", kind: RowKind = "review", **changes: Any) -> Row:
         "why": "12.1 is treated unlike 12.0",
         "score": 10,
         "parts": (),
-        "places": (RowPlace(f"pkg/{digit}.py", 4, 4, "asked here"),),
+        "places": (RowPlace(f"pkg/{digit}.py", 4, 4, "checked here"),),
         "fingerprint": fingerprint(digit),
         "questions": (fingerprint(digit),),
     }

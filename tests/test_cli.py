@@ -280,7 +280,7 @@ def test_fix_repairs_and_reports_what_is_left(here: Path) -> None:
     (here / "a.py").write_text(GUARD)
     result = invoke("--fix", "a.py")
     assert result.exit_code == 0
-    assert "fixed 1 in 1 file: 1 family-split\n" in result.stderr
+    assert "fixed 1 finding in 1 file: 1 family-split\n" in result.stderr
     assert "[0]" in (here / "a.py").read_text()
     assert invoke("a.py").exit_code == 0
 
@@ -582,10 +582,14 @@ def test_what_nothing_speaks_for_is_no_patch_unless_asked_for(here: Path) -> Non
         (("port", "pkg", "--to", "sm_999"), 2, "sm_999"),
         (("port", "missing", "--to", "12.1"), 2, "missing"),
         (("port", "pkg", "--to", "12.1", "--unproved"), 2, "--patches"),
-        (("port", "pkg", "--to", "12.1", "--patches", "pkg"), 2, "holds something else"),
-        (("port", "pkg", "--to", "10.0"), 0, "no operation was found that does not work on 10.0; 1 question left"),
-        (("port", "pkg", "--to", "12.1", "--op", "nothing"), 0, "nothing was found"),
-        (("port", "empty", "--to", "12.1"), 3, "nothing was"),
+        (("port", "pkg", "--to", "12.1", "--patches", "pkg"), 2, "has a file that is no patch of bwlint"),
+        (
+            ("port", "pkg", "--to", "10.0"),
+            0,
+            "found no operation that does not work on 10.0; 1 check needs a look",
+        ),
+        (("port", "pkg", "--to", "12.1", "--op", "nothing"), 0, "found nothing that does not work"),
+        (("port", "empty", "--to", "12.1"), 3, "found nothing"),
     ],
 )
 def test_what_a_port_cannot_do(arguments: tuple[str, ...], code: int, words: str, here: Path) -> None:

@@ -360,9 +360,9 @@ def containers_damaged() -> Iterator[Case]:
     yield "l.fatbin", READY[0] + b"rubbish" * 8, "no container of device code at offset"
     yield "m.fatbin", container(*[entry(ptx(80), 80)] * 200), "more than 128 images in one container"
     yield "n.so", shared_object(changed(READY[0], 8, "<Q", 2**40)), f"claims {2**40}"
-    yield "o.fatbin", b"nothing of the kind", "no device code is in it"
-    yield "p.cubin", b"nothing of the kind", "no device code is in it"
-    yield "q.ptx", b"nothing of the kind", "no device code is in it"
+    yield "o.fatbin", b"nothing of the kind", "it has no device code"
+    yield "p.cubin", b"nothing of the kind", "it has no device code"
+    yield "q.ptx", b"nothing of the kind", "it has no device code"
 
 
 def images_damaged() -> Iterator[Case]:
@@ -718,11 +718,11 @@ HUNGRY: Mapping[str, Hungry] = {
     "many sections.so": Hungry(lambda: with_sections(131_000, 40), "1 note"),
     "overlapping names.so": Hungry(lambda: with_sections(10_000, MIB), "section names that overlap"),
     "images.fatbin": Hungry(lambda: container(small() * 300_000), "more than 128 images in one container"),
-    "containers.fatbin": Hungry(lambda: container(small()) * 10_000, "9,900 more of the like"),
+    "containers.fatbin": Hungry(lambda: container(small()) * 10_000, "9,900 more faults"),
     "full containers.fatbin": Hungry(lambda: container(small() * 120) * 1100, "or 131,072 images"),
     "targets.fatbin": Hungry(
         lambda: b"".join(container(small(i % 1000), small(i // 1000)) for i in range(4000)),
-        "3,900 more of the like",
+        "3,900 more faults",
     ),
     "empty containers.fatbin": Hungry(lambda: container() * 100_000, "more than 32,768 containers"),
     "beginnings.o": Hungry(lambda: b"anything" + container() * 110_000, "more than 100,000 places"),
@@ -763,10 +763,10 @@ HUNGRY: Mapping[str, Hungry] = {
     ),
     "refused members.zip": Hungry(
         lambda: many_members(30_000, lambda i: f"../{i}{'y' * 90}.so", b""),
-        "and 20,000 more that are not read",
+        "and 20,000 more were not read",
     ),
     "cubins.zip": Hungry(
-        lambda: many_members(120, lambda i: f"{i}.cubin", long_names(1, 600_000)), "what follows is not read"
+        lambda: many_members(120, lambda i: f"{i}.cubin", long_names(1, 600_000)), "bwlint stops reading"
     ),
     "gibibytes.tar.gz": Hungry(endless_tar, "packed more than 1 to"),
     "text.ptx": Hungry(lambda: ptx(80) + b".func a();\nadd.s32 a, b, c;\n" * 3_500_000, "no findings|1 note"),

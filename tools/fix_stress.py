@@ -33,7 +33,7 @@ from bwlint.sources import held
 _GUARD = "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1200\n#define MOVES 1\n#endif\n"
 _TEST = "import torch\n\nif torch.cuda.get_device_capability() != (12, 0):\n    raise RuntimeError('no')\n"
 TREE = {**{f"together/{name}.cuh": _GUARD for name in "abcd"}, "one.py": _TEST, "two.py": _TEST}
-_FIXED = re.compile(r"^bwlint: fixed (\d+) in", re.M)
+_FIXED = re.compile(r"^bwlint: fixed (\d+) findings? in", re.M)
 _NOT_FIXED = re.compile(r"^bwlint: not fixed: (\S+):", re.M)
 
 

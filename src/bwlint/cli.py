@@ -576,12 +576,12 @@ def fleet(ctx: click.Context, /, **options: Any) -> None:
     help="Microseconds of a hop. Default: the link's row.",
 )
 @click.option("--dispatch", type=WIRES, help="Form of tokens on the way to experts. Default: fp8 for FP8 models.")
-@click.option("--combine", type=WIRES, default="bf16", show_default=True, help="Form of what comes back from experts.")
+@click.option("--combine", type=WIRES, default="bf16", show_default=True, help="Form of results from experts.")
 @click.option(
     "--copies",
     type=COPIES,
-    help="Of a token: one to each GPU that has an expert for it (gpu), one to each expert, or one to all. Default: "
-    "gpu with NVLink, all without it, where no launcher's exchange sends a token to its experts alone.",
+    help="Copies of a token: one to each GPU that has an expert for it (gpu), one to each expert, or one to all. "
+    "Default: gpu with NVLink, all without it, where no launcher's exchange sends a token to its experts alone.",
 )
 @form(TABLES)
 @output
@@ -607,13 +607,13 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 @click.option(
     "--run-slices",
     is_flag=True,
-    help="Run gates and their helpers, cut out of the source, in CPython, and compile kernels of Triton: fenced in, and"
-    " still somebody's code.",
+    help="Run checks and their helpers, cut out of the source, in CPython, and compile Triton kernels. This runs code"
+    " of the tree in a sandbox.",
 )
 @click.option(
     "--signature",
     metavar="TYPES",
-    help="What a flagged kernel of Triton is compiled for: a type or a constant for each parameter (*fp16,i32,64).",
+    help="Types or constants to compile a flagged Triton kernel for, one for each parameter (*fp16,i32,64).",
 )
 @click.option("--bench", is_flag=True, help="Also measure slow paths against their replacements.")
 @click.option("--nvcc-args", metavar="ARGS", help="Options for compiling flagged sources, passed on unchanged.")
@@ -642,34 +642,34 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     metavar="FILE",
     type=click.Path(dir_okay=False),
     callback=check_output,
-    help="Pack receipts, named as PATHs or made by --selftest, for sending in: without names, absolute paths or UUIDs."
-    " What is in them is shown first.",
+    help="Pack receipts (PATHs, or those of --selftest) for sending in, without names, absolute paths or UUIDs."
+    " bwlint shows their content first.",
 )
 @click.option("--refuted-is-error", is_flag=True, help="Exit with 1 if a finding is refuted too.")
 @click.option(
     "--selftest",
     is_flag=True,
-    help="Run bwlint's own cases on this machine's GPU instead, and write what came of them to --receipts.",
+    help="Run bwlint's own cases on this machine's GPU instead, and write the results to --receipts.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="With --selftest: a line for each case.")
 @click.option(
     "--bundle",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="With --selftest: the built cases, whose programs are run. If there is no such file, they are built into it,"
-    " for --target, and run nowhere.",
+    help="With --selftest: the built cases to run. If the file does not exist, bwlint builds the cases for --target"
+    " into it and runs none.",
 )
 @click.option(
     "--simulate",
     metavar="CHIP",
     help="Run the Python program after -- (a script, -m MODULE or a command, with its arguments) instead, as on this"
-    " chip (12.1, RTX 5090): questions to the device are answered, kernels are written down and not run.",
+    " chip (12.1, RTX 5090): bwlint answers questions to the device, records kernels and runs none.",
 )
 @click.option(
     "--stand-in",
     multiple=True,
     metavar="MODULE",
-    help="With --simulate: a compiled module that is not built here and taken to be there; repeatable.",
+    help="With --simulate: a compiled module that is not built here, to be replaced by a stand-in; repeatable.",
 )
 @asking
 @form(INSPECTIONS)
@@ -761,7 +761,7 @@ def init(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.option("--target", multiple=True, metavar="SM", help="Chip to ask about. Default: the configuration's.")
+@click.option("--target", multiple=True, metavar="SM", help="Chip to check. Default: the configuration's.")
 @no_cache
 def server(**options: Any) -> None:
     """Serve an editor over the Language Server Protocol, on stdin and stdout. Needs bwlint[lsp]."""

@@ -337,7 +337,7 @@ def test_an_image_of_an_unknown_kind_hides_none_behind_it() -> None:
     assert [image.kind for image in found.units[0].container.images] == ["cubin", "unknown", "cubin"]
     assert len(found.binary.faults) == 1 and "is of an unknown kind: 64" in found.binary.faults[0]
     alone = read(container(entry(b"of tomorrow", 120, kind=64)))
-    assert alone.units[0].verdicts["12.0"].reason == "images of a kind that is not known"
+    assert alone.units[0].verdicts["12.0"].reason == "images of an unknown kind"
 
 
 # What is not believed

@@ -94,7 +94,7 @@ def test_a_list_exits_with_zero(answer: Answer) -> None:
     answer(EACH)
     result = invoke()
     assert (result.exit_code, result.stdout) == (0, "text abc\n")
-    assert result.stderr == ("bwlint: 4 questions: for 12.0 4 pass; for 12.1 1 pass, 1 fail, 1 review, 1 open\n")
+    assert result.stderr == ("bwlint: 4 questions; for 12.0: 4 pass; for 12.1: 1 pass, 1 fail, 1 review, 1 open\n")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_the_text_has_thirty_rows(answer: Answer) -> None:
     result = invoke("--format", "text", "--format", "json:all.json")
     assert len(result.stdout.split()[1]) == 30
     assert len(Path("all.json").read_text().split()[1]) == 1031
-    assert "1,031 questions: " in result.stderr
+    assert "1,031 questions; " in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_dead_decisions_are_told_and_taken_out(here: Path, answer: Answer) -> No
     answer(EACH)
     decide(Decision(fingerprint("e"), "fine", "r"), Decision(FAIL.fingerprint, "fine", "r"))
     text = (here / NAME).read_text()
-    dead = f"bwlint: 1 decision in {NAME} without a question: --prune takes them out\n"
+    dead = f"bwlint: 1 decision in {NAME} without a question: --prune removes them\n"
     assert dead in invoke().stderr
     assert dead in invoke(str(here)).stderr
     for partly in (("pkg",), ("--exclude", "x", "."), ("--include", "*.py"), ("--target", "sm_120")):
@@ -236,20 +236,23 @@ def test_dead_decisions_are_told_and_taken_out(here: Path, answer: Answer) -> No
     [
         (("--decide", "aaaaaa", "fine"), "--decide and --reason go together"),
         (("--reason", "r"), "--decide and --reason go together"),
-        (("--decide", "aaaaaa", "fine", "--reason", " "), "--reason takes the reason"),
+        (("--decide", "aaaaaa", "fine", "--reason", " "), "--reason needs the reason"),
         (("--decide", "aaaaaa", "good", "--reason", "r"), "'good' is not one of"),
         (("--decide", "aaaaa", "fine", "--reason", "r"), "at least 6 digits"),
         (("--decide", "gemm_op", "fine", "--reason", "r"), "at least 6 digits"),
         (("--decide", "abcdef", "fine", "--reason", "r"), "no row begins with abcdef"),
-        (("--decide", "777777", "fine", "--reason", "r"), "777777 begins 2 rows: 7777777"),
+        (("--decide", "777777", "fine", "--reason", "r"), "2 rows begin with 777777: 7777777"),
         (("--decide", "aaaaaa", "fine", "--reason", "r", "--prune"), "does not go with --prune"),
-        (("--decide", "aaaaaa", "fine", "--reason", "r", "--since", "HEAD"), "--since is for the list"),
-        (("--prune", "--fail-on", "fail"), "--fail-on is for the list"),
-        (("--prune", "--format", "json"), "--format is for the list"),
+        (
+            ("--decide", "aaaaaa", "fine", "--reason", "r", "--since", "HEAD"),
+            "--since does not go with --decide or --prune",
+        ),
+        (("--prune", "--fail-on", "fail"), "--fail-on does not go with --decide or --prune"),
+        (("--prune", "--format", "json"), "--format does not go with --decide or --prune"),
         (("--fail-on", "pass"), "'pass' is not one of"),
         (("--kind", "review,good"), "'good' is not one of"),
         (("--format", "junit"), "'junit' is not one of"),
-        (("--format", "json", "--format", "text"), "only one report goes to stdout"),
+        (("--format", "json", "--format", "text"), "only one report can go to stdout"),
         (("--config", "none.toml"), "does not exist"),
         (("--since", "HEAD"), "paths in one git tree"),
     ],
@@ -354,9 +357,9 @@ def test_since_a_revision(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(here, {"rows": "b\na\n"})
     result = invoke("--since", "HEAD", "--fail-on", "review")
     assert (result.exit_code, result.stdout) == (1, "text b\n")
-    assert "1 question new or changed since HEAD: for 12.0 1 pass; for 12.1 1 review\n" in result.stderr
+    assert "1 question new or changed since HEAD; for 12.0: 1 pass; for 12.1: 1 review\n" in result.stderr
     assert (
-        "1 question at or above --fail-on review\nbwlint: mend the code, or decide: bwlint audit --decide bbbbbbbbbbbb "
+        "1 question at or above --fail-on review\nbwlint: fix the code, or decide: bwlint audit --decide bbbbbbbbbbbb "
         in (result.stderr)
     )
     assert roots[1] == str(here.resolve()) and roots[0] != roots[1]
@@ -386,5 +389,5 @@ def test_check_ends_with_what_is_left(
 
     monkeypatch.setattr("bwlint.run.check.check", counted)
     result = CliRunner().invoke(cli.app, ["check", "--no-cache", *options, "."], prog_name="bwlint")
-    line = "bwlint: 1,593 places ask for the chip: 41 need a look (bwlint audit)\n"
+    line = "bwlint: 1,593 places concern the chip: 41 need a look (bwlint audit)\n"
     assert result.stderr.endswith(line) == told

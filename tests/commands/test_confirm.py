@@ -153,7 +153,7 @@ def test_patched_tools_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     found = invoke("confirm", kernel())
     assert found.exit_code == 0, found.output
     assert "= inconclusive: 1 of 3 files of nvidia-cuda-nvcc 13.0 are not those of its RECORD" in found.stdout
-    assert "nothing that runs here proves anything" in found.stderr
+    assert "no run here proves anything" in found.stderr
 
 
 @pytest.mark.usefixtures("no_tools")
@@ -164,7 +164,7 @@ def test_patched_tools_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         (("broken.json",), "broken.json: no JSON"),
         (("other.json",), "neither a report of bwlint nor SARIF"),
         (("report.json", "k.ptx"), "one report is confirmed at a time"),
-        (("report.json", "--target", "sm_90"), "--target is for paths"),
+        (("report.json", "--target", "sm_90"), "--target does not go with a report"),
         (("report.sarif", "--format", "json"), "--format sarif"),
         (("report.sarif", "--format", "html"), "--format sarif"),
         (("gone.ptx",), "gone.ptx"),
@@ -175,7 +175,7 @@ def test_patched_tools_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         (("k.ptx", "--bundle", "x.zip"), "--bundle is for --selftest"),
         (("k.ptx", "--selftest"), "takes no paths"),
         (("--selftest",), "no GPU to run the cases on: no libcuda.so.1"),
-        (("--selftest", "--bundle", "new.zip"), "--target says which"),
+        (("--selftest", "--bundle", "new.zip"), "--target must name one chip"),
         (("--selftest", "--bundle", "new.zip", "--target", "sm_90"), "no ptxas to build the cases with"),
         (("--selftest", "--bundle", "broken.json"), "broken.json"),
     ],
@@ -250,11 +250,11 @@ def test_a_report_that_says_anything(changes: dict[str, Any], form: str) -> None
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("report.json", "--receipts", "report.json"), "would replace what is judged"),
-        (("report.json", "--receipts", "./sub/../report.json"), "would replace what is judged"),
-        (("report.json", "--receipts", "k.ptx"), "would replace what is judged"),
-        (("report.json", "--output", "k.ptx"), "would replace what is judged"),
-        (("k.ptx", "--receipts", "k.ptx"), "would replace what is judged"),
+        (("report.json", "--receipts", "report.json"), "would overwrite an input"),
+        (("report.json", "--receipts", "./sub/../report.json"), "would overwrite an input"),
+        (("report.json", "--receipts", "k.ptx"), "would overwrite an input"),
+        (("report.json", "--output", "k.ptx"), "would overwrite an input"),
+        (("k.ptx", "--receipts", "k.ptx"), "would overwrite an input"),
         (("report.json", "--receipts", "x.json", "--output", "./x.json"), "the same file"),
         (("report.json", "--receipts", "gone/x.json"), "No such file or directory"),
         (("report.json", "--output", "gone/x.json"), "No such file or directory"),

@@ -84,7 +84,7 @@ def test_a_hook_joins_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"bwlint.toml": ""}, "bwlint.toml is there already"),
+        ({"bwlint.toml": ""}, "bwlint.toml already exists"),
         ({"pyproject.toml": "[tool.bwlint]\n"}, "pyproject.toml has [tool.bwlint] already"),
         ({".pre-commit-config.yaml": "repos: [{repo: local, hooks: []}]\n"}, "not added to"),
         ({".pre-commit-config.yaml": "repos:\n- repo: x\n  hooks:\n  - id: bwlint-fix\n"}, "has the hook already"),
@@ -93,7 +93,7 @@ def test_a_hook_joins_others(tmp_path: Path) -> None:
         ({".pre-commit-config.yaml": "- repos:\nrepos:\n- repo: x\n"}, "by hand"),
         ({"a.py": ""}, "in no git tree"),
         ({".gitlab-ci.yml": "a: 1\n"}, "add to .gitlab-ci.yml"),
-        ({".github/workflows/bwlint.yml": ""}, "the workflow is there already"),
+        ({".github/workflows/bwlint.yml": ""}, "the workflow already exists"),
     ],
 )
 def test_what_is_there_stays(tmp_path: Path, files: dict[str, str], words: str) -> None:
@@ -136,7 +136,7 @@ def test_hook_and_ci_can_audit(tmp_path: Path) -> None:
 def test_an_audit_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for arguments, told in (((), True), (("--no-audit",), False), (("--audit",), False)):
         result = invoke(tmp_path, *arguments)
-        assert ("--audit has hooks and CI stop" in result.stderr) == told
+        assert ("--audit makes hooks and CI also stop" in result.stderr) == told
         assert ("bwlint-audit" in result.stdout) == ("--audit" in arguments)
     for answers, wanted in (("y\nn\n", True), ("n\nn\n", False)):
         monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)

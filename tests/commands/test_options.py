@@ -60,10 +60,10 @@ def test_several_reports_of_one_run(here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--format", "json", "--format", "text"), "only one report goes to stdout"),
-        (("--format", "json:/dev/stdout", "--format", "text"), "only one report goes to stdout"),
+        (("--format", "json", "--format", "text"), "only one report can go to stdout"),
+        (("--format", "json:/dev/stdout", "--format", "text"), "only one report can go to stdout"),
         (("--format", "json:a.json", "--format", "sarif:./a.json"), "the same file"),
-        (("--format", "json:a.json", "--output", "b.json"), "there is none"),
+        (("--format", "json:a.json", "--output", "b.json"), "--output needs a --format without a file"),
         (("--format", "json:"), "names no file"),
         (("--format", "jsn"), "'jsn' is not one of"),
         (("--format", "json:no/such/folder/a.json"), "cannot write"),

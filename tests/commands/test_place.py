@@ -44,8 +44,8 @@ def explain(text: str) -> tuple[int, str]:
     ("text", "code", "said"),
     [
         ("p/pick.py:5", 0, " 1. fail  p/pick.py:5\n    pick (gate)\n"),
-        ("p/pick.py:1", 0, "p/pick.py:1: nothing in this line names a chip"),
-        ("p/pick.py:99", 0, "p/pick.py:99: nothing in this line names a chip"),
+        ("p/pick.py:1", 0, "p/pick.py:1: this line names no chip"),
+        ("p/pick.py:99", 0, "p/pick.py:99: this line names no chip"),
         ("p/broken.py:9", 0, "p/broken.py:9: not read: "),
         ("p/none.py:5", 2, "unknown rule"),
         ("p/pick.py:0", 2, "unknown rule"),

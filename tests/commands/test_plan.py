@@ -61,7 +61,7 @@ def test_a_plan_as_json(arguments: tuple[str, ...], here: Path) -> None:
         (("--model", "big.json", *PRO), 1, "no plan fits"),
         (("--model", "m", "--gpus", "4xRTX-PRO-600"), 2, "did you mean RTX PRO 6000?"),
         (("--model", "m", *PRO, "--link", "pcie5x17"), 2, "did you mean pcie5x16?"),
-        (("--model", "m", *PRO, "--link", "nvlink5"), 2, "no NVLink 5 is known"),
+        (("--model", "m", *PRO, "--link", "nvlink5"), 2, "bwlint knows no NVLink 5"),
         (("--model", "m", *PRO, "--latency", "nan"), 2, "not a number"),
         (("--model", "m", *PRO, "--latency", "-1"), 2, "--latency"),
         (("--model", "m", *PRO, "--tokens", "0"), 2, "--tokens"),

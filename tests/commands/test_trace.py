@@ -87,7 +87,7 @@ def test_what_ran_is_in_the_table_and_in_the_receipt() -> None:
 def test_a_program_that_fails_has_a_receipt_all_the_same(end: str, code: int | None, signal: str) -> None:
     result = trace(f"begin(); {end}", options=("--receipt", "r.json"))
     assert result.exit_code == 1
-    assert "did not come to its end" in result.stdout
+    assert "did not end normally" in result.stdout
     told = receipt("r.json")
     assert (told["trace"]["code"], told["trace"]["signal"], told["processes"][0]["ran"]) == (code, signal, 3)
 

@@ -77,7 +77,7 @@ def test_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "prints": "it wrote more than 64 MiB",
         "dies": "was ended by SIGKILL",
         "vanishes": "CUDA_ERROR_DEVICE_UNAVAILABLE (46)",
-        "fine": "it comes to its end",
+        "fine": "it runs to its end",
     }
     for name, reason in reasons.items():
         assert reason in seen[name].reason

@@ -118,8 +118,7 @@ def test_code_that_is_compiled_where_it_runs() -> None:
     )
     some = Shipment("w", (library("w/a.cubin", "sm_90a"),), compiles=("Triton",))
     assert answer(some, CONSUMER) == (
-        "nothing that is built runs on 12.0 and 12.1 (cubins for sm_90a, no PTX),"
-        " and the rest compiles at run time: Triton"
+        "no built code runs on 12.0 and 12.1 (cubins for sm_90a, no PTX), and the rest compiles at run time: Triton"
     )
 
 

@@ -70,7 +70,7 @@ def test_kernels_in_python_beside_ready_libraries(
     (found,) = [each for each in document["findings"] if each["name"] == "arch-target"]
     assert found["severity"] == severity
     if way:
-        assert told.startswith("nothing that is built runs on 12.0 (cubins for sm_")
+        assert told.startswith("no built code runs on 12.0 (cubins for sm_")
         assert told.endswith(f", and the rest compiles at run time: {way}")
         assert found["message"].startswith(
             "Nothing that is built here runs on 12.0 (RTX 5090): 1 container, cubins for sm_"
@@ -120,7 +120,7 @@ PTX_ALONE = "a program that asks it for compute_120 gets an error, PTX for older
 def test_a_maker_of_ptx_is_no_dead_end(tmp_path: Path, files: dict[str, bytes], ends: str, severity: str) -> None:
     document = asked(tmp_path, "x-1.0-py3-none-any.whl", wheel(files))
     told = document["shipments"][0]["answer"]
-    assert told.endswith(f"no 12.0: {ends}") if ends else "compiles for 12.0 (" in told
+    assert told.endswith(f"not know 12.0: {ends}") if ends else "compiles for 12.0 (" in told
     found = [each["severity"] for each in document["findings"] if each["name"] == "toolchain"]
     assert found == ([severity] if severity else [])
 
@@ -264,8 +264,8 @@ def test_what_no_compiler_knows_does_not_compile_at_run_time() -> None:
         "w", (library("w/a.so", "sm_80"),), compiles=("Triton",), assemblers=(Assembler("ptxas", (12, 4)),)
     )
     assert answer(known, ChipSet.of("12.0")) == (
-        "its ptxas (CUDA 12.4) knows no 12.0: nothing compiles for sm_120;"
-        " nothing that is built runs on 12.0 (cubins for sm_80, no PTX)"
+        "its ptxas (CUDA 12.4) does not know 12.0: nothing compiles for sm_120;"
+        " no built code runs on 12.0 (cubins for sm_80, no PTX)"
     )
 
 

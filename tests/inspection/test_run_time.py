@@ -57,13 +57,13 @@ def tool(release: str, *texts: str) -> bytes:
     [
         (
             {"bin/ptxas": tool("12.8")},
-            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121",
+            "its ptxas (CUDA 12.8) knows 12.0 but not 12.1: nothing compiles for sm_121",
             "ptxas",
         ),
         ({"bin/ptxas": tool("13.0")}, "compiles for 12.0 and 12.1 (ptxas of CUDA 13.0)", ""),
         (
             {"bin/ptxas.exe": tool("12.4")},
-            "its ptxas.exe (CUDA 12.4) knows no 12.0 and no 12.1: nothing compiles for sm_120 and sm_121",
+            "its ptxas.exe (CUDA 12.4) does not know 12.0 or 12.1: nothing compiles for sm_120 and sm_121",
             "ptxas.exe",
         ),
         # The newest of one name counts.
@@ -75,12 +75,12 @@ def tool(release: str, *texts: str) -> bytes:
         # Of two that compile different things each is told, and one of them is enough.
         (
             {"bin/ptxas": tool("12.8"), "lib/libnvrtc.so.13": tool("13.1", "gpu-name")},
-            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1; compiles for 12.0 and 12.1 (libnvrtc.so of CUDA 13.1)",
+            "its ptxas (CUDA 12.8) knows 12.0 but not 12.1; compiles for 12.0 and 12.1 (libnvrtc.so of CUDA 13.1)",
             "",
         ),
         (
             {"lib/libnvvm.so.4.0.0": tool("12.8", "nvvmCompileProgram")},
-            "its libnvvm.so (CUDA 12.8) knows 12.0, but no 12.1: a program that asks it for compute_121 gets an error,"
+            "its libnvvm.so (CUDA 12.8) knows 12.0 but not 12.1: a program that asks it for compute_121 gets an error,"
             " PTX for older chips runs there by JIT",
             "",
         ),
@@ -102,7 +102,7 @@ def tool(release: str, *texts: str) -> bytes:
         # Ready code beside it.
         (
             {"bin/ptxas": tool("12.8"), "x/a.so": shared_object(container(entry(cubin(120), 120)))},
-            "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121;"
+            "its ptxas (CUDA 12.8) knows 12.0 but not 12.1: nothing compiles for sm_121;"
             " the ready code runs on 12.0 and 12.1",
             "ptxas",
         ),
@@ -143,7 +143,7 @@ def test_the_compilers_are_listed(tmp_path: Path) -> None:
         (
             {"x/a.py": TRITON, "x/a.ptx": ptx(103, "a")},
             0,
-            "nothing that is built runs on 12.0 (PTX only for sm_103a), and the rest compiles at run time: Triton",
+            "no built code runs on 12.0 (PTX only for sm_103a), and the rest compiles at run time: Triton",
         ),
         # Images for tests are none of the package's.
         (

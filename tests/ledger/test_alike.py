@@ -24,7 +24,7 @@ def place(at: str) -> RowPlace:
     """A place of "file:line" or "file:line-line"."""
     path, _, lines = at.rpartition(":")
     first, _, last = lines.partition("-")
-    return RowPlace(path, int(first), int(last or first), "asked here")
+    return RowPlace(path, int(first), int(last or first), "checked here")
 
 
 def one(digit: str = "a", at: str = "", **changes: Any) -> UnjoinedRow:
@@ -189,9 +189,9 @@ def test_the_worst_of_the_projects_own_is_told() -> None:
 def test_places_say_whom_they_belong_to() -> None:
     (row,) = joined([one("a", **TEXT, score=99), one("b", **TEXT), one("c", "c.py:1", **TEXT, subject="a_gemm")])
     assert {f"{place.path}: {place.says}" for place in row.places} == {
-        "a.py: asked here",
-        "b.py: asked here, in b_gemm",
-        "c.py: asked here",
+        "a.py: checked here",
+        "b.py: checked here, in b_gemm",
+        "c.py: checked here",
     }
     assert row.places[0].path == "a.py"
 

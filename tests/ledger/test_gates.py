@@ -79,7 +79,7 @@ PYTHON = "import torch\n\ncap = torch.cuda.get_device_capability()\n\n\n"
     ("text", "kind", "why"),
     [
         # Whether a value is true is not what it is.
-        ("def pick(args):\n    return args.hardware or str(cap)\n", "open", "what its value is may not be"),
+        ("def pick(args):\n    return args.hardware or str(cap)\n", "open", "its value may differ"),
         ("def ok(args):\n    return args.force or cap >= (8, 0)\n", "pass", "get the same answer"),
         # A card is one of several of its chip.
         (
@@ -146,7 +146,7 @@ int lanes(const cudaDeviceProp& prop) {
 @pytest.mark.parametrize(
     ("rows", "kind", "why"),
     [
-        (ROWS, "review", "`rows` has rows for 7.5 to 8.6 and none for 12.x"),
+        (ROWS, "review", "`rows` has rows for 7.5 to 8.6 but none for 12.x"),
         (ROWS.replace("{-1", "{0x89, 128}, {0x90, 128}, {0xa0, 128}, {0xc0, 128}, {0xc1, 128}, {-1"), "open", ""),
     ],
 )

@@ -33,7 +33,7 @@ def ask(at: str = "a.py:3", marks: str = "splits-family", **changes: Any) -> Que
     return Question(**{**values, **changes})
 
 
-def place(at: str, says: str = "asked here") -> RowPlace:
+def place(at: str, says: str = "checked here") -> RowPlace:
     path, _, lines = at.rpartition(":")
     first, _, last = lines.partition("-")
     return RowPlace(f"/{path}", int(first), int(last or first), says)
@@ -240,7 +240,7 @@ def test_a_finding_counts_where_another_was_told_in_it() -> None:
     found = made(ask("b.py:9", subject="b"), ask("c.py:9", subject="c"), told=(told,))
     assert {row.subject: row.kind for row in found} == {"b": "fail", "c": "review"}
     assert [f"{place.path}:{place.line} {place.says}" for place in found[0].places] == [
-        "b.py:9 asked here",
+        "b.py:9 checked here",
         "a.py:3 found here",
     ]
 

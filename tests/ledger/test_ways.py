@@ -43,7 +43,7 @@ def calls(*names: str) -> tuple[Use, ...]:
         (Side(ends="fall", value=const(3)), "sets 3", ""),
         (Side(ends="fall", value=const(False), disables=True), "sets False", "is-told-no switches-off"),
         (Side(ends="fall", tuning=True), "sets other numbers", "only-numbers"),
-        (Side(ends="continue"), "leaves this one out", "is-told-no"),
+        (Side(ends="continue"), "skips this one", "is-told-no"),
         (Side(ends="fall", empty=True), "does nothing of its own", "does-nothing"),
         (Side(ends="fall", rest=True), "does nothing of its own", ""),
         (Side(ends="fall"), "goes on", ""),

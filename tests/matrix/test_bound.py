@@ -164,7 +164,7 @@ def test_what_some_arguments_meet_is_no_for_nobody(name: str, tmp_path: Path) ->
     code = HEAD + dedent(SOME[name]) + PYBIND.format("mix", "mix", "")
     found = made(tmp_path, {"pkg/__init__.py": FROM_C, "csrc/api.cpp": code})
     assert rows(found) == {}
-    assert matrix_text.summary(found).startswith("0 rows, 1 public operation that no gate decides")
+    assert matrix_text.summary(found).startswith("0 rows, 1 public operation that no check decides")
 
 
 def test_an_error_of_cpp_without_a_row_is_told(tmp_path: Path) -> None:
@@ -172,10 +172,10 @@ def test_an_error_of_cpp_without_a_row_is_told(tmp_path: Path) -> None:
     found = made(tmp_path, {"pkg/__init__.py": "def run(x):\n    return x\n", "csrc/api.cpp": code})
     assert [gate.line for gate in found.apart] == [12]
     told = matrix_text.render(found, Setting(version="1")) + matrix_text.summary(found)
-    assert "HOST_UNREACHABLE" in told and "1 error of C++ that no row meets" in told
+    assert "HOST_UNREACHABLE" in told and "1 C++ error outside these rows" in told
     plan = port([str(tmp_path)], "12.1", jobs=1)
     assert "0 operations" not in port_text.summary(plan)
-    assert port_text.summary(plan).startswith("1 refusal of 12.1 tied to no operation")
+    assert port_text.summary(plan).startswith("1 error for 12.1 outside known operations")
     assert port([str(tmp_path)], "9.0", jobs=1).apart == ()
 
 

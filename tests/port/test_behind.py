@@ -33,15 +33,15 @@ def made(folder: Path, files: Mapping[str, str]) -> Port:
 
 
 AFTER = {
-    "two branches": ("if major == 8:\n        return q.a()\n    else:\n        return q.b()", "go the way of 9.0"),
-    "what follows a return": ("if major == 8:\n        return q.a()\n    return q.b()", "go the way of 9.0"),
-    "an expression": ("f = q.a if major == 8 else q.b\n    return f()", "go the way of 9.0"),
+    "two branches": ("if major == 8:\n        return q.a()\n    else:\n        return q.b()", "down the path of 9.0"),
+    "what follows a return": ("if major == 8:\n        return q.a()\n    return q.b()", "down the path of 9.0"),
+    "an expression": ("f = q.a if major == 8 else q.b\n    return f()", "down the path of 9.0"),
     "an arm each": (
         "if major == 8:\n        x = q.a()\n    elif major == 9:\n        x = q.b()\n    return x",
-        "no arm",
+        "no case",
     ),
     "a table": ("return {8: q.a, 9: q.b}[major]()", "refuses 12.1"),
-    "in a function that is called": ("return kernels_of(q)", "go the way of 9.0"),
+    "in a function that is called": ("return kernels_of(q)", "down the path of 9.0"),
     "under a flag of the function that is known": ("if not plain:\n        return kernels_of(q)", ""),
     "the arm of older ones": ("if major == 9:\n        return q.b()\n    return q.a()", ""),
     "a number": ("stages = 4 if major == 9 else 2\n    return q.a(stages)", ""),
@@ -167,7 +167,7 @@ def test_a_refusal_that_no_row_shows_is_counted(tmp_path: Path) -> None:
         """
     plan = made(tmp_path, {"ops.py": text})
     assert [spot.line for spot in plan.apart] == [7]
-    assert summary(plan).startswith("1 refusal of 12.1 tied to no operation")
+    assert summary(plan).startswith("1 error for 12.1 outside known operations")
     none = made(tmp_path, {"ops.py": text.replace("== 9", ">= 9")})
     assert none.apart == () and "0 operations" not in summary(none)
 

@@ -651,7 +651,7 @@ def test_a_choice_that_sends_the_chip_to_what_it_lacks_gets_an_arm(name: str, tm
     choice, called, lines = CHOICES[name]
     plan = made(tmp_path, {"ops.py": CHOICE.format(choice, called), **KERNELS, **SM120}, "op")
     assert [step.at.line for step in plan.steps] == lines
-    assert plan.steps[0].fix is None and "an arm of its own, with `GemmSm120`" in plan.steps[0].words
+    assert plan.steps[0].fix is None and "its own case with `GemmSm120`" in plan.steps[0].words
 
 
 @pytest.mark.parametrize("name", CHOICES)
@@ -1306,7 +1306,7 @@ def test_a_step_says_who_needs_it_and_what_is_not_known(tmp_path: Path) -> None:
     assert step.needed_by == ("pkg.op", "pkg.op_too")
     assert step.admits == ("9.0", "10.0", "10.1", "10.3", "10.7")
     assert step.fix is not None and step.fix.applicability == "unsafe" and not step.proved
-    assert step.fix.proof.evidence == "none (unsafe: nothing in the tree shows that what is behind it runs there)"
+    assert step.fix.proof.evidence == "none (unsafe: nothing in the tree shows that the code behind it runs there)"
 
 
 def test_what_is_built_beforehand_for_other_chips_is_a_step(tmp_path: Path) -> None:
@@ -1684,7 +1684,7 @@ def test_the_patches_apply_one_after_the_other(tmp_path: Path) -> None:
     assert port([str(tmp_path / "pkg")], "12.1", jobs=1).rows == ()
     assert found.later == 0
     first = found.patches[min(found.patches)].decode()
-    assert "[PATCH 1/2] pkg/ops.py:9: Let 12.x in" in first and "On the way of pkg.op." in first
+    assert "[PATCH 1/2] pkg/ops.py:9: Let 12.x in" in first and "Needed by pkg.op." in first
 
 
 def test_a_file_that_has_changed_since_gets_no_patch(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_suppressed_place_stays_silent(tmp_path: Path) -> None:
 def test_a_place_where_no_comment_can_stand(tmp_path: Path) -> None:
     put(tmp_path, {"a.py": GUARD.replace("if torch", "if \\\n torch")})
     _, terminal, texts = answered(tmp_path, "u", "only GB202", "s")
-    assert "No comment with that reason can be put at this place." in terminal.shown
+    assert "This place takes no comment with that reason." in terminal.shown
     assert texts == {}
 
 
@@ -141,7 +141,7 @@ def test_of_several_ways_one_is_chosen(tmp_path: Path) -> None:
         "   11.0 and newer: holds now, then does not hold\n",
         "2  Keep 12.x out: write `torch.cuda.get_device_capability()[0] in (10, 11)` (unsafe)",
         "   11.0 only: holds, as now\n   12.x: holds now, then does not hold\n",
-        "Which way? [1] [2], [s]kip, s[u]ppress this place, [q]uit, [?] ",
+        "Which fix? [1] [2], [s]kip, s[u]ppress this place, [q]uit, [?] ",
         HELP,
     ):
         assert part in told
@@ -160,7 +160,7 @@ def test_a_way_that_is_not_open_is_not_offered(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(ways, "ways", with_another)
     _, terminal, texts = answered(tmp_path, "a", ways=True)
-    assert "Which way?" not in terminal.shown
+    assert "Which fix?" not in terminal.shown
     assert "[0] == 10:" in texts["a.py"]
 
 
@@ -179,7 +179,7 @@ def test_at_a_terminal(tmp_path: Path) -> None:
             process.kill()
             os.close(here)
     assert HELP.splitlines()[1] in told
-    assert "Which way? [1] [2]" in told
+    assert "Which fix? [1] [2]" in told
     after = contents(tmp_path)
     assert b"[0] in (10, 11):" in after["a.py"]
     assert b"[0] != 12:" in after["b.py"]

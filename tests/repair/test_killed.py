@@ -133,7 +133,7 @@ def test_the_next_run_says_so(tree: Path, killed: Killed, capsys: pytest.Capture
     cli.run([str(tree)])
     said = capsys.readouterr().err
     for name in ("m2.py", "m3.py"):
-        assert f"{tree / name}: fixed now, with others of a fix that an earlier run was killed in\n" in said
+        assert f"{tree / name}: fixed now; an earlier run was killed within this fix\n" in said
     assert contents(tree) == NEW
 
 

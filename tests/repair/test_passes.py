@@ -247,7 +247,7 @@ def test_links_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "b.py").symlink_to("real/a.py")
     with repairing(tmp_path / "b.py") as found:
         assert found.changed == ()
-        assert reasons(found) == ["a symbolic link is not written through"]
+        assert reasons(found) == ["bwlint does not write through a symbolic link"]
 
 
 def test_only_shown_and_selected_findings_are_fixed(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_unsafe_fixes_need_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(bwlint.fix, "propose", unsafe)
     with repairing(tmp_path) as found:
-        assert (found.changed, reasons(found)) == ((), ["unsafe: only with --unsafe-fixes"])
+        assert (found.changed, reasons(found)) == ((), ["unsafe, needs --unsafe-fixes"])
     with repairing(tmp_path, unsafe=True) as found:
         assert len(found.changed) == 1
         assert found.refused == ()

@@ -64,7 +64,7 @@ def test_a_link(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_bytes(b"x = 1\n")
     (tmp_path / "link.py").symlink_to("m.py")
     file = SourceFile(str(tmp_path / "link.py"), str(tmp_path / "m.py"), "python", str(tmp_path))
-    assert EditedFile.of(file, "x = 1\n") == "a symbolic link is not written through"
+    assert EditedFile.of(file, "x = 1\n") == "bwlint does not write through a symbolic link"
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_a_folder_that_is_a_link(
     path, named = path.replace("TOP", str(tmp_path)), [name.replace("TOP", str(tmp_path)) for name in named]
     file = SourceFile(path, os.path.realpath(path), "python", str(tmp_path))
     found = EditedFile.of(file, "x = 1\n", named)
-    assert (found == "a symbolic link is not written through") is is_through
+    assert (found == "bwlint does not write through a symbolic link") is is_through

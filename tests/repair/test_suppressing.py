@@ -83,8 +83,8 @@ def test_several_findings_of_a_line_have_one_comment(here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--add-suppressions", " ", "."), "takes the reason"),
-        (("--add-suppressions", "old", "-"), "no file to write"),
+        (("--add-suppressions", " ", "."), "needs a reason"),
+        (("--add-suppressions", "old", "-"), "cannot write to standard input"),
         (("--add-suppressions", "old", "--fix", "."), "does not go with"),
     ],
 )
@@ -98,5 +98,5 @@ def test_a_link_is_not_written_through(here: Path) -> None:
     (here / "tree").mkdir()
     (here / "tree" / "a.py").symlink_to(here / "real" / "a.py")
     result = invoke("--add-suppressions", "old", "tree/a.py")
-    assert "not suppressed: tree/a.py:4: a symbolic link is not written through" in result.stderr
+    assert "not suppressed: tree/a.py:4: bwlint does not write through a symbolic link" in result.stderr
     assert (here / "real" / "a.py").read_text() == GATE

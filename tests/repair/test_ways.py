@@ -90,7 +90,7 @@ def test_a_diff_of_files_elsewhere_says_where_it_applies(here: Path) -> None:
     for path in ("../tree/pkg", str(here / "tree" / "pkg" / "a.py")):
         result = invoke("--diff", path)
         assert result.stdout.startswith("diff --git a/pkg/a.py b/pkg/a.py\n--- a/pkg/a.py\n+++ b/pkg/a.py\n")
-        assert f"the diff is to be applied in {here / 'tree'}\n" in result.stderr
+        assert f"apply the diff in {here / 'tree'}\n" in result.stderr
         git(here / "tree", "apply", "--check", "-", stdin=result.stdout_bytes)
 
 
@@ -133,7 +133,7 @@ def test_options_that_do_not_go_together(here: Path, arguments: list[str]) -> No
 
 def test_a_terminal(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     put(here, {"a.py": GUARD, "b.py": GUARD, "c.py": GUARD})
-    assert "asks at a terminal" in invoke("--fix", "--interactive", "a.py").stderr
+    assert "needs a terminal" in invoke("--fix", "--interactive", "a.py").stderr
 
     class Keyboard(io.StringIO):
         def isatty(self) -> bool:
@@ -145,7 +145,7 @@ def test_a_terminal(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert cli.run(["--fix", "--interactive", "."]) == 1
     said = capsys.readouterr().err
     assert "Apply this fix?" in said
-    assert "fixed 1 in 1 file" in said
+    assert "fixed 1 finding in 1 file" in said
     assert "suppressed 1 finding by a comment" in said
     assert "[0] != 12" in (here / "a.py").read_text()
     assert "# bwlint: ignore[family-split] only that part\n" in (here / "b.py").read_text()
@@ -172,14 +172,14 @@ def test_an_interrupted_dialog_changes_nothing(
 def test_a_tree_with_changes_of_its_own_is_warned_of(here: Path) -> None:
     committed(here, {"a.py": GUARD, "b.py": "x = 1\n"})
     put(here, {"b.py": "x = 2\n"})
-    assert "not committed" not in invoke("--diff", ".").stderr
+    assert "uncommitted" not in invoke("--diff", ".").stderr
     result = invoke("--fix", ".")
-    assert f"bwlint: warning: {here} has changes that are not committed; " in result.stderr
-    assert "not committed" not in invoke("--fix", ".").stderr, "nothing to write, nothing to warn of"
+    assert f"bwlint: warning: {here} has uncommitted changes; " in result.stderr
+    assert "uncommitted" not in invoke("--fix", ".").stderr, "nothing to write, nothing to warn of"
     git(here, "commit", "-qam", "more")
     put(here, {"a.py": GUARD})
     git(here, "commit", "-qam", "broken again")
-    assert "not committed" not in invoke("--fix", ".").stderr
+    assert "uncommitted" not in invoke("--fix", ".").stderr
 
 
 def test_a_file_that_changes_meanwhile(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +194,7 @@ def test_a_file_that_changes_meanwhile(here: Path, monkeypatch: pytest.MonkeyPat
     result = invoke("--fix", "--format", "concise", ".")
     assert result.exit_code == 1
     assert "not fixed: a.py: changed since it was read" in result.stderr
-    assert "fixed 1 in 1 file" in result.stderr
+    assert "fixed 1 finding in 1 file" in result.stderr
     assert result.stdout.startswith("a.py:4:8: "), "the report is about what is on disk"
     assert (here / "a.py").read_text() == GUARD + "# mine\n"
     assert "[0] != 12" in (here / "b.py").read_text()
@@ -227,8 +227,8 @@ def test_the_summary_gives_reasons(here: Path, verbose: bool) -> None:
     put(here, {"real/a.py": GUARD})
     (here / "link.py").symlink_to("real/a.py")
     result = invoke("--fix", "link.py", *["--verbose"] * verbose)
-    assert "refused 1: 1 a symbolic link is not written through\n" in result.stderr
-    line = "bwlint: refused: link.py:4:8: family-split: a symbolic link is not written through\n"
+    assert "did not fix 1 finding: bwlint does not write through a symbolic link\n" in result.stderr
+    line = "bwlint: not fixed: link.py:4:8: family-split: bwlint does not write through a symbolic link\n"
     assert (line in result.stderr) is verbose
     assert result.exit_code == 1
     assert (here / "link.py").is_symlink()
@@ -247,7 +247,7 @@ def test_patches(here: Path) -> None:
     put(here, {"out/mine.txt": "x"})
     refused = invoke("--fix", "--patches", "out", ".")
     assert refused.exit_code == 2
-    assert "holds something else than patches of bwlint: mine.txt" in refused.stderr
+    assert "has a file that is no patch of bwlint: mine.txt" in refused.stderr
     assert (here / "out" / "mine.txt").read_text() == "x"
 
 
@@ -276,7 +276,7 @@ def test_who_comes_second_reports_what_the_first_has_left(here: Path, monkeypatc
     monkeypatch.setattr(EditedFile, "of", after_the_first)
     result = invoke("--fix", "--format", "concise")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "refused 2: 2 changed since it was read\n" in result.stderr
+    assert "did not fix 2 findings: changed since it was read\n" in result.stderr
 
 
 @pytest.mark.parametrize(("adds", "is_told"), [("true", False), ("input", True), ("false", True)])

@@ -45,7 +45,9 @@ def test_a_link_is_not_written_through(tmp_path: Path) -> None:
     target, link = tmp_path / "m.py", tmp_path / "link.py"
     target.write_bytes(b"old")
     link.symlink_to(target)
-    assert write([[Replacement(str(link), b"old", b"new")]])[0].reason == "a symbolic link is not written through"
+    assert (
+        write([[Replacement(str(link), b"old", b"new")]])[0].reason == "bwlint does not write through a symbolic link"
+    )
     assert link.is_symlink()
     assert target.read_bytes() == b"old"
 
@@ -74,7 +76,7 @@ def as_folder(path: Path) -> None:
         (lambda path: path.write_bytes(b"meanwhile"), "changed since it was read"),
         (lambda path: path.unlink(), "no such file or directory"),
         (lambda path: path.chmod(0o444), "read-only"),
-        (lambda path: os.link(path, path.with_name("again")), "it has another name (a hard link), which would keep"),
+        (lambda path: os.link(path, path.with_name("again")), "its hard link under another name would keep"),
         (as_fifo, "not a regular file: a FIFO"),
         (as_folder, "not a regular file: a folder"),
     ],
@@ -99,7 +101,7 @@ def test_a_file_of_somebody_else(group: bool, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(os, "getegid", lambda: status.st_gid + group)
     monkeypatch.setattr(os, "getgroups", list[int])
     (problem,) = write([[one(path)]])
-    assert problem == NotWritten(str(path), "it belongs to somebody else, and would be yours")
+    assert problem == NotWritten(str(path), "it belongs to another user, and would become yours")
     assert path.read_bytes() == b"old"
 
 
@@ -142,7 +144,7 @@ def test_what_somebody_else_has_written_is_not_taken_back(tmp_path: Path, monkey
     monkeypatch.setattr(writing, "_stage", slow)
     assert {problem.reason for problem in write([[one(path) for path in paths]])} == {
         "changed since it was read",
-        "a fix changes it together with a file that was not written",
+        "its fix also changes a file that was not written",
     }
     assert [path.read_bytes() for path in paths] == [b"new", b"old", b"old"]
 
@@ -194,7 +196,7 @@ def test_a_run_that_has_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(held, "_PATIENCE", 0)
     with held.alone_in([str(tmp_path)]):
         (problem,) = write([[one(path)]])
-    assert problem.reason == "cannot be written: another run does not come to an end there"
+    assert problem.reason == "cannot be written: another run there does not end"
     assert path.read_bytes() == b"old"
 
 

@@ -87,7 +87,7 @@ def test_the_contract() -> None:
         "path": "vllm/fused_moe/cutlass_moe.py",
         "line": 212,
         "end_line": 213,
-        "says": "asked here",
+        "says": "checked here",
     }
     assert list(first["table"]) == list(CHIPS)
     assert first["verdicts"] == {"12.0": "pass", "12.1": "review"}
@@ -122,8 +122,8 @@ GOLDEN = """\
     score -1: unbuilt -1
     001122334455; 1 more of this subject
 
-Y yes; N no; m depends on more than the chip; E error; ? not known; 1, 2 arm of
-the chain; 0 else; | the chips asked about stand before it
+Y yes; N no; m depends on more than the chip; E error; ? bwlint does not know;
+1, 2 branch of the chain; 0 else; | follows the checked chips
 and 1 more: --top 0 shows all, --kind and --subject fewer
 decide: bwlint audit --decide 3f9a12bc04de fine|broken|later --reason WHY
 """
@@ -242,7 +242,7 @@ def test_results() -> None:
     )
     region = first["locations"][0]["physicalLocation"]["region"]
     assert (region["startLine"], region["endLine"], "startColumn" in region) == (212, 213, False)
-    assert [each["message"]["text"] for each in first["relatedLocations"]] == ["behind it", "asked here"]
+    assert [each["message"]["text"] for each in first["relatedLocations"]] == ["behind it", "checked here"]
     assert first["partialFingerprints"].keys() == {audit_sarif.KEY, "primaryLocationLineHash"}
     assert first["properties"]["score"] == 12
     assert first["properties"]["table"]["12.1"] == "no"

@@ -79,7 +79,7 @@ pkg/core.so (elf x86_64, 3 containers)
     12.0  native: native it is
     12.1  none: only 90a
     120f cubin zstd 14,336 B
-      relabelled: it says sm_120f, and its notes say sm_100f
+      relabelled: its header says sm_120f, but its notes say sm_100f
       kernel gemm: 1,024 B static shared memory, cluster 2x1x1, clusters of at most 16 blocks, \
 its launch must name a cluster, 64 registers, exactly 128x1x1 threads, at most 256x1x1 threads, setmaxnreg, \
 tcgen05 with 2 CTAs, calls __cuda_syscall_x

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ RICH = Matrix(
     7,
     (Skipped("b.py", "not UTF-8"),),
 )
-LEFT = make_row(why="12.x is treated unlike 9.0", places=(RowPlace("a/api.hpp", 7, 7, "asked here"),))
+LEFT = make_row(why="12.x is treated unlike 9.0", places=(RowPlace("a/api.hpp", 7, 7, "checked here"),))
 ASKED = Matrix(CHIPS, (replace(RICH.rows[0], left=2), *RICH.rows[1:]), 3, 7, (), ("12.0", "12.1"), (LEFT,))
 EMPTY = Matrix(CHIPS, ())
 
@@ -82,12 +83,14 @@ def test_the_contract() -> None:
 
 def test_what_is_left_to_decide() -> None:
     """A table without a no is no all-clear."""
-    words = "left to decide for 12.0 and 12.1: 1 question, in 1 of these rows and elsewhere; bwlint audit shows them"
+    words = "For 12.0 and 12.1, 1 check needs a look, in 1 of these rows and elsewhere. `bwlint audit` lists them."
     assert matrix_text.render(ASKED, Setting()).splitlines()[-1] == words
-    assert matrix_text.summary(ASKED).endswith("1 question left to decide (bwlint audit)")
+    assert matrix_text.summary(ASKED).endswith("1 check needs a look (bwlint audit)")
     outside = replace(ASKED, rows=RICH.rows, left=(replace(LEFT, kind="fail"), LEFT))
-    assert "2 questions (1 of them findings of check), outside of these rows" in matrix_text.render(outside, Setting())
-    assert matrix_text.summary(replace(EMPTY, left=(LEFT,))) == "0 rows, 1 question left to decide (bwlint audit)"
+    assert "2 checks need a look, outside these rows (1 is a finding of `bwlint check`)" in matrix_text.render(
+        outside, Setting()
+    )
+    assert matrix_text.summary(replace(EMPTY, left=(LEFT,))) == "0 rows, 1 check needs a look (bwlint audit)"
     log = json.loads(matrix_json.render(ASKED, Setting()))
     assert (log["rows"][0]["left"], log["left"][0]["why"]) == (2, LEFT.why)
 
@@ -101,10 +104,56 @@ def test_text() -> None:
         "pkg.sub",
         "  Enum[X]   no   yes    yes  ops.py:12  major not in (10, 12)",
         "",
-        "gates are below a/",
-        "yes: its gates let the chip through; no: refused; other: works by another path than on the chips that it is "
-        "written for; ?: nothing in reach decides it",
+        "Paths are relative to a/.",
+        "yes: its checks accept the chip; no: a check refuses it, or its code needs what the chip lacks; "
+        "other: works, but by another code path than on the chips it is written for; "
+        "?: bwlint found no check that decides it",
     ]
+
+
+MANY = ("7.0", "8.0", "9.0", "10.0", "12.0", "12.1")
+
+
+def wide(asked: tuple[str, ...], *, name: str = "multiply_blocks") -> Matrix:
+    """An operation that 7.0 to 10.0 have and 12.x have not."""
+    cells = {chip: Cell(NO, GUARD) if chip.startswith("12") else Cell(YES, GUARD) for chip in MANY}
+    return Matrix(MANY, (MatrixRow("pkg", name, "", "a/ops.py", 10, cells),), asked=asked)
+
+
+@pytest.mark.parametrize(
+    ("width", "asked", "chips", "dropped"),
+    [
+        (80, ("12.0", "12.1"), MANY, ""),
+        (61, ("12.0", "12.1"), MANY, ""),
+        (60, ("12.0", "12.1"), ("12.0", "12.1", "10.0", "9.0", "8.0"), "7.0"),
+        (50, ("12.0", "12.1"), ("12.0", "12.1", "10.0"), "7.0, 8.0, 9.0"),
+        (50, ("8.0",), ("8.0", "12.1", "12.0"), "7.0, 9.0, 10.0"),
+        (10, ("12.0", "12.1"), ("12.0", "12.1"), "7.0, 8.0, 9.0, 10.0"),
+        (10, ("12.0", "6.0"), ("12.0",), "7.0, 8.0, 9.0, 10.0, 12.1"),
+    ],
+)
+def test_a_narrow_terminal_shows_the_chips_asked_about(
+    width: int, asked: tuple[str, ...], chips: tuple[str, ...], dropped: str
+) -> None:
+    text = re.sub(r"\x1b\[[\d;]*m", "", matrix_text.render(wide(asked), Setting(color=True, width=width)))
+    lines = text.splitlines()
+    assert tuple(lines[0].split()) == chips
+    assert ("No room" in text) == bool(dropped)
+    if dropped:
+        assert f"No room for {dropped}. --target CHIP shows a chip." in " ".join(lines)
+    if width > 10:
+        assert max(map(len, lines)) <= width and lines[2].endswith("ops.py:12")
+
+
+def test_a_file_has_all_chips() -> None:
+    """Its lines are not wrapped, and a table wider than a page stays whole."""
+    text = matrix_text.render(wide(("12.0",), name="x" * 80), Setting(width=40))
+    assert tuple(text.split("\n")[0].split()) == MANY and "No room" not in text
+
+
+def test_every_check_of_a_row_on_a_narrow_terminal() -> None:
+    text = matrix_text.render(wide(("12.0",)), Setting(color=True, width=30), verbose=True)
+    assert "No room for 7.0" in text and "yes on 7.0, 8.0, 9.0, 10.0: ops.py:12" in text
 
 
 def test_every_gate_of_a_row() -> None:
@@ -122,7 +171,7 @@ def test_nothing_to_show() -> None:
 
 @pytest.mark.parametrize(
     ("matrix", "words"),
-    [(RICH, "3 rows, 3 public operations that no gate decides, 1 file skipped"), (EMPTY, "0 rows")],
+    [(RICH, "3 rows, 3 public operations that no check decides, 1 file skipped"), (EMPTY, "0 rows")],
 )
 def test_the_summary(matrix: Matrix, words: str) -> None:
     assert matrix_text.summary(matrix) == words

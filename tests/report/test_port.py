@@ -50,7 +50,7 @@ ROWS = (
         "slow",
         LIST,
         "impossible",
-        (Way("the arm `fast`", (), (TEST,), (Lack(KERNEL, "tcgen05", ("10.0", "10.3")),), ()),),
+        (Way("case `fast`", (), (TEST,), (Lack(KERNEL, "tcgen05", ("10.0", "10.3")),), ()),),
         (),
         ("`slow`",),
     ),
@@ -79,7 +79,7 @@ FOUND = PortStep(
     "BW101: this guard leaves out <12.1>",
     (Related("a/k.cu", Region(4, 1, 6, 1), "12.1 gets this"),),
 )
-LEFT = make_row(why="12.x is treated unlike 9.0", places=(RowPlace("a/api.hpp", 7, 7, "asked here"),))
+LEFT = make_row(why="12.x is treated unlike 9.0", places=(RowPlace("a/api.hpp", 7, 7, "checked here"),))
 ASKED = replace(RICH, left=(LEFT,) * 12)
 BESIDE = Port("12.1", (), (FOUND, replace(FOUND, number=2, fix=None, words="write it by hand", related=())), 1)
 
@@ -110,32 +110,32 @@ def test_the_contract() -> None:
 def test_what_is_left_to_decide() -> None:
     """That no operation is refused is no all-clear."""
     lines = port_text.render(ASKED, Setting()).splitlines()
-    begin = lines.index("Left to decide:")
+    begin = lines.index("Checks that need a look:")
     assert lines[begin + 1] == "  a/api.hpp:7  12.x is treated unlike 9.0"
     assert lines[begin + 11 :] == ["  and 2 more: bwlint audit --target 12.1", ""]
     only = replace(EMPTY, left=(LEFT,))
     assert port_text.render(only, Setting())
-    words = "no operation was found that does not work on 12.1; 1 question left to decide (bwlint audit)"
+    words = "found no operation that does not work on 12.1; 1 check needs a look (bwlint audit)"
     assert port_text.summary(only) == words
 
 
 def test_the_text() -> None:
     assert port_text.render(RICH, Setting()).splitlines() == [
-        "opens by edits:",
+        "works after the edits below:",
         "  p.f  (a/ops.py:5)",
         "    as it is: steps 1, 2",
         "      because a build",
         "",
-        "may run there once let in: try it first:",
+        "may run once its checks let the chip in; try it first:",
         "  p.g  (a/ops.py:5)",
         '    with "x": step 2',
         "",
         "impossible:",
         "  p.h  (a/ops.py:5, takes slow today)",
-        "    the arm `fast`: ends in tcgen05 (10.0 and 10.3 only), a/k.cu:9",
+        "    case `fast`: reaches tcgen05 (10.0 and 10.3 only), a/k.cu:9",
         "    meanwhile: `slow`",
         "",
-        "refused, and no check was found that does it:",
+        "refused, but bwlint found no check that refuses it:",
         "  p.i  (a/ops.py:5)",
         "",
         "To edit, in this order:",
@@ -143,7 +143,7 @@ def test_the_text() -> None:
         "     by hand: let 12.x through (no known rewrite)",
         "     for p.f",
         "",
-        "To edit where a trial shows that what is behind runs on 12.1, in this order:",
+        "To edit if a trial shows that the code behind runs on 12.1, in this order:",
         "  2. a/ops.py:5  list `[100, 103]` lets only 10.0 and 10.3 through",
         "     Let 12.x in: write `120, 121`",
         "     for p.f, p.g",
@@ -167,11 +167,10 @@ def test_the_markdown() -> None:
     [
         (
             RICH,
-            "4 operations do not work on 12.1: 1 opened by edits, 1 to try first, 1 impossible, "
-            "1 without a check that was found; 2 steps",
+            "4 operations do not work on 12.1: 1 to edit, 1 to try first, 1 impossible, 1 with no check found; 2 steps",
         ),
-        (replace(RICH, rows=ROWS[:1]), "1 operation does not work on 12.1: 1 opened by edits; 2 steps"),
-        (EMPTY, "nothing was found that does not work on 12.1"),
+        (replace(RICH, rows=ROWS[:1]), "1 operation does not work on 12.1: 1 to edit; 2 steps"),
+        (EMPTY, "found nothing that does not work on 12.1"),
     ],
 )
 def test_the_summary(plan: Port, words: str) -> None:

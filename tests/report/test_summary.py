@@ -75,9 +75,9 @@ def test_fixes_that_were_looked_for_are_counted(
     [
         ({}, ""),
         ({"questions": 0, "questions_left": 0}, ""),
-        ({"questions": 1593, "questions_left": 41}, "1,593 places ask for the chip: 41 need a look (bwlint audit)"),
-        ({"questions": 1, "questions_left": 1}, "1 place asks for the chip: 1 needs a look (bwlint audit)"),
-        ({"questions": 7, "questions_left": 0}, "7 places ask for the chip: none needs a look"),
+        ({"questions": 1593, "questions_left": 41}, "1,593 places concern the chip: 41 need a look (bwlint audit)"),
+        ({"questions": 1, "questions_left": 1}, "1 place concerns the chip: 1 needs a look (bwlint audit)"),
+        ({"questions": 7, "questions_left": 0}, "7 places concern the chip: none needs a look"),
     ],
 )
 def test_what_is_left_of_the_ledger(stats: dict[str, int], expected: str, report: Callable[..., Report]) -> None:
@@ -106,9 +106,9 @@ def test_the_next_command(
     ("kinds", "expected"),
     [
         ("", "no questions"),
-        ("p", "1 question: for 12.0 and 12.1 1 pass"),
-        ("pfrro", "5 questions: for 12.0 5 pass; for 12.1 1 pass, 1 fail, 2 review, 1 open"),
-        ("p" * 1200, "1,200 questions: for 12.0 and 12.1 1,200 pass"),
+        ("p", "1 question; for 12.0 and 12.1: 1 pass"),
+        ("pfrro", "5 questions; for 12.0: 5 pass; for 12.1: 1 pass, 1 fail, 2 review, 1 open"),
+        ("p" * 1200, "1,200 questions; for 12.0 and 12.1: 1,200 pass"),
     ],
 )
 def test_what_the_ledger_comes_to(kinds: str, expected: str) -> None:
@@ -124,8 +124,8 @@ def test_what_people_have_decided_is_counted() -> None:
         [Decision(fingerprint(digit), word, "r") for digit, word in said.items()],
     )
     assert questions(ledger, " new") == (
-        "4 questions new: for 12.0 4 pass; for 12.1 2 pass, 2 review; 3 decided: 2 fine (1 against what check reports),"
-        " 1 later; 1 file skipped"
+        "4 questions new; for 12.0: 4 pass; for 12.1: 2 pass, 2 review; 3 decided: "
+        "2 fine (1 against what check reports), 1 later; 1 file skipped"
     )
 
 

@@ -86,7 +86,7 @@ def pick(x):
 def test_a_chain_is_one_row_with_its_arms(tmp_path: Path) -> None:
     row = rows(tmp_path, {"p/a.py": CHAIN})["cap == (12, 0) | cap[0] == 10 | cap[0] == 9"]
     assert told(row, tmp_path) == "fail gate p/a.py:6 p/a.py:8 p/a.py:10 p/a.py:12"
-    assert [place.says for place in row.places] == ["asked here"] * 3 + ["its message"]
+    assert [place.says for place in row.places] == ["checked here"] * 3 + ["its message"]
     assert (row.subject, row.group, row.rough) == ("pick", "own", False)
     assert answers(row) == "else, arm 3, arm 2, arm 1, else"
     assert [chip for chip, _ in row.table[:2]] == ["12.0", "12.1"]

@@ -132,7 +132,7 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
         (
             {**HOPPER, "x/a.py": LEAST},
             "runs on 12.0 and 12.1: core; for other chips: hopper_kernels;"
-            " its own code lets 12.0 and 12.1 in to hopper_kernels (Tiled), which has nothing for it",
+            " its own code lets 12.0 and 12.1 into hopper_kernels (Tiled), which has nothing for 12.0 and 12.1",
             [("in", "x/a.py:6")],
         ),
         # Another library, one that runs there, tests of the package, what picks a tile.
@@ -233,5 +233,5 @@ def test_what_takes_too_long_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     document = json.loads(CliRunner().invoke(app, ["inspect", "--format", "json", str(name)]).stdout)
     assert document["shipments"][0]["answer"] == "runs on 12.0 and 12.1"
     assert [one["reason"] for one in document["skipped"]] == [
-        "what its own code asks: takes more than 0.05 seconds to read"
+        "its own code was not checked: takes more than 0.05 seconds to read"
     ]

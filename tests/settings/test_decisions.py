@@ -85,7 +85,7 @@ def test_without_a_file_nothing_is_decided(file: Path) -> None:
         (row(who="[]"), "`who`: expected a string, found a list"),
         (row(date='"soon"'), "`date`: expected a date such as 2026-11-28, found 'soon'"),
         (row(date="2026-11-28T10:00:00"), "`date`: expected a date such as 2026-11-28, found a date or time"),
-        (row() + row().partition("\n")[2], f"decision 2: row {A} has been decided further up"),
+        (row() + row().partition("\n")[2], f"decision 2: row {A} has a decision above"),
         (row(reason="r"), "not TOML"),
         (row(date="9" * 5000), "not TOML"),
         (row(who="[" * 100_000), "nested too deeply"),
@@ -138,7 +138,7 @@ def test_a_new_file_is_one_that_is_read(file: Path) -> None:
     assert (
         new.text
         == f"""\
-# What people have decided about the questions of `bwlint audit`; --decide adds to it.
+# Decisions about the questions of `bwlint audit`; --decide adds to it.
 version = 1
 
 [[decision]]

@@ -185,7 +185,7 @@ def test_an_unknown_rule_beside_a_known_one() -> None:
 def test_source_that_cannot_be_split_into_tokens(source: str) -> None:
     _, bad = scan(source, KNOWN)
     assert len(bad) == 1
-    assert bad[0].message.startswith("comments from here on could not be read: ")
+    assert bad[0].message.startswith("comments after this line could not be read: ")
 
 
 def test_source_without_the_mark_is_not_split_into_tokens() -> None:

@@ -389,7 +389,7 @@ FLAGS, METHOD, CRC, PACKED, SIZE, NAME = (6, 8), (8, 10), (14, 16), (18, 20), (2
         ("t.tar", tar_of(special("a.so", tarfile.BLKTYPE)), "X/a.so", "member that is not a regular file"),
         ("t.tar", tar_field(156, b"M"), "X/a.so", "member that is not a regular file"),
         *(
-            ("t.tar", tar_of(special("p/a.so", kind, to)), "X/p/a.so", "link to what is not read in this archive")
+            ("t.tar", tar_of(special("p/a.so", kind, to)), "X/p/a.so", "link to a member that is not read")
             for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE)
             for to in ("a.so", "/etc/passwd", "../../../etc/passwd", "b.so", "")
         ),
@@ -418,7 +418,7 @@ FLAGS, METHOD, CRC, PACKED, SIZE, NAME = (6, 8), (8, 10), (14, 16), (18, 20), (2
             "member not unpacked: its own header does not agree with the directory",
         ),
         # In each other.
-        ("w.zip", DEEP, "X/w.zip/x.zip/y.zip", "archive in 3 others, which is deeper than is read"),
+        ("w.zip", DEEP, "X/w.zip/x.zip/y.zip", "archive nested 3 deep, deeper than bwlint reads"),
         ("w.zip", zip_of({"a.zip": b"none"}), "X/a.zip", "archive not read: File is not a zip file"),
         ("w.zip", zip_of({"a.tgz": b"none"}), "X/a.tgz", "archive not read: it is cut short"),
         ("w.zip", zip_of({"a.tgz": b""}), "X/a.tgz", "archive not read: it ends without the mark of its end"),

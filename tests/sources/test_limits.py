@@ -15,7 +15,7 @@ from bwlint.sources.limits import MOST_NESTED, bounded, is_nested_too_deep
 
 @pytest.mark.parametrize(
     ("error", "reason"),
-    [(MemoryError, "takes more memory than there is"), (RecursionError, "nested too deep to analyse")],
+    [(MemoryError, "needs more memory than available"), (RecursionError, "nested too deep to analyse")],
 )
 def test_too_much_is_said_in_words(error: type[Exception], reason: str) -> None:
     with pytest.raises(ReadError, match=reason), bounded():

@@ -78,7 +78,7 @@ def test_where_code_came_from(image: bytes, container: str, target: str, tmp_pat
 
 def test_a_module_that_was_not_kept_is_said_to_be(tmp_path: Path) -> None:
     (process,) = seen(tmp_path, HEAD, {"module": 1, "size": 9})
-    assert process.modules[0].fault == "more code was loaded than is kept"
+    assert process.modules[0].fault == "more code was loaded than the receipt holds"
 
 
 def test_code_of_the_jit_that_no_module_owns_up_to_is_a_fault(tmp_path: Path) -> None:

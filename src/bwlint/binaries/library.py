@@ -280,7 +280,7 @@ def _sources(cubins: Iterable[Cubin]) -> dict[str, Place]:
 def _counted(faults: Sequence[str]) -> tuple[str, ...]:
     """The first ones, and how many more there are."""
     more = len(faults) - _MOST_FAULTS
-    return (*faults[:_MOST_FAULTS], f"{more:,} more of the like") if more > 0 else tuple(faults)
+    return (*faults[:_MOST_FAULTS], f"{more:,} more faults") if more > 0 else tuple(faults)
 
 
 def _entries_of_ptx(source: ByteSource) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ def _why_none_loads(chip: Chip, images: _Signature) -> str:
 
 def _why_none_is_code(images: _Signature) -> str:
     lto = [(number, suffix) for kind, number, suffix in images if kind == LTO]
-    return f"LTO code for {_listed(lto)} alone" if lto else "images of a kind that is not known"
+    return f"LTO code for {_listed(lto)} alone" if lto else "images of an unknown kind"
 
 
 def _linked(name: str, own: LoadVerdict, parts: Sequence[Mapping[str, LoadVerdict]]) -> LoadVerdict:

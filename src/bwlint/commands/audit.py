@@ -59,7 +59,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     is_whole = _is_whole(request, settings.root)
     if options["prune"] and not is_whole:
         command = f"bwlint audit --prune {settings.root}"
-        raise click.UsageError(f"--prune looks for the rows of the whole project: `{command}`")
+        raise click.UsageError(f"--prune needs the whole project: `{command}`")
     use_index(options, stack)
     known = _known(request, options["since"], stack) if options["since"] else frozenset()
     ledger = read(request, stack)
@@ -87,16 +87,16 @@ def _consistent(options: dict[str, Any]) -> None:
     if bool(options["decide"]) != (options["reason"] is not None):
         raise click.UsageError("--decide and --reason go together")
     if options["decide"] and not options["reason"].strip():
-        raise click.UsageError("--reason takes the reason for the decision")
+        raise click.UsageError("--reason needs the reason for the decision")
     for row, _ in options["decide"]:
         if not _ROW.fullmatch(row):
-            raise click.UsageError(f"--decide: {row!r} is no row: give at least 6 digits of its fingerprint")
+            raise click.UsageError(f"--decide: {row!r} is not a row; give at least 6 digits of its fingerprint")
     if not (options["decide"] or options["prune"]):
         return
     for name in ("since", "fail_on", "forms", "output"):
         if options[name]:
             option = {"forms": "format"}.get(name, name.replace("_", "-"))
-            raise click.UsageError(f"--{option} is for the list: it does not go with --decide or --prune")
+            raise click.UsageError(f"--{option} does not go with --decide or --prune")
 
 
 def _request(options: dict[str, Any]) -> CheckRequest:
@@ -232,7 +232,7 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
     say(f"bwlint: {questions(ledger, which)}\n")
     if ledger.stale:
         count = counted(len(ledger.stale), "decision")
-        say(f"bwlint: {count} in {visible(decisions.file)} without a question: --prune takes them out\n")
+        say(f"bwlint: {count} in {visible(decisions.file)} without a question: --prune removes them\n")
     if options["strict"] and ledger.skipped:
         return WRONG
     failing = _failing(ledger, options["fail_on"])
@@ -242,7 +242,7 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
     say(f"bwlint: {counted(len(failing), 'question')} at or above --fail-on {options['fail_on']}\n")
     if undecided:
         row = undecided[0].fingerprint[:_SHORT]
-        say(f'bwlint: mend the code, or decide: bwlint audit --decide {row} fine|broken|later --reason "..."\n')
+        say(f'bwlint: fix the code, or decide: bwlint audit --decide {row} fine|broken|later --reason "..."\n')
     return FOUND
 
 
@@ -282,7 +282,7 @@ def _row(ledger: Ledger, digits: str) -> Row:
     if not found:
         raise failure(LookupError(f"--decide: no row begins with {digits}"))
     if len(found) > 1:
-        raise failure(LookupError(f"--decide: {digits} begins {len(found)} rows: {', '.join(sorted(found)[:4])}"))
+        raise failure(LookupError(f"--decide: {len(found)} rows begin with {digits}: {', '.join(sorted(found)[:4])}"))
     return next(iter(found.values()))
 
 

@@ -22,7 +22,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.report.write import write_report
 
     if options["prune"] and (options["select"] or options["ignore"] or options["target"]):
-        raise click.UsageError("--prune looks for all that the baseline knows: without --select, --ignore and --target")
+        raise click.UsageError("--prune does not go with --select, --ignore or --target")
     use_index(options, stack)
     outcome = plainly(options, stack)
     say(not_read(outcome.report.skipped, every=options["verbose"]))
@@ -51,6 +51,6 @@ def _advise(file: Path, named: str | None) -> None:
 
     real = os.path.realpath(file)
     if named is None or os.path.realpath(named) != real:
-        say(f'bwlint: to have it used, also by hooks: `baseline = "{file.name}"` in bwlint.toml beside it\n')
+        say(f'bwlint: to use it in every run, write `baseline = "{file.name}"` in bwlint.toml beside it\n')
     if is_ignored(real):
         say(f"bwlint: warning: git ignores {file}: `git add --force` it\n")

@@ -61,9 +61,9 @@ def reports(options: dict[str, Any]) -> tuple[tuple[str, str | None], ...]:
     to_stdout = [form for form, file in forms if is_stdout(file or options["output"])]
     if len(loose) > 1 or len(to_stdout) > 1:
         first = (loose if len(loose) > 1 else to_stdout)[0]
-        raise click.UsageError(f"only one report goes to stdout: give the others a file, as {first}:FILE")
+        raise click.UsageError(f"only one report can go to stdout; give the others a file: {first}:FILE")
     if options["output"] and not loose:
-        raise click.UsageError("--output says where a --format without a file goes: there is none")
+        raise click.UsageError("--output needs a --format without a file of its own")
     files = [os.path.realpath(file) for file in (options["output"], *(file for _, file in forms)) if file]
     if len(set(files)) < len(files):
         raise click.UsageError("two reports would go to the same file")
@@ -137,27 +137,27 @@ def _consistent(options: dict[str, Any]) -> None:
         if not options[name]:
             continue
         if not options["fix"]:
-            raise click.UsageError(f"--{name} says how to --fix: give both")
+            raise click.UsageError(f"--{name} needs --fix")
         if options["show_diff"]:
             raise click.UsageError(f"--{name} does not go with --diff")
     for name in ("baseline", "since"):
         if options[name] and (options["fix"] or options["show_diff"]):
-            raise click.UsageError(f"--{name} says what to report: it does not go with --fix or --diff")
+            raise click.UsageError(f"--{name} does not go with --fix or --diff")
     if options["baseline"] and options["no_baseline"]:
         raise click.UsageError("--baseline does not go with --no-baseline")
     if options["add_suppressions"] is not None:
         if options["fix"] or options["show_diff"]:
             raise click.UsageError("--add-suppressions does not go with --fix or --diff")
         if not options["add_suppressions"].strip():
-            raise click.UsageError("--add-suppressions takes the reason that the comments give")
+            raise click.UsageError("--add-suppressions needs a reason")
         if options["stdin_filename"] is not None or "-" in options["paths"]:
-            raise click.UsageError("--add-suppressions has no file to write for standard input")
+            raise click.UsageError("--add-suppressions cannot write to standard input")
     if options["since"] and (options["stdin_filename"] is not None or "-" in options["paths"]):
-        raise click.UsageError("--since is for files of a git tree, and standard input is none")
+        raise click.UsageError("--since needs files of a git tree, not standard input")
     if options["interactive"] and options["patches"]:
         raise click.UsageError("--interactive does not go with --patches")
     if options["interactive"] and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError("--interactive asks at a terminal, and this is none")
+        raise click.UsageError("--interactive needs a terminal")
 
 
 def _recover(request: CheckRequest) -> None:
@@ -173,9 +173,9 @@ def _recover(request: CheckRequest) -> None:
 
 
 _ENDED = {
-    "fixed": "{}: fixed now, with others of a fix that an earlier run was killed in",
-    "put back": "{}: as it was again, like others of a fix that an earlier run took back when it was killed",
-    "lost": "warning: {}: not fixed as others are, by a run that was killed; changed since",
+    "fixed": "{}: fixed now; an earlier run was killed within this fix",
+    "put back": "{}: restored; an earlier run was killed while it took this fix back",
+    "lost": "warning: {}: changed since a killed run fixed other files of this fix, and not fixed itself",
 }
 
 
@@ -213,7 +213,7 @@ def _paths(options: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
     if [path for path in paths if path != "-"]:
         raise click.UsageError("standard input is checked alone, without further paths")
     if options["fix"] and not options["show_diff"]:
-        raise click.UsageError("--fix has no file to write for standard input; --diff shows the change")
+        raise click.UsageError("--fix cannot write to standard input; --diff shows the change")
     return (name or "stdin.py",), sys.stdin.buffer.read()
 
 
@@ -264,7 +264,7 @@ def _show(request: CheckRequest, options: dict[str, Any], stack: ExitStack, star
     if not is_in(here, base) or not all(is_in(source.file.real, here) for source in repaired.changed):
         from bwlint.model.escape import visible
 
-        say(f"bwlint: the diff is to be applied in {visible(base)}\n")
+        say(f"bwlint: apply the diff in {visible(base)}\n")
     before = _new(repaired.before, request, options, stack)
     _close(before, options, start)
     return _code(before, options)
@@ -289,9 +289,9 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
     count = counted(len(made.patches), "patch").replace("patchs", "patches")
     say(f"bwlint: wrote {count} to {visible(str(folder))}; nothing else was changed\n")
     if made.later:
-        say(f"bwlint: deferred {made.later} that follow from these: apply them and run it again\n")
+        say(f"bwlint: deferred {made.later} that build on these; apply these and run it again\n")
     if returns_of_git(repaired.changed):
-        say("bwlint: some files end their lines in a carriage return: git am needs --keep-cr\n")
+        say("bwlint: some lines end in a carriage return: git am needs --keep-cr\n")
     _close(outcome, options, start)
     return _code(outcome, options)
 
@@ -365,7 +365,7 @@ def _written(repaired: Repaired) -> list[NotWritten]:
 
     for top in tops(source.file.real for source in repaired.changed):
         if uncommitted(top):
-            say(f"bwlint: warning: {visible(top)} has changes that are not committed; the fixes will be among them\n")
+            say(f"bwlint: warning: {visible(top)} has uncommitted changes; the fixes will be among them\n")
     return replace(groups(repaired))
 
 

@@ -98,7 +98,7 @@ def _check_outputs(options: dict[str, Any], given: _Given) -> None:
         raise click.UsageError("--receipts and --output name the same file")
     for name, path, kept in (("receipts", receipts, sources | reports), ("output", output, sources)):
         if path in kept:
-            raise click.UsageError(f"--{name} would replace what is judged: {options[name]}")
+            raise click.UsageError(f"--{name} would overwrite an input: {options[name]}")
 
 
 def _given(options: dict[str, Any], stack: ExitStack) -> _Given:
@@ -110,7 +110,7 @@ def _given(options: dict[str, Any], stack: ExitStack) -> _Given:
         raise click.UsageError("one report is confirmed at a time, without further paths")
     for name in ("target", "select", "ignore"):
         if options[name]:
-            raise click.UsageError(f"--{name} is for paths: a report has its findings")
+            raise click.UsageError(f"--{name} does not go with a report, which has its findings")
     return _read(Path(paths[0]), options)
 
 
@@ -167,7 +167,7 @@ def _write_receipts(
     if machine.altered:
         from bwlint.model.escape import visible
 
-        say(f"bwlint: warning: {visible(machine.altered)}: nothing that runs here proves anything\n")
+        say(f"bwlint: warning: {visible(machine.altered)}: no run here proves anything\n")
     found = []
     with progress() as advance:
         for receipt in receipts(findings, given.locate, world):

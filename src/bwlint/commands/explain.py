@@ -18,7 +18,7 @@ LONGEST_GATE = 10_000
 """In characters. A condition that people wrote is shorter."""
 
 _FILE = "<gate>"
-_UNKNOWN = "unknown on every chip: nothing in it is known to read the device, or nothing of it is decided."
+_UNKNOWN = "unknown on every chip: bwlint finds nothing in it that reads the device, or cannot decide it."
 # How the interpreter names what has no name.
 _PLACE = re.compile(rf"{_FILE}:(\d+):(\d+)-(\d+):(\d+)")
 _STATEMENT = re.compile(r"(?:(?:el)?if|while|assert)\s+(.*?):?\s*", re.DOTALL)
@@ -65,7 +65,7 @@ def gate(text: str) -> str:
         *(visible(clash.reason) for clash in sets.clashes),
         *_splits(sets.may),
         *(["taken for the device by its name, so less sure"] if sets.guessed else []),
-        *(["a test of the toolkit is assumed to find a modern one"] if sets.toolkit else []),
+        *(["bwlint assumes that a check of the toolkit finds a modern one"] if sets.toolkit else []),
     ]
     return f"{head}\n\n{_markdown(rows)}\n" + "".join(f"- {remark}\n" for remark in dict.fromkeys(remarks))
 

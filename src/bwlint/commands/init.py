@@ -71,7 +71,7 @@ def _audits(wish: bool | None) -> bool:
     if wish is not None:
         return wish
     if not sys.stdin.isatty():
-        say("bwlint: --audit has hooks and CI stop at new questions about the chip, too, until somebody decides them\n")
+        say("bwlint: --audit makes hooks and CI also stop at new questions until somebody decides them\n")
         return False
     words = (
         "Stop commits and pull requests at new questions about the chip, until somebody decides them (bwlint audit)?"
@@ -137,7 +137,7 @@ def _cloned(uri: str) -> HookOrigin | None:
 def _configuration(folder: Path) -> ProposedFile | str | None:
     pyproject = folder / "pyproject.toml"
     if (folder / "bwlint.toml").exists():
-        return "bwlint.toml is there already"
+        return "bwlint.toml already exists"
     if re.search(r"^\[tool\.bwlint\b", _text(pyproject) or "", re.MULTILINE):
         return "pyproject.toml has [tool.bwlint] already"
     own = [name for name in FOREIGN_FOLDERS if (folder / name).is_dir()]
@@ -195,7 +195,7 @@ def _jobs(folder: Path, origin: HookOrigin, *, audit: bool) -> Iterator[Proposed
     if (folder / ".github").is_dir() or not (folder / ".gitlab-ci.yml").exists():
         path = folder / ".github" / "workflows" / "bwlint.yml"
         text = _workflow(origin, audit=audit)
-        yield "the workflow is there already" if path.exists() else ProposedFile(path, None, text)
+        yield "the workflow already exists" if path.exists() else ProposedFile(path, None, text)
     if (folder / ".gitlab-ci.yml").exists():
         path = folder / ".gitlab" / "bwlint.yml"
         if not path.exists():

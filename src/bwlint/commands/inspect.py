@@ -24,7 +24,7 @@ def run(options: dict[str, Any]) -> int:
     if not (options["things"] or options["installed"]):
         raise click.UsageError("name a file, a folder, pypi:NAME, or --installed NAME")
     if options["platforms"] and not any(thing.startswith("pypi:") for thing in options["things"]):
-        raise click.UsageError("--platform chooses among the wheels of pypi:NAME, and none is named")
+        raise click.UsageError("--platform needs a pypi:NAME")
     request = InspectionRequest(
         options["things"],
         options["installed"],
@@ -51,7 +51,7 @@ def run(options: dict[str, Any]) -> int:
     if at_least(report, found.fail_on).findings and not options["exit_zero"]:
         return FOUND
     for name in found.unjudged:
-        say(f"bwlint: nothing of {visible(name)} was judged\n")
+        say(f"bwlint: found nothing to check in {visible(name)}\n")
     return NOTHING if found.unjudged else CLEAN
 
 

@@ -63,7 +63,7 @@ target = click.option(
     multiple=True,
     metavar="SM",
     shell_complete=_targets,
-    help="Chip to ask about, such as sm_120, 12.1, 5090 or spark; repeatable, commas allowed. Default: 12.0 and 12.1.",
+    help="Chip to check, such as sm_120, 12.1, 5090 or spark; repeatable, commas allowed. Default: 12.0 and 12.1.",
 )
 _CHOOSING = (
     target,

@@ -53,4 +53,4 @@ def _why_none(ledger: Ledger, real: str) -> str:
     unread = next((skip for skip in ledger.skipped if os.path.realpath(skip.path) == real), None)
     if unread is not None:
         return f"not read: {unread.reason}"
-    return "nothing in this line names a chip, asks for one or depends on one: there is nothing to say of it"
+    return "this line names no chip, checks none and depends on none"

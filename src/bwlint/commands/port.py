@@ -21,7 +21,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.report.summary import not_read
 
     if options["unproved"] and not options["patches"]:
-        raise click.UsageError("--unproved says which --patches to write: give both")
+        raise click.UsageError("--unproved needs --patches")
     _check_patches(options)
     paths = options["paths"] or (".",)
     use_index(options, stack)
@@ -62,6 +62,6 @@ def _write_patches(found: Port, options: dict[str, Any]) -> None:
     say(f"bwlint: wrote {count} to {visible(str(folder))}; nothing else was changed\n")
     left = sum(step.fix is not None for step in found.steps) - len(made.patches) - made.later
     if left:
-        say(f"bwlint: left out {left} with nothing that says that what is behind works: --unproved writes them too\n")
+        say(f"bwlint: left out {left} without proof that the code behind works; --unproved writes them too\n")
     if made.later:
-        say(f"bwlint: deferred {made.later} that touch what another patch changes: apply these and run it again\n")
+        say(f"bwlint: deferred {made.later} that edit lines of another patch; apply these and run it again\n")

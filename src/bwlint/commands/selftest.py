@@ -23,7 +23,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.sources.scratch import scratch_folder
 
     if options["paths"]:
-        raise click.UsageError("--selftest has cases of its own, and takes no paths")
+        raise click.UsageError("--selftest takes no paths")
     allowed = Allowed(limit=options["time_limit"]) if options["time_limit"] else Allowed()
     world, machine = prepared(allowed, (), scratch_folder(stack))
     file = Path(options["bundle"]) if options["bundle"] else None
@@ -41,9 +41,7 @@ def _chip(options: dict[str, Any], world: Workbench) -> Chip:
         chips = tuple(parse_targets(options["target"])[0]) if options["target"] else ()
         chips = chips or tuple(chip(device.capability) for device in world.devices[:1])
     if len(chips) != 1:
-        raise click.UsageError(
-            f"--target says which one chip the cases are for ({world.no_device or 'several are named'})"
-        )
+        raise click.UsageError(f"--target must name one chip ({world.no_device or 'several are named'})")
     return chips[0]
 
 

@@ -43,7 +43,7 @@ def _checked(options: dict[str, Any]) -> tuple[str, ...]:
     """The program; raises UsageError where there is none, and for options of what else `confirm` does."""
     for name in _OTHERS:
         if options[name]:
-            raise click.UsageError(f"--{name.replace('_', '-')} is not for --simulate")
+            raise click.UsageError(f"--{name.replace('_', '-')} does not go with --simulate")
     if options["form"] not in _FORMS:
         raise click.UsageError(f"--simulate has the formats {' and '.join(_FORMS)}")
     if not options["paths"]:

@@ -113,7 +113,7 @@ def _top(request: CheckRequest) -> str:
     reals = [os.path.realpath(path) for path in request.paths if not is_package(path)]
     tops = {top_of(real if Path(real).is_dir() else str(Path(real).parent)) for real in reals}
     if len(tops) != 1 or None in tops:
-        raise UsageError("--since is for paths in one git tree")
+        raise UsageError("--since needs paths in one git tree")
     return str(tops.pop())
 
 

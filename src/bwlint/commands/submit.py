@@ -18,9 +18,9 @@ def run(receipts: Sequence[str], output: str) -> int:
     from bwlint.report.submission import NotAReceipt, contents, document, personal, read, render
 
     if not receipts:
-        raise click.UsageError("--submit packs receipts: name them, or run --selftest with it")
+        raise click.UsageError("--submit needs receipts: name them, or run --selftest with it")
     if os.path.realpath(output) in {os.path.realpath(path) for path in receipts}:
-        raise click.UsageError(f"--submit would replace a receipt: {output}")
+        raise click.UsageError(f"--submit would overwrite a receipt: {output}")
     try:
         found = document([read(Path(path)) for path in receipts], personal())
     except NotAReceipt as error:

@@ -36,12 +36,12 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     if options["perfetto"]:
         write(trace_json.perfetto(trace), {"output": options["perfetto"]})
     if ran.interrupted is not None:
-        say(f"bwlint: the receipt of what was seen is {visible(options['receipt'])}\n")
+        say(f"bwlint: the receipt is {visible(options['receipt'])}\n")
         raise ran.interrupted
     if not options["quiet"]:
         write(trace_text.render(trace), {"output": options["output"]})
     for number in survivors(folder):
-        say(f"bwlint: process {number} of it is still running: what it does from now on is not in the receipt\n")
+        say(f"bwlint: process {number} of it is still running: the receipt misses its further work\n")
     say(f"bwlint: {trace_text.summary(trace)}; the receipt is {visible(options['receipt'])}\n")
     return _code(trace)
 

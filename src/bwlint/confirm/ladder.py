@@ -51,7 +51,7 @@ def _strange(claim: Claim) -> str:
     except ValueError as error:
         return str(error)[:_LONGEST]
     if len(claim.amounts) > _MOST_AMOUNTS or not all(0 <= amount <= _LARGEST for amount in claim.amounts):
-        return "the claim names amounts that nothing has"
+        return "no chip has the amounts that the claim names"
     return ""
 
 

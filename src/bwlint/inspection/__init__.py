@@ -138,7 +138,7 @@ def _with_own_text(
     try:
         return replace(shipment, own=own_text(archive, shipment, shipment.judged(asked), scratch))
     except ReadError as error:
-        skipped.append(Skipped(shipment.name, f"what its own code asks: {error}"))
+        skipped.append(Skipped(shipment.name, f"its own code was not checked: {error}"))
         return shipment
 
 
@@ -212,7 +212,7 @@ class _Unread:
             self.more += 1
 
     def told(self, name: str) -> list[Skipped]:
-        return [*self.kept, Skipped(name, f"and {self.more:,} more that are not read")] if self.more else self.kept
+        return [*self.kept, Skipped(name, f"and {self.more:,} more were not read")] if self.more else self.kept
 
 
 def _libraries(
@@ -244,13 +244,13 @@ def _libraries(
             unread.add(Skipped(entry.path, str(error)))
             continue
         except Exhausted as error:
-            unread.add(Skipped(entry.path, f"this and what follows is not read: {error}"))
+            unread.add(Skipped(entry.path, f"bwlint stops reading at this file: {error}"))
             return
         reasons = [f"not read to its end: {fault}" for fault in library.binary.faults if NO_LINES not in fault]
         if not entry.source.size:
             reasons = ["an empty file"]
         elif entry.path.endswith(_CODE_ALONE) and not (library.units or reasons):
-            reasons = ["no device code is in it, though its name says so"]
+            reasons = ["it has no device code, although its name says so"]
         for reason in reasons:
             unread.add(Skipped(entry.path, reason))
         if not is_bare(library):

@@ -21,13 +21,13 @@ from bwlint.model.images import Version
 from bwlint.model.naming import counted
 
 _CUDA = "CUDA C++"
-_NOTHING = "nothing that is built runs"
+_NOTHING = "no built code runs"
 _NO_SOURCES = "no device code in its sources"
 _OWN = {
     "build": "its own build leaves out {chips} ({names})",
     "made": "its own build makes code that {chips} can load ({names})",
     "out": "its own code turns {chips} away in {names}, where older chips get in",
-    "in": "its own code lets {chips} in to {library} ({names}), which has nothing for it",
+    "in": "its own code lets {chips} into {library} ({names}), which has nothing for {chips}",
 }
 
 
@@ -36,7 +36,7 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
     if shipment.missing:
         return f"not installable: {shipment.missing}"
     if shipment.elsewhere:
-        return f"nothing is in it; its content lies in {listed(shipment.elsewhere)}"
+        return f"the package is empty; its content is in {listed(shipment.elsewhere)}"
     if shipment.instead:
         return shipment.instead
     required = (*_required(shipment, asked), *_bound(shipment, asked), *_picked(shipment, asked))
@@ -144,7 +144,7 @@ def _called(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
 
 
 def _compilers(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
-    """ "its ptxas (CUDA 12.8) knows 12.0, but no 12.1: nothing compiles for sm_121", "compiles for 12.0 (...)"."""
+    """ "its ptxas (CUDA 12.8) knows 12.0 but not 12.1: nothing compiles for sm_121", "compiles for 12.0 (...)"."""
     judged, lost = shipment.judged(asked), shipment.unknown(asked)
     names_of: dict[Version, list[str]] = {}
     for one in shipment.compilers:
@@ -154,11 +154,11 @@ def _compilers(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
         if not unknown:
             yield f"compiles for {' and '.join(known.names)} ({listed(names)} of CUDA {dotted(release)})"
             continue
-        says = [" and ".join(known.names)] if known else []
-        says.append(f"{'but ' if known else ''}no {' and no '.join(unknown.names)}")
+        does, know = ("does", "knows") if len(names) == 1 else ("do", "know")
+        others = " or ".join(unknown.names)
+        says = f"{know} {' and '.join(known.names)} but not {others}" if known else f"{does} not know {others}"
         ends = f": {shipment.compiles_nothing(lost)}" if unknown == lost else ""
-        verb = "knows" if len(names) == 1 else "know"
-        yield f"its {listed(names)} (CUDA {dotted(release)}) {verb} {', '.join(says)}{ends}"
+        yield f"its {listed(names)} (CUDA {dotted(release)}) {says}{ends}"
 
 
 def _unsound(shipment: Shipment, rest: str) -> str:

@@ -115,7 +115,7 @@ def _assembled(operation: Operation, targets: TargetSet) -> _Settled:
         return _Settled()
     told = f"ptxas takes it for {', '.join(targets.names)}"
     if _BETWEEN_GPUS.search(operation.name):
-        return _Settled(unknown=f"{told}; between GPUs the link decides")
+        return _Settled(unknown=f"{told}; between GPUs the link decides whether it works")
     return _Settled(passes=told)
 
 
@@ -127,7 +127,7 @@ def _released(release: str, asked: ChipSet) -> _Settled:
         return _Settled()
     late = [chip for chip in asked if chip.min_cuda and own < version(chip.min_cuda)[: len(own)]]
     if not late:
-        return _Settled(passes=f"CUDA {release} knows the chips asked about")
+        return _Settled(passes=f"CUDA {release} knows the checked chips")
     families = dict.fromkeys(siblings(chip) & asked for chip in late)
     unknown = [family for family in families if not any(chip not in late for chip in family)]
     if unknown:
@@ -135,7 +135,7 @@ def _released(release: str, asked: ChipSet) -> _Settled:
         first = max(map(first_release, unknown), key=version)
         return _Settled(doubt=f"CUDA {release} cannot compile for {plain(chips)}: {first} is the first that can")
     known = ", ".join(chip.name for family in families for chip in family if chip not in late)
-    return _Settled(passes=f"CUDA {release} knows {known}, and what is compiled for it runs on the whole family")
+    return _Settled(passes=f"CUDA {release} knows {known}, and its code for {known} runs on the whole family")
 
 
 def _granted(amounts: Sequence[Sequence[int | None]], asked: ChipSet, *, is_others: bool) -> _Settled:
@@ -144,11 +144,11 @@ def _granted(amounts: Sequence[Sequence[int | None]], asked: ChipSet, *, is_othe
     most = max(numbers, default=0)
     if short := asked - fitting(most):
         limit = min(chip.smem_per_block_optin or 0 for chip in short)
-        why = f"asks for {most:,} bytes of shared memory, and a block of {plain(short)} has at most {limit:,}"
+        why = f"needs {most:,} bytes of shared memory, and {plain(short)} allow a block {limit:,} bytes"
         return _Settled(unknown=why) if is_others else _Settled(doubt=why)
     default = min(chip.smem_per_block_default or 0 for chip in asked)
     if all(some and None not in some for some in amounts) and most <= default:
-        return _Settled(passes=f"asks for at most {default // 1024} KiB, which every chip grants")
+        return _Settled(passes=f"needs at most {default // 1024} KiB, which every chip grants")
     return _Settled()
 
 

@@ -48,5 +48,5 @@ def _list(context: Context, module: Module, carries: list[Carry]) -> Question:
         table=table,
         marks=frozenset(marks),
         behind=f"targets: {', '.join(named)}" if named else "",
-        unknown="" if named else "for which targets this builds is not known",
+        unknown="" if named else "bwlint does not know the targets of this build",
     )

@@ -28,8 +28,8 @@ _MOST_USES = 24
 """Names of a side that are looked at for what they are called after."""
 _MOST_TEXTS = 6
 _QUOTED = re.compile(r"""["']([^"']{1,60})["']""")
-_NOT_KNOWN = "more than the chip decides, and what the chip decides of it is not known"
-_ONE_DIGIT = 'one character of a text is no number of a chip: of "12.0" the first is "1"'
+_NOT_KNOWN = "more than the chip decides it; bwlint does not know the chip's part"
+_ONE_DIGIT = 'one character of a text is not a chip number: "12.0" begins with "1"'
 _TAKEN = frozenset({"yes", "error", "may"})
 """Answers with which an arm of a chain is taken, or may be."""
 _BOOLEAN = frozenset({"cmp", "and", "or", "not"})
@@ -117,7 +117,7 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
         decided=decided,
         marks=frozenset(marks),
         ways=_told(sides, dict(table), first.gate),
-        passes="the test says itself what the device is" if context.is_mocked(first) else "",
+        passes="this test sets the device itself" if context.is_mocked(first) else "",
         doubt=_ends_early(first, asked),
         unknown=unknown,
         behind=behind,
@@ -131,7 +131,7 @@ def _ends_early(judged: Judged, asked: ChipSet) -> str:
     searched = judged.gate.kind == "table" and judged.gate.no.rest and judged.gate.no.empty
     if not searched or not judged.core or judged.core & asked:
         return ""
-    return f"`{judged.gate.name}` has rows for {plain(judged.core)} and none for {plain(asked)}"
+    return f"`{judged.gate.name}` has rows for {plain(judged.core)} but none for {plain(asked)}"
 
 
 def _asks(arms: Sequence[Judged]) -> Iterator[str]:
@@ -175,7 +175,7 @@ def _not_decided(arms: Sequence[Judged], table: Table) -> str:
     if {told for _, told in table} == {"may"} and (arms[0].gate.is_a("helper-call") or not arms[0].sets.core):
         return _NOT_KNOWN
     if arms[0].gate.kind in ANSWERS and test.op == "or" and test.args[0][-1].op not in _BOOLEAN:
-        return "whether it is true is the same for every chip; what its value is may not be"
+        return "every chip finds it true, or every chip false; its value may differ"
     return ""
 
 
@@ -244,7 +244,7 @@ def _behind(context: Context, arms: Sequence[Judged], sides: dict[str, Side], as
 
 def _need(need: Need) -> str:
     seen = f", seen at {need.hops[-1].path}:{need.hops[-1].at.line}" if need.hops else ""
-    works = "works on" if need.strength == "proof" else "called after"
+    works = "works on" if need.strength == "proof" else "named for"
     return f"`{need.use.name}`: {need.what}, {works} {plain(need.legal)}{seen}"
 
 
@@ -256,13 +256,13 @@ def _told(sides: dict[str, Side], answers: Mapping[str, Answer], gate: Gate | No
         if answers[chip] == "-":
             continue
         if answers[chip] == "error":
-            does = "ends in an error where it is asked"
+            does = "raises an error at this check"
         elif gate is not None and gate.kind in ANSWERS and does in ways.VAGUE:
-            does = f"the answer of `{gate.name}`"
+            does = f"decides the answer of `{gate.name}`"
         elif does in ways.VAGUE:
             continue
         elif gate is not None and gate.kind == "helper-call" and not side.texts and refuses(side):
-            does = f"stopped by `{gate.name}`"
+            does = f"`{gate.name}` stops it"
         by_words.setdefault(does, []).append(chip)
     return tuple(RowWay(tuple(chips), words) for words, chips in by_words.items())
 
@@ -270,7 +270,7 @@ def _told(sides: dict[str, Side], answers: Mapping[str, Answer], gate: Gate | No
 def _places(arms: Sequence[Judged]) -> Iterator[RowPlace]:
     path = arms[0].module.path
     for arm in arms:
-        yield _place(path, arm.gate.at, "asked here")
+        yield _place(path, arm.gate.at, "checked here")
         if arm.gate.leaf is not None and arm.stands_here and arm.gate.leaf.line != arm.gate.at.line:
             yield _place(path, arm.gate.leaf, "compared here")
     for arm in arms:
@@ -301,7 +301,7 @@ def _guard(context: Context, guarded: Guarded) -> Question:
         form="guard",
         subject=_subject(guarded.module, guard.qualname, guard.name),
         text=_line(guard.text)[:MOST_TEXT],
-        places=(_place(guarded.module.path, guard.at, "asked here"),),
+        places=(_place(guarded.module.path, guard.at, "checked here"),),
         table=table,
         decided=decided,
         marks=frozenset(marks),

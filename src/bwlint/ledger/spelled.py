@@ -30,7 +30,7 @@ _PART = re.compile(r"(?<![\w.])(?:\w{1,20}_(?:major|minor)\w{0,10}|(?:major|mino
 _COMPARED_PART = re.compile(r"(?<![\w.])(?:\w{1,20}_)?(?:major|minor)(?:_\w{1,10})?\b")
 _NEVER = re.compile(r"#\s*if\s+(?:0|false)\s*(?:&&|$)")
 _OF_TYPE = re.compile(r"\b[A-Z]\w*(?:<[^<>]{0,60}>)?::(?:k[A-Z]\w*|[Aa]rch|ARCH)\s*(?:[=!]=|[<>]=?)\s*\d+\b")
-_RELEASE = "the release of a toolkit is taken apart in the same file: this may be a part of it"
+_RELEASE = "this file splits a toolkit's version; this number may be a part of it"
 _CAPABILITY = r"(?:(?:compute_|device_)?capabilit(?:y|ies)|cc|sm|arch|sm_version|major)"
 _DECLARED = r"\s*(?:async )?(?:def|class|struct|void|int|bool|static|inline|virtual|template|explicit|constexpr)\b"
 _HANDED_ON = re.compile(rf"^(?!{_DECLARED}).*\w\s*\([^()]*\b{_CAPABILITY}\s*[,)]", re.I)
@@ -118,7 +118,7 @@ def _never_asks(text: str) -> str:
 def _of_a_type(text: str) -> str:
     """Why nobody knows what a line that compares decides: it asks a type of the program; "" else."""
     alone = _OF_TYPE.search(text) is not None and "&&" not in text and "||" not in text
-    return "compares a constant of a type: which chips get that type is decided elsewhere" if alone else ""
+    return "compares a constant of a type; other code decides which chips get that type" if alone else ""
 
 
 def _rough(text: str, asked: ChipSet) -> tuple[Table, set[str]]:
@@ -163,14 +163,14 @@ def _unknown(form: str, tokens: Sequence[str], members: Sequence[Sighting], *, i
     """What is not known of words, with the words themselves."""
     few = ", ".join(f"`{token}`" for token in tokens[:3])
     if form == "word" and is_handed_on:
-        return "a capability is handed on: what takes it decides"
+        return "passes a capability to a call, and the callee decides"
     if form == "unit" and all(one.what == "toolkit" for one in members):
-        return f"speaks of a toolkit ({few}), which knows some targets and not others"
+        return f"names a toolkit ({few}), which knows some targets and not others"
     if form == "unit":
-        return f"speaks of {few}: whether that depends on the chip is not known"
+        return f"names {few}, which may depend on the chip"
     if form == "name" and (found := _spelled_out(members, tokens)):
         chips = ", ".join(f"{major}.x" for major in sorted(found, key=int))
-        return f"names {chips}: what that decides is not known"
+        return f"names {chips}; bwlint does not know what that decides"
     return ""
 
 

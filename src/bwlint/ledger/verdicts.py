@@ -12,16 +12,16 @@ from bwlint.model.ledger import Answer, RowKind
 _COMPARED = ("8.9", "9.0", "10.0")
 """To which neighbours the asked chips are compared."""
 _TWINS = "12.0 and 12.1"
-_BUILT = "what is built for these targets loads on"
+_BUILT = "code for these targets loads on"
 _UNKNOWN = {
-    "asked": "recognised by its spelling alone",
-    "name": "names a generation: what that decides is not known",
-    "product": "names a product: the code does not say which capability that stands for",
-    "unit": "speaks of an instruction, a library or a link: whether that depends on the chip is not known",
-    "word": "a number stands beside it that may be a chip's",
-    "text": "names an asked chip: nothing compares the text with the code",
-    "amount": "asks for what chips differ in: nothing proves that it fits",
-    "build": "what is built is known, what needs it is not",
+    "asked": "bwlint knows it by its spelling alone",
+    "name": "names a generation; bwlint does not know what that decides",
+    "product": "names a product; the code does not say its compute capability",
+    "unit": "names an instruction, a library or a link that may depend on the chip",
+    "word": "a number beside it may name a chip",
+    "text": "names a checked chip; nothing compares the text with the code",
+    "amount": "needs something that chips differ in; nothing proves that it fits",
+    "build": "bwlint knows what this builds, but not what needs it",
 }
 _EVALUATED = frozenset({"gate", "guard", "list", "table"})
 
@@ -41,8 +41,8 @@ def verdict(question: Question, asked: ChipSet) -> KnownKind:
     if why:
         return KnownKind("review", why)
     if question.form in _EVALUATED and "?" in _answers(question, asked).values():
-        return KnownKind("open", question.unknown or "the test could not be evaluated")
-    return KnownKind("open", question.unknown or _UNKNOWN.get(question.form, "what stands behind it is not known"))
+        return KnownKind("open", question.unknown or "bwlint could not evaluate this check")
+    return KnownKind("open", question.unknown or _UNKNOWN.get(question.form, "bwlint does not know the code behind it"))
 
 
 def _passes(question: Question, asked: ChipSet) -> str:
@@ -51,7 +51,7 @@ def _passes(question: Question, asked: ChipSet) -> str:
         return question.passes
     answers = {*_answers(question, asked).values()}
     if answers == {"-"}:
-        return "no asked chip gets here"
+        return "no checked chip gets here"
     shown = dict(question.table)
     told = {shown.get(chip, "?") for chip in (*asked.names, *_others(question, asked))}
     if (
@@ -61,12 +61,12 @@ def _passes(question: Question, asked: ChipSet) -> str:
         and not answers & {"?", "error"}
     ):
         if "is-helper-call" in question.marks:
-            return "a call that asks nothing itself: what it asks inside is a row of its own"
+            return "this call checks nothing itself; the check inside has its own row"
         return f"{_and(plain(asked), *reversed(_others(question, asked)))} get the same answer"
     if question.form == "word" and not question.marks & {"has-a-number", "is-handed-on"}:
-        return "no number and no chip is compared here: where that is done, it is a row of its own"
+        return "compares no number and no chip; a comparison elsewhere has its own row"
     if question.form == "text" and not question.marks & {"names-asked", "names-one-twin"}:
-        return "a comment or a text that names no asked chip decides nothing"
+        return "a comment or a text that names no checked chip decides nothing"
     return ""
 
 
@@ -76,7 +76,7 @@ def _unlike(question: Question, asked: ChipSet) -> str:
     if "?" in own or own == {"-"}:
         return ""
     if "splits-family" in question.marks:
-        return f"{_BUILT} one of {_TWINS}" if question.form == "build" else f"different answers for {_TWINS}"
+        return f"{_BUILT} only one of {_TWINS}" if question.form == "build" else f"different answers for {_TWINS}"
     if len(own) > 1:
         return f"different answers for {_and(*asked.names)}"
     others = {chip: answer for chip, answer in _others(question, asked).items() if answer != "?"}
@@ -89,12 +89,12 @@ def _unlike(question: Question, asked: ChipSet) -> str:
         built, left = (rest, same) if own == {"no"} else (same, rest)
         return f"{_BUILT} {built}, and not on {left}"
     part = "as far as the chip decides, " if len({answer for _, answer in question.table}) == 1 else ""
+    take, rest = ("takes" if len(chips) == 1 else "take" for chips in (asked, unlike))
     if like:
-        take, rest = ("takes" if len(chips) == 1 else "take" for chips in (asked, unlike))
         return f"{part}{plain(asked)} {take} the branch of {_and(*like)}; {_and(*unlike)} {rest} another"
     if len({others[chip] for chip in unlike}) > 1:
-        return f"{part}{plain(asked)} goes a way of its own, and nothing shows that it is right"
-    return f"{part}{plain(asked)} is treated unlike {_and(*unlike)}{', which are treated alike' if unlike[1:] else ''}"
+        return f"{part}{plain(asked)} {take} a branch that no neighbour takes; nothing shows that it is right"
+    return f"{part}{plain(asked)} {take} another branch than {_and(*unlike)}{', which agree' if unlike[1:] else ''}"
 
 
 def _answers(question: Question, asked: ChipSet) -> dict[str, Answer]:

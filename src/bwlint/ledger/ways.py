@@ -33,7 +33,7 @@ def does(side: Side) -> str:
     if side.tuning:
         return "sets other numbers"
     if side.ends == "continue":
-        return "leaves this one out"
+        return "skips this one"
     return NOTHING if side.empty or side.rest else ON
 
 

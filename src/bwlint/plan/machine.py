@@ -18,7 +18,7 @@ def machine(gpus: str, link_name: str | None, latency_us: float | None) -> Joine
     """The machine of these names; raises `UsageError`."""
     match = _GPUS.match(gpus)
     if match is None:
-        raise UsageError("no GPU is named: --gpus 4xRTX-PRO-6000")
+        raise UsageError("name the GPUs: --gpus 4xRTX-PRO-6000")
     count = int(match[1] or 1)
     if not 1 <= count <= MOST_GPUS:
         raise UsageError(f"{count} GPUs: from 1 to {MOST_GPUS} can be compared")
@@ -34,4 +34,4 @@ def machine(gpus: str, link_name: str | None, latency_us: float | None) -> Joine
 def _check(sold: Product, joined: Link) -> None:
     """A network joins whatever has a host; all else the GPU has to have."""
     if not joined.is_network and joined.name not in sold.links:
-        raise UsageError(f"no {joined.what} is known of {sold.name}: its links are {', '.join(sold.links)}")
+        raise UsageError(f"bwlint knows no {joined.what} for {sold.name}: its links are {', '.join(sold.links)}")

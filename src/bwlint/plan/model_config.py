@@ -182,7 +182,7 @@ def _name(config: Config, file: str) -> str:
 def _remarks(numbers: _ConfigNumbers, nested: bool) -> list[str]:
     found = []
     if nested:
-        found.append("only the language model is counted, not what reads images or sound")
+        found.append("bwlint counts the language model alone, without the parts for images or sound")
     other = next((key for key in numbers.config if isinstance(key, str) and key.startswith(_OTHER_LAYERS)), None)
     if other is not None:
         found.append(f"layers of another kind ({other[:40]}) are counted as attention: weights may be off")

@@ -44,7 +44,7 @@ def weigh(config: Config, shape: Shape) -> Weights:
     quantization = _quantization(config)
     form = _form(quantization) if quantization else plain
     if form is None:
-        remarks = (*remarks, "how the weights are quantized is not known here: they are counted without")
+        remarks = (*remarks, "bwlint does not know how the weights are quantized, and counts them without")
         form = plain
     counted = parts(shape)
     attention_form = plain if form.experts_only or _ignores_attention(quantization) else form

@@ -286,7 +286,7 @@ class _Planner:
             return replace(step, also=tuple(self._also[place]))
         spot, names = self._spot_of_gate(place), tuple(dict.fromkeys(needed))
         if place in self._served:
-            words = "what it compiles loads nowhere else"
+            words = "its images load on no other chip"
             admits = self._served[place].names
             return PortStep(number, "build", spot, place.path, admits, self.family, None, words, bool(shown), names)
         guarded = self.ways.gates.guard(place) if judged is None else None
@@ -294,20 +294,18 @@ class _Planner:
             module, guard = guarded
             admits = self.context.tree.built_for(module, guard.test).names
             error = (guard.no.at or guard.at).line
-            words = f"give it an arm of its own: what is left to it is the error from line {error} on"
+            words = f"give it its own case: today it reaches the error from line {error} on"
             return PortStep(number, "kernel", spot, place.path, admits, self.family, None, words, bool(shown), names)
         if judged is None:
             let_in, within = self.ways.gates.let_in(place).names, self.ways.gates.module(place.path)
             is_build = within is None or within.language == "build"
-            words = (
-                "edit the check in front of this error" if let_in else "no check of the device was found in front of it"
-            )
-            words = "it is compiled for other chips, and nothing shows that these run it" if is_build else words
+            words = "edit the check before this error" if let_in else "bwlint found no device check before it"
+            words = "it is compiled for other chips; nothing shows that these run it" if is_build else words
             kind = "build" if is_build else "code"
             return PortStep(number, kind, spot, place.path, let_in, self.family, None, words, bool(shown), names)
         chips = wanted(judged, self.chip, holds)
         arm = self._arms.get(place)
-        fix: Fix | NoFix = NoFix(f"an arm of its own, with `{arm}`: today it comes to what it lacks")
+        fix: Fix | NoFix = NoFix(f"give it its own case with `{arm}`; today's case needs what it lacks")
         if arm is None:
             fix = opened(self.context, judged, self._root(place.path), chips, holds, shown)
             second = self.ways.beyond.second(judged, self._numbers) if holds is not False else ""

@@ -54,10 +54,10 @@ class BeyondGate:
         that sends it where of all chips that come there today only others of 9.0 and later go, or where nothing is; ""
         where there is none."""
         ends = self.lacking(judged) if judged.gate.is_a("flag") else ()
-        asked = (f"line {one.place.at.line} asks for it too, in front of {one.what}" for one in ends)
+        asked = (f"line {one.place.at.line} checks it too, before {one.what}" for one in ends)
         spoken = (instruction(prose.text, judged.at) for prose in judged.other.texts)
         needs = (need.use.name for need in spoken if need is not None and self.gates.chip not in need.legal)
-        said = (f"its error speaks of `{one}`: find out first whether what is behind it needs that" for one in needs)
+        said = (f"its error names `{one}`: find out first whether the code behind it needs that" for one in needs)
         sent = (self._sent(judged, one, opened) for one in self._later(judged))
         own = self._own_case(judged)
         return next(filter(None, (*self._knowingly(judged), *asked, *own, *sent, *said)), "")
@@ -72,8 +72,8 @@ class BeyondGate:
             later = one.gate.qualname == judged.gate.qualname and one.gate.at > judged.gate.at
             is_arm = one.gate.kind in BRANCHES and not refuses(one.gate.yes) and _does_something(one.gate.yes)
             if later and is_arm and one.core and one.core <= family:
-                words = f"line {one.at.line} has a case of its own for {plain(one.core)}"
-                yield f"{words}: find out first whether it can do this"
+                words = f"line {one.at.line} has its own case for {plain(one.core)}"
+                yield f"{words}: find out first whether that case can do this"
 
     def _knowingly(self, judged: Judged) -> Iterator[str]:
         """The gates of the same function that turn the family away and nobody else."""
@@ -82,7 +82,7 @@ class BeyondGate:
             turns_away = refuses(one.other) or answers_no(one.other)
             away = one.sets.live - one.admitted if turns_away else NONE
             if one is not judged and one.gate.qualname == judged.gate.qualname and away and away <= family:
-                yield f"line {one.at.line} (`{one.gate.text}`) turns {plain(away)} away knowingly: decide that first"
+                yield f"line {one.at.line} (`{one.gate.text}`) refuses {plain(away)} alone: decide that first"
 
     def _sent(self, judged: Judged, later: Judged, opened: Container[GatePlace]) -> str:
         name, family = self.gates.chip, siblings(chip(self.gates.chip))
@@ -96,14 +96,14 @@ class BeyondGate:
         if refuses(side):
             places = (one.at for one in (later, self.gates.flag(later)) if one is not None)
             is_opened = any(GatePlace(later.module.path, at) in opened for at in places) or later in self._asked(judged)
-            return "" if is_opened or refuses(later.working) else f"{place} refuses {name} behind it: open both"
+            return "" if is_opened or refuses(later.working) else f"{place} refuses {name} too: open both"
         if later.gate.kind not in BRANCHES:
             return ""
         if beside and not side.empty and beside <= ALONE and judged.admitted - beside - family:
-            return f"at {place} it would go the way of {plain(beside)}: give it one of its own there, too"
+            return f"{place} would send it down the path of {plain(beside)}: give it its own path there too"
         ended = side.empty and side is later.gate.no and _does_something(later.gate.yes)
         if not beside and ended and judged.admitted & later.on(later.gate.yes):
-            return f"at {place} no arm is for it: give it one there, too"
+            return f"{place} has no case for it: add one there too"
         return ""
 
     def _later(self, judged: Judged) -> Iterator[Judged]:

@@ -117,7 +117,7 @@ def _loaded(finding: Finding, name: str) -> Finding:
     is_known = all(one[:1].isdigit() for one in after)
     if not is_known or name in after:
         return finding
-    return replace(finding, fix=None, fix_refused=f"the edit that is known writes what {name} does not load")
+    return replace(finding, fix=None, fix_refused=f"the known edit writes a target that {name} does not load")
 
 
 def _on_disk(finding: Finding, by_path: Mapping[str, SourceFile]) -> Finding:

@@ -15,8 +15,8 @@ from bwlint.rules import checks
 from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged
 
-UNSEEN = "nobody has seen what is behind it run there"
-UNKNOWN = "nothing in the tree shows that what is behind it runs there"
+UNSEEN = "nobody has seen the code behind it run there"
+UNKNOWN = "nothing in the tree shows that the code behind it runs there"
 
 
 def wanted(judged: Judged, name: str, holds: bool | None) -> ChipSet:

@@ -184,7 +184,7 @@ class Reasons:
         if around is not None and around.definition.kind == "class":
             yield from self.of_class(judged.module, [around])
         if said_to_fail(self._said_around(judged, owner), self._family()):
-            what = "what a comment says to fail there"
+            what = "code that a comment says fails there"
             yield Lacking(GatePlace(judged.module.path, judged.at), what, judged.admitted)
 
     def _said_around(self, judged: Judged, owner: Node | None) -> str:

@@ -189,7 +189,7 @@ class Ways:
     def _of_arm(self, name: str, chips: ChipSet, place: GatePlace) -> OpenWay:
         judged = self.gates.gate(place)
         yes = judged is not None and chips <= judged.on(judged.gate.yes)
-        way = OpenWay(f"the arm `{name}`", {place: yes})
+        way = OpenWay(f"case `{name}`", {place: yes})
         if judged is not None:
             self._add_needs(way, judged.module, judged.gate.yes if yes else judged.gate.no)
         return self._looked_behind(way, frozenset({place}))

@@ -17,11 +17,11 @@ from bwlint.report.words import words
 from bwlint.run.outcome import Outcome
 
 QUESTION = "Apply this fix? [a]ccept, [s]kip, s[u]ppress this place, [q]uit, [?] "
-CHOICE = "Which way? {ways}, [s]kip, s[u]ppress this place, [q]uit, [?] "
+CHOICE = "Which fix? {ways}, [s]kip, s[u]ppress this place, [q]uit, [?] "
 REASON = "Why is it right as it is? (nothing: back) "
-HELP = """a  apply the fix; the number of a way: apply that one
+HELP = """a  apply the fix; a number applies the fix of that number
 s  leave this place as it is, in this run
-u  write a comment that says why this place is right; it is not reported any more
+u  write a comment that says why this place is right; bwlint reports it no more
 q  ask no more; what was accepted so far is applied
 """
 
@@ -75,7 +75,7 @@ class Dialog:
             return None
         change = comment(outcome.names.files[real], text, [wish.finding], reason)
         if change is None:
-            self.write("No comment with that reason can be put at this place.\n")
+            self.write("This place takes no comment with that reason.\n")
             return None
         return silenced(wish, ((real, change),))
 

@@ -141,7 +141,7 @@ class _Run:
             text = self.outcome.texts.of(real)
             unpacked = real.startswith(self.gathered.found.mounts)
             if unpacked or text is None:
-                self.sources[real] = "a file of a package is not rewritten" if unpacked else "not readable any more"
+                self.sources[real] = "bwlint does not rewrite files of a package" if unpacked else "no longer readable"
             else:
                 self.sources[real] = EditedFile.of(self.outcome.names.files[real], text.source, self._named)
         return self.sources[real]

@@ -214,7 +214,7 @@ def _message(change: LogicalChange, sources: Mapping[str, EditedFile], base: str
     parts = [wrapped(rule.summary.rstrip(".") + ".") for rule in rules]
     parts += _proofs(change, sources, base)
     if change.unsafe:
-        parts.append(wrapped("Not every part of this could be proved: look at it before you apply it."))
+        parts.append(wrapped("bwlint could not prove every part of this. Read it before you apply it."))
     parts.append("\n".join(f"bwlint rule: {rule.name} ({rule.code})" for rule in rules))
     return "\n\n".join(parts)
 
@@ -301,7 +301,7 @@ def check_folder(folder: Path) -> list[Path]:
     found = sorted(folder.iterdir())
     for path in found:
         if not _is_ours(path):
-            raise NotOurs(f"{visible(str(folder))} holds something else than patches of bwlint: {visible(path.name)}")
+            raise NotOurs(f"{visible(str(folder))} has a file that is no patch of bwlint: {visible(path.name)}")
     return found
 
 

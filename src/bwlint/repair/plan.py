@@ -15,8 +15,8 @@ from bwlint.run.outcome import Outcome
 Key = tuple[str, str, str]
 """The path, the rule and the fingerprint of a finding, which stay the same from pass to pass."""
 
-OUTSIDE = "an edit lies outside the given paths"
-NEEDS_LEAVE = "unsafe: only with --unsafe-fixes"
+OUTSIDE = "an edit is outside the given paths"
+NEEDS_LEAVE = "unsafe, needs --unsafe-fixes"
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,8 +98,8 @@ def _message(step: PortStep) -> str:
     names = ", ".join(step.needed_by[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
     return "\n\n".join(
         (
-            wrapped(f"On the way of {names}." if names else step.said),
+            wrapped(f"Needed by {names}." if names else step.said),
             "\n".join(wrapped(row, "    ", "      ") for row in proof_of(fix)),
-            wrapped("The proof is about the test alone: run what is behind it on the chip before you apply it."),
+            wrapped("The proof covers the test alone. Run the code behind it on the chip before you apply it."),
         )
     )

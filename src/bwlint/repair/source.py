@@ -36,7 +36,7 @@ class EditedFile:
     def of(cls, file: SourceFile, text: str, named: Sequence[str] = ()) -> EditedFile | str:
         """The file that was read as `text`; a string says why it cannot be changed. `named` are the arguments."""
         if _leads_through_link(os.path.normpath(file.path), {os.path.normpath(path) for path in named}):
-            return "a symbolic link is not written through"
+            return "bwlint does not write through a symbolic link"
         data = read_bytes(file.real)
         if isinstance(data, Unread):
             return data.reason

@@ -17,7 +17,9 @@ _MOST_REASONS = 5
 def summary(repaired: Repaired, did: str, unwritten: Collection[str] = (), *, verbose: bool) -> str:
     """What was fixed, what has to wait, and what is not fixed and why. `did` is "fixed" or what would be, `unwritten`
     are files (real paths) that stayed as they were."""
-    lines = [*_fixed(repaired, did, unwritten), *_waiting(repaired), *_refused(repaired, verbose=verbose)]
+    left = f"deferred {counted(repaired.left, 'finding')} after {MOST_PASSES} passes; run it again for the rest"
+    waiting = [left] if repaired.left else []
+    lines = [*_fixed(repaired, did, unwritten), *waiting, *_refused(repaired, verbose=verbose)]
     return "".join(f"bwlint: {line}\n" for line in lines)
 
 
@@ -31,14 +33,9 @@ def _fixed(repaired: Repaired, did: str, unwritten: Collection[str]) -> Iterable
         files = len({spot.real for done in fixed for spot in done.spots})
         later = sum(done.number > 1 for done in fixed)
         in_turn = f", {later} of them in a later pass" if later else ""
-        yield f"{did} {len(fixed)} in {counted(files, 'file')}: {rules}{in_turn}"
+        yield f"{did} {counted(len(fixed), 'finding')} in {counted(files, 'file')}: {rules}{in_turn}"
     if notes:
         yield f"suppressed {counted(notes, 'finding')} by a comment"
-
-
-def _waiting(repaired: Repaired) -> Iterable[str]:
-    if repaired.left:
-        yield f"deferred {repaired.left}: stopped after {MOST_PASSES} passes; run it again for the rest"
 
 
 def _refused(repaired: Repaired, *, verbose: bool) -> Iterable[str]:
@@ -49,13 +46,13 @@ def _refused(repaired: Repaired, *, verbose: bool) -> Iterable[str]:
     reasons = Counter(reason for _, reason in refused).most_common()
     shown = reasons if verbose else reasons[:_MOST_REASONS]
     rest = sum(count for _, count in reasons[len(shown) :])
-    words = [f"{count} {visible(reason)}" for reason, count in shown]
-    words += [f"{rest} for other reasons (--verbose lists them)"] * bool(rest)
-    yield f"refused {len(refused)}: {'; '.join(words)}"
+    words = [visible(reason) + f" ({count})" * (len(reasons) > 1) for reason, count in shown]
+    words += [f"other reasons ({rest}; --verbose lists them)"] * bool(rest)
+    yield f"did not fix {counted(len(refused), 'finding')}: {'; '.join(words)}"
     if verbose:
         for finding, reason in refused:
             place = f"{finding.path}:{finding.region.line}:{finding.region.column}"
-            yield f"refused: {visible(place)}: {finding.name}: {visible(reason)}"
+            yield f"not fixed: {visible(place)}: {finding.name}: {visible(reason)}"
 
 
 def not_fixed(repaired: Repaired) -> Sequence[tuple[Finding, str]]:

@@ -63,7 +63,7 @@ def _of_file(source: EditedFile, text: SourceText, there: Sequence[Finding], rea
     edited = source.then(sorted(changes))
     fault = edited.fault(frozenset())
     if fault or isinstance(edited.after, Unread):
-        found.refused += [(finding, fault or "not readable any more") for finding in silenced]
+        found.refused += [(finding, fault or "no longer readable") for finding in silenced]
     elif changes:
         found.counts[source.file.real] = len(silenced)
         found.replacements.append(Replacement(source.file.real, source.data, edited.after))

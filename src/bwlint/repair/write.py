@@ -174,7 +174,7 @@ def _is(data: bytes | Unread, known_by: str) -> bool:
 
 def _not_alone(group: Sequence[Replacement], known: Sequence[NotWritten]) -> list[NotWritten]:
     told = {entry.real for entry in known}
-    reason = "a fix changes it together with a file that was not written"
+    reason = "its fix also changes a file that was not written"
     failed = any(entry.failed for entry in known)
     return [NotWritten(item.real, reason, failed) for item in group if item.real not in told]
 
@@ -187,7 +187,7 @@ def _refusal(item: Replacement) -> str | None:
         return why(error)
     mode = status.st_mode
     if stat.S_ISLNK(mode):
-        return "a symbolic link is not written through"
+        return "bwlint does not write through a symbolic link"
     if special := special_file(mode):
         return f"not a regular file: {special}"
     if os.path.realpath(item.real) != item.real:
@@ -195,9 +195,9 @@ def _refusal(item: Replacement) -> str | None:
     if not mode & 0o222:
         return "read-only"
     if status.st_nlink > 1:
-        return "it has another name (a hard link), which would keep the old text"
+        return "its hard link under another name would keep the old text"
     if not _may_own(status):
-        return "it belongs to somebody else, and would be yours"
+        return "it belongs to another user, and would become yours"
     return None if read_from_disk(item.real) == item.before else "changed since it was read"
 
 

@@ -8,6 +8,7 @@ from itertools import islice, pairwise
 
 from bwlint.model.escape import visible
 from bwlint.model.ledger import Answer, Ledger, Row, RowKind, RowPlace
+from bwlint.model.naming import counted
 from bwlint.report import Setting, text
 from bwlint.report.inspection_table import shortened
 from bwlint.report.snippet import Paint, columns
@@ -31,9 +32,9 @@ _MEANINGS = {
     "no": "no",
     "may": "depends on more than the chip",
     "error": "error",
-    "-": "no such chip gets here",
-    "?": "not known",
-    "arm": "arm of the chain",
+    "-": "the chip does not get here",
+    "?": "bwlint does not know",
+    "arm": "branch of the chain",
     "else": "else",
 }
 
@@ -59,10 +60,6 @@ def render(ledger: Ledger, setting: Setting, top: int = FEW, hidden: int = 0) ->
         f"decide: bwlint audit --decide {shown[0].fingerprint[:SHORT_FINGERPRINT]} fine|broken|later --reason WHY"
     )
     return "".join(f"{line}\n" for line in lines)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _block(rank: int, row: Row, setting: Setting, width: int, paint: Paint) -> Iterator[str]:
@@ -155,7 +152,7 @@ def _rest(row: Row) -> Iterator[str]:
     if len({kind for _, kind in row.verdicts}) > 1:
         yield ", ".join(f"{kind} for {chip}" for chip, kind in row.verdicts)
     if more := len(row.places) - 1:
-        yield _counted(more, "more place")
+        yield counted(more, "more place")
     if row.same_subject:
         yield f"{len(row.same_subject):,} more of this subject"
 
@@ -165,4 +162,4 @@ def _legend(rows: Iterable[Row], setting: Setting) -> str:
     found = {"arm" if answer.startswith("arm ") else answer for row in rows for _, answer in row.table}
     signs = {**(_GLYPHS if setting.color else _LETTERS), "arm": "1, 2"}
     told = "; ".join(f"{signs[answer]} {meaning}" for answer, meaning in _MEANINGS.items() if answer in found)
-    return f"{told}; | the chips asked about stand before it"
+    return f"{told}; | follows the checked chips"

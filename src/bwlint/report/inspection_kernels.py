@@ -83,7 +83,7 @@ def _image(image: Image) -> str:
 def _cubin(cubin: Cubin, readable: Readable) -> Iterator[str]:
     if cubin.relabelled:
         says, noted = f"sm_{cubin.number}{cubin.suffix}", f"sm_{cubin.noted}{cubin.noted_suffix}"
-        yield f"      relabelled: it says {visible(says)}, and its notes say {visible(noted)}"
+        yield f"      relabelled: its header says {visible(says)}, but its notes say {visible(noted)}"
     yield from _counted(f"      kernel {_kernel(kernel, readable)}" for kernel in cubin.kernels)
 
 

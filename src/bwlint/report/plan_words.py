@@ -94,7 +94,7 @@ def assumptions(found: Comparison) -> list[str]:
             f"experts are equally likely; {shape.expert_layers} of {counted(shape.layers, 'layer')} have experts"
         )
     if any(row.split.pipeline > 1 for row in found.rows):
-        said.append("PP: as many parts of a step as stages, all stages busy; hidden state and residual are handed on")
+        said.append("PP: as many parts of a step as stages, all stages busy; each passes on hidden state and residual")
     said.append(
         f"weights: {found.parameters / 1e9:.1f} billion parameters counted from the shape, {found.weights.form}; "
         f"each step reads those that it needs once, at {machine.product.memory_gb_per_s:g} GB/s of memory"

@@ -31,7 +31,7 @@ def _lines(plan: Port) -> Iterator[str]:
             yield from (f"### {WORDS[verdict].capitalize()}", "", *map(_stuck, rows), "")
     drawn = list(_graph(plan))
     if drawn:
-        yield from ("### The ways", "", "```mermaid", "flowchart LR", *drawn, "```")
+        yield from ("### The code paths", "", "```mermaid", "flowchart LR", *drawn, "```")
 
 
 def _step(step: PortStep) -> str:
@@ -46,9 +46,9 @@ def _step(step: PortStep) -> str:
 
 
 def _stuck(row: PortRow) -> str:
-    lacks = dict.fromkeys(way.lacks[0].what for way in row.ways if way.lacks)
+    lacks = "; ".join(dict.fromkeys(way.lacks[0].what for way in row.ways if way.lacks))
     instead = f" Meanwhile: {', '.join(row.instead)}." if row.instead else ""
-    return f"- `{_code(row.name)}`: {_escaped('; '.join(lacks) or 'nothing says what refuses it')}.{_escaped(instead)}"
+    return f"- `{_code(row.name)}`: {_escaped(lacks or 'bwlint found no check that refuses it')}.{_escaped(instead)}"
 
 
 def _graph(plan: Port) -> Iterator[str]:

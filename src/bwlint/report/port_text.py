@@ -9,25 +9,20 @@ from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.port.table import CodeSpot, Port, PortRow, PortStep
 from bwlint.report import Setting
-from bwlint.report.words import words
+from bwlint.report.words import to_look_at, words
 
 WORDS = {
-    "opens": "opens by edits",
-    "unproved": "may run there once let in: try it first",
+    "opens": "works after the edits below",
+    "unproved": "may run once its checks let the chip in; try it first",
     "partly": "works, but not in all uses",
-    "switch": "answers no, so that callers take another path",
+    "switch": "answers no, so callers take another path",
     "impossible": "impossible",
-    "unseen": "refused, and no check was found that does it",
+    "unseen": "refused, but bwlint found no check that refuses it",
 }
-_COUNTED = {
-    "opens": "opened by edits",
-    "unproved": "to try first",
-    "impossible": "impossible",
-    "unseen": "without a check that was found",
-}
+_COUNTED = {"opens": "to edit", "unproved": "to try first", "impossible": "impossible", "unseen": "with no check found"}
 KINDS = {"condition": "check", "helper-call": "call of a check", "predicate": "answer", "expression": "check"}
 """What people call kinds of gates; the others are called as they are."""
-SECTIONS = ((True, "To edit, in this order"), (False, "To edit where a trial shows that what is behind runs"))
+SECTIONS = ((True, "To edit, in this order"), (False, "To edit if a trial shows that the code behind runs"))
 MOST_NAMES, MOST_LEFT = 3, 10
 
 
@@ -54,7 +49,7 @@ def _is_empty(plan: Port) -> bool:
 
 
 def summary(plan: Port) -> str:
-    """``12 operations do not work on 12.1: 3 opened by edits, 4 to try first, 5 impossible; 6 steps``."""
+    """``12 operations do not work on 12.1: 3 to edit, 4 to try first, 5 impossible; 6 steps``."""
     counts = {verdict: sum(row.verdict == verdict for row in plan.rows) for verdict in WORDS}
     partly, switches = counts.pop("partly"), counts.pop("switch")
     closed = len(plan.rows) - partly - switches
@@ -62,21 +57,21 @@ def summary(plan: Port) -> str:
     parts = [f"{counted(closed, 'operation')} {'does' if closed == 1 else 'do'} not work on {plan.chip}: {said}"]
     if not closed and not plan.apart:  # an error that belongs to no known operation may be what stops one
         none = "nothing" if _is_empty(plan) else "no operation"
-        parts = [f"{none} was found that does not work on {plan.chip}"]
+        parts = [f"found {none} that does not work on {plan.chip}"]
     elif not closed:
         parts = []
-    parts += [f"{counted(len(plan.apart), 'refusal')} of {plan.chip} tied to no operation"] if plan.apart else []
+    parts += [f"{counted(len(plan.apart), 'error')} for {plan.chip} outside known operations"] if plan.apart else []
     parts += [f"{partly} {'works' if partly == 1 else 'work'} in some uses only"] if partly else []
     parts += [f"{counted(switches, 'check')} {'answers' if switches == 1 else 'answer'} no"] if switches else []
     parts += [counted(len(plan.steps), "step")] if plan.rows or plan.steps else []
-    parts += [f"{counted(len(plan.left), 'question')} left to decide (bwlint audit)"] if plan.left else []
+    parts += [f"{to_look_at(len(plan.left))} (bwlint audit)"] if plan.left else []
     return "; ".join(parts)
 
 
 def _lines(plan: Port) -> Iterator[str]:
     folder = _folder(plan)
     if folder:
-        yield from (f"Paths are below {folder}.", "")
+        yield from (f"Paths are relative to {folder}.", "")
     said: dict[tuple[str, ...], str] = {}
     for verdict, title in WORDS.items():
         rows = [row for row in plan.rows if row.verdict == verdict]
@@ -94,11 +89,11 @@ def _lines(plan: Port) -> Iterator[str]:
             yield ""
 
     if plan.apart:
-        yield f"Errors that {plan.chip} may meet; no operation was found that leads to them:"
+        yield f"Errors that {plan.chip} may meet. bwlint found no operation that leads to them:"
         yield from _few((f"  {_place(spot)}{_within(spot)}  {spot.text}" for spot in plan.apart), len(plan.apart))
         yield ""
     if plan.left:
-        yield "Left to decide:"
+        yield "Checks that need a look:"
         rows_left = (f"  {row.places[0].path}:{row.places[0].line}  {row.why}" for row in plan.left)
         yield from _few(rows_left, len(plan.left), f": bwlint audit --target {plan.chip}")
         yield ""
@@ -120,17 +115,18 @@ def _row(row: PortRow, said: dict[tuple[str, ...], str]) -> Iterator[str]:
         if way.lacks:
             lack = way.lacks[0]
             legal = f" ({words(lack.legal).removesuffix(' only')} only)" if lack.legal else ""
-            yield f"    {way.name}: ends in {lack.what}{legal}, {_place(lack.at)}"
+            yield f"    {way.name}: reaches {lack.what}{legal}, {_place(lack.at)}"
         elif way in plain and way.name in numbers:
             yield f"    {way.name}: {_numbered(tuple(numbers.pop(way.name)))}"
         elif way.chosen and way.shown:
             yield f"    {way.name}: {_numbered(way.steps)}"
             yield f"      because {way.shown[0]}"
         elif way.gates and not way.chosen:
-            yield f"    {way.name}: {counted(len(way.gates), 'gate')}, {', '.join(map(_place, way.gates[:MOST_NAMES]))}"
+            places = ", ".join(map(_place, way.gates[:MOST_NAMES]))
+            yield f"    {way.name}: {counted(len(way.gates), 'check')}, {places}"
     if row.instead:
         first = said.setdefault(row.instead, row.name)
-        yield f"    meanwhile: {', '.join(row.instead) if first == row.name else f'as for {first}'}"
+        yield f"    meanwhile: {', '.join(row.instead) if first == row.name else f'see {first}'}"
 
 
 def _step(step: PortStep) -> Iterator[str]:

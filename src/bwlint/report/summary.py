@@ -72,7 +72,7 @@ def beyond(report: Report) -> str:
     files = report.stats.get("unlinked", 0)
     if not files:
         return ""
-    words = f"{counted(files, 'file')} that others lead to were left unread; findings may differ with a larger"
+    words = f"did not read {counted(files, 'file')} that calls and imports lead to; findings may differ with a larger"
     return f"bwlint: note: {words} --link-budget\n"
 
 
@@ -81,9 +81,9 @@ def questions_left(report: Report) -> str:
     judged, left = report.stats.get("questions", 0), report.stats.get("questions_left", 0)
     if not judged:
         return ""
-    asks = "1 place asks" if judged == 1 else f"{judged:,} places ask"
+    asks = "1 place concerns" if judged == 1 else f"{judged:,} places concern"
     words = f"{left:,} need{'s' * (left == 1)} a look (bwlint audit)" if left else "none needs a look"
-    return f"bwlint: {asks} for the chip: {words}\n"
+    return f"bwlint: {asks} the chip: {words}\n"
 
 
 def next_step(report: Report, paths: Iterable[str]) -> str:
@@ -100,21 +100,18 @@ def next_step(report: Report, paths: Iterable[str]) -> str:
 
 
 def questions(ledger: Ledger, which: str = "") -> str:
-    """``1,593 questions: for 12.0 and 12.1 1,402 pass, 6 fail, 150 review, 35 open``, how many are decided and how.
+    """``1,593 questions; for 12.0 and 12.1: 1,402 pass, 6 fail, 150 review, 35 open``, how many are decided and how.
     `which` says which questions the ledger has, where it has not all."""
     if not ledger.rows:
         return f"no questions{which}"
     chips: dict[str, list[str]] = defaultdict(list)
     for chip in ledger.targets:
         chips[_kinds(dict(row.verdicts).get(chip, "pass") for row in ledger.rows)].append(chip)
-    told = "; ".join(f"for {' and '.join(some)} {words}" for words, some in chips.items())
+    told = "; ".join(f"for {' and '.join(some)}: {words}" for words, some in chips.items())
     files = {file.path for file in ledger.skipped}
     skipped = f"; {counted(len(files), 'file')} skipped" if files else ""
-    return f"{_questions(len(ledger.rows))}{which}: {told}{_decided(ledger)}{skipped}"
-
-
-def _questions(number: int) -> str:
-    return f"{number:,} question{'s' * (number != 1)}"
+    count = f"{len(ledger.rows):,} question{'s' * (len(ledger.rows) != 1)}"
+    return f"{count}{which}; {told}{_decided(ledger)}{skipped}"
 
 
 def _kinds(verdicts: Iterable[RowKind]) -> str:

@@ -51,7 +51,7 @@ def _choice(choice: Choice) -> tuple[str, ...]:
 
 
 def _process(process: Process) -> Iterator[str]:
-    end = "" if process.ended else ", did not come to its end: the last tenth of a second may be missing"
+    end = "" if process.ended else ", did not end normally: the last tenth of a second may be missing"
     yield f"process {process.pid}: {' '.join(process.arguments) or process.program}{end}"
     for device in process.devices:
         yield f"device {device.ordinal}: {device.name} ({device.capability})"

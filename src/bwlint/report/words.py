@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bwlint.model.findings import CATEGORIES, Finding
+from bwlint.model.naming import counted
 
 
 def words(names: Sequence[str]) -> str:
@@ -18,6 +19,11 @@ def words(names: Sequence[str]) -> str:
     except (KeyError, ValueError):
         # A report that is read back may name chips that nobody knows here.
         return ", ".join(names)
+
+
+def to_look_at(count: int) -> str:
+    """ "1 check needs a look"."""
+    return f"{counted(count, 'check')} {'needs' if count == 1 else 'need'} a look"
 
 
 def aligned(rows: Sequence[Sequence[str]], names: int | None = None) -> Iterator[str]:

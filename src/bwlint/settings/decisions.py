@@ -25,7 +25,7 @@ from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.worktree import top_of
 
 NAME = "bwlint-audit.toml"
-_HEAD = "# What people have decided about the questions of `bwlint audit`; --decide adds to it.\nversion = 1\n"
+_HEAD = "# Decisions about the questions of `bwlint audit`; --decide adds to it.\nversion = 1\n"
 _LARGEST = 2 << 20
 _MOST_DOTS = 100
 """In a line: a parser of TOML needs time that grows with the square of the parts of a key."""
@@ -82,7 +82,7 @@ class Decisions:
                 return Decisions(self.file, text, made)
         except ConfigError:
             pass
-        raise UsageError(f"{self.file}: too large, or written in a form that is not edited here: edit it by hand")
+        raise UsageError(f"{self.file}: too large, or written in a form that bwlint does not edit: edit it by hand")
 
 
 def load(file: str) -> Decisions:
@@ -138,7 +138,7 @@ def _made(file: str, data: bytes) -> tuple[Decision, ...]:
     for number, table in enumerate(tables, 1):
         decision = _decision(f"{file}: decision {number}", table)
         if decision.fingerprint in made:
-            raise ConfigError(f"{file}: decision {number}: row {decision.fingerprint} has been decided further up")
+            raise ConfigError(f"{file}: decision {number}: row {decision.fingerprint} has a decision above")
         made[decision.fingerprint] = decision
     return tuple(made.values())
 

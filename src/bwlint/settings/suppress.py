@@ -120,7 +120,7 @@ def _comments(text: SourceText, language: Comments) -> tuple[list[_Comment], lis
     except Unreadable as error:
         line, why = error.args
         region = text.region(line, 0, line, len(text.line(line).encode("utf-8", "surrogatepass")))
-        bad.append(BadSuppression(region, f"comments from here on could not be read: {why}"))
+        bad.append(BadSuppression(region, f"comments after this line could not be read: {why}"))
     return found, bad
 
 

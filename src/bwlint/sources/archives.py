@@ -226,7 +226,7 @@ def _refusal(member: Member, kind: str | None, depth: int) -> str:
     if member.size > LARGEST_MEMBER:
         return f"member larger than {LARGEST_MEMBER // 1024**3} GiB"
     if kind is not None and depth == DEEPEST:
-        return f"archive in {DEEPEST} others, which is deeper than is read"
+        return f"archive nested {DEEPEST} deep, deeper than bwlint reads"
     return ""
 
 
@@ -236,7 +236,7 @@ def _lost_links(path: str, names: Set[str], links: Mapping[str, str]) -> Iterato
         for _ in range(_MOST_HOPS):
             target = links.get(target, target)
         if target not in names:
-            yield Skipped(_below(path, name), "link to what is not read in this archive")
+            yield Skipped(_below(path, name), "link to a member that is not read")
 
 
 def _mib(size: int) -> str:

@@ -104,7 +104,7 @@ def _git(repository: Repository, end: float, *arguments: str, is_bare: bool = Fa
     """What git says; raises SourceError. `is_bare`: without the configuration of user and system."""
     program = shutil.which("git")
     if program is None or not os.path.isabs(program):  # noqa: PTH117
-        raise SourceError("no program git")
+        raise SourceError("git is not installed")
     options = [f"protocol.{protocol}.allow=always" for protocol in _PROTOCOLS[repository.scheme]]
     options += ["core.askPass=", "gc.auto=0", "maintenance.auto=false", "submodule.recurse=false"]
     none = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"} if is_bare else {}
@@ -131,4 +131,4 @@ def _fault(said: bytes) -> str:
     lines = {line.strip() for line in os.fsdecode(said).splitlines()} - {""}
     own = (line for line in lines if not line.startswith(("remote: ", "error: ")))
     told = sorted(own, key=lambda line: (not line.startswith("fatal: "), line))
-    return plain("; ".join(told) or "it does not say why")
+    return plain("; ".join(told) or "no reason given")

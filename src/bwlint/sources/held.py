@@ -50,7 +50,7 @@ def _wait_for(file: int) -> None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > end:
-                raise TimeoutError(errno.ETIMEDOUT, "another run does not come to an end there") from None
+                raise TimeoutError(errno.ETIMEDOUT, "another run there does not end") from None
             time.sleep(_PAUSE)
         except OSError:
             return

@@ -98,7 +98,7 @@ def _read_record(found: Distribution, name: str, record: str, folder: str) -> In
         elif Path(real).is_file():
             files.append((f"{name}/{path}", Path(real)))
         elif not path.endswith(".pyc"):
-            skipped.append(Skipped(f"{name}/{path}", "in the record of the distribution, but not there"))
+            skipped.append(Skipped(f"{name}/{path}", "listed in the RECORD of the distribution, but missing"))
     return Installed(name, found.version, tuple(files), tuple(skipped))
 
 

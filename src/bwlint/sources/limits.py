@@ -40,7 +40,7 @@ def bounded(seconds: float = SECONDS) -> Iterator[None]:
         raise ReadError(f"takes more than {seconds:g} seconds to read") from None
     except MemoryError:
         disk.rests_on_more()
-        raise ReadError("takes more memory than there is") from None
+        raise ReadError("needs more memory than available") from None
     except RecursionError:
         raise NestedTooDeep("nested too deep to analyse") from None
     finally:

@@ -46,7 +46,7 @@ def unpacked(source: ByteSource, packing: str, meter: Meter) -> Iterator[bytes]:
     except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError) as error:
         raise ReadError(f"damaged {packing} data: {error}") from None
     except MemoryError:
-        raise ReadError(f"{packing} data that wants more memory than there is") from None
+        raise ReadError(f"{packing} data that needs more memory than available") from None
 
 
 class _Worker(Protocol):

@@ -110,7 +110,7 @@ def open_packages(argument: str, into: Path) -> Iterator[Unpacked]:
     archive = download(spec, into)
     yield unpack(archive, into, f"{PREFIX}{spec.name}=={spec.version or version_of(archive)}")
     for other in contents(archive) if archive.suffix == ".whl" else ():
-        print(f"{spec.requirement}: its content lies in {other.requirement}, which is scanned too", file=sys.stderr)
+        print(f"{spec.requirement}: its content is in {other.requirement}, which is scanned too", file=sys.stderr)
         archive = download(other, into)
         yield unpack(archive, into, f"{PREFIX}{other.requirement}")
 

@@ -169,7 +169,7 @@ def talking(top: str, *arguments: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """A git that answers questions about a tree: its stdin and stdout. Raises OSError where there is none."""
     program = _program(top)
     if program is None:
-        raise FileNotFoundError(2, "no program git")
+        raise FileNotFoundError(2, "git is not installed")
     pipe, command = subprocess.PIPE, [program, *SAFE, *arguments]
     with subprocess.Popen(
         command, cwd=top, env=environment(), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL

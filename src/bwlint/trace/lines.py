@@ -112,7 +112,7 @@ class _ProcessSeen:
         read = [_module(told, folder, ran) for told in self.modules]
         modules = tuple(module for module, _ in read)
         if any(name.endswith(" ptx") for name in self.jit) and not any(module.container == JIT for module in modules):
-            self.faults.append("code was compiled from PTX, and no module that was loaded says that it is this")
+            self.faults.append("code was compiled from PTX, and no loaded module claims it")
         sources: dict[str, dict[str, None]] = {}
         for module, kernels in read:
             for kernel in kernels & ran:
@@ -189,7 +189,7 @@ def _module(told: dict[str, Any], folder: Path, ran: set[str]) -> tuple[LoadedMo
     """A module by what its cubin says, and the names of its kernels."""
     size, name = int(told["size"]), str(told.get("file", ""))
     if not name:
-        return LoadedModule(size, UNKNOWN, "", "", 0, (), "more code was loaded than is kept"), set()
+        return LoadedModule(size, UNKNOWN, "", "", 0, (), "more code was loaded than the receipt holds"), set()
     cubin, fault = None, "no cubin"
     try:
         cubin = read_binary(ByteSource.of_bytes((folder / name).read_bytes())).cubin

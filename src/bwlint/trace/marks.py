@@ -132,7 +132,7 @@ def _against(finding: Finding, launch: Launched) -> str:
     claimed = next(said, "")
     if claimed:
         return claimed
-    return "what is there should not work on it" if _is_barred(finding, launch) else ""
+    return "the code there should not work on it" if _is_barred(finding, launch) else ""
 
 
 def _is_barred(finding: Finding, launch: Launched) -> bool:

@@ -148,7 +148,7 @@ OPEN = """
     #endif
     """
 REACHED = {
-    "defined": ("#define OTHERS\n", OURS, (), "confirmed", "preprocessor gives the same"),
+    "defined": ("#define OTHERS\n", OURS, (), "confirmed", "preprocessor agrees"),
     "not defined": ("", OURS, (), "inconclusive", "in this build the test fails for sm_120a too"),
     "certain and not defined": ("", OURS, OURS, "refuted", "the test fails for sm_120a"),
     "more than may": ("#define OTHERS\n", (), (), "refuted", "the test holds for sm_120a"),

@@ -198,7 +198,7 @@ def test_a_package_of_the_tree_is_not_asked(tmp_path: Path, monkeypatch: pytest.
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise SystemExit\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert cute._missing((str(tmp_path),)) == "the CuTe DSL that is there is what is judged"
+    assert cute._missing((str(tmp_path),)) == "the installed CuTe DSL is itself the code under test"
 
 
 ASKED = cute._OperationQuestion(("n",), {"12.0": "sm_120a", "12.1": "sm_121a"}, direct=True)

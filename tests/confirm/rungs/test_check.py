@@ -36,7 +36,7 @@ def scene(name: str, results: list[int | None] | list[int] | None = None, **rest
         ("unchecked", {"amounts": (BYTES,)}, scene("shared_pattern", left()), "refuted", "all bytes hold"),
         ("shared", SHARED, scene("shared_pattern", left(7)), "confirmed", "7 bytes are wrong without an error"),
         ("shared", {**SHARED, "amounts": (232449,)}, {}, "confirmed", "does not start (cuLaunchKernelEx: CUDA_ERROR_"),
-        ("unchecked", {"amounts": (232449,)}, {}, "confirmed", "sees no error, and results as they were"),
+        ("unchecked", {"amounts": (232449,)}, {}, "confirmed", "no error shows and old results stay"),
         # It says that it ran, and has not looked at all bytes.
         (
             "shared",
@@ -99,7 +99,7 @@ def test_claims(
         ("shared", {**SHARED, "chips": ("12.1",)}, False, "the device is 9.0, the claim is about 12.1"),
         ("shared", {"subject": "dynamic"}, False, "the claim names no amount"),
         ("shared", {"subject": "tensor", "amounts": (1,)}, False, "'tensor' is no kind of shared memory"),
-        ("cluster", {"amounts": (0,)}, False, "a cluster of 0 blocks is none"),
+        ("cluster", {"amounts": (0,)}, False, "0 blocks make no cluster"),
         ("shared", {"subject": "static", "amounts": (90000,)}, True, "CUDA_ERROR_INVALID_PTX (218)"),
     ],
 )

@@ -254,7 +254,7 @@ def test_what_callers_hand_on_is_not_simulated(tmp_path: Path) -> None:
     real = tree(tmp_path, "def f(fast):\n    if fast: pass\n\nf(CAP[0] >= 9)")
     claim = next(claim for claim in claims(real) if claim.subject == "fast")
     found = attempt(real, claim, world(tmp_path))
-    assert (found.outcome, found.reason) == ("inconclusive", "what callers hand to `fast` is not simulated")
+    assert (found.outcome, found.reason) == ("inconclusive", "the arguments of `fast` are not simulated")
 
 
 CHIPS = ("9.0", "12.0", "12.1")

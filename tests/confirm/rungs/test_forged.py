@@ -141,9 +141,9 @@ def test_more_pairs_than_are_built_are_none() -> None:
         ({"targets": ("sm_9999",)}, "not a target: 'sm_9999'"),
         ({"targets": ("-o /tmp/x",)}, "not a target"),
         ({"targets": ("sm_90\n-o",)}, "not a target"),
-        ({"amounts": (-1,)}, "amounts that nothing has"),
-        ({"amounts": (10**30,)}, "amounts that nothing has"),
-        ({"amounts": (1,) * 100_000}, "amounts that nothing has"),
+        ({"amounts": (-1,)}, "no chip has the amounts"),
+        ({"amounts": (10**30,)}, "no chip has the amounts"),
+        ({"amounts": (1,) * 100_000}, "no chip has the amounts"),
     ],
 )
 @pytest.mark.parametrize("kind", ["instruction", "build", "shared", "cluster", "gate", "guard", "image"])

@@ -34,7 +34,7 @@ def library(folder: Path, *kernels: str) -> Path:
 @pytest.mark.parametrize(
     ("kind", "claim", "scene", "outcome", "reason"),
     [
-        ("image", {}, {}, "refuted", "the kernel k starts; it comes to its end"),
+        ("image", {}, {}, "refuted", "the kernel k starts; it runs to its end"),
         ("image", {"subject": "l"}, {}, "refuted", "the kernel l starts"),
         # A fault is one of a kernel that has begun.
         (
@@ -203,7 +203,7 @@ def of_source(
             {"subject": "dynamic", "amounts": (OPTIN,)},
             {},
             "refuted",
-            "the kernel wide starts; it comes to its",
+            "the kernel wide starts; it runs to its",
         ),
         # Without the opt-in it is refused, and with it is not, which tells that it is for want of that.
         ("shared", {"subject": "default", "amounts": (65536,)}, {}, "confirmed", "with the opt-in it starts"),

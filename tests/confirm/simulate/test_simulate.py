@@ -270,8 +270,8 @@ def test_the_table_for_people() -> None:
     ("arguments", "words"),
     [
         (("--simulate", "12.1"), "takes the program to run"),
-        (("--simulate", "12.1", "--yes", "--", "x.py"), "--yes is not for --simulate"),
-        (("--simulate", "12.1", "--selftest", "--", "x.py"), "--selftest is not for --simulate"),
+        (("--simulate", "12.1", "--yes", "--", "x.py"), "--yes does not go with --simulate"),
+        (("--simulate", "12.1", "--selftest", "--", "x.py"), "--selftest does not go with --simulate"),
         (("--stand-in", "m", "x.py"), "--stand-in is for --simulate"),
         (("--simulate", "12.1", "--format", "sarif", "--", "x.py"), "the formats text and json"),
         (("--simulate", "12.1", "--", "none.py"), "no such script"),

@@ -199,5 +199,5 @@ def _memory() -> int:
 
 def _folder(scratch: Path) -> Path:
     if not is_plain(str(scratch)):
-        raise OSError(f"{scratch} has letters that nvcc would hand to a shell")
+        raise OSError(f"{scratch} has letters that nvcc would pass to a shell")
     return Path(tempfile.mkdtemp(prefix="made-", dir=scratch))

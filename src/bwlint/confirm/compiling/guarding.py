@@ -70,7 +70,7 @@ def test(subject: Subject, world: Workbench, bench: Bench, note: Callable[[str, 
     directives = _directives(text_of(subject.real))
     flagged = next((one for one in directives if one.line <= claim.at.line <= one.end_line), None)
     if flagged is None or flagged.name not in _OPENING | _BRANCHES:
-        return "no test of the preprocessor stands at the flagged place"
+        return "the flagged place has no test of the preprocessor"
     before, foreign = _skeleton(directives, flagged)
     asked = claim.targets[:_MOST_TARGETS]
     if not foreign:
@@ -252,4 +252,4 @@ def _compare(
     missed = [target for target in fails if target in claim.holds]
     if missed:
         return Told(TargetAnswer("inconclusive", f"in this build the test fails for {', '.join(missed)} too"), details)
-    return Told(TargetAnswer("confirmed", f"nvcc's preprocessor gives the same: {claim.says}"), details)
+    return Told(TargetAnswer("confirmed", f"nvcc's preprocessor agrees: {claim.says}"), details)

@@ -194,7 +194,7 @@ class _Sieve:
         return ""
 
 
-_SHELL = "letters that nvcc would hand to a shell"
+_SHELL = "letters that nvcc would pass to a shell"
 
 
 def _split(word: str, following: str | None) -> tuple[str | None, str | None, int]:

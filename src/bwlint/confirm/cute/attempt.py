@@ -110,7 +110,7 @@ def _missing(scanned: tuple[str, ...]) -> str | None:
         return "no CuTe DSL: pip install 'bwlint[cute]'"
     folders = [str(Path(place).resolve()) for one in found for place in one.submodule_search_locations or ()]
     if any(is_in(folder, tree) for folder in folders for tree in scanned):
-        return "the CuTe DSL that is there is what is judged"
+        return "the installed CuTe DSL is itself the code under test"
     return None
 
 

@@ -213,7 +213,7 @@ def _of_source(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attempt:
             break
     if not records or not records[-1].seen:
         if subject.real and not is_source(subject.real):
-            return not_eligible("assemble", f"nvcc compiles C++, and {Path(subject.real).name} is none")
+            return not_eligible("assemble", f"nvcc compiles C++, and {Path(subject.real).name} is not C++")
         return not_eligible("assemble", "no file that nvcc could compile for this claim")
     return _best(records).attempt()
 

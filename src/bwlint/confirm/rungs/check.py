@@ -132,7 +132,7 @@ def _of_shared(claim: Claim, amount: int, ran: ProbeRun, kind: str) -> tuple[Out
     if ran.word == WRONG:
         return "confirmed", f"a kernel with {what} runs, and {ran.wrong} bytes are wrong without an error"
     if ran.word == NOT_STARTED and ran.error in _LAUNCH_ERRORS:
-        unseen = "; who does not ask sees no error, and results as they were" if claim.kind == "unchecked" else ""
+        unseen = "; without a status check no error shows and old results stay" if claim.kind == "unchecked" else ""
         return "confirmed", f"a kernel with {what} does not start ({ran.said}){unseen}"
     return "inconclusive", f"the kernel with {what} is {ran.word}: {ran.said or 'nothing says why'}"
 
@@ -140,7 +140,7 @@ def _of_shared(claim: Claim, amount: int, ran: ProbeRun, kind: str) -> tuple[Out
 def _cluster(claim: Claim, world: Workbench, device: Device) -> Attempt:
     shape, size = shape_of(claim), prod(claim.amounts)
     if not 0 < size <= MOST_CLUSTER:
-        return not_eligible(RUNG, f"a cluster of {size} blocks is none")
+        return not_eligible(RUNG, f"{size} blocks make no cluster")
     if not device.attributes.get("CLUSTER_LAUNCH"):
         return not_eligible(RUNG, f"the {device.capability} device launches no clusters")
     probe = probes.written("cluster", probes.target_of(device.capability), world)

@@ -173,7 +173,7 @@ def _clusters(size: int, answer: Mapping[str, Any]) -> str:
 def _cluster(claim: Claim, world: Workbench, device: Device) -> Attempt:
     shape, size = shape_of(claim), prod(claim.amounts)
     if size > MOST_CLUSTER or size < 1:
-        return not_eligible(RUNG, f"a cluster of {size} blocks is none")
+        return not_eligible(RUNG, f"{size} blocks make no cluster")
     asking = {"do": "clusters", "grid": shape, "block": [32, 1, 1], "cluster": shape}
     opt_in = {"do": "attribute", "set": NON_PORTABLE, "value": 1}
     steps: Steps = [{"do": "load"}, {"do": "function"}, asking, opt_in, asking]

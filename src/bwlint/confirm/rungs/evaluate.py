@@ -57,14 +57,14 @@ def tested(claim: Claim, real: str, world: Workbench) -> Attempt:
     wrong = [name for name in reached if not agrees(claim, name, ran.answers[name])]
     if wrong and ran.assumed and not any(contradicts(claim, name, ran.answers[name]) for name in wrong):
         taken = " and ".join(ran.assumed)
-        return _inconclusive(f"what may hold does not, with what is taken for granted here: {taken}", details, ran)
+        return _inconclusive(f"an outcome that may hold does not, assuming {taken}", details, ran)
     if wrong and (handed := _handed(slice_, wrong, ran)):
-        return _inconclusive(f"what callers hand to `{handed}` is not simulated", details, ran)
+        return _inconclusive(f"the arguments of `{handed}` are not simulated", details, ran)
     if wrong:
-        reason = f"CPython gives something else: {_differences(claim, wrong, ran)}"
+        reason = f"CPython disagrees: {_differences(claim, wrong, ran)}"
         return executed("evaluate", "refuted", reason, details, ran.log, ran.seconds)
     where = "" if len(reached) == len(claim.chips) else f" on {' and '.join(reached)}, where the program gets to it"
-    reason = f"CPython gives the same{where}: {claim.says}"
+    reason = f"CPython agrees{where}: {claim.says}"
     return executed("evaluate", "confirmed", reason, details, ran.log, ran.seconds)
 
 

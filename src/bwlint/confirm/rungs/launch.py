@@ -63,7 +63,7 @@ class _Trial:
 
 def attempt(subject: Subject, world: Workbench) -> Attempt:
     if not world.may_launch:
-        return not_requested(RUNG, "launching runs code of the scanned tree, which nobody allowed")
+        return not_requested(RUNG, "launching runs code of the scanned tree, which needs --yes")
     device = chosen(RUNG, subject.claim, world)
     if subject.claim.kind != "image" and is_source(subject.real):
         return _of_source(subject, world, device)
@@ -214,7 +214,7 @@ def _try(trial: _Trial, claim: Claim, asked: Callable[[Steps], gpu.Answered], tr
     *before, launch, after = [*first.steps, {}, {}, {}, {}, {}][: len(steps)]
     told = tried.details["kernels"][trial.kernel] = {"launch": launch, "after": after, "before": before[1:]}
     if launch.get("error") == 0 and (after.get("error") == 0 or after.get("error") in _STARTED):
-        tried.started = f"the kernel {name} starts; {gpu.failure(after) or 'it comes to its end'}"
+        tried.started = f"the kernel {name} starts; {gpu.failure(after) or 'it runs to its end'}"
         for guess in trial.guesses[1:] if after["error"] == 0 else ():
             again = asked(_steps(trial, claim, guess))
             told["again"] = again.trouble or again.steps[-1]

@@ -177,7 +177,7 @@ def _gate(case: SelftestCase, chip: Chip, source: Path, device: Device, folder: 
         reason = f"the gate raises {answer['raised']}: {answer['text']}"
         return DeviceAnswer("fails", "evaluate", reason, details, ran.log, ended.seconds)
     passes, runs = answer.get("picked") == behind, ran.verdict == "works"
-    told = f"the gate {'lets' if passes else 'does not let'} the device through; what is behind it: {ran.reason}"
+    told = f"the gate {'lets' if passes else 'does not let'} the device through; the code behind it: {ran.reason}"
     return DeviceAnswer("works" if passes == runs else "fails", ran.rung, told, details, ran.log, ran.seconds)
 
 

@@ -23,7 +23,7 @@ from bwlint.confirm.slicing.unread import Choices, NotReached, SkipRaised, Undec
 
 MAX_RUNS = 1 << 6
 """Combinations of values that nobody knows, on one chip."""
-TOO_MANY = f"values that nobody knows have more than {MAX_RUNS} combinations"
+TOO_MANY = f"unknown values have more than {MAX_RUNS} combinations"
 
 
 def main() -> None:
@@ -114,7 +114,7 @@ def _raised(error: BaseException) -> str:
     except BaseException:
         text = "Unread"
     if "Unread" in text:
-        return "undecided: a value that nobody knows is handed to something that wants a plain one"
+        return "undecided: an unknown value reaches code that wants a plain one"
     if isinstance(error, NameError):
         return "undecided: a name is missing in what was cut out"
     if PARTIAL & set(_WORD.findall(text)):

@@ -97,7 +97,7 @@ def _ran(data: bytes, form: str) -> SandboxRun:
 def explained(trouble: str) -> str:
     """How a child that was shut in ended, in words."""
     if "SIGSYS" in trouble:
-        return "it asked the system for something that a test has no use for, and was ended"
+        return "it was ended after a system call that no check needs"
     if "SIGXCPU" in trouble:
         return "it used up its time"
     return trouble

@@ -204,7 +204,7 @@ class Release:
     def _beside(self, other: object) -> tuple[int, ...]:
         release = getattr(other, "release", other)
         if not isinstance(release, tuple | list):
-            self._world.choices.lose("a release is compared with something that is none")
+            self._world.choices.lose("a release is compared with something else")
         return tuple(release)
 
     def __eq__(self, other: object) -> bool:

@@ -47,7 +47,7 @@ class Choices:
         key = value._bw_key
         if key not in self.taken:
             if len(self.taken) >= MAX_CHOICES:
-                self.lose(f"it asks for more than {MAX_CHOICES} values that nobody knows")
+                self.lose(f"it needs more than {MAX_CHOICES} unknown values")
             self.taken[key] = self.given[len(self.taken)] if len(self.taken) < len(self.given) else True
             if value._bw_why:
                 self.guessed[value._bw_why] = None

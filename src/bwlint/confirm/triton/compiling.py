@@ -56,7 +56,7 @@ def missing(scanned: tuple[str, ...]) -> str | None:
     if found is None or not found.origin:
         return "no Triton: pip install 'bwlint[triton]'"
     if any(is_in(str(Path(found.origin).resolve()), tree) for tree in scanned):
-        return "the Triton that is there is what is judged"
+        return "the installed Triton is itself the code under test"
     return unavailable()
 
 

@@ -77,7 +77,7 @@ def _all(triton: _Triton, units: Units, job: Mapping[str, Any], row: Sequence[An
         way = choices.following()
         if not way:
             return found
-    return [*found, {"error": f"values that nobody knows have more than {_MOST_WAYS} combinations"}]
+    return [*found, {"error": f"unknown values have more than {_MOST_WAYS} combinations"}]
 
 
 def _made(triton: _Triton, linker: Linker, job: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

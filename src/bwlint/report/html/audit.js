@@ -1,7 +1,7 @@
 // Questions that a tree asks the chip: what is known of each, and what somebody decides about it.
 
-const ROW_KINDS = { fail: "a finding of check", review: "an asked chip is treated unlike a neighbour, and nothing proves that right or wrong", open: "not evaluated, or nothing is known of what is behind it", pass: "it cannot matter, or is proved" };
-const ANSWERS = { yes: ["■", "yes"], no: ["□", "no"], may: ["◧", "depends on more than the chip"], error: ["!", "error"], "-": ["–", "no such chip gets here"], "?": ["?", "not known"], else: ["0", "else"] };
+const ROW_KINDS = { fail: "a finding of check", review: "a checked chip gets another answer than a neighbour, and nothing proves that right or wrong", open: "bwlint could not evaluate it, or does not know the code behind it", pass: "it cannot matter, or it is proved right" };
+const ANSWERS = { yes: ["■", "yes"], no: ["□", "no"], may: ["◧", "depends on more than the chip"], error: ["!", "error"], "-": ["–", "the chip does not get here"], "?": ["?", "bwlint does not know"], else: ["0", "else"] };
 const SAID = ["fine", "broken", "later"];
 const UNDECIDED = "undecided";
 const SHOWN_PLACES = 5;
@@ -40,7 +40,7 @@ function auditView() {
   );
   const view = listView(given, tools);
   const keys = [...SAID.map((said, at) => [String(at + 1), `decide: ${said}; again: undecided`, (row) => row && decide(row, said)]), ["r", "write the reason", (row) => row && reasonOf(row).focus()]];
-  const legend = h("p", { class: "legend" }, Object.entries(ROW_KINDS).map(([kind, told], at) => [at ? "; " : null, h("span", { class: `level ${kind}` }, kind), `: ${told}`]), ". ", Object.values(ANSWERS).map(([sign, told]) => `${sign} ${told}`).join("; "), "; a number: arm of the chain.");
+  const legend = h("p", { class: "legend" }, Object.entries(ROW_KINDS).map(([kind, told], at) => [at ? "; " : null, h("span", { class: `level ${kind}` }, kind), `: ${told}`]), ". ", Object.values(ANSWERS).map(([sign, told]) => `${sign} ${told}`).join("; "), "; a number: branch of the chain.");
   const main = h("main", null, legend, view, staleSection(), skippedSection());
   return [...listHead("audit", auditTold(), keys), main];
 }
@@ -56,7 +56,7 @@ function auditTold() {
 function staleSection() {
   if (!report.stale_decisions.length) return null;
   const rows = report.stale_decisions.map((each) => h("li", null, h("code", null, each.fingerprint), ` ${each.said}: ${each.reason}`));
-  return h("details", { class: "aside" }, h("summary", null, `${counted(report.stale_decisions.length, "decision")} that no question answers to any more`), h("ul", null, rows));
+  return h("details", { class: "aside" }, h("summary", null, `${counted(report.stale_decisions.length, "decision")} without a question`), h("ul", null, rows));
 }
 
 // One question

@@ -1,28 +1,28 @@
 // Plans to port: the ways of each operation as a graph, then the edits in their order.
 
 const VERDICTS = {
-  opens: "opens by edits",
-  unproved: "may run there once let in: try it first",
+  opens: "works after the edits below",
+  unproved: "may run once its checks let the chip in; try it first",
   partly: "works, but not in all uses",
-  switch: "answers no, so that callers take another path",
+  switch: "answers no, so callers take another path",
   impossible: "impossible",
-  unseen: "refused, and no check was found that does it",
+  unseen: "refused, but bwlint found no check that refuses it",
 };
 const NODE = { width: 230, height: 26, gap: 30, line: 36 };
 
 function portView() {
-  const told = `to ${report.chip} · ${counted(report.operations.length, "row")}, ${counted(report.steps.length, "step")}${report.apart.length ? ` · ${counted(report.apart.length, "refusal")} tied to no operation` : ""}`;
+  const told = `to ${report.chip} · ${counted(report.operations.length, "row")}, ${counted(report.steps.length, "step")}${report.apart.length ? ` · ${counted(report.apart.length, "error")} outside known operations` : ""}`;
   const parts = Object.keys(VERDICTS).map((verdict) => {
     const rows = report.operations.filter((row) => row.verdict === verdict);
     return rows.length ? [h("h2", null, `${VERDICTS[verdict]} (${rows.length})`), rows.map(portRow)] : null;
   });
-  return [pageHead("port", told), h("main", null, parts, portSteps(true, "To edit, in this order"), portSteps(false, "To edit where a trial shows that what is behind runs, in this order"), skippedSection())];
+  return [pageHead("port", told), h("main", null, parts, portSteps(true, "To edit, in this order"), portSteps(false, "To edit if a trial shows that the code behind runs, in this order"), skippedSection())];
 }
 
 function portRow(row) {
   const instead = row.instead.length ? h("p", { class: "quiet" }, `meanwhile: ${row.instead.join(", ")}`) : null;
   const head = h("p", null, h("code", null, row.name), h("span", { class: "quiet" }, ` ${row.path}:${row.line}`), row.fallback && ` takes ${row.fallback} today`);
-  const drawn = row.ways.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `ways of ${row.name}` }, waysGraph(row)) : null;
+  const drawn = row.ways.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `code paths of ${row.name}` }, waysGraph(row)) : null;
   return h("section", { class: "port-row" }, head, drawn, instead);
 }
 

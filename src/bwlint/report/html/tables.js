@@ -12,7 +12,7 @@ function matrixView() {
   let building = null;
   const filter = (text) => {
     const found = all.filter((row) => holdsAll(row.text, words(text)));
-    status.textContent = `${found.length} of ${counted(all.length, "row")}${report.ungated ? ` · ${counted(report.ungated, "public operation")} that no gate decides` : ""}${report.apart.length ? ` · ${counted(report.apart.length, "error")} of C++ that no row meets` : ""}`;
+    status.textContent = `${found.length} of ${counted(all.length, "row")}${report.ungated ? ` · ${counted(report.ungated, "public operation")} that no check decides` : ""}${report.apart.length ? ` · ${counted(report.apart.length, "C++ error")} outside these rows` : ""}`;
     if (building) building.stop();
     body.replaceChildren();
     let module = null;
@@ -29,7 +29,7 @@ function matrixView() {
   filter("");
   addEventListener("beforeprint", () => building.finish());
   const table = h("table", { class: "matrix" }, h("caption", { class: "unseen" }, "Operations by chip"), h("thead", null, h("tr", null, h("td"), chips.map((chip) => h("th", { scope: "col", class: "chip", title: chipTitle(chip) }, chip)))), body);
-  const legend = h("p", { class: "legend" }, "■ its gates let the chip through  □ refused  ◧ works by another path than on the chips that it is written for  · nothing in reach decides it  + a receipt confirms it on that chip  ! a receipt refutes it there");
+  const legend = h("p", { class: "legend" }, "■ its checks accept the chip  □ a check refuses it, or its code needs what the chip lacks  ◧ works, but by another code path than on the chips it is written for  · bwlint found no check that decides it  + a receipt confirms it on that chip  ! a receipt refutes it there");
   return [
     pageHead("matrix", "", searchField("Search operations", filter)),
     h("main", null, status, legend, gate, h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "matrix" }, table), skippedSection()),
