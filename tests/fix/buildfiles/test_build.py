@@ -603,6 +603,12 @@ def test_what_the_tree_compiles_with_stands_against_a_target(mend: Mend, name: s
     assert "does not know sm_120f: write it in a branch of its own for newer toolkits" in refused
 
 
+def test_a_compiler_at_run_time_brings_its_own_toolkit(mend: Mend) -> None:
+    text = 'import cutlass.cute as cute\n\nbuilt = cute.compile(kernel, options=(cute.GPUArch("sm_120a"),))\n'
+    others = {"Dockerfile": IMAGE.format("12.8.1"), "README.md": "Builds with CUDA 12.8 or newer.\n"}
+    assert 'GPUArch("sm_120f")' in mend(text, "attention.py", others).text
+
+
 DOES_NOT_STAND_AGAINST = [
     {},
     {"Dockerfile": IMAGE.format("12.9.1")},

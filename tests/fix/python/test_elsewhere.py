@@ -366,3 +366,89 @@ def test_row_that_was_measured(project: Project, name: str, comment: str, refuse
     source += f"def run(x):\n    return torch.ops.p.gemm(x, {name}[torch.cuda.get_device_capability()])\n"
     found = project({"m.py": source})
     assert ("its rows are measured values" in found.refusals("family-split")) is refused
+
+
+CHOSEN = """
+
+def gemm(x, preference):
+    choice = "torch"
+    if preference == "auto" and is_sm_at_least_100():
+        choice = "kernel"
+    elif preference == "kernel":
+        choice = "kernel"
+    if choice == "kernel":
+        assert is_sm_at_least_100(), "Expected SM100+"
+        kernel()
+    else:
+        other()
+"""
+
+
+def test_all_checks_on_the_way_to_a_call_are_bounded_together(project: Project) -> None:
+    found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": HEAD + HELPED + CHOSEN}).fixes("leak")
+    counts = [
+        _bare(text).count("is_sm_at_least_100()andtorch.cuda.get_device_capability()<(12,0)") for _, text in found
+    ]
+    assert counts == [2]
+
+
+REASONS = """\
+import torch
+
+
+def unavailable():
+    if torch.cuda.get_device_capability()[0] < 10:
+        return "below SM100"
+    return None
+
+
+def available():
+    return unavailable() is None
+"""
+ASKING = """\
+import torch
+
+from kernels import kernel
+from reasons import available
+
+
+def run(x):
+    if x.ndim == 2 and available():
+        return kernel()
+    return x
+"""
+
+
+def test_a_helper_that_tells_why_is_not_overruled_beside_its_call(project: Project) -> None:
+    found = project({"kernels.py": KERNELS, "reasons.py": REASONS, "m.py": ASKING}).fixes("leak")
+    assert all("def unavailable" in text for _, text in found)
+    answering = REASONS.replace('return "below SM100"', "return False").replace("return None", "return True")
+    silent = answering.replace("return unavailable() is None", "return unavailable()")
+    found = project({"kernels.py": KERNELS, "reasons.py": silent, "m.py": ASKING}).fixes("leak")
+    assert any("available() and torch.cuda" in text or "def unavailable" in text for _, text in found)
+
+
+COMMENTED = """\
+import torch
+
+capability = torch.cuda.get_device_capability()
+# {}
+if capability in [(8, 9), (12, 0)]:
+    from attention import triton_attention as attention
+else:
+    from attention import attention
+"""
+
+
+@pytest.mark.parametrize(
+    ("comment", "after"),
+    [
+        ("SM120 follows the dispatcher of the library.", "SM120 follows the dispatcher of the library."),
+        ("SM120 is slow with the other one", "SM120 is slow with the other one"),
+        ("Only SM120 and SM89 are supported here.", "Only SM12x and SM89 are supported here."),
+    ],
+)
+def test_comments_of_an_unproved_edit_say_what_they_said(project: Project, comment: str, after: str) -> None:
+    ((how, text),) = project({"m.py": COMMENTED.format(comment)}).fixes("family-split")
+    assert how == "unsafe" and "(12, 1)" in text
+    assert f"# {after}\n" in text

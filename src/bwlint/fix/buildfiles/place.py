@@ -128,7 +128,8 @@ class CarryPlace:
         early = [one for one in asked if version(one) < version(first)]
         if early or self.carry.toolkit != ("", ""):
             return f"CUDA {max(early, key=version)}, which this is for too," if early else ""
-        return next(self._compiled_with(first), "")
+        brings_its_own = self.carry.kind == "option" and bool(self.written(self.carry))  # a compiler at run time
+        return "" if brings_its_own else next(self._compiled_with(first), "")
 
     def _compiled_with(self, first: str) -> Iterator[str]:
         """Releases before `first` that know what is listed today, with the places in the tree that build with them."""
