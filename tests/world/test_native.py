@@ -138,7 +138,23 @@ def test_the_way_is_told(tmp_path: Path) -> None:
         ("hopper.cu", 2, "`call_inner` is defined in hopper.cu"),
         ("CMakeLists.txt", 2, "hopper.cu is compiled for sm_90a"),
     ]
-    assert proof.what == "code that is compiled for sm_90a only"
+    assert proof.what == "`hopper.cu`, which is compiled for sm_90a only"
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("__global__ void run_matmul() {}\n", "code that is compiled for sm_90a only"),
+        (LAUNCH.format(name="run_matmul"), "`hopper.cu`, which is compiled for sm_90a only"),
+        (
+            "__global__ void other() {}\nint run_matmul() { return 1; }\n",
+            "`hopper.cu`, which is compiled for sm_90a only",
+        ),
+    ],
+)
+def test_only_device_code_is_compiled_for_a_chip(tmp_path: Path, code: str, what: str) -> None:
+    native, near = tree(tmp_path, {"user.cu": "", "hopper.cu": code})
+    assert [proof.what for proof in proofs_of(native, "run_matmul", near)] == [what]
 
 
 def test_a_name_that_stands_in_many_files_says_nothing(tmp_path: Path) -> None:

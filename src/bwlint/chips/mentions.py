@@ -39,8 +39,9 @@ _RANGE = re.compile(rf"{_ASIDE}\s{{0,3}}{said('range')}\s{{0,3}}(?:(?:compute )?
 _BETWEEN = re.compile(r"\bbetween\s{1,3}(?:(?:compute )?capability\s)?$", re.I)
 _ALIKE = re.compile(rf"{_ASIDE}{said('alike')}", re.I)
 _APART = re.compile(r"[.;](?!\d)|\bor\b", re.I)
-_SINCE = re.compile(
-    rf"\b({'|'.join(dict.fromkeys(chip.generation for chip in EVERY))})\b(?:\s+\w+){{0,2}}?\s*(?:{_PLUS}|{_NEWER})",
+SINCE = re.compile(
+    rf"\b({'|'.join(dict.fromkeys(chip.generation for chip in EVERY))})\b(?:\s+\w+){{0,2}}?"
+    rf"(?P<open>\s*(?:{_PLUS}|{_NEWER}))",
     re.I,
 )
 SIZE = re.compile(r"(?P<kib>\d\d\d)(?<![\d.]\d\d\d)(?: |-)?Ki?B\b", re.I)
@@ -157,7 +158,7 @@ def of_generation(words: Collection[str]) -> ChipSet:
 
 def from_generation(text: str) -> ChipSet:
     """Every chip from the generation on that a text calls by its name: "Ampere GPUs or newer"."""
-    found = _SINCE.search(text)
+    found = SINCE.search(text)
     if found is None:
         return NONE
     return _from(ChipSet.where(lambda chip: chip.generation.lower() == found[1].lower()))

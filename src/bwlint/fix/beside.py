@@ -1,24 +1,33 @@
 """The words beside a test: what its refusal says, comments at it, the sentences of a docstring that demand a part.
 
-They name the one part for which the test holds, and move with it.
+They name the one part for which the test holds, and move with it; where a bound ends, "and newer" ends too.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from bwlint.chips import ChipSet, words
-from bwlint.chips.mentions import mentioned
-from bwlint.fix.python.syntax import parse
-from bwlint.fix.text import NAMED_BY_PARTS, reworded, reworded_comment, reworded_in_cpp
-from bwlint.model.expr import Span
+from bwlint.chips.mentions import from_generation, mentioned
+from bwlint.chips.wording import plain
+from bwlint.fix import Job
+from bwlint.fix.apply import apply
+from bwlint.fix.change import unsafe
+from bwlint.fix.edited import edited
+from bwlint.fix.python.syntax import Syntax, between, parse
+from bwlint.fix.text import NAMED_BY_PARTS, closed, reworded, reworded_comment, reworded_in_cpp, tests
+from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Gate, Module, Side
-from bwlint.model.findings import Edit, NoFix
+from bwlint.model.findings import Edit, Fix, NoFix
+from bwlint.readers import ReadError
 from bwlint.readers.comments import Unreadable, comments_of
+from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
+from bwlint.world.gates import Judged, answers_no, refuses
 
 _DEMANDS = re.compile(rf"{words.said('demand', 'only-on')}|\b(?:only|support\w*)\b", re.I)
 _SENTENCE = re.compile(r"(?:(?!\.\s|\n\s*\n).)+", re.S)
@@ -112,3 +121,88 @@ def touched(source: str, found: NearbyWords, edits: Iterable[Edit]) -> bool:
     """Whether an edit lies in words."""
     text = SourceText(source)
     return any(found.start <= text.bounds(edit.region)[0] < found.end for edit in edits)
+
+
+def place(user: Judged) -> str:
+    return f"{PurePath(user.module.path).name}:{user.gate.at[0]}"
+
+
+def with_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone: ChipSet) -> Fix | NoFix:
+    """A bound with the words beside it, where "SM100+" is true no more; `NoFix` where a text would be false."""
+    edits: list[Edit] = []
+    asked = gone & job.context.targets
+    for start, end, is_reason in dict.fromkeys(_words(job, users, origin, gone)):
+        said, is_open = mentioned(job.source[start:end]).named, _is_open(job.source[start:end], asked)
+        if not is_open and not said & asked:
+            continue
+        line = job.source.count("\n", 0, start) + 1
+        hits = closed(job.source, start, end, gone) if is_open else []
+        if is_reason and not hits and not is_open:
+            return NoFix(f"the text at line {line} speaks of {plain(asked)} too: rewrite it by hand")
+        if not hits:
+            fix = unsafe(fix, f"the words at line {line} still speak of {plain(asked)}")
+        edits += [between(SourceText(job.source), job.module.path, *hit) for hit in hits]
+    kept = [(one, _kept_out(one, one.gate, gone)) for one in users]
+    still = [user for user, side in kept if any(_is_open(prose.text, asked) for prose in side.texts)]
+    for user in (one for one in still if one.module is not job.module):
+        fix = unsafe(fix, f"the words beside {place(user)} still speak of {plain(asked)}")
+    if not edits and not still:
+        return fix
+    both = (*fix.edits, *dict.fromkeys(edits))
+    try:
+        alone, together = (edited(job.module, apply(job.source, each)) for each in (fix.edits, both))
+    except ReadError:
+        return NoFix("the words beside it stand in the way of the edit")
+    if tests(alone) != tests(together):
+        return NoFix("the words beside it are more than words")
+    for user in (one for one in still if one.module is job.module):
+        side = _kept_out(user, together.gates[job.module.gates.index(user.gate)], gone)
+        false = (one for one in side.texts if not side.rest and _is_open(one.text, asked))
+        if (one := next(false, None)) is not None:
+            return NoFix(f"the text at line {one.at[0]} would be false: rewrite it with the check")
+    return replace(fix, edits=both)
+
+
+def _is_open(text: str, chips: ChipSet) -> bool:
+    """Whether a text means some of the chips as newer ones."""
+    said, since = mentioned(text), from_generation(" ".join(text.split()))
+    return bool((said.open_ended and said.named & chips) or since & chips)
+
+
+def _kept_out(user: Judged, gate: Gate, gone: ChipSet) -> Side:
+    """The side of a gate, as it is or edited, that is to take what is kept out."""
+    return gate.no if gone & user.core else gate.yes
+
+
+def _reasons(syntax: Syntax, user: Judged) -> Iterator[str]:
+    """The names by which a mark gives its reason: `skipif(..., reason=OLD)`."""
+    for node in ast.walk(syntax.tree):
+        if isinstance(node, ast.Call) and span(node).holds(user.gate.at) and user.gate.kind == "skipif":
+            yield from (each.value.id for each in node.keywords if isinstance(each.value, ast.Name))
+
+
+def _words(job: Job, users: Sequence[Judged], origin: Judged, gone: ChipSet) -> Iterator[tuple[int, int, bool]]:
+    """Where words stand that speak of a gate, and whether they are those of a refusal."""
+    text = SourceText(job.source)
+    for user in (one for one in users if one.module is job.module):
+        side = _kept_out(user, user.gate, gone)
+        nodes = walk(side.value) if side.value is not None else ()
+        answers = [node.at for node in nodes if node.op == "const" and isinstance(node.args[0], str)]
+        for at in (*(prose.at for prose in side.texts), *filter(None, answers)):
+            start, end = text.bounds(text.region(*at))
+            is_reason = refuses(side) or answers_no(side)
+            yield from [(start, end, is_reason)] if is_reason or _is_open(job.source[start:end], gone) else ()
+        for near in comments(job.module, job.source, user.gate):
+            yield near.start, near.end, False
+    syntax, name = parse(job.source), origin.gate.qualname.rpartition(".")[2]
+    if syntax is None:  # C++ is no Python
+        return
+    reasons = {one for user in users for one in _reasons(syntax, user)}
+    for given in syntax.tree.body:
+        target = given.targets[0] if isinstance(given, ast.Assign) else None
+        if isinstance(given, ast.Assign) and isinstance(target, ast.Name) and target.id in reasons:
+            yield syntax.start(given.value), syntax.end(given.value), True
+    for node in ast.walk(syntax.tree):
+        if isinstance(node, ast.FunctionDef) and node.name == name and ast.get_docstring(node):
+            inside = node.lineno <= origin.gate.at[0] <= (node.end_lineno or 0)
+            yield from [(syntax.start(node.body[0]), syntax.end(node.body[0]), False)] if inside else ()

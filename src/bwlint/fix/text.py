@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bwlint.chips import EVERY, Chip, ChipSet, group, words
-from bwlint.chips.mentions import SIZE, mentioned, of_generation, open_ends
+from bwlint.chips.mentions import SINCE, SIZE, from_generation, mentioned, of_generation, open_ends
 from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
@@ -115,11 +115,14 @@ def reworded_comment(source: str, path: str, start: int, end: int, chips: ChipSe
 
 
 def closed(source: str, start: int, end: int, gone: ChipSet) -> list[_Hit]:
-    """What to write where a text between two indexes says "SM100+" or "10.0 or above", so that it leaves out `gone`;
-    none where nobody knows how.
+    """What to write where a text between two indexes says "SM100+", "10.0 or above" or "Hopper or newer", so that it
+    leaves out `gone`; none where nobody knows how.
     """
     before = source[start:end]
     hits: list[_Hit] = []
+    since = SINCE.search(before)
+    if since and from_generation(before) - gone <= of_generation([since[1].lower()]):
+        hits.append((start + since.start("open"), start + since.end("open"), ""))
     for one in open_ends(before):
         for first, last in one.bounds:
             glued = before[first - 1 : first].isalnum() and before[last : last + 1].isalnum()
@@ -136,8 +139,10 @@ def closed(source: str, start: int, end: int, gone: ChipSet) -> list[_Hit]:
         if aside is not None and OPEN_ENDED.search(aside[0]):
             hits.append((start + aside.start(), start + aside.end(), ""))
         hits.append((start + first, start + last, f" or {one.prefix}".join(names)))
-    after = mentioned(_replaced(before, hits, start))
-    return hits if hits and after.named == mentioned(before).named - gone and not after.open_ended else []
+    text = _replaced(before, hits, start)
+    after, right = mentioned(text), mentioned(before).named - gone
+    is_open = after.open_ended or from_generation(text) & gone or not all(one.chips - gone for one in open_ends(before))
+    return hits if hits and after.named == right and not is_open else []
 
 
 def _spelled(prefix: str, chips: ChipSet, *, dotted: bool) -> Iterator[str]:

@@ -431,7 +431,8 @@ class Native:
             Hop(origin, first.at, f"{base} is compiled for {targets}"),
         )
         pairs = tuple(dict.fromkeys(pair for carry in carries for pair in pairs_of(carry)))
-        what = f"code that is compiled for {targets} only"
+        made = f"is compiled for {targets} only"
+        what = f"code that {made}" if place.definition.kind == "kernel" else f"`{base}`, which {made}"
         legal = runs_on(carries) | exactly_one_of(carries)
         yield NeedProof(legal, "build", what, script, hops, where=name, pairs=pairs)
 

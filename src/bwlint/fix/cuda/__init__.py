@@ -15,7 +15,7 @@ from bwlint.chips.wording import plain
 from bwlint.evaluate.macros import known_macro
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.beside import moved, stale
+from bwlint.fix.beside import moved, stale, with_words
 from bwlint.fix.change import WantedChange
 from bwlint.fix.cuda import companions, conditions, guards
 from bwlint.fix.cuda.introduced import not_introduced
@@ -160,8 +160,8 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     if judged is None:
         return NoFix("the check is not found again in this file")
     gate, wanted = judged.gate, job.remedy.chips
-    lets_in = bool(wanted - judged.sets.core) != judged.denies
-    change = WantedChange.between(judged.sets, wanted, "admit" if lets_in else "bound")
+    kept_out = job.draft.place.admitted & (wanted - judged.sets.core | judged.sets.core - wanted)
+    change = WantedChange.between(judged.sets, wanted, "bound" if kept_out else "admit")
     if isinstance(change, NoFix):
         return change
     span = gate.leaf or gate.at
@@ -190,6 +190,8 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         lambda text, words: checker.gate(text, gate, judged.sets, change, words, also),
         _beside(job, gate, judged.other, change),
     )
+    if isinstance(found, Fix) and change.kind == "bound":
+        return with_words(job, found, (judged,), judged, change.chips)
     if isinstance(found, NoFix) and not change.twins:
         return NoFix(f"no comparison here can end below {plain(change.chips)}: add the branch that they run")
     return found

@@ -87,7 +87,8 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
 
 def _bound(job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside: bool = False) -> Fix | NoFix:
     """The bound at a gate that `judged` asks, with the words of all who ask it; `beside` what it asks, at `judged`."""
-    from bwlint.fix.python.askers import askers, contrary, with_words
+    from bwlint.fix.beside import with_words
+    from bwlint.fix.python.askers import askers, contrary
 
     wanted = _wanted(judged, place, job.remedy.chips)
     gone = wanted - place.core | place.core - wanted

@@ -5,33 +5,23 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import PurePath
 
 from bwlint.chips import NONE, ChipSet
-from bwlint.chips.mentions import mentioned
 from bwlint.chips.operations import operation_in
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
-from bwlint.fix.beside import comments
-from bwlint.fix.change import unsafe
-from bwlint.fix.edited import edited
+from bwlint.fix.beside import place
 from bwlint.fix.python.place import named_in
 from bwlint.fix.python.surely import surely
-from bwlint.fix.python.syntax import Syntax, between, parse
-from bwlint.fix.text import closed, tests
+from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.judging.behind import hits
 from bwlint.judging.siblings import asking, is_global
-from bwlint.model.expr import walk
 from bwlint.model.facts import Use
-from bwlint.model.findings import Edit, Fix, NoFix
+from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
-from bwlint.readers import ReadError
 from bwlint.readers.spans import span
 from bwlint.rules.leak.bounds import SHOWN_BY_TREE
 from bwlint.rules.leak.contract import is_asked
-from bwlint.sources.read import SourceText
 from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF
@@ -155,71 +145,3 @@ def _runs(syntax: Syntax, user: Judged) -> Iterator[Sequence[ast.stmt]]:
         for node in (inner for one in marked for inner in ast.walk(one)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test"):
                 yield node.body
-
-
-def place(user: Judged) -> str:
-    return f"{PurePath(user.module.path).name}:{user.gate.at[0]}"
-
-
-def with_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone: ChipSet) -> Fix | NoFix:
-    """A bound with what the reasons, comments and docstrings beside it say of it: "SM100+" is not true any more."""
-    edits: list[Edit] = []
-    asked = gone & job.context.targets
-    for start, end, is_reason in dict.fromkeys(_words(job, users, origin, gone)):
-        said = mentioned(job.source[start:end])
-        line = job.source.count("\n", 0, start) + 1
-        if not said.named & asked:
-            continue
-        hits = closed(job.source, start, end, gone) if said.open_ended else []
-        if is_reason and not hits and not said.open_ended:
-            return NoFix(f"the text at line {line} speaks of {plain(asked)} too: rewrite it by hand")
-        if not hits:
-            fix = unsafe(fix, f"the words at line {line} still speak of {plain(asked)}")
-        edits += [between(SourceText(job.source), job.module.path, *hit) for hit in hits]
-    for user in (one for one in users if one.module is not job.module):
-        side = user.gate.no if gone & user.core else user.gate.yes
-        if any(one.open_ended and one.named & asked for one in (mentioned(prose.text) for prose in side.texts)):
-            fix = unsafe(fix, f"the words beside {place(user)} still speak of {plain(asked)}")
-    if not edits:
-        return fix
-    both = (*fix.edits, *dict.fromkeys(edits))
-    try:
-        alone, together = (edited(job.module, apply(job.source, each)) for each in (fix.edits, both))
-    except ReadError:
-        return NoFix("the words beside it stand in the way of the edit")
-    same = tests(alone) == tests(together)
-    return replace(fix, edits=both) if same else NoFix("the words beside it are more than words")
-
-
-def _reasons(syntax: Syntax, user: Judged) -> Iterator[str]:
-    """The names by which a mark gives its reason: `skipif(..., reason=OLD)`."""
-    for node in ast.walk(syntax.tree):
-        if isinstance(node, ast.Call) and span(node).holds(user.gate.at) and user.gate.kind == "skipif":
-            yield from (each.value.id for each in node.keywords if isinstance(each.value, ast.Name))
-
-
-def _words(job: Job, users: Sequence[Judged], origin: Judged, gone: ChipSet) -> Iterator[tuple[int, int, bool]]:
-    """Where words stand that speak of a gate, and whether they are those of a refusal."""
-    text = SourceText(job.source)
-    for user in (one for one in users if one.module is job.module):
-        side = user.gate.no if gone & user.core else user.gate.yes
-        nodes = walk(side.value) if side.value is not None else ()
-        answers = [node.at for node in nodes if node.op == "const" and isinstance(node.args[0], str)]
-        for at in (*(prose.at for prose in side.texts), *filter(None, answers)):
-            start, end = text.bounds(text.region(*at))
-            is_reason = refuses(side) or answers_no(side)
-            yield from [(start, end, is_reason)] if is_reason or mentioned(job.source[start:end]).open_ended else ()
-        for near in comments(job.module, job.source, user.gate):
-            yield near.start, near.end, False
-    syntax, name = parse(job.source), origin.gate.qualname.rpartition(".")[2]
-    if syntax is None:
-        return
-    reasons = {one for user in users for one in _reasons(syntax, user)}
-    for given in syntax.tree.body:
-        target = given.targets[0] if isinstance(given, ast.Assign) else None
-        if isinstance(given, ast.Assign) and isinstance(target, ast.Name) and target.id in reasons:
-            yield syntax.start(given.value), syntax.end(given.value), True
-    for node in ast.walk(syntax.tree):
-        if isinstance(node, ast.FunctionDef) and node.name == name and ast.get_docstring(node):
-            inside = node.lineno <= origin.gate.at[0] <= (node.end_lineno or 0)
-            yield from [(syntax.start(node.body[0]), syntax.end(node.body[0]), False)] if inside else ()

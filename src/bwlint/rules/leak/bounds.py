@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bwlint.chips import NONE, ChipSet, group, spelling
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import plain, them
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Remedy
 from bwlint.judging.evidence import handed_out
@@ -44,11 +44,7 @@ def bounded(
     passing = {chip.major for chip in judged.on(side) - lacking - wrong}
     gone = wrong | ChipSet.joining(chip for chip in lacking if chip.major not in passing)
     chips = judged.core - gone if side is judged.gate.yes else judged.core | gone
-    asked = [one for one in operands(judged.gate.test) if context.tree.value(judged.module, one).device]
-    of_device = asked or [judged.gate.test]  # 12 in `cuda_at_least(12, 8)` is no chip
-    written = [node.args[0] for node in walk(tuple(of_device)) if node.op == "const"]
-    numbers = {*written, *(number for one in written if isinstance(one, str) for number in spelling.numbers(one))}
-    if doubt is not None and judged.gate.kind != "list" and any({chip.major, chip.joined} & numbers for chip in wrong):
+    if doubt is not None and judged.gate.kind != "list" and _numbered(context, judged, wrong):
         return NoFix(f"this check names {plain(wrong)} by number: decide whether that is meant")
     other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
     # who asks a predicate decides what becomes of its no: `fix` looks there
@@ -57,10 +53,38 @@ def bounded(
         exact = bool(judged.on(other)) and judged.on(other) <= _OWN_KIND and not other.empty
         if apart and (exact or _is_for_others(context, judged.module, other, gone & context.targets)):
             return NoFix(f"the other branch is not for {plain(wrong)} either: add a branch or an error for them")
+        if (said := _handed_on(context, judged, other, gone & context.targets)) is not None:
+            return said
         doubt = doubt or f"{plain(gone)} may need another code path once this check keeps them out"
     if judged.gate.position > 0:
         doubt = doubt or f"other chips have branches of their own here, and {plain(gone)} may need one"
     return Remedy("test", chips, evidence=why, unsafe=doubt)
+
+
+def _numbered(context: Context, judged: Judged, chips: ChipSet) -> bool:
+    """Whether a test writes some of the chips down by their numbers."""
+    asked = [one for one in operands(judged.gate.test) if context.tree.value(judged.module, one).device]
+    of_device = asked or [judged.gate.test]  # 12 in `cuda_at_least(12, 8)` is no chip
+    written = [node.args[0] for node in walk(tuple(of_device)) if node.op == "const"]
+    numbers = {*written, *(number for one in written if isinstance(one, str) for number in spelling.numbers(one))}
+    return any({chip.major, chip.joined} & numbers for chip in chips)
+
+
+def _handed_on(context: Context, judged: Judged, side: Side, chips: ChipSet) -> NoFix | None:
+    """Why chips are not sent to a side: in C++ a later test takes them, and nothing shows that its arm is for them.
+
+    The body of a kernel may be compiled for older chips alone: it would run there, and write nothing.
+    """
+    later = (one for one in context.within(judged) if side.holds(one.gate.at))
+    for one in later if judged.module.language == "cuda" else ():
+        denied, yes = refuses(one.gate.yes), one.core & chips
+        arm, taken = (one.gate.no, chips - yes) if denied else (one.gate.yes, yes)
+        known = _numbered(context, one, taken) or context.evidence.works(one.module, arm) is not None
+        if taken and not known and not refuses(arm):
+            run = f"{plain(taken)} would then run the branch at line {one.at.line}"
+            return NoFix(f"{run}, and nothing shows that it works there: add a branch for {them(taken)}")
+        chips = NONE if refuses(one.gate.no) else chips - yes
+    return None
 
 
 def _tells_and_leaves(judged: Judged, side: Side) -> bool:

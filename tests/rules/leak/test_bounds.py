@@ -1,0 +1,67 @@
+"""Which bounds a leak may get: in C++ none that hands the chips to a later arm of which nobody knows that it works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from analysed import drafts
+
+from bwlint.model.findings import NoFix
+
+KERNEL = """void launch_hopper(int n) {
+  using Loop = typename cutlass::gemm::collective::CollectiveBuilder<
+      cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, cutlass::half_t>::CollectiveOp;
+  Adapter<Loop> gemm;
+  gemm.run();
+}
+"""
+PICK = """void pick(int n) {{
+  auto* p = at::cuda::getCurrentDeviceProperties();
+  int v = p->major * 10 + p->minor;
+{}}}
+"""
+LINE = KERNEL.count("\n") + 4
+REASON = "{} would then run the branch at line {}, and nothing shows that it works there: add a branch for {}"
+
+
+def remedies(tmp_path: Path, body: str) -> list[str]:
+    found = drafts(tmp_path, {"gemm.cu": KERNEL + PICK.format(body)}, "leak")
+    return [one.remedy.reason if isinstance(one.remedy, NoFix) else "edit" for one in found if one.remedy is not None]
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("  if (v >= 90) {\n    launch_hopper(n);\n  } else if (v >= 80) {\n    ampere(n);\n  }\n", 2),
+        ("  if (v >= 90) {\n    launch_hopper(n);\n    return;\n  }\n  if (v >= 80) {\n    ampere(n);\n  }\n", 4),
+        ("  if (v >= 90) return launch_hopper(n);\n  if (v == 89) return ada(n);\n  if (v >= 80) ampere(n);\n", 2),
+        ("  if (v >= 90) return launch_hopper(n);\n  if (v < 80) throw 1;\n  ampere(n);\n", 1),
+        ("  if (v >= 90) return launch_hopper(n);\n  TORCH_CHECK(v >= 80);\n  ampere(n);\n", 1),
+    ],
+)
+def test_chips_are_not_handed_to_a_later_arm(tmp_path: Path, body: str, line: int) -> None:
+    assert remedies(tmp_path, body) == [REASON.format("12.x", LINE + line, "them")]
+
+
+def test_chip_that_no_arm_names(tmp_path: Path) -> None:
+    body = "  if (v >= 90) return launch_hopper(n);\n  if (v == 120) own(n);\n  else if (v >= 80) ampere(n);\n"
+    assert remedies(tmp_path, body) == [REASON.format("12.1", LINE + 2, "it")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "  if (v >= 90) {\n    launch_hopper(n);\n  } else if (v == 89) {\n    ada(n);\n  } else plain(n);\n",
+        "  if (v >= 90) return launch_hopper(n);\n  plain(n);\n",
+        "  if (v >= 90) return launch_hopper(n);\n  if (v == 80) return ampere(n);\n  plain(n);\n",
+        "  if (v >= 90) return launch_hopper(n);\n  if (v >= 80) throw 1;\n  plain(n);\n",
+        "  if (v >= 90) return launch_hopper(n);\n  if (v == 120 || v == 121) return own(n);\n  plain(n);\n",
+        "  if (v >= 90) return launch_hopper(n);\n  if (v >= 120) own(n);\n  TORCH_CHECK(v < 90);\n  plain(n);\n",
+        "  if (v >= 80) warm_up(n);\n  if (v >= 90) return launch_hopper(n);\n  plain(n);\n",
+        "  if (v < 90) throw 1;\n  launch_hopper(n);\n",
+        "  if (v < 90) throw 1;\n  launch_hopper(n);\n  if (v >= 80) tail(n);\n",
+    ],
+)
+def test_other_chains_are_bounded(tmp_path: Path, body: str) -> None:
+    assert remedies(tmp_path, body) == ["edit"]
