@@ -191,7 +191,7 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         _beside(job, gate, judged.other, change),
     )
     if isinstance(found, NoFix) and not change.twins:
-        return NoFix(f"no comparison here can end below {plain(change.chips)}: add the branch that they run")
+        return NoFix(f"no single comparison keeps {plain(change.chips)} out: give them their own branch or an error")
     return found
 
 
