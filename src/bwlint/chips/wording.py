@@ -57,18 +57,30 @@ def does(what: str) -> str:
 def sentence(name: str, what: str) -> str:
     """What a name leads to: "`f` uses tcgen05"; of "DeepGEMM, which has no kernels" "DeepGEMM has no kernels"."""
     subject, which, said = what.partition(", which ")
+    if _says(name, what):
+        return f"{capital(what)} is needed"
     return f"{capital(subject)} {said}" if which else f"`{name}` {does(what)}"
 
 
 def reached(name: str, what: str) -> str:
     """A name with what it leads to: "`f`, which uses tcgen05", "`f`. DeepGEMM has no kernels"."""
+    if _says(name, what):
+        return what
     return f"`{name}`. {sentence(name, what)}" if ", which " in what else f"`{name}`, which {does(what)}"
 
 
+def _says(name: str, what: str) -> bool:
+    """Whether a name is the thing itself in a text's words: "stochastic rounding"."""
+    return " " in name and name.lower().replace(" ", "-") in what
+
+
 def lacking(kind: str, what: str, chips: ChipSet) -> str:
-    """That chips do not have an operation, as one more sentence: " 12.x have neither."."""
-    verb = f"{have(chips)} neither" if " and " in what else f"{'does' if len(chips) == 1 else 'do'} not have it"
-    return f" {plain(chips)} {verb}." if kind == "operation" and does(what) == f"uses {what}" else ""
+    """That chips lack it, as one more sentence: " 12.x have neither."; "" where `what` says for whom it is."""
+    said = kind not in ("operation", "library") or (kind == "library" and (" only" in what or ", which " in what))
+    if said or does(what) != f"uses {what}":
+        return ""
+    verb = f"{'does' if len(chips) == 1 else 'do'} not {'have' if kind == 'operation' else 'support'} it"
+    return f" {plain(chips)} {f'{have(chips)} neither' if kind == 'operation' and ' and ' in what else verb}."
 
 
 def marked(chips: ChipSet) -> str:

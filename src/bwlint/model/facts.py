@@ -183,7 +183,7 @@ class Carry:
     bounds the CUDA version: at least, and below ("" = any). Flags of one `group` are one list; "" is that of the file.
     `host` is the one that it is for, x86_64 or aarch64, where the file says so. `handed` is the variable that gets it
     where the file hands it on under another name, `aside` what comments of the file give its own one.
-    `refuses`: a build for a name that is not in it ends in an error. `arm` is where what a condition lets through goes.
+    `refuses`: a build for other names ends in an error. `arm` is where a condition leads. `dotted`: written as "12.0a".
     """
 
     kind: CarryKind
@@ -202,6 +202,7 @@ class Carry:
     aside: tuple[str, ...] = ()
     refuses: bool = False
     arm: Span | None = None
+    dotted: bool = False
 
     def leads_to(self, at: Span) -> bool:
         return self.arm is not None and self.arm.holds(at)

@@ -12,7 +12,7 @@ from bwlint.judging.legality import legal
 from bwlint.judging.wrappers import served
 from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
-from bwlint.rules.family_split.guard import named_after
+from bwlint.rules.family_split.guard import ENDS, named_after
 
 RULE = RuleTraits("suffix-lost", explains=9)
 
@@ -24,7 +24,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     if not lost or _needs_exact(guarded, lost) or served(context, guarded, _family_targets(lost)):
         return
     names = ", ".join(Target(chip.joined, "f").name for chip in lost)
-    fails = guarded.other.ends == "raise"
+    fails = guarded.other.ends in ENDS
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_guard(guarded),
@@ -32,7 +32,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         confidence="high" if fails else "medium",
         message=(
             f"This guard compiles for the a target and not for {names}. A build for the family target "
-            + ("stops at the error beside it." if fails else "loses the code behind it.")
+            + ENDS.get(guarded.other.ends, "loses the code behind it.")
         ),
         label=f"compiles for {guarded.admitted & TargetSet.native(context.targets)}",
         advice="Check for the family too: __CUDA_ARCH_FAMILY_SPECIFIC__, or the f macro of the library.",

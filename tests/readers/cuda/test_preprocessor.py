@@ -84,10 +84,17 @@ def test_guards_of_headers_and_defaults_are_no_guards(source: str) -> None:
         ("#if A\n#error no\n#endif", "raise", "empty"),
         ("#if A\nx();\n#else\n#error no\n#endif", "", "raise"),
         ('#if A\nstatic_assert(false, "no");\n#endif', "raise", "empty"),
-        ('#if A\nasm volatile("trap;");\n#endif', "raise", "empty"),
-        ("#if A\nassert(0);\n#endif", "raise", "empty"),
+        ("#if A\nKIT_STATIC_ASSERT(false);\n#endif", "raise", "empty"),
+        # these compile, and fail where they run
+        ('#if A\nasm volatile("trap;");\n#endif', "exit", "empty"),
+        ("#if A\nassert(0);\n#endif", "exit", "empty"),
+        ("#if A\n__trap();\n#endif", "exit", "empty"),
+        ('#if A\nprintf("no");\n__trap();\n#endif', "exit", "empty"),
+        ('#if A\nprintf("no");\n#endif', "exit", "empty"),
+        ('#if A\nCUTE_INVALID_CONTROL_PATH("no");\n#endif', "exit", "empty"),
+        ('#if A\nCUTE_RUNTIME_ASSERT("no");\n#endif', "exit", "empty"),
         ("#if A\nassert(x);\n#endif", "", "empty"),
-        ("#if A\nthrow x;\n#else\ny();\n#endif", "raise", ""),
+        ("#if A\nthrow x;\n#else\ny();\n#endif", "exit", ""),
         ("#if A\n#define X 1\n#endif", "tuning", "empty"),
         ("#if A\n#define X 1\n#define Y 2\n#else\n#define X 2\n#endif", "tuning", "tuning"),
         ("#if A\n#define X 1\nx();\n#endif", "", "empty"),
@@ -99,7 +106,7 @@ def test_guards_of_headers_and_defaults_are_no_guards(source: str) -> None:
 def test_sides(source: str, yes: str, no: str) -> None:
     guard = found(source).guards[0]
     for side, expected in ((guard.yes, yes), (guard.no, no)):
-        shown = "empty" if side.empty else "tuning" if side.tuning else "raise" if side.ends == "raise" else ""
+        shown = "empty" if side.empty else "tuning" if side.tuning else side.ends.removeprefix("fall")
         assert shown == expected
 
 

@@ -25,7 +25,7 @@ jobs:
     [
         ("build.sh", 'export TORCH_CUDA_ARCH_LIST="9.0a;12.0a"\n', "Add 12.1a."),
         ("build.sh", 'export TORCH_CUDA_ARCH_LIST="8.0;9.0"\n', "Add 12.0 (loads on 12.x), or 12.0a and 12.1a where"),
-        ("build.sh", 'export KIT_CUDA_ARCHS="9.0a;12.0a"\n', "Write 120f (CUDA 12.9 or newer), or add 121a"),
+        ("build.sh", 'export KIT_CUDA_ARCHS="9.0a;12.0a"\n', "Write 12.0f (CUDA 12.9 or newer), or add 12.1a"),
         (
             "Dockerfile",
             f'{DOCKER}ARG cards_archs="8.0 12.0a"\nENV TORCH_CUDA_ARCH_LIST=${{cards_archs}}\n',
@@ -33,7 +33,7 @@ jobs:
         ),
         ("Dockerfile", f'{DOCKER}ARG torch_cuda_arch_list="8.0 12.0a"\n', "Add 12.1a."),
         (".github/workflows/wheels.yml", HANDED, "Add 12.1a."),
-        ("build.sh", 'KIT_ARCHS="8.0 12.0a"\ncmake -DKIT_ARCH_LIST="$KIT_ARCHS"\n', "Write 120f (CUDA 12.9"),
+        ("build.sh", 'KIT_ARCHS="8.0 12.0a"\ncmake -DKIT_ARCH_LIST="$KIT_ARCHS"\n', "Write 12.0f (CUDA 12.9"),
         ("setup.py", "import os\nos.environ['TORCH_CUDA_ARCH_LIST'] = '9.0a;12.0a'\n", "Add 12.1a."),
         ("build.sh", 'export TORCH_CUDA_ARCH_LIST="9.0a 10.0a 12.0"\n', "Write 12.0a and 12.1a if the kernels"),
     ],

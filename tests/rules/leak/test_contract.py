@@ -95,6 +95,21 @@ def test_what_the_finding_says(tmp_path: Path) -> None:
     (found,) = drafts(tmp_path, files, "leak")
     said = "`Backend.get_min_capability` accepts 12.x, but `Backend` refuses all but 9.0 to 10.7."
     assert found.message == said
+    assert found.advice == "This minimum has no upper bound. Refuse all but 9.0 to 10.7 where it is used."
+
+
+@pytest.mark.parametrize(
+    ("says", "advice"),
+    [
+        (LEAST.format(90) + IMPLEMENTS.format("quick"), "at the top of `can_implement`."),
+        (LEAST.format(90), "where it is used."),
+        (SUPPORTS.format("capability >= 90"), "Return true for 9.0 to 10.7 only."),
+    ],
+)
+def test_where_a_minimum_is_bounded(tmp_path: Path, says: str, advice: str) -> None:
+    files = {"backend.py": HEAD + says + USED, "kernels.py": KERNELS}
+    (found,) = drafts(tmp_path, files, "leak")
+    assert found.advice.endswith(advice)
 
 
 HELD = (

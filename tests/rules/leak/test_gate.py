@@ -230,3 +230,43 @@ def test_programs_of_one_folder_are_held_against_each_other_however_many_others_
     assert [(Path(one.module.path).name, one.message) for one in found] == [
         ("c.cu", "This check lets 12.x through. 2 other checks with this message keep them out.")
     ]
+
+
+BRANCHES = """import torch
+import flash_mla
+
+
+def run(x):
+    major, minor = torch.cuda.get_device_capability()
+    if {}:
+        return small(x)
+    return flash_mla.flash_mla_with_kvcache(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "advice"),
+    [
+        ("(major, minor) == (12, 0)", "Let 12.1 (GB10) into the branch for 12.0 at line 8."),
+        ("(major, minor) == (12, 1)", "Let 12.0 (RTX 5090) into the branch for 12.1 at line 8."),
+        ("(major, minor) in ((8, 9), (12, 0))", "Bound the check"),
+        ("major < 9", "Bound the check"),
+    ],
+)
+def test_who_has_a_sibling_with_a_branch_goes_there(tmp_path: Path, test: str, advice: str) -> None:
+    (found,) = drafts(tmp_path, {"m.py": BRANCHES.format(test)}, "leak")
+    assert found.advice.startswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("test", "subject"),
+    [
+        ("old()", "The check `old()` lets"),
+        ("torch.cuda.get_device_capability() < (9, 0)", "This check lets"),
+    ],
+)
+def test_a_check_without_a_number_is_named(tmp_path: Path, test: str, subject: str) -> None:
+    asked = "def old():\n    return torch.cuda.get_device_capability() < (9, 0)\n"
+    code = CODE.format(test=test, refusal="return None", behind=KERNEL).replace("\n\n\n", f"\n\n\n{asked}\n\n", 1)
+    (found,) = drafts(tmp_path, {"m.py": code}, "leak", only="m.py")
+    assert found.message.startswith(subject)

@@ -193,7 +193,7 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     if isinstance(found, Fix) and change.kind == "bound":
         return with_words(job, found, (judged,), judged, change.chips)
     if isinstance(found, NoFix) and not change.twins:
-        return NoFix(f"no comparison here can end below {plain(change.chips)}: add the branch that they run")
+        return NoFix(f"no single comparison keeps {plain(change.chips)} out: give them their own branch or an error")
     return found
 
 

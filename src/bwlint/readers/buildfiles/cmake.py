@@ -575,6 +575,7 @@ class _CmakeFile:
                 qualname=around,
                 text=text,
                 host=next((entry.host for entry in reversed(self.stack) if entry.host), host_of(name)),
+                dotted=listed.dotted,
             )
         )
         return place

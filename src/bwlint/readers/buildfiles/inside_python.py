@@ -369,6 +369,7 @@ class _Python:
                 text=text,
                 group=group,
                 host=self.host or host_of(name),
+                dotted=listed.dotted,
             )
         )
 

@@ -26,11 +26,12 @@ _ROW_NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Names of targets ("120a") for cubins and for PTX, in order; `sure` if they are not all bare numbers."""
+    """Names of targets ("120a") for cubins and for PTX, in order; `sure`: not all bare numbers, `dotted`: "12.0a"."""
 
     sass: tuple[str, ...]
     ptx: tuple[str, ...]
     sure: bool
+    dotted: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.sass or self.ptx)
@@ -61,7 +62,7 @@ def parse_list(text: str, *, with_ptx: bool = False) -> Listed | None:
         is_virtual = element.lower().startswith("compute_") and with_ptx
         if form in ("-virtual", "+ptx") or is_virtual or (with_ptx and not form and not element[:1].isalpha()):
             ptx[name] = None
-    return Listed(tuple(sass), tuple(ptx), sure)
+    return Listed(tuple(sass), tuple(ptx), sure, "." in text)
 
 
 def list_names(also: Iterable[str] = ()) -> re.Pattern[str]:

@@ -467,7 +467,7 @@ class _LineReader:
         qualname = ".".join(keys[:-1])
         handed = self.receivers.get(name.lower(), "")
         carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text, qualname=qualname, host=host, handed=handed)
-        carry = replace(carry, group=group)
+        carry = replace(carry, group=group, dotted=listed.dotted)
         self.values.append(_Setting(carry, tuple(self.branches), toolkits))
 
     def _toolkits(self) -> Toolkits:

@@ -280,7 +280,7 @@ class _DirectiveReader:
             Prose(code.content(literal), code.span(literal.start, literal.end))
             for literal in code.literals_in(start, min(end, start + _LONGEST_FAILURE))
         )
-        ends: Ends = "raise" if fails else "fall"
+        ends: Ends = "fall" if not fails else "raise" if failure and re.search("#|(?i:static_)", failure[0]) else "exit"
         call = _OPERATOR.search(code.text, start, min(end, start + _LONGEST_FAILURE))
         if call is not None:
             defined += (Use("operator()", "call", code.span(*call.span())),)

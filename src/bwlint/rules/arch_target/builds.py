@@ -598,7 +598,8 @@ class _BuildFile:
             return  # who offers a kernel knows what it needs
         highest = max(every, key=lambda target: target.number)
         accepts = built.carry.kind == "filter"
-        message = f"This build names {_short(highest)} only." if alone else f"This list ends at {_short(highest)}."
+        last = _spelled(built.carry, [highest.chip], highest.suffix)
+        message = f"This build names {last} only." if alone else f"This list ends at {last}."
         lost = "A build for {} is left out." if accepts else "It makes no cubin and no PTX that {} can load."
         message += f" {lost.format(called(asked))}"
         message += f" {INERT}" if decided else ""
@@ -855,6 +856,8 @@ class _BuildFile:
         """What to write for chips for which there is nothing."""
         carry, first = built.carry, next(iter(chips))
         loads = plain(Target(first.joined).loads_on())
+        if carry.kind == "filter" and carry.dotted:  # what is accepted here gets its suffix elsewhere
+            return f"Add {_spelled(carry, [first])}, which {loads} can load."
         family = takes_family(self.module, carry)
         suffixed = _spelled(carry, [first], "f") if family else _spelled(carry, chips, "a")
         return f"Add {_spelled(carry, [first])} (loads on {loads}), or {suffixed} where a suffix is needed."
@@ -1064,5 +1067,6 @@ def _listed(targets: Sequence[Target]) -> str:
 
 def _spelled(carry: Carry, chips: Iterable[Chip], suffix: str = "") -> str:
     """Targets as a list has them: the framework's own reader knows names with a dot alone."""
-    dotted = of_framework(carry)
-    return " and ".join(f"{chip.name if dotted else chip.joined}{suffix}" for chip in chips)
+    dotted = carry.dotted or of_framework(carry)
+    names = [f"{chip.name if dotted else chip.joined}{suffix}" for chip in chips]
+    return " and ".join(f'"{name}"' if carry.kind == "filter" and dotted else name for name in names)

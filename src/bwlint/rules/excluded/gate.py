@@ -428,16 +428,17 @@ def _stops_at_hopper(context: Context, judged: Judged, out: ChipSet) -> bool:
 def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
     small = judged.admitted & _SMALL_SHARED
+    keeps = f"This check stops {called(out)} with an error" if judged.other.ends == "raise" else _keeps(out)
     if small and any(out <= from_generation(text.text) for text in judged.other.texts):
-        reason = f"{_keeps(out)}, but its text promises newer chips. Code for {plain(small)} runs on {plain(out)}."
+        reason = f"{keeps}, but its text promises newer chips. Code for {plain(small)} runs on {plain(out)}."
         return Kept(out, "warning", "medium", reason, repeated=True)
-    if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
-        reason = f"{_keeps(out)}. Code for 8.6 or 8.9 (99 KiB) and 10.x runs on 12.x too."
+    if small and judged.admitted & _DATACENTER:
+        reason = f"{keeps}. Code for {plain(small)} runs on {plain(out)}."
         return Kept(out, "warning", "medium", reason)
     if judged.in_test:
         return None  # who skips a test knows for which generation it is
     if _stops_at_hopper(context, judged, out):
-        reason = f"{_keeps(out)} and takes {plain(judged.admitted)}. Code for 8.6 and 8.9 runs on {plain(out)}."
+        reason = f"{keeps} and takes {plain(judged.admitted)}. Code for 8.6 and 8.9 runs on {plain(out)}."
         asked = judged.gate.kind in ANSWERS or judged.other.ends == "return"  # whom it answers is not seen
         why = f"whether what is asked about is built for {plain(out)} is not shown here" if asked else ""
         return Kept(out, "warning", "medium", reason, repeated=True, unmended=why)

@@ -26,6 +26,7 @@ _SAME = "Both have the same instructions."
 _EXACT_WRAPPER = re.compile(r"(?:^|_)(?:only|exact)(?:_|$)|(?:Only|Exact)(?![a-z])")
 _CONVERTS = re.compile(frameworks.converts())
 _MACROS = frozenset({"macro", "defined"})
+ENDS = {"raise": "stops at the error beside it.", "exit": "passes, and its code runs into the error beside it."}
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
@@ -115,7 +116,7 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
         return NoFix(f"`{owner}` is named for one part alone: what runs on the family wants another wrapper")
     gained = _twins(guarded, held, lost) & guarded.sets.live
     targets = guarded.admitted | gained
-    only_errors = "the sibling only meets an error" if guarded.other.ends == "raise" else ""
+    only_errors = "the sibling only meets an error" if guarded.other.ends in ENDS else ""
     shown = _loads_already(context, guarded, held, lost) or only_errors or served_elsewhere(context, guarded, gained)
     evidence = shown or _assembles(guarded, gained)
     return Remedy(
@@ -242,8 +243,8 @@ def _level(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet) 
     if guarded.working.tuning and named:
         return "warning", sure, f" `{named[0]}` is not defined for {plain(lost)}."
     landing = _landing(context, guarded, twins)
-    if landing.ends == "raise":
-        return "warning", sure, f" A build for {plain(lost)} stops at the error beside it."
+    if landing.ends in ENDS:
+        return "warning", sure, f" A build for {plain(lost)} {ENDS[landing.ends]}"
     if landing.empty:
         return "warning", sure, f" For {plain(lost)} it compiles to nothing."
     behind = _instructions(guarded)
@@ -261,7 +262,7 @@ def _instructions(guarded: Guarded) -> list[str]:
 
 def _own_way(guarded: Guarded, landing: Side) -> str:
     """A function that is called behind the guard, and not where the sibling lands, which calls something else."""
-    there = {use.name for use in landing.uses} if landing.ends != "raise" else set()
+    there = {use.name for use in landing.uses} if landing.ends not in ENDS else set()
     mine = (use.name for use in guarded.working.uses if use.how == "call" and use.name not in there)
     return next(mine, "") if there else ""
 

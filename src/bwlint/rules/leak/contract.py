@@ -174,6 +174,11 @@ def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> 
 def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proof: NeedProof, wrong: ChipSet) -> Draft:
     name = _answered(judged).rpartition(".")[2]
     says = f"`{owner}` does not work on {plain(wrong)}"
+    right = plain(admitted & proof.legal or proof.legal)
+    function, returned = judged.module.functions.get(judged.gate.qualname), f"Return true for {right} only."
+    least = function is not None and _is_number(function)
+    others = (one for one, _ in context.evidence.methods(judged.module, owner) if is_asked(one) and one != name)
+    where = f"at the top of `{one}`" if (one := next(others, "")) else "where it is used"
     uses, lacks = sentence(owner, proof.what), lacking(proof.kind, proof.what, wrong)
     return Draft(
         rule=RULE,
@@ -182,7 +187,7 @@ def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proo
         confidence="medium",
         message=f"`{owner}.{name}` accepts {called(wrong)}, but {uses}.{lacks}",
         label=f"true on {plain(admitted)}",
-        advice=f"Return true for {plain(admitted & proof.legal or proof.legal)} only.",
+        advice=f"This minimum has no upper bound. Refuse all but {right} {where}." if least else returned,
         legal=proof.legal,
         related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
         remedy=bounded(context, judged, judged.working, wrong, uses, lacking=admitted & proof.against),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet
-from bwlint.chips.wording import called, plain, reached, sentence
+from bwlint.chips.wording import called, lacking, plain, reached, sentence
 from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
@@ -36,6 +36,7 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
     wrong = context.let_to(module, need.use.at) & context.targets & need.arriving - need.legal
     if not wrong or not _works(context, module, gate.no, wrong):
         return None
+    lacks = lacking(need.kind, need.what, wrong)
     draft = Draft(
         rule=RULE,
         place=DraftPlace(
@@ -43,7 +44,7 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
         ),
         severity="warning",
         confidence="medium",
-        message=f"The import alone lets {called(wrong)} use {reached(need.use.name, need.what)}.",
+        message=f"The import alone lets {called(wrong)} use {reached(need.use.name, need.what)}.{lacks}",
         label="shows that it is installed, and not that the chip runs it",
         advice=f"Check for {plain(need.legal)} too. {called(wrong)} will then take the code that follows.",
         related=(

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import EVERY, NONE, ChipSet, group, words
+from bwlint.chips import EVERY, NONE, ChipSet, group, siblings, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import called, lacking, plain, reached, sentence, them
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.judging.probes import turn_away
 from bwlint.model.expr import Span, walk
@@ -24,6 +24,7 @@ from bwlint.world.libraries import PROOF, Libraries, Need, instruction
 
 OPEN_ENDED = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _OLD_NAMES = group("renamed")
+_UNNUMBERED = re.compile(r"(?!.*\b\d).{1,60}")  # in such a check nobody sees that it asks for a chip
 _COMPILED = re.compile(r"_*triton_", re.I)
 _TRUE_OF_LATER = re.compile(rf"(?:^|_)(?:{words.said('kept-by-later')})(?:_(?:supported|available|support))?$")
 
@@ -207,6 +208,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     named = need.use.name if need.use.how == "text" else called_by(need.use.name)
     related = [RelatedSpan(judged.module, need.use.at, sentence(named, need.what))]
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
+    text = judged.gate.text
     return Draft(
         rule=RULE,
         category="test-gate" if judged.in_test else None,
@@ -219,7 +221,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
         ),
         severity="warning" if proved else "note",
         confidence=("high" if need.hops else "medium") if proved else "low",
-        message=said("This check", need, wrong),
+        message=said(f"The check `{text}`" if _UNNUMBERED.fullmatch(text) else "This check", need, wrong),
         label=f"admits {judged.on(side)}",
         advice=_advice(need, wrong, need.legal & judged.on(side) or need.legal, in_test=judged.in_test),
         legal=need.legal,
@@ -246,7 +248,7 @@ def said(subject: str, need: Need, wrong: ChipSet) -> str:
     where = need.where.partition("<")[0]
     last = named if where.rpartition(".")[2] in ("", "__init__", named) else where
     further = f"`{named}` and on to " if last != named else ""
-    lacks = lacking(need.kind, need.what, wrong)
+    lacks = lacking(need.kind if need.strength == PROOF else "name", need.what, wrong)
     return f"{subject} lets {called(wrong)} through to {further}{reached(last, need.what)}.{lacks}"
 
 
@@ -262,6 +264,13 @@ def with_remedy(context: Context, judged: Judged, side: Side, need: Need, wrong:
     """A bound in front of what does not work there ends below the chips that lack it, and keeps all others."""
     if found.severity == "note":
         return found
+    other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
+    there = NONE if refuses(other) or answers_no(other) or other.empty else judged.sets.live - judged.on(side)
+    if there and other.at is not None and there <= ChipSet.union(map(siblings, wrong)):
+        wanted = judged.core | wrong if side is judged.gate.no else judged.core - wrong
+        remedy = Remedy("test", wanted, unsafe=f"the branch for {plain(there)} has not run on {plain(wrong)} yet")
+        advice = f"Let {called(wrong)} into the branch for {plain(there)} at line {other.at[0]}."
+        return replace(found, advice=advice, remedy=remedy)
     here = judged.on(side) & context.reach(judged, need.use.at) & need.arriving
     name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
     why, doubt = sentence(name, need.what), doubted(need, name)

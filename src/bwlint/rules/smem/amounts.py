@@ -265,6 +265,8 @@ def _values(one: Asked, chip: Chip) -> list[int]:
 
 def _whole(one: Asked, chips: ChipSet, size: int) -> Draft:
     owners = ChipSet.where(lambda other: other.smem_per_sm == size)
+    block = kib(max(other.smem_per_block_optin or 0 for other in owners))
+    not_theirs = NoFix(f"{plain(owners)} have this size, and {block} a block: decide which chips it is for")
     return _draft(
         one,
         chips=chips,
@@ -273,7 +275,7 @@ def _whole(one: Asked, chips: ChipSet, size: int) -> Draft:
         label="a multiprocessor's size",
         advice="Use the limit of a block, or query cudaDevAttrMaxSharedMemoryPerBlockOptin.",
         claim=claims.shared("dynamic", size, chips),
-        remedy=_block_size(chips, one.operation.at, _sister(one)),
+        remedy=_block_size(chips, one.operation.at, _sister(one)) if owners & chips else not_theirs,
     )
 
 
