@@ -463,7 +463,7 @@ def archives_damaged() -> Iterator[Case]:
     nested = library
     for _ in range(4):
         nested = zipped({"a.zip": nested}) if nested is not library else zipped({"a.so": nested})
-    yield "nested.zip", nested, "archive in 3 others"
+    yield "nested.zip", nested, "archive nested 3 deep"
     yield WHEEL, wheel({"a.so": library})[:-30], "not a readable zip"
     yield WHEEL, b"PK\3\4 and nothing else", "not a readable zip"
     yield WHEEL, b"", "not a readable zip"

@@ -105,7 +105,7 @@ def test_the_fixing_hook_rewrites(tmp_path: Path, hooks: tuple[Path, str, dict[s
     done = run_hook("bwlint-fix", tmp_path, hooks)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "files were modified by this hook" in done.stdout
-    assert "fixed 2 in 2 files: 1 arch-target, 1 family-split" in done.stdout
+    assert "fixed 2 findings in 2 files: 1 arch-target, 1 family-split" in done.stdout
     assert "warning" not in done.stdout.partition("fixed 2")[0], "what is staged needs no warning"
     assert (tmp_path / "a.py").read_text() != SPLIT
     assert (tmp_path / "CMakeLists.txt").read_text() == "set(KIT_SUPPORTED_ARCHS 90a 120a 121a)\n"

@@ -176,7 +176,13 @@ def test_a_second_run_opens_nothing(
 ) -> None:
     settled(monkeypatch)
     first = run(capsys, "--format", "json", "proj")
-    monkeypatch.setitem(disk._AGAIN, "file", lambda path: print("READ", path))
+    again = disk._AGAIN["file"]
+
+    def looked(path: str) -> str:
+        assert not Path(path).exists(), path  # it may appear
+        return again(path)
+
+    monkeypatch.setitem(disk._AGAIN, "file", looked)
     with counting(monkeypatch) as count:
         assert run(capsys, "--format", "json", "proj") == first
     assert count == {"opened": 0, "read": 0}

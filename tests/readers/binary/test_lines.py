@@ -334,7 +334,7 @@ def test_findings_and_inspections_name_the_place(tmp_path: Path) -> None:
     path = tmp_path / "x.cubin"
     path.write_bytes(cubin(120, kernels=[Kernel("k", shared=110_000)], lines=GOOD))
     found = CliRunner().invoke(cli.app, ["check", "--no-cache", "--format", "concise", str(path)])
-    assert "[BW501] smem: `k` (/src/k.cu:9): up to " in found.stdout, found.output
+    assert "[BW501] smem: The static shared memory of `k` (/src/k.cu:9) is up to " in found.stdout, found.output
     shown = CliRunner().invoke(cli.app, ["inspect", "--kernels", str(path)])
     assert "kernel k at /src/k.cu:9: 110,000 B static shared memory" in shown.stdout, shown.output
     log = json.loads(CliRunner().invoke(cli.app, ["inspect", "--kernels", "--format", "json", str(path)]).stdout)
