@@ -452,3 +452,48 @@ def test_comments_of_an_unproved_edit_say_what_they_said(project: Project, comme
     ((how, text),) = project({"m.py": COMMENTED.format(comment)}).fixes("family-split")
     assert how == "unsafe" and "(12, 1)" in text
     assert f"# {after}\n" in text
+
+
+LAID_OUT = """\
+import torch
+
+from layouts import make_layout_sm90, make_layout_sm8x
+
+
+def layout(x):
+    version = torch.cuda.get_device_capability()
+    if version >= (9, 0):
+        return make_layout_sm90(x)
+    return make_layout_sm8x(x)
+"""
+ABS_MAX = """\
+import torch
+
+import cutlass.cute as cute
+from cutlass._mlir.dialects import llvm
+
+
+@cute.jit
+def largest(a, b):
+    return llvm.inline_asm(None, [a, b], "redux.sync.max.NaN.f32 $0, $1, $2;", "=f,f,r")
+
+
+class AbsMax:
+    def check_support(self):
+        major, minor = torch.cuda.get_device_capability()
+        if major * 10 + minor < 100:
+            raise RuntimeError("AbsMax requires SM100+")
+        return True
+
+    def execute(self, a, b):
+        return largest(a, b)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "bound"),
+    [(LAID_OUT, "(9, 0) <= version < (10, 0)"), (ABS_MAX, "major * 10 + minor >= 110")],
+)
+def test_a_bound_ends_where_its_advice_does(project: Project, source: str, bound: str) -> None:
+    ((_, text),) = project({"m.py": source}).fixes("leak")
+    assert bound in text
