@@ -14,6 +14,10 @@ from bwlint.chips.words import said
 
 _NOUN = r"(?:\s+(?:gpu|device|machine|hardware|card|chip|arch(?:itecture)?)s?)?"
 _ASIDE = r"\)?(?:\s{0,3}\([^)]{0,40}\))?"
+OPEN_ENDED = re.compile(rf"\+|{said('open-ended', 'at-least')}", re.I)
+"""Words by which a text means later chips too: "SM100+", "or newer"."""
+LATER = frozenset({"or", "newer", "later", "above", "plus", "at", "least", "min", "ge", "geq", "gte"})
+"""Words of a name by which later chips are meant too: `is_hopper_or_newer`."""
 _NEWER, _LEAST, _MOST = said("open-ended"), rf"(?:{said('at-least')}|(?<![-=<])>)", said("at-most")
 _BOUND = rf"(?:{_LEAST}|{_MOST})"
 _TOKEN = re.compile(

@@ -115,7 +115,7 @@ def propose(job: Job) -> Fix | NoFix:
     from bwlint.fix.change import unsafe
     from bwlint.fix.laid_out import laid_out
     from bwlint.fix.python import origin
-    from bwlint.fix.safety import WORDS, another, settled
+    from bwlint.fix.safety import another, settled
     from bwlint.fix.together import gathered, together
 
     if fix.applicability == "unsafe":
@@ -126,10 +126,10 @@ def propose(job: Job) -> Fix | NoFix:
             whole = parts if isinstance(parts, NoFix) else replace(fix, edits=tuple(dict.fromkeys(edits)))
         if isinstance(whole, NoFix):
             return whole
-        fault = another(job, whole) if whole.kind == "bound" else None
-        if fault is not None and not fault.startswith(WORDS):
-            return NoFix(fault)
-        return laid_out(job, whole if fault is None else unsafe(whole, fault))
+        left = another(job, whole) if whole.kind == "bound" else None
+        if left is not None and not left.of_words:
+            return NoFix(left.reason)
+        return laid_out(job, whole if left is None else unsafe(whole, left.reason))
     safe, named = settled(job, fix), job.remedy.named
     if safe.applicability == "safe" or not named or named == job.remedy.chips:
         return laid_out(job, safe)

@@ -25,8 +25,8 @@ def mend(job: Job) -> Fix | NoFix:
     held, holds = job.draft.place.admitted.names, (job.remedy.chips or job.draft.place.admitted).names
     proof, edit = Proof(held, held, holds, holds, job.evidence), Edit(job.module.path, region, new)
     fix = Fix(job.applicability, "type", f"Say what is meant: write `{' '.join(new.split())}`", (edit,), proof)
-    fault = another(job, fix)
-    return fix if fault is None else NoFix(fault)
+    left = another(job, fix)
+    return fix if left is None else NoFix(left.reason)
 
 
 def _meant(said: str) -> str | None:

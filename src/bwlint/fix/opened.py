@@ -47,8 +47,8 @@ def with_parts(job: Job, fix: Fix) -> Fix | NoFix:
             )
         edits += found
     fix = replace(fix, edits=tuple(dict.fromkeys(edits)))
-    fault = another(job, fix)
-    return fix if fault is None else NoFix(fault)
+    left = another(job, fix)
+    return fix if left is None else NoFix(left.reason)
 
 
 def _asking(job: Job, judged: Judged, chips: ChipSet) -> Job:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
+from typing import NamedTuple
 
 from bwlint.chips import ChipSet, chip_of_number, group
 from bwlint.chips.mentions import mentioned
@@ -40,7 +41,7 @@ from bwlint.world.gates import Judged
 _REASON = re.compile(rf"\b(?:{said('on-purpose', 'tried', 'untried')})\b", re.I)
 _TWINS = group("consumer-blackwell")
 _MACRO = re.compile(r"(?<=defined\()\w+|(?<=defined )\w+|\b[A-Z]\w*_\w+")
-WORDS, _LONGEST_TEXT = "the text", 80
+_LONGEST_TEXT = 80
 _PLACE = re.compile(r"\bline \d+|:\d+\b")
 
 
@@ -188,10 +189,15 @@ def _words(job: Job, fix: Fix) -> str | None:
     return None
 
 
-def another(job: Job, fix: Fix) -> str | None:
-    """What there is to find in the file as a fix leaves it: the finding itself, or one that was not there; what is only
-    about a text comes last, and begins with `WORDS`.
-    """
+class Leftover(NamedTuple):
+    """What speaks against a fix: what there is to find in the file as it leaves it. `of_words`: only about a text."""
+
+    reason: str
+    of_words: bool = False
+
+
+def another(job: Job, fix: Fix) -> Leftover | None:
+    """The finding itself, where a fix leaves it, or one that was not there; what is only about a text comes last."""
     module, context = job.module, job.context
     embedded = module.path.endswith(".py") != (module.language == "python")
     # what stands in other files was judged by its own proof
@@ -203,7 +209,7 @@ def another(job: Job, fix: Fix) -> str | None:
     try:
         edited = edited_module(module, text)
     except ReadError as error:
-        return f"the edited file does not parse: {error}"
+        return Leftover(f"the edited file does not parse: {error}")
     if fix.kind == "bound" and text.count("\n") != job.source.count("\n"):
         return None  # rules look into the file on the disk, where other lines stand
     before = Counter(map(_key, _said(context, module, is_edited=False)))
@@ -217,14 +223,19 @@ def another(job: Job, fix: Fix) -> str | None:
     # what else there is to say of a guard or a comparison was there before, behind the graver fault
     after = Counter(_key(one) for one in told if one.rule == job.draft.rule or not _stood_behind(job, fix, one))
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
-        return "the finding would remain"
+        return Leftover("the finding would remain")
     new = min(after - before, key=lambda one: one[0] == "message", default=None)
     same = job.remedy.how == "order" and fix.proof.before_may == fix.proof.after_may
     if new is None or same:
         return None
     if new[0] == "message":
-        return f"{WORDS}{new[2][:_LONGEST_TEXT]} would not fit the edited test"
-    return f"the edited file would have another finding: {new[2]}"
+        return Leftover(f"the text{new[2][:_LONGEST_TEXT]} would not fit the edited test", True)
+    return Leftover(f"the edited file would have another finding: {new[2]}")
+
+
+def _told_again(job: Job, fix: Fix) -> str | None:
+    left = another(job, fix)
+    return None if left is None else left.reason
 
 
 def _weighs(job: Job, fix: Fix, new: Draft, lines: Sequence[tuple[int, int]]) -> bool:
@@ -299,5 +310,5 @@ _CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (
     _undefined,
     unaware,
     _words,
-    another,
+    _told_again,
 )

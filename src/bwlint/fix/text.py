@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bwlint.chips import EVERY, Chip, ChipSet, group, words
-from bwlint.chips.mentions import SINCE, SIZE, from_generation, mentioned, of_generation, open_ends
+from bwlint.chips.mentions import OPEN_ENDED, SINCE, SIZE, from_generation, mentioned, of_generation, open_ends
 from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
@@ -22,7 +22,6 @@ from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.spans import span
-from bwlint.rules.leak.needs import OPEN_ENDED
 from bwlint.sources.read import SourceText
 
 _NAME = rf"(?<![A-Za-z0-9_])(?P<name>({IN_WORDS}){{major}}{{minor}}(?P<suffix>{SUFFIX}))(?![A-Za-z0-9_]){{cards}}"

@@ -62,7 +62,8 @@ class Remedy:
     `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points. `targets` are
     those that a guard of the preprocessor compiles for afterwards. `named` are the chips that stand there by name: what
     is done for them alone, where nothing shows that the others of their families may follow. `release` is the one asked
-    for, and the one to ask for. `home` is the file to mend, if it is another one.
+    for, and the one to ask for. `home` is the file to mend, if it is another one. `also` are other tests of the file
+    that are mended with it, or none is.
     """
 
     how: Mending
@@ -76,6 +77,7 @@ class Remedy:
     targets: TargetSet = NO_TARGET
     release: tuple[str, str] = ("", "")
     home: Module | None = None
+    also: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -263,6 +263,7 @@ def test_who_has_a_sibling_with_a_branch_goes_there(tmp_path: Path, test: str, a
     [
         ("old()", "The check `old()` lets"),
         ("torch.cuda.get_device_capability() < (9, 0)", "This check lets"),
+        ("not torch.cuda.is_available() or old()", "This check lets"),  # read as what is let through
     ],
 )
 def test_a_check_without_a_number_is_named(tmp_path: Path, test: str, subject: str) -> None:

@@ -102,7 +102,7 @@ def _bound(job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside
         if isinstance(fix, NoFix) and not found:
             return fix
         found += [fix] if isinstance(fix, Fix) else []
-    for one in _sent_too(job):
+    for one in (other for other in job.context.beside(job.module) if other.at in job.remedy.also):
         bound = _bounded_too(job, one, _wanted(judged, one, job.remedy.chips), doubt)
         if bound is None:
             return NoFix(f"line {one.at.line} sends {plain(gone & job.context.targets)} there too: bound both checks")
@@ -163,14 +163,6 @@ def _bounded_too(job: Job, one: Judged, wanted: ChipSet, doubt: str | None) -> F
         if isinstance(fix, Fix):
             return fix
     return None
-
-
-def _sent_too(job: Job) -> Iterator[Judged]:
-    """The other tests of a file by which the same chips come to the same use."""
-    from bwlint.rules.leak.bounds import SENT_TOO
-
-    places = {one.at for one in job.draft.related if one.message == SENT_TOO and one.module is job.module}
-    yield from (one for one in job.context.beside(job.module) if one.at in places)
 
 
 def _set_again(job: Job, place: Judged) -> Iterator[Judged]:

@@ -41,7 +41,8 @@ def _twins(place: ConditionPlace, name: str) -> list[str]:
 def _is_set(syntax: Syntax, use: ast.Name, name: str) -> bool:
     """Whether a name has a value where `use` stands: a parameter, or an assignment above, in a scope around it."""
     scopes = [one for one in syntax.around(use) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module))]
-    given = {one.arg for scope in scopes[:-1] for one in ast.walk(scope) if isinstance(one, ast.arg)}
+    parameters = [scope.args for scope in scopes if not isinstance(scope, ast.Module)]
+    given = {one.arg for each in parameters for one in ast.walk(each) if isinstance(one, ast.arg)}
     body = [one for scope in scopes for one in scope.body if isinstance(one, (ast.Assign, ast.AnnAssign))]
     above = [inner for one in body if span(one)[2:] <= span(use)[:2] for inner in ast.walk(one)]
     return name in given | {one.id for one in above if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bwlint.chips import ChipSet
-from bwlint.chips.mentions import mentioned, of_generation
+from bwlint.chips.mentions import LATER, mentioned, of_generation
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
@@ -15,7 +15,6 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Edit, NoFix
 from bwlint.model.naming import spoken
-from bwlint.rules.leak.predicate import LATER
 from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree
 

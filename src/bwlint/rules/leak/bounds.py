@@ -21,8 +21,6 @@ from bwlint.world.libraries import PROOF, Need
 
 SHOWN_BY_TREE = ("operation", "gate", "build")
 """What proves without a table of libraries that something fails: an instruction, an error raised, what is compiled."""
-SENT_TOO = "this sends them there too"
-"""What is said of another test that lets the same chips through to the same use: both are bounded, or none."""
 _OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | group("announced")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.chips.wording import called, lacking, plain, sentence
+from bwlint.chips.wording import called, does, lacking, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -179,7 +179,7 @@ def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proo
     least = function is not None and _is_number(function)
     others = (one for one, _ in context.evidence.methods(judged.module, owner) if is_asked(one) and one != name)
     where = f"at the top of `{one}`" if (one := next(others, "")) else "where it is used"
-    uses, lacks = sentence(owner, proof.what), lacking(proof.kind, proof.what, wrong)
+    uses, lacks = f"`{owner}` {does(proof.what)}", lacking(proof.kind, proof.what, wrong)
     return Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),

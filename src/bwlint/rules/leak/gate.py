@@ -14,14 +14,13 @@ from bwlint.judging import claims
 from bwlint.judging.chosen import Elsewhere, chooser
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.siblings import namesake
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
 from bwlint.rules.leak import RULE, contract, generations, own_words, predicate, sisters
-from bwlint.rules.leak.bounds import SENT_TOO
 from bwlint.rules.leak.needs import draft, leaks, only_imported, with_remedy
 from bwlint.world.gates import Judged, missing_row, refuses, table_name
 from bwlint.world.libraries import PROOF, Need
@@ -69,7 +68,9 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         if one.severity == "note" and need.strength != PROOF and own_words.lists(judged, wrong):
             continue  # who writes the number down means it
         one = with_remedy(context, judged, side, need, wrong, one)
-        before = _let_through_before(context, judged, need, wrong)
+        before = tuple(_let_through_before(context, judged, need, wrong))
+        if isinstance(one.remedy, Remedy):
+            one = replace(one, remedy=replace(one.remedy, also=tuple(span.at for span in before)))
         one = replace(one, related=(*one.related, *before, *predicate.comparisons(context, judged)))
         by_name_alone = need.use.how == "define" and judged.gate.is_a("predicate", "condition")
         if by_name_alone and _unasked(context, judged):
@@ -158,7 +159,7 @@ def _let_through_before(context: Context, judged: Judged, need: Need, wrong: Chi
             continue
         for side in (other.gate.yes, other.gate.no):
             if wrong & other.on(side) and other.on(side) != other.sets.live and _uses(side, need):
-                yield RelatedSpan(other.module, other.at, SENT_TOO)
+                yield RelatedSpan(other.module, other.at, "this sends them there too")
 
 
 def _uses(side: Side, need: Need) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, siblings, words
-from bwlint.chips.mentions import mentioned
+from bwlint.chips.mentions import OPEN_ENDED, mentioned
 from bwlint.chips.wording import called, lacking, plain, reached, sentence, them
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -22,9 +22,8 @@ from bwlint.rules.leak.bounds import bounded, doubted
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Libraries, Need, instruction
 
-OPEN_ENDED = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _OLD_NAMES = group("renamed")
-_UNNUMBERED = re.compile(r"(?!.*\b\d).{1,60}")  # in such a check nobody sees that it asks for a chip
+_UNNUMBERED = re.compile(r"(?!not\b|.*\b\d).{1,60}")  # in such a check nobody sees that it asks for a chip
 _COMPILED = re.compile(r"_*triton_", re.I)
 _TRUE_OF_LATER = re.compile(rf"(?:^|_)(?:{words.said('kept-by-later')})(?:_(?:supported|available|support))?$")
 
@@ -208,7 +207,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     named = need.use.name if need.use.how == "text" else called_by(need.use.name)
     related = [RelatedSpan(judged.module, need.use.at, sentence(named, need.what))]
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
-    text = judged.gate.text
+    subject = f"The check `{judged.gate.text}`" if _UNNUMBERED.fullmatch(judged.gate.text) else "This check"
     return Draft(
         rule=RULE,
         category="test-gate" if judged.in_test else None,
@@ -221,7 +220,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
         ),
         severity="warning" if proved else "note",
         confidence=("high" if need.hops else "medium") if proved else "low",
-        message=said(f"The check `{text}`" if _UNNUMBERED.fullmatch(text) else "This check", need, wrong),
+        message=said(subject, need, wrong),
         label=f"admits {judged.on(side)}",
         advice=_advice(need, wrong, need.legal & judged.on(side) or need.legal, in_test=judged.in_test),
         legal=need.legal,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from bwlint.chips import NONE, ChipSet, group
-from bwlint.chips.mentions import of_generation
+from bwlint.chips.mentions import LATER, of_generation
 from bwlint.chips.wording import sentence
 from bwlint.evaluate.objects import FunctionValue
 from bwlint.judging.chosen import held_by_self
@@ -29,8 +29,6 @@ from bwlint.world.gates import TEST_FILE, Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 
 _SHOWN = 9
-LATER = frozenset({"or", "newer", "later", "above", "plus", "at", "least", "min", "ge", "geq", "gte"})
-"""Words of a name by which later chips are meant too: `is_hopper_or_newer`."""
 
 
 @dataclass(frozen=True, slots=True)
