@@ -6,6 +6,7 @@ import pytest
 from effort import grows_as_its_input
 
 from bwlint.chips.backends import cards, linked, plan_of, plans
+from bwlint.model.details import PlanBranch, PlanOption
 from bwlint.model.facts import Operation
 from bwlint.readers import launches, reader
 
@@ -17,11 +18,17 @@ def asked(source: str, path: str = "a.sh") -> list[Operation]:
 
 
 def spelled(found: list[Operation]) -> list[str]:
-    return [f"{one.name}={one.amounts[0].args[0]}" for one in found]
+    return [f"{one.name}={option(one).value}" for one in found]
 
 
-def words(option: Operation, index: int) -> tuple[str, ...]:
-    return tuple(word.args[0] for word in option.amounts[index].args[0])
+def option(one: Operation) -> PlanOption | PlanBranch:
+    assert isinstance(one.detail, PlanOption | PlanBranch)
+    return one.detail
+
+
+def given(one: Operation) -> PlanOption:
+    assert isinstance(one.detail, PlanOption)
+    return one.detail
 
 
 @pytest.mark.parametrize(
@@ -92,7 +99,7 @@ def test_what_asks_for_nothing(source: str) -> None:
 )
 def test_the_words_near_by(source: str, near: tuple[str, ...]) -> None:
     (found,) = asked(source, "a.yaml")
-    assert words(found, 1) == near
+    assert given(found).near == near
 
 
 def test_a_list_of_hardware_and_the_same_option_elsewhere() -> None:
@@ -101,8 +108,8 @@ def test_a_list_of_hardware_and_the_same_option_elsewhere() -> None:
         "rtx_pro_6000:\n  args: --moe-backend auto\n"
     )
     (found,) = asked(source, "a.yaml")
-    assert words(found, 3) == ("b200", "rtx_pro_6000")
-    assert words(found, 5) == ("rtx_pro_6000",)
+    assert given(found).declared == ("b200", "rtx_pro_6000")
+    assert given(found).elsewhere == ("rtx_pro_6000",)
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import pytest
 from effort import grows_as_its_input
 
+from bwlint.model.details import PickedTarget
 from bwlint.model.facts import Module
 from bwlint.readers import reader
 
@@ -17,7 +20,7 @@ def read(source: str, path: str = "a.py") -> Module:
 
 def found(source: str, path: str = "a.py") -> list[tuple[str, ...]]:
     known = [one for one in read(source, path).operations if one.kind in KINDS]
-    return [(one.kind, one.name, *(str(amount.args[0]) for amount in one.amounts[:1])) for one in known]
+    return [(one.kind, one.name, *(map(str, astuple(one.detail)[:1]) if one.detail else ())) for one in known]
 
 
 @pytest.mark.parametrize(
@@ -123,8 +126,8 @@ def test_a_release_that_is_pinned(source: str, path: str, name: str | None) -> N
 )
 def test_a_target_that_is_picked_by_the_release(condition: str, first: str, second: str, releases: list[str]) -> None:
     source = f"if {condition}; then\n  JIT={first}\nelse\n  JIT={second}\nfi\n"
-    known = [one.amounts[1].args[0] for one in read(source, "a.sh").operations if one.kind == "picked-target"]
-    assert [release.args[0] for taken in known for release in taken] == releases
+    known = [one.detail for one in read(source, "a.sh").operations]
+    assert [release for one in known if isinstance(one, PickedTarget) for release in one.releases] == releases
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from bwlint.model.expr import Expr, Span
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _MODULES = frozenset(
     {
+        "bwlint.model.details",
         "bwlint.model.facts",
         "bwlint.model.findings",
         "bwlint.model.ledger",

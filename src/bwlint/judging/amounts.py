@@ -11,6 +11,7 @@ from bwlint.chips import ALL_TARGETS, Chip, ChipSet, TargetSet, chip_of_number, 
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.spelling import spelled
 from bwlint.judging.context import Context
+from bwlint.model.details import OptIn, SizesInReach
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module, Operation, Path
 from bwlint.model.kinds import OperationKind
@@ -90,12 +91,13 @@ def _through_macros(context: Context, module: Module, kind: OperationKind) -> It
     """What is asked for at run time by macros of the file and of its headers."""
     uses = [one for one in module.operations if one.kind == "opted-in"] if kind == "dynamic-shared" else []
     files = (module, *context.tree.headers.included(module)) if uses else ()
-    macros = {one.name: one.amounts[0].args[0] for file in files for one in file.operations if one.kind == "opts-in"}
+    every = (one for file in files for one in file.operations)
+    macros = {one.name: one.detail.variable for one in every if isinstance(one.detail, OptIn)}
     for use in uses:
-        sizes = {size.args[0]: size.args[1] for size in use.amounts}
-        if macros.get(use.name) in sizes:
-            size = sizes[macros[use.name]]
-            yield replace(use, kind="dynamic-shared", at=size.at or use.at, amounts=(size,))
+        sizes = dict(use.detail.sizes) if isinstance(use.detail, SizesInReach) else {}
+        size = sizes.get(macros.get(use.name, ""))
+        if size is not None:
+            yield replace(use, kind="dynamic-shared", at=size.at or use.at, amounts=(size,), detail=None)
 
 
 def meant(context: Context, module: Module, *names: str) -> str:

@@ -22,6 +22,7 @@ from bwlint.judging.aside import aside_marks
 from bwlint.judging.context import Context
 from bwlint.ledger import naming
 from bwlint.ledger.question import MOST_TEXT, Question
+from bwlint.model.details import MultiprocessorGroups, Multiprocessors
 from bwlint.model.facts import Module, Operation
 from bwlint.model.ledger import RowPlace
 
@@ -36,7 +37,7 @@ _ASKED = frozenset(
 )
 """Kinds that are a question by themselves; the others only help to judge one."""
 _SHARED = frozenset({"dynamic-shared", "static-shared", "default-shared", "stated", "capacity", "shared-size"})
-_COUNTED = frozenset({*_SHARED, "cluster", "launch-bounds", "multiprocessors"})
+_COUNTED = frozenset({*_SHARED, "cluster", "launch-bounds"})
 """Kinds whose amounts are numbers."""
 _BETWEEN_GPUS = re.compile(r"\bmultimem\b|\b(?:red|atom)\b[\w.]*\.sys\b")
 """Instructions whose answer is the link's, and not the assembler's."""
@@ -154,10 +155,12 @@ def _granted(amounts: Sequence[Sequence[int | None]], asked: ChipSet, *, is_othe
 
 def _amounts(context: Context, module: Module, operation: Operation) -> list[int | None]:
     """The different amounts of an operation; None stands for what is not known."""
+    if isinstance(operation.detail, Multiprocessors):
+        return [operation.detail.number]
+    if isinstance(operation.detail, MultiprocessorGroups):
+        return list(dict.fromkeys((operation.detail.groups, operation.detail.each)))
     if operation.kind not in _COUNTED:
         return []
-    # Behind the number of a capacity stand its uses; it is 0 where its target alone is known.
-    asked = operation.amounts[:1] if operation.kind == "capacity" else operation.amounts
-    lanes = [lane for amount in asked for lane in context.tree.numbers(module, amount)]
+    lanes = [lane for amount in operation.amounts for lane in context.tree.numbers(module, amount)]
     known = [lane if isinstance(lane, int) and not isinstance(lane, bool) else None for lane in lanes]
-    return list(dict.fromkeys(None if operation.kind == "capacity" and lane == 0 else lane for lane in known))
+    return list(dict.fromkeys(known))

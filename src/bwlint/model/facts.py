@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 
+from bwlint.model.details import Detail
 from bwlint.model.expr import Expr, Span
 from bwlint.model.kinds import CarryKind, Ends, Exit, FunctionKind, GateKind, How, Language, OperationKind
 
@@ -153,10 +154,10 @@ class Class:
 class Operation:
     """Something that some targets or chips lack: an instruction, an atom of a template library, bytes, a cluster.
 
-    `name` is its normal form in the table of its kind, `amounts` are the numbers it asks for (bytes; cluster x, y, z;
-    threads, blocks; of a table chips and sizes by turns). `path` are the preprocessor's tests above, of a size in
-    Python those of the program, `tests` those of C++ around an instruction, which the compiler decides where they ask
-    for the target, `qualname` the function around.
+    `name` is its normal form in the table of its kind, `amounts` are what it asks for, as expressions (bytes; cluster
+    x, y, z; threads, blocks; what is picked or compared), `detail` is all else that its kind has. `path` are the
+    preprocessor's tests above, of a size in Python those of the program, `tests` those of C++ around an instruction,
+    which the compiler decides where they ask for the target, `qualname` the function around.
     `checked` says that its result is looked at, or the limit asked for, within reach; `given` that one of those tests
     asks what the function around is given, so that its callers decide. `uses` are the places that make the instance of
     a template in which it asks for this much, the nearest first.
@@ -167,6 +168,7 @@ class Operation:
     at: Span
     _: KW_ONLY
     amounts: tuple[Expr, ...] = ()
+    detail: Detail | None = None
     path: Path = ()
     tests: Path = ()
     qualname: str = ""

@@ -132,7 +132,7 @@ OperationKind = Literal[
     "mocked",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of links `readers.python.links`, of
-sizes `readers.python.sizes`.
+sizes `readers.python.sizes`. What else an operation of a kind says is in `model.details`.
 
 instruction     one of PTX, by its statement
 atom            one of a template library, by its type
@@ -146,8 +146,8 @@ dependent-launch
                 one that lets a kernel begin before the one in front of it has ended: see `readers.cuda.dependents`
 switched-on     a macro that a build sets for helpers of a library
 ...-shared      bytes of shared memory: asked for at run time, of a kernel's own, or without asking for more
-opts-in         a macro that asks for as many bytes as a variable holds where it stands, by its name
-opted-in        a use of what may be such a macro, and the sizes that its function holds, by their names
+opts-in         a macro that asks for as many bytes as a variable holds where it stands
+opted-in        a use of what may be such a macro
 capacity        bytes that host code takes a multiprocessor or a block to have
 lookup          a table of such bytes that is asked for a chip, and raises where it has no row
 stated          bytes of shared memory that a text says chips have
@@ -158,27 +158,26 @@ glued           names of two targets that became one string
 as-text         a capability that is ordered as a text, or taken apart by the places of its characters
 picked          a call of what the device picks: `TABLE[major](x)`, `cls(x).run()`; its amount is what is called
 tiled-shared    bytes of shared memory that the buffers of a function's kernel take together, at least
-launched-shared bytes that a launch of a kernel of Triton takes: at least, then in each case, each with a width that is
-                let pass or ""; `name` has the bits of an element, `qualname` the kernel
+launched-shared bytes that a launch of a kernel of Triton takes; `name` has the bits of an element
 tuned-shared    the same for each of its configurations
-plan-option     an option of a launcher and its value; `readers.launches` says what the amounts are
+plan-option     an option of a launcher
 plan-branch     code that enters a plan because a name says so, and looks at neither the chip nor the links
 floor           a target and the release of CUDA that it is said to need
 soname          a file of a library of CUDA, by a name with a version
-environment     a variable that tells a tool what to take, its value and the text around it
+environment     a variable that tells a tool what to take
 cuda-matrix     the releases of CUDA that a workflow is run with, by the newest
 wheel-index     where wheels of torch are taken from, by their release of CUDA
-picked-target   one that a script picks under some releases of CUDA, the one that it picks else, and these releases
-package-floor   a package and the version of it that is asked for at least
-package-pin     a package whose newest releases are ruled out, the range that is let in, and the CUDA of its build or ""
+picked-target   one that a script picks under some releases of CUDA
+package-floor   a package of which a version is asked for at least
+package-pin     a package whose newest releases are ruled out
 cuda-image      the release of CUDA that an image is built on or with
 switched        the device decides what the value of an option of peers is; its amount is that value
 multiprocessors
                 a number of them that code says itself: see `readers.python.multiprocessors`
-memory-tier     memory that stands for a product; its amounts are bytes: from, and below (0: no end)
+memory-tier     memory that stands for a product
 memory-query    a question to the driver how much memory a device has, to which nobody expects a refusal
 mocked          a stretch in which a test says itself what the device is; its name is the question that it replaces
-told            a function of a library gets a text that is no literal; its amounts are the parameter and the text
+told            a function of a library gets a text that is no literal; its amount is the text
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})
 """What is known by its name alone, of operations and of uses."""

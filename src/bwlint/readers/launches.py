@@ -1,9 +1,8 @@
 """Options of launchers and their values in shell, Dockerfiles, units, YAML, JSON and TOML, wherever they stand.
 
 Each that does not run on every chip (backends.toml) comes out as an operation of kind plan-option: `name` is the option
-as it is spelled, `amounts` are its value and five tuples of words: for cards those near by (the keys, conditions and
-headings around it, the comment above), those of the whole file, and the keys below one that lists hardware; those by
-which a file says that it is for a cluster; and again for cards those near the same option elsewhere in the file.
+as it is spelled. Near by are the keys, conditions and headings around it and the comment above; declared are the keys
+below one that lists hardware.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from functools import cache, lru_cache
 from itertools import islice
 
 from bwlint.chips.backends import card_words, cards, cluster_words, lonely, normal, options, plan_of
-from bwlint.model.expr import Expr, const
+from bwlint.model.details import PlanOption
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places
 
@@ -91,9 +90,9 @@ def operations(source: str) -> tuple[Operation, ...]:
         last = one.end
         elsewhere = (word for other, of in zip(asked, near, strict=True) if other.name == one.name for word in of)
         said = around or _last_before(lines, places.line(one.start) - 1, about[0])
-        amounts = [Expr("tuple", (tuple(map(const, some)),)) for some in (said, *about, dict.fromkeys(elsewhere))]
+        words = map(tuple, (said, *about, dict.fromkeys(elsewhere)))
         at = places.span(one.start, one.end)
-        found.append(Operation("plan-option", one.option, at, amounts=(const(one.value), *amounts)))
+        found.append(Operation("plan-option", one.option, at, detail=PlanOption(one.value, *words)))
     return tuple(found)
 
 

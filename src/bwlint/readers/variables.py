@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bwlint.chips.surroundings import variables
-from bwlint.model.expr import Span, const
+from bwlint.model.details import Environment
+from bwlint.model.expr import Span
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import text_of, whole
 from bwlint.readers.spans import span
@@ -44,7 +45,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """What Python sets."""
     lines = re.split("\r\n|\r|\n", source)
     found = (
-        Operation("environment", name, span(at), amounts=(const(text_of(value)), const(_near(lines, at.lineno))))
+        Operation("environment", name, span(at), detail=Environment(text_of(value), _near(lines, at.lineno)))
         for node in whole(tree)
         for name, value, at in _set_by(node)
         if _counts(name, source)
@@ -63,8 +64,7 @@ def _in_lines(source: str, lines: Sequence[str]) -> Iterator[Operation]:
                 continue
             start, end = (len(line[: match.start(part)].encode("utf-8", "surrogatepass")) for part in ("name", "value"))
             at = Span(number, start, number, end + len(match["value"].encode("utf-8", "surrogatepass")))
-            amounts = (const(match["value"]), const(_near(lines, number)))
-            yield Operation("environment", match["name"], at, amounts=amounts)
+            yield Operation("environment", match["name"], at, detail=Environment(match["value"], _near(lines, number)))
 
 
 def _counts(name: str, source: str) -> bool:

@@ -10,6 +10,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.details import Pinned
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
@@ -20,11 +21,10 @@ _MOST_BASES = 8
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for one in module.operations:
-        if one.kind != "pinned" or not (one.amounts and _names_a_chip(one.amounts[0].args[0])):
-            continue  # `None` is no amount
-        found = _set_anew(context, module, one)
-        if found is not None:
-            yield _draft(context, module, one, *found)
+        if isinstance(one.detail, Pinned) and _names_a_chip(one.detail.value):
+            found = _set_anew(context, module, one)
+            if found is not None:
+                yield _draft(context, module, one, one.detail.value, *found)
 
 
 def _names_a_chip(value: object) -> bool:
@@ -53,12 +53,12 @@ def _set_anew(context: Context, module: Module, pinned: Operation) -> tuple[Modu
     return None
 
 
-def _draft(context: Context, module: Module, pinned: Operation, home: Module, anew: Operation) -> Draft:
+def _draft(context: Context, module: Module, pinned: Operation, value: object, home: Module, anew: Operation) -> Draft:
     owner, _, name = pinned.name.rpartition(".")
     base = anew.name.rpartition(".")[0]
     gates = ((file, gate) for file in (module, home) for gate in file.gates if f".{name}" in gate.text)
     asked = next(gates, None)
-    says = f"`{owner}` sets {name} to {pinned.amounts[0].args[0]!r}, but the constructor of `{base}` sets it again"
+    says = f"`{owner}` sets {name} to {value!r}, but the constructor of `{base}` sets it again"
     related = [RelatedSpan(home, anew.at, "set again here")]
     if asked is not None:
         related.append(RelatedSpan(asked[0], asked[1].at, "checked here"))

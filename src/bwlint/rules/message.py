@@ -14,6 +14,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
+from bwlint.model.details import Speech, StatedChips
 from bwlint.model.facts import Module, Operation, Prose, Side, Use
 from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
@@ -52,15 +53,14 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for one in module.operations:
-        if one.kind == "stated":
-            yield from _memory(context, module, one)
-        elif one.kind == "generation":
-            yield from _of_generation(context, module, one)
+        if isinstance(one.detail, StatedChips):
+            yield from _memory(context, module, one, one.detail.chips)
+        elif isinstance(one.detail, Speech):
+            yield from _of_generation(context, module, one, one.detail.text)
 
 
-def _of_generation(context: Context, module: Module, said: Operation) -> Iterator[Draft]:
+def _of_generation(context: Context, module: Module, said: Operation, text: str) -> Iterator[Draft]:
     """A text sends all of Blackwell to something that only its chips of the data centre have."""
-    text = str(said.amounts[0].args[0])
     told = context.let_to(module, said.at) & context.targets & group("consumer-blackwell")
     if not told or not _SENDS.search(text) or context.in_test(module):
         return
@@ -83,10 +83,10 @@ def _of_generation(context: Context, module: Module, said: Operation) -> Iterato
     )
 
 
-def _memory(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+def _memory(context: Context, module: Module, one: Operation, stated: tuple[int, ...]) -> Iterator[Draft]:
     """A text gives chips more shared memory than a multiprocessor of theirs has."""
-    size, *numbers = (amount.args[0] for amount in one.amounts)
-    named = [chip for chip in context.targets if chip.joined in numbers]
+    size = _bytes(one)
+    named = [chip for chip in context.targets if chip.joined in stated]
     wrong = ChipSet.joining(chip for chip in named if size > (chip.smem_per_sm or size))
     if wrong:
         yield Draft(
@@ -104,8 +104,8 @@ def _memory(context: Context, module: Module, one: Operation) -> Iterator[Draft]
 
 def _right_size(module: Module, one: Operation, chips: ChipSet) -> Remedy | NoFix:
     """What the chips have of that which the same text gives others: a block's limit, or all of a multiprocessor."""
-    near = [other for other in module.operations if other.kind == "stated" and abs(other.at[0] - one.at[0]) <= 4]
-    told = [(other.amounts[0].args[0], {amount.args[0] for amount in other.amounts[1:]}) for other in near]
+    near = [other for other in module.operations if abs(other.at[0] - one.at[0]) <= 4]
+    told = [(_bytes(other), other.detail.chips) for other in near if isinstance(other.detail, StatedChips)]
     given = [(chip, size) for size, numbers in told for chip in EVERY - chips if chip.joined in numbers]
     for what in ("smem_per_sm", "smem_per_block_optin"):
         sizes = {getattr(chip, what) for chip in chips}
@@ -114,6 +114,11 @@ def _right_size(module: Module, one: Operation, chips: ChipSet) -> Remedy | NoFi
             evidence = "the text gives the others what a block or a multiprocessor of theirs has, as the tables say"
             return Remedy("text", chips, evidence=evidence, amount=sizes.pop())
     return NoFix("whether the text is for the block or for the multiprocessor is not known")
+
+
+def _bytes(stated: Operation) -> int:
+    size: int = stated.amounts[0].args[0]
+    return size
 
 
 def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:

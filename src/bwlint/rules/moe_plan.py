@@ -15,6 +15,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.details import PlanBranch, PlanOption
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Severity
 from bwlint.model.rule import RuleTraits
@@ -39,6 +40,7 @@ class _Choice:
     """An option that goes wrong on `wrong`; `meant` says that the launch is for some of them by name."""
 
     option: Operation
+    given: PlanOption
     plan: Plan
     wrong: ChipSet
     meant: bool
@@ -68,20 +70,20 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _choices(context: Context, module: Module) -> Iterator[_Choice]:
-    asked = [one for one in module.operations if one.kind == "plan-option"]
+    asked = [(one, one.detail) for one in module.operations if isinstance(one.detail, PlanOption)]
     path = _in_path(module.path) if asked else Cards()
-    for option in asked:
-        plan = plan_of(option.name, option.amounts[0].args[0])
+    for option, given in asked:
+        plan = plan_of(option.name, given.value)
         wrong = context.targets - plan.legal if plan else NONE
         if plan is None or not wrong:
             continue
-        near, whole, declared = (cards(_words(option, index)) for index in (1, 2, 3))
-        handled = cards(_words(option, 5)).chips
+        near, whole, declared = map(cards, (given.near, given.in_file, given.declared))
+        handled = cards(given.elsewhere).chips
         told = near or path or _in_common((declared.chips & wrong) - handled, whole, wrong)
         if wrong & told.chips:
-            yield _Choice(option, plan, wrong & told.chips, meant=True)
-        elif not told and not _words(option, 4) and not plan.costs:
-            yield _Choice(option, plan, wrong, meant=False)
+            yield _Choice(option, given, plan, wrong & told.chips, meant=True)
+        elif not told and not given.clusters and not plan.costs:
+            yield _Choice(option, given, plan, wrong, meant=False)
 
 
 def _in_path(path: str) -> Cards:
@@ -99,7 +101,7 @@ def _in_common(declared: ChipSet, whole: Cards, wrong: ChipSet) -> Cards:
 
 def _own_code(context: Context, module: Module, one: _Choice) -> str:
     """The file by which a tree changes the library, with the value in it and 12.x spoken of; "" without one."""
-    value, search = one.option.amounts[0].args[0], context.search(module)
+    value, search = one.given.value, context.search(module)
     for spelled in dict.fromkeys((value, value.upper(), value.lower())):
         hits = (hit for hit in search.word("python", spelled) if not _IS_LAUNCH.search(hit.text))
         files = dict.fromkeys(hit.file for hit in hits if hit.file.real != module.path)
@@ -113,7 +115,7 @@ def _own_code(context: Context, module: Module, one: _Choice) -> str:
 
 
 def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choice] | tuple[()], own: str = "") -> Draft:
-    spelled = f"{one.option.name} {one.option.amounts[0].args[0]}".strip()
+    spelled = f"{one.option.name} {one.given.value}".strip()
     whom = called(one.wrong)
     lacks = one.plan.outcome.removeprefix("has ")
     ends = f"On {whom} it {lacks}" if lacks == one.plan.outcome else f"{whom} {have(one.wrong)} {lacks}"
@@ -142,24 +144,24 @@ def _needs(plan: Plan, *, many: bool = False) -> str:
 
 def _branches(context: Context, module: Module) -> Iterator[Draft]:
     """What a name alone chooses: a finding for each value that is asked for, one for all that an option is set to."""
-    found: dict[tuple[str, str, str], list[_NamedPlan]] = {}
+    found: dict[tuple[str, bool, str], list[_NamedPlan]] = {}
     for one in module.operations:
-        if one.kind == "plan-branch":
-            value, how = (amount.args[0] for amount in one.amounts)
+        if isinstance(one.detail, PlanBranch):
+            value, is_asked = one.detail.value, one.detail.is_asked
             plan = linked(one.name, value)
             wrong = context.targets - plan.legal if plan else NONE
             if plan is not None and wrong:
-                key = (one.name, how, value if how == "asked" else "")
+                key = (one.name, is_asked, value if is_asked else "")
                 found.setdefault(key, []).append(_NamedPlan(one, value, plan, wrong))
-    for (name, how, _), branches in found.items():
-        yield _branch(module, name, how, branches)
+    for (name, is_asked, _), branches in found.items():
+        yield _branch(module, name, branches, is_asked=is_asked)
 
 
-def _branch(module: Module, name: str, how: str, branches: list[_NamedPlan]) -> Draft:
+def _branch(module: Module, name: str, branches: list[_NamedPlan], *, is_asked: bool) -> Draft:
     first, *others = branches
     values = list(dict.fromkeys(f"`{one.value}`" for one in branches))
     verb, they = ("is", "It") if len(values) == 1 else ("are", "They")
-    why = f"chosen by {name} alone" if how == "asked" else f"set as {name}"
+    why = f"chosen by {name} alone" if is_asked else f"set as {name}"
     says = (
         f"{listed(values)} {verb} {why}. Nothing checks the chip or the links between the GPUs. {they}"
         f" {_needs(first.plan, many=len(values) > 1)}, and {called(first.wrong)} {have(first.wrong)} none."
@@ -175,7 +177,3 @@ def _branch(module: Module, name: str, how: str, branches: list[_NamedPlan]) -> 
         related=tuple(RelatedSpan(module, one.option.at, "and here") for one in others[:_RELATED]),
         claims=(Claimed(claims.other(says, first.wrong), first.option.at),),
     )
-
-
-def _words(option: Operation, index: int) -> tuple[str, ...]:
-    return tuple(word.args[0] for word in option.amounts[index].args[0])

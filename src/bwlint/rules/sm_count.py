@@ -15,6 +15,7 @@ from bwlint.judging.aside import aside
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.model.details import MemoryTier, MultiprocessorGroups, Multiprocessors
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Severity
 from bwlint.model.kinds import BRANCHES
@@ -33,26 +34,28 @@ _GIB = 1 << 30
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for one in module.operations:
-        if one.kind == "memory-tier" and not aside(context, module):
-            yield from _tiers(context, module, one)
+        if isinstance(one.detail, MemoryTier) and not aside(context, module):
+            yield from _tiers(context, module, one, one.detail)
         if one.kind != "multiprocessors":
             continue
         chips = context.let_to(module, one.at) & context.targets & _OURS
         if not chips or any(not need.legal & chips for need in context.evidence.near_needs(module, one.at)):
             continue
-        if one.name in ("fixed", "resident"):
-            yield from _standing(context, module, one, chips)
-        elif one.name == "reserved":
-            yield from _reserved(context, module, one)
-        elif one.name == "at-least":
-            yield from _bound(context, module, one, chips)
-        else:
-            yield from _split(context, module, one, chips)
+        if isinstance(one.detail, MultiprocessorGroups):
+            yield from _split(context, module, one, one.detail, chips)
+        elif isinstance(one.detail, Multiprocessors) and one.name in ("fixed", "resident"):
+            yield from _standing(context, module, one, one.detail, chips)
+        elif isinstance(one.detail, Multiprocessors) and one.name == "reserved":
+            yield from _reserved(context, module, one, one.detail.number)
+        elif isinstance(one.detail, Multiprocessors):
+            yield from _bound(context, module, one, one.detail.number, chips)
 
 
-def _standing(context: Context, module: Module, one: Operation, chips: ChipSet) -> Iterator[Draft]:
+def _standing(
+    context: Context, module: Module, one: Operation, written: Multiprocessors, chips: ChipSet
+) -> Iterator[Draft]:
     """A number that is another product's, taken for the device's own."""
-    number, name = (amount.args[0] for amount in one.amounts)
+    number, name = written.number, written.called
     fewer = [product for product in products_of(chips) if product.multiprocessors < number]
     whose, place = having(number), context.places.get(module.path, "")
     if not whose or not fewer or meant(context, module, place, one.qualname, name) in (THEIRS, BUILT):
@@ -92,10 +95,9 @@ def _standing(context: Context, module: Module, one: Operation, chips: ChipSet) 
         )
 
 
-def _reserved(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+def _reserved(context: Context, module: Module, one: Operation, number: int) -> Iterator[Draft]:
     """So many set aside, by a test for a generation, that few are left."""
     chips = context.let_in(module, one.at) & context.targets & _OURS
-    number = one.amounts[0].args[0]
     few = [product for product in products_of(chips) if product.multiprocessors < 2 * number]
     if few:
         yield _draft(
@@ -109,8 +111,7 @@ def _reserved(context: Context, module: Module, one: Operation) -> Iterator[Draf
         )
 
 
-def _bound(context: Context, module: Module, one: Operation, chips: ChipSet) -> Iterator[Draft]:
-    number = one.amounts[0].args[0]
+def _bound(context: Context, module: Module, one: Operation, number: int, chips: ChipSet) -> Iterator[Draft]:
     few = [product for product in products_of(chips) if product.multiprocessors < number]
     if few and not aside(context, module):
         yield _draft(
@@ -127,16 +128,18 @@ def _bound(context: Context, module: Module, one: Operation, chips: ChipSet) -> 
         )
 
 
-def _split(context: Context, module: Module, one: Operation, chips: ChipSet) -> Iterator[Draft]:
-    groups, each = (amount.args[0] for amount in one.amounts)
-    few = [product for product in products_of(chips) if product.multiprocessors < groups * each]
+def _split(
+    context: Context, module: Module, one: Operation, split: MultiprocessorGroups, chips: ChipSet
+) -> Iterator[Draft]:
+    asked = split.groups * split.each
+    few = [product for product in products_of(chips) if product.multiprocessors < asked]
     if few:
         yield _draft(
             context,
             module,
             one,
             few,
-            says=f"This requests {groups} groups of {each} multiprocessors, {groups * each} together. {told(few)}",
+            says=f"This requests {split.groups} groups of {split.each} multiprocessors, {asked} together. {told(few)}",
             label="more than the device has",
             advice="Query the number of multiprocessors first, or handle the driver's refusal.",
         )
@@ -168,12 +171,11 @@ def _draft(
     )
 
 
-def _tiers(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+def _tiers(context: Context, module: Module, one: Operation, tier: MemoryTier) -> Iterator[Draft]:
     """An amount of memory that stands for a product."""
-    least, end = (amount.args[0] for amount in one.amounts)
     chips = context.let_to(module, one.at) & context.targets & _OURS
     sizes = ((product, product.memory_gib * _GIB) for product in products_of(chips))
-    taken = [product for product, size in sizes if least <= size and (not end or size < end)]
+    taken = [product for product, size in sizes if tier.least <= size and (not tier.end or size < tier.end)]
     if taken:
         told_apart = [f"{one.name} ({one.memory_gib} GiB, {one.multiprocessors} multiprocessors)" for one in taken]
         verb = "is" if len(taken) == 1 else "are"

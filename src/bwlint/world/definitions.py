@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from bwlint.chips import EVERY, ChipSet, instructions
 from bwlint.chips.operations import OperationFamily, operation
 from bwlint.chips.wording import kib, plain, refused_but
+from bwlint.model.details import Tiles
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Use
 from bwlint.model.outline import Outline
@@ -508,8 +509,8 @@ def _assembled(module: Module, name: str) -> Iterator[NeedProof]:
 def _tiled(module: Module, name: str) -> Iterator[NeedProof]:
     """The shared memory that a kernel takes which a function makes."""
     for one in module.operations:
-        if one.kind == "tiled-shared" and one.qualname == name:
-            size: int = one.amounts[0].args[0]
+        if isinstance(one.detail, Tiles) and one.qualname == name:
+            size = one.detail.size
             fits = ChipSet.where(lambda chip: (chip.smem_per_block_optin or 0) >= size)  # noqa: B023 - used at once
             if fits != EVERY:
                 what = f"code that needs at least {kib(size)} of shared memory a block"

@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from bwlint.model.details import Glued
 from bwlint.readers.python.glued import operations
 
 
@@ -31,5 +32,5 @@ from bwlint.readers.python.glued import operations
     ],
 )
 def test_glued(source: str, found: list[tuple[str, list[str]]]) -> None:
-    got = [(one.name, [half.args[0] for half in one.amounts]) for one in operations(ast.parse(source), source)]
-    assert got == found
+    expected = [(name, Glued(*halves)) for name, halves in found]
+    assert [(one.name, one.detail) for one in operations(ast.parse(source), source)] == expected

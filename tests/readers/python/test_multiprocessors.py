@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import time
+from dataclasses import astuple
 
 import pytest
 
+from bwlint.model.details import Detail, MemoryTier
 from bwlint.readers.counted import asks, counts, waits
 from bwlint.readers.python import memory_queries, memory_tiers, multiprocessors
 
@@ -33,7 +35,12 @@ CASES = {
 @pytest.mark.parametrize(("code", "found"), CASES.items())
 def test_numbers(code: str, found: list[tuple[str, int]]) -> None:
     operations = multiprocessors.operations(ast.parse(code), code)
-    assert [(one.name, one.amounts[0].args[0]) for one in operations] == found
+    assert [(one.name, first(one.detail)) for one in operations] == found
+
+
+def first(detail: Detail | None) -> object:
+    assert detail is not None
+    return astuple(detail)[0]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +63,7 @@ SIZES = {"70 * GiB": 70 << 30, "70 << 30": 70 << 30, "70e9": 70_000_000_000, "70
 def test_sizes_of_tiers(written: str, size: int) -> None:
     code = f"def f(gpu_mem):\n    if gpu_mem >= {written}:\n        # H100\n        return 1\n"
     (one,) = memory_tiers.operations(ast.parse(code), code)
-    assert [amount.args[0] for amount in one.amounts] == [size, 0]
+    assert one.detail == MemoryTier(size, 0)
 
 
 def test_questions_of_a_module_itself() -> None:

@@ -9,6 +9,7 @@ from textwrap import dedent
 
 import pytest
 
+from bwlint.model.details import Tiles
 from bwlint.readers.python import tiles
 
 GEMM = """
@@ -106,5 +107,5 @@ CASES = {
 def test_bytes(name: str) -> None:
     source, expected = CASES[name]
     source = dedent(source)
-    found = [one.amounts[0].args[0] for one in tiles.operations(ast.parse(source), source)]
-    assert found == ([] if expected is None else [expected])
+    found = [one.detail for one in tiles.operations(ast.parse(source), source)]
+    assert [isinstance(one, Tiles) and one.size for one in found] == ([] if expected is None else [expected])

@@ -12,7 +12,7 @@ from itertools import islice
 
 from bwlint.chips.digits import Change, clipped, is_about, misread
 from bwlint.evaluate.patterns import compiled
-from bwlint.model.expr import const
+from bwlint.model.details import MisreadDigits
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.cmake_syntax import Command, commands
 from bwlint.readers.buildfiles.places import Places
@@ -87,7 +87,7 @@ def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
                 "as-text",
                 source[start:end],
                 places.span(start, end),
-                amounts=(const(wrong.says), const(wrong.chips.names)),
+                detail=MisreadDigits(wrong.says, wrong.chips.names),
             )
 
 

@@ -1,8 +1,7 @@
 """Releases that a project holds fast: packages with device code whose newer releases it rules out, images of CUDA.
 
-`package-pin` is named after the package; its amounts are the range, and the release of CUDA of a build such as
-`2.6.0+cu124` ("" where none is named). `cuda-image` is named after the release. What a marker keeps to another system,
-and a file for GPUs of another maker, says nothing.
+`package-pin` is named after the package, `cuda-image` after the release. What a marker keeps to another system, and a
+file for GPUs of another maker, says nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips.surroundings import shipped
-from bwlint.model.expr import const
+from bwlint.model.details import PackagePin
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places
 
@@ -95,7 +94,7 @@ def _pin(package: str, range_: str, places: Places, match: re.Match[str]) -> Ope
     built = _BUILT.search(range_)
     at = places.span(match.start("package"), match.end("range"))
     release = f"{built[1]}.{built[2]}" if built else ""
-    return Operation("package-pin", package, at, amounts=(const(_LOCAL.sub("", range_)), const(release)))
+    return Operation("package-pin", package, at, detail=PackagePin(_LOCAL.sub("", range_), release))
 
 
 def _stands(path: str, line: str) -> bool:

@@ -1,8 +1,7 @@
 """Releases that build files name: the CUDA versions of a workflow's matrix, wheels of torch, floors of packages.
 
 Each comes out as an operation: `cuda-matrix`, named after the newest of its releases, where the file has no newer one;
-`wheel-index`, after the release that the wheels are made with, and what is said around it; `package-floor`, after the
-package, with the version that is asked for at least.
+`wheel-index`, after the release that the wheels are made with; `package-floor`, after the package.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from itertools import islice
 from bwlint.chips.spelling import spelled
 from bwlint.chips.surroundings import packages
 from bwlint.chips.toolkits import Toolkits, every_toolkit, releases, version
-from bwlint.model.expr import Expr, const
+from bwlint.model.details import PickedTarget, Release, WheelIndex
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.versions import of_condition
@@ -67,14 +66,14 @@ def _indices(source: str, places: Places) -> Iterator[Operation]:
         if not _commented(source, match.start(), places):
             near = source[max(0, match.start() - _IN_FRONT) : match.end()]
             at = places.span(match.start(), match.end())
-            yield Operation("wheel-index", f"{match[1]}.{match[2]}", at, amounts=(const(near),))
+            yield Operation("wheel-index", f"{match[1]}.{match[2]}", at, detail=WheelIndex(near))
 
 
 def _floors(path: str, source: str, places: Places) -> Iterator[Operation]:
     for match in _FLOOR.finditer(source) if path.endswith((".toml", ".cfg")) else ():
         if not _commented(source, match.start(), places):
             at = places.span(match.start() + 1, match.end())
-            yield Operation("package-floor", match["package"], at, amounts=(const(match["version"].rstrip(".")),))
+            yield Operation("package-floor", match["package"], at, detail=Release(match["version"].rstrip(".")))
 
 
 def of_row(beside: Iterable[str]) -> Toolkits:
@@ -125,6 +124,5 @@ def _picked(source: str, places: Places) -> Iterator[Operation]:
         sure = of_condition(match["condition"])[1]
         if first is None or second is None or not sure or _IS_LIST.search(match["name"]):
             continue
-        taken = Expr("tuple", (tuple(const(release) for release in sorted(sure, key=version)),))
-        amounts = (const(second.target), taken)
-        yield Operation("picked-target", first.target, places.span(*match.span("first")), amounts=amounts)
+        picked = PickedTarget(second.target, tuple(sorted(sure, key=version)))
+        yield Operation("picked-target", first.target, places.span(*match.span("first")), detail=picked)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bwlint.chips.digits import is_about, misread
 from bwlint.evaluate.names import guess
 from bwlint.evaluate.patterns import misread_by
-from bwlint.model.expr import const
+from bwlint.model.details import MisreadDigits
 from bwlint.model.facts import Operation
 from bwlint.readers.cuda.lexer import Code
 
@@ -36,7 +36,7 @@ def operations(code: Code) -> Iterator[Operation]:
             pattern = re.sub(r"%([12])d", r"(\\d{1,\1})", pattern.replace("%d", r"(\d+)"))
         if wrong := misread_by(pattern):
             at = code.span(literal.start, literal.end)
-            yield Operation("as-text", text, at, amounts=(const(wrong.says), const(wrong.chips.names)))
+            yield Operation("as-text", text, at, detail=MisreadDigits(wrong.says, wrong.chips.names))
 
 
 def _by_place(code: Code) -> Iterator[Operation]:
@@ -47,5 +47,5 @@ def _by_place(code: Code) -> Iterator[Operation]:
         known = start == len("sm_") or guess(match["name"]) is not None
         wrong = misread(lambda text: text[start : start + size] or None)  # noqa: B023
         if known and wrong and is_about(near, match[0]):
-            at, amounts = code.span(*match.span()), (const(wrong.says), const(wrong.chips.names))
-            yield Operation("as-text", code.source[slice(*match.span())], at, amounts=amounts)
+            at, detail = code.span(*match.span()), MisreadDigits(wrong.says, wrong.chips.names)
+            yield Operation("as-text", code.source[slice(*match.span())], at, detail=detail)

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from bwlint.chips import EVERY
 from bwlint.chips.spelling import IN_NAMES, SINCE_HOPPER
+from bwlint.model.details import OptIn, SizesInReach
 from bwlint.model.expr import Expr, unknown
 from bwlint.model.facts import Operation, Path
 from bwlint.model.kinds import OperationKind
@@ -211,8 +212,8 @@ class _LaunchReader:
             defined = list(_DEFINE.finditer(text, max(0, match.start() - _LONGEST_BODY), match.start()))
             start, end = _stripped(text, *parts[2])
             if defined and text[start:end].isidentifier():
-                size = Expr("name", (text[start:end],))
-                yield self._operation("opts-in", defined[-1][1], start, end, (size,), checked=False)
+                one = self._operation("opts-in", defined[-1][1], start, end, (), checked=False)
+                yield replace(one, detail=OptIn(text[start:end]))
 
     def _opted_in(self) -> Iterator[Operation]:
         """Uses of macros that are called after shared memory, with the sizes of the functions around."""
@@ -223,12 +224,11 @@ class _LaunchReader:
             if named is None or function is None:
                 continue
             sizes = [one for one in self.constants.constants(_SIZE) if function.open < one.start < match.start()]
-            amounts = tuple(Expr("kw", (one.name, self.constants.value(one.value, one.end))) for one in sizes)
-            if amounts:
+            held = tuple((one.name, self.constants.value(one.value, one.end)) for one in sizes)
+            if held:
                 asks = self._asks_limit(function)
-                yield self._operation(
-                    "opted-in", named[0], named.start(), match.end() - 1, amounts, checked=asks, path=()
-                )
+                use = self._operation("opted-in", named[0], named.start(), match.end() - 1, (), checked=asks, path=())
+                yield replace(use, detail=SizesInReach(held))
 
     def _launches(self) -> Iterator[Operation]:
         text = self.code.text

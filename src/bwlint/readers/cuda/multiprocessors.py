@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.model.expr import const
+from bwlint.model.details import Multiprocessors
 from bwlint.model.facts import Operation
 from bwlint.readers.counted import asks, counts, waits
 from bwlint.readers.cuda.lexer import Code
@@ -52,7 +52,7 @@ def operations(code: Code, directives: Directives, places: Scopes) -> Iterator[O
             "multiprocessors",
             "resident" if any(waits(word) for scope in using for word in words[scope]) else "fixed",
             at,
-            amounts=(const(int(code.text[begin:end]), at), const(name)),
+            detail=Multiprocessors(int(code.text[begin:end]), name),
             path=directives.path(begin),
             qualname=places.qualname(begin),
         )

@@ -3,12 +3,11 @@
 Operations of these kinds come out, with names of paths (see chips/peers.toml):
 
 peer            something that device code does: remote-atomic and peer-store on memory traced to a peer, multicast
-peer-parameter  the same on a pointer that is a parameter and not traced yet; `amounts` holds its position
-peer-passed     a traced pointer given to a function of another file: `name` is that function, `amounts` the position
+peer-parameter  the same on a pointer that is a parameter and not traced yet
+peer-passed     a traced pointer given to a function of another file: `name` is that function
 peer-proof      a place that asks whether a pair has native atomics: `name` is native-atomics; or a call that hands the
                 answer to a function of another file: `name` is that function
-peer-switch     host code that enters such a path: `name` is launch, open, enable, multicast, fabric or rdma; `amounts`
-                are the functions of this file that it leads to and the kinds of proof within reach, each as a tuple
+peer-switch     host code that enters such a path: `name` is launch, open, enable, multicast, fabric or rdma
 
 Memory is traced to a peer where its pointer is called so (`peer_buffer`, `remote_flag`), comes from an IPC handle or
 `nvshmem_ptr`, is another rank's entry in an array of pointers, or is filled from one of these by a caller in the file.
@@ -22,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from bwlint.chips.peers import libraries, on_one_device, proofs, remote_pointers
-from bwlint.model.expr import Expr, const
+from bwlint.model.details import PeerArgument, PeerSwitch
 from bwlint.model.facts import Operation
 from bwlint.readers.cuda.assembly import ASM
 from bwlint.readers.cuda.given import initialised
@@ -297,8 +296,8 @@ class _PeerReader:
                 continue
             base = base_of(access.address)
             if base in function.params:
-                place = const(function.params.index(base))
-                yield Operation("peer-parameter", access.path, at, amounts=(place,), path=path, qualname=qualname)
+                place = PeerArgument(function.params.index(base))
+                yield Operation("peer-parameter", access.path, at, detail=place, path=path, qualname=qualname)
         if not function.device:
             return
         seen: set[tuple[str, int]] = set()
@@ -315,7 +314,7 @@ class _PeerReader:
                         "peer-passed",
                         name,
                         at,
-                        amounts=(const(position),),
+                        detail=PeerArgument(position),
                         path=self.directives.path(start),
                         qualname=function.scope.qualname,
                     )
@@ -426,7 +425,7 @@ class _PeerReader:
                     "peer-switch",
                     name,
                     self.code.span(function.start + begin, function.start + trimmed(function.text, begin, end)),
-                    amounts=(_listed(entered), _listed(shown)),
+                    detail=PeerSwitch(tuple(sorted(entered)), tuple(sorted(shown))),
                     path=self.directives.path(function.start + begin),
                     qualname=function.scope.qualname,
                 )
@@ -518,7 +517,3 @@ def _function(text: str, scope: CodeScope) -> _PointerFunction:
     params = tuple(map(declared, split(header[opening + 1 : close]))) if close > 0 else ()
     device = scope.kernel or _DEVICE.search(header) is not None
     return _PointerFunction(scope, text[scope.open : scope.close + 1], scope.open, params, device)
-
-
-def _listed(names: frozenset[str]) -> Expr:
-    return Expr("tuple", (tuple(const(name) for name in sorted(names)),))

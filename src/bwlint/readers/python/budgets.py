@@ -1,8 +1,8 @@
 """Amounts of shared memory that code takes for what a block may have, without a look at the device.
 
 Each comes out as an operation of kind capacity: `name` is that of a constant, a target whose capacity is asked for by
-name (sm_80), the mapping of a lookup, or "" for a number in a comparison. The first of `amounts` is the number (0 where
-only the target is known), the others are the places where it is used.
+name (sm_80), the mapping of a lookup, or "" for a number in a comparison. The amount is the number; where only the
+target is known there is none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from bwlint.model.expr import Expr
+from bwlint.model.details import CapacityUses
+from bwlint.model.expr import const
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import whole
 from bwlint.readers.python.sides import dotted
@@ -133,5 +134,5 @@ def _lookups(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
 
 
 def _operation(name: str, number: int, at: ast.expr, uses: list[ast.expr]) -> Operation:
-    amounts = (Expr("const", (number,), span(at)), *(Expr("const", (0,), span(use)) for use in uses))
-    return Operation("capacity", name, span(at), amounts=amounts)
+    amounts = (const(number, span(at)),) if number else ()
+    return Operation("capacity", name, span(at), amounts=amounts, detail=CapacityUses(tuple(map(span, uses))))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bwlint.chips.digits import Misread, is_about
 from bwlint.evaluate.patterns import misread_by, misread_with
-from bwlint.model.expr import const
+from bwlint.model.details import MisreadDigits
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import text_of, whole
 from bwlint.readers.python.sides import dotted
@@ -34,7 +34,7 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
         else:
             continue
         if wrong:
-            yield Operation("as-text", text, span(node), amounts=(const(wrong.says), const(wrong.chips.names)))
+            yield Operation("as-text", text, span(node), detail=MisreadDigits(wrong.says, wrong.chips.names))
 
 
 def _replaced(call: ast.Call, source: str) -> Misread | None:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from bwlint.chips.interfaces import is_told_by_text
 from bwlint.chips.peers import turned_on
 from bwlint.evaluate.names import SKIPPING_MARKS
+from bwlint.model.details import Detail, MisreadDigits, Told
 from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk, walk_through
 from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, HandedOn, Operation, Path, Side, Use
 from bwlint.model.kinds import REFUSING, GateKind, OperationKind
@@ -268,9 +269,9 @@ class Flow:
         for argument in arguments:
             parameter, value = argument.args if argument.op == "kw" else (name, argument)
             if value.op in ("var", "call", "param", "attr", "name", "if"):
-                kept = (const(parameter), self.lowerer.define(value))
-                path = tuple(self.path)
-                self.noted.append(Operation("told", name, span(node), amounts=kept, path=path, qualname=self.qualname))
+                kept, path, qualname = (self.lowerer.define(value),), tuple(self.path), self.qualname
+                told = Operation("told", name, span(node), amounts=kept, path=path, qualname=qualname)
+                self.noted.append(replace(told, detail=Told(parameter)))
 
     def _switches(self, name: str, node: ast.expr, value: Expr) -> None:
         """Note what the device decides of a path over another GPU's memory."""
@@ -304,25 +305,25 @@ class Flow:
         if node.lineno in self.hits and characters.by_place(found) and self.gates.reads(found):
             self._note("as-text", node, found)
         elif wrong := characters.by_spelling(found):
-            self._note_text(node, const(wrong.says), const(wrong.chips.names))
+            self._note_text(node, detail=MisreadDigits(wrong.says, wrong.chips.names))
 
     def _number_of_text(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
         found = Expr("call", (Expr("name", (dotted(node.func),)), arguments), span(node))
         if characters.number_of_part(found):
             self._note_text(node, found)
         elif wrong := characters.by_join(node, arguments):
-            self._note_text(node, const(wrong.says), const(wrong.chips.names))
+            self._note_text(node, detail=MisreadDigits(wrong.says, wrong.chips.names))
 
-    def _note_text(self, node: ast.expr, *found: Expr) -> None:
+    def _note_text(self, node: ast.expr, *found: Expr, detail: Detail | None = None) -> None:
         """Note a text that is taken apart, where nobody asks how long it is, nor for another vendor's."""
         asked = characters.asks_length((*self.path, *self.lowerer.asked))
         if not asked and not any(characters.OF_AMD in ast.unparse(one) for one in self.body):
-            self._note("as-text", node, *found)
+            self._note("as-text", node, *found, detail=detail)
 
-    def _note(self, kind: OperationKind, node: ast.expr, *found: Expr) -> None:
-        path = tuple(self.path)
+    def _note(self, kind: OperationKind, node: ast.expr, *found: Expr, detail: Detail | None = None) -> None:
+        text, path = ast.unparse(node), tuple(self.path)
         self.noted.append(
-            Operation(kind, ast.unparse(node), span(node), amounts=found, path=path, qualname=self.qualname)
+            Operation(kind, text, span(node), amounts=found, detail=detail, path=path, qualname=self.qualname)
         )
 
     def _picked(self, node: ast.Call, function: Expr) -> None:

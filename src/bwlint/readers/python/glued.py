@@ -1,6 +1,6 @@
 """Names of two targets that Python makes one string of, for want of a comma: `{"9.0", "10.0" "12.0"}`.
 
-Each comes out as an operation of kind glued, called as the string that comes of it; `amounts` are the two names.
+Each comes out as an operation of kind glued, called as the string that comes of it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips.spelling import FORM, NUMBER, PREFIX, SUFFIX, spelled
-from bwlint.model.expr import const
+from bwlint.model.details import Glued
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import whole
 from bwlint.readers.spans import span
@@ -27,8 +27,7 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     for node in whole(tree):
         for one, text in _listed(node):
             if text in pairs:
-                at = span(one)
-                yield Operation("glued", text, at, amounts=tuple(const(half, at) for half in pairs[text]))
+                yield Operation("glued", text, span(one), detail=Glued(*pairs[text]))
 
 
 def _listed(node: ast.AST) -> list[tuple[ast.expr, str]]:

@@ -2,7 +2,7 @@
 
 Operations of kind link-speed are functions that tell it: `name` is what they give without NVLink, zero or none. Those
 of kind link-use are what is done with it unasked: `name` is division (by it) or bound (a plan that falls to its least
-size with it), the amount the name of the function that was called.
+size with it).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TypeGuard
 
 from bwlint.chips.peers import tells_link_speed
-from bwlint.model.expr import const
+from bwlint.model.details import LinkUse
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import FUNCTIONS, AnyFunction, below, functions
 from bwlint.readers.python.sides import SPEAKS, dotted
@@ -44,8 +44,8 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
             yield Operation("link-speed", gives, span(function), qualname=qualname)
     for scope, prefix in _scopes(tree.body, ""):
         for use in _uses(scope):
-            amounts = (const(use.called),)
-            yield Operation("link-use", use.name, span(use.at), amounts=amounts, qualname=f"{prefix}{scope.name}")
+            called = LinkUse(use.called)
+            yield Operation("link-use", use.name, span(use.at), detail=called, qualname=f"{prefix}{scope.name}")
 
 
 def _scopes(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[AnyFunction | ast.ClassDef, str]]:

@@ -1,7 +1,6 @@
 """Amounts of a GPU's memory by which Python tells products apart, where words beside say for which: `# H100 and H200`.
 
-Each comes out as an operation of kind memory-tier: `name` are the products as they are written, `amounts` the bytes
-from which on, and those below which, a device is taken for one (0: no end).
+Each comes out as an operation of kind memory-tier, whose `name` are the products as they are written.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from bwlint.model.expr import const
+from bwlint.model.details import MemoryTier
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import whole
 from bwlint.readers.python.sides import dotted
@@ -70,8 +69,8 @@ def _tier(found: tuple[ast.If, int], lines: list[str], qualname: str) -> Iterato
     text = "\n".join(line.partition("#")[2] for line in (above, *lines[node.lineno - 1 : node.body[0].lineno]))
     named = list(dict.fromkeys(match[0] for match in _PRODUCT.finditer(text)))
     if named and (least or left):
-        amounts = (const(max(least, left)), const(end))
-        yield Operation("memory-tier", " and ".join(named), span(node.test), amounts=amounts, qualname=qualname)
+        tier = MemoryTier(max(least, left), end)
+        yield Operation("memory-tier", " and ".join(named), span(node.test), detail=tier, qualname=qualname)
 
 
 def _bounds(test: ast.expr) -> tuple[int, int] | None:

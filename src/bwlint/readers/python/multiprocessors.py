@@ -1,13 +1,12 @@
 """Numbers of multiprocessors that Python says itself where the device could be asked.
 
-Each comes out as an operation of kind multiprocessors. `name` is what the number does, the first of `amounts` is the
-number, the second what it is called:
+Each comes out as an operation of kind multiprocessors, whose `name` is what the number does:
 
 fixed      it stands for the device's own: a default, a constant that is used, an argument of a launch
 resident   the same where blocks wait for each other, so that all of the grid have to run at once
 reserved   so many are set aside for communication
 at-least   a device with fewer is turned away
-split      the device is cut into groups; the second of `amounts` is how many multiprocessors each is to have
+split      the device is cut into groups
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bwlint.chips.products import Splitter, splitters
-from bwlint.model.expr import const
+from bwlint.model.details import MultiprocessorGroups, Multiprocessors
 from bwlint.model.facts import Operation
 from bwlint.readers.counted import asks, counts, waits
 from bwlint.readers.nodes import below, whole
@@ -64,7 +63,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     ]
     found += [*_fields(tree), *_constants(tree, places)]
     passed = _always_passed(tree, found)
-    kept = [one for one in found if (one.qualname, one.amounts[1].args[0]) not in passed][:MAX_FOUND]
+    kept = [one for one in found if (one.qualname, _called(one)) not in passed][:MAX_FOUND]
     return tuple(sorted(kept, key=lambda one: one.at))
 
 
@@ -195,8 +194,8 @@ class _Place:
                 continue
             groups, each = (self._most(node, row, index) for index in (0, 1))
             if groups and each:
-                amounts = (const(groups), const(each))
-                yield Operation("multiprocessors", "split", span(node), amounts=amounts, qualname=self.qualname)
+                split = MultiprocessorGroups(groups, each)
+                yield Operation("multiprocessors", "split", span(node), detail=split, qualname=self.qualname)
 
     def _most(self, call: ast.Call, row: Splitter, index: int) -> int:
         """The largest number that an argument may be: it is written there, or what a test is parametrized with."""
@@ -246,7 +245,7 @@ def _constants(tree: ast.Module, places: Sequence[_Place]) -> Iterator[Operation
 
 def _always_passed(tree: ast.Module, found: Sequence[Operation]) -> set[tuple[str, str]]:
     """Parameters with a default, by function and name, that every call of the file fills by name."""
-    wanted = {(one.qualname, one.amounts[1].args[0]) for one in found if one.name in ("fixed", "resident")}
+    wanted = {(one.qualname, _called(one)) for one in found if one.name in ("fixed", "resident")}
     wanted = {(where, name) for where, name in wanted if where}
     calls: dict[str, list[ast.Call]] = {}
     for node in whole(tree) if wanted else ():
@@ -313,5 +312,8 @@ def _words(nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def _found(what: str, number: int, name: str, at: ast.expr, qualname: str) -> Operation:
-    amounts = (const(number, span(at)), const(name))
-    return Operation("multiprocessors", what, span(at), amounts=amounts, qualname=qualname)
+    return Operation("multiprocessors", what, span(at), detail=Multiprocessors(number, name), qualname=qualname)
+
+
+def _called(one: Operation) -> str:
+    return one.detail.called if isinstance(one.detail, Multiprocessors) else ""

@@ -4,10 +4,6 @@ Each comes out as an operation of kind peer-switch. `name` is skip, declared (a 
 said not to), reads (it is asked for), open, enable, multicast, multimem (a call that uses
 multicast memory), fabric, rdma, option, switched (an option that is given the answer of a question about the device),
 named (a look at NVLink that the name of the device decides) or demanded (multicast that the caller may not want).
-`amounts` are two tuples, of which the first is empty here and the second holds the kinds of proof within reach, then
-for an option the path that it enters and what it turns on, for rdma and fabric what decides (always, processor), for
-demanded the parameter that nobody looks at, and for skip, declared and reads the variable; for skip also what it has to
-be for the test to be made.
 """
 
 from __future__ import annotations
@@ -16,12 +12,12 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from bwlint.chips.peers import PathOption, hints, on_one_device, options, proofs, skips, turned_on
 from bwlint.chips.spelling import IN_NAMES
-from bwlint.model.expr import Expr, const
+from bwlint.model.details import PeerSwitch
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import below, last_name
 from bwlint.readers.python.vocabulary import numbers_of_lines
@@ -91,7 +87,7 @@ class _PeerFunction:
 class _Found:
     name: str
     at: ast.expr | ast.stmt
-    more: tuple[str | bool, ...] = ()
+    detail: PeerSwitch = field(default_factory=PeerSwitch)
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
@@ -105,13 +101,13 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
             continue
         near = _within_reach(function, functions)
         words = frozenset(one.name for one in near).union(*(one.words for one in near))
-        shown = tuple(const(kind) for kind in sorted(proofs(" ".join(words))))
+        shown = tuple(sorted(proofs(" ".join(words))))
         for one in found:
             handed = one.name == "open" and all(near.hands_out for near in _with_callers(function, functions))
             if handed or (one.name == "open" and on_one_device(source)):
                 continue
-            amounts = (Expr("tuple", ((),)), Expr("tuple", (shown,)), *map(const, one.more))
-            result.append(Operation("peer-switch", one.name, span(one.at), amounts=amounts, qualname=function.qualname))
+            detail = replace(one.detail, proofs=shown)
+            result.append(Operation("peer-switch", one.name, span(one.at), detail=detail, qualname=function.qualname))
     return tuple(sorted(result, key=lambda operation: operation.at))
 
 
@@ -201,7 +197,7 @@ def _decided(name: str, value: ast.expr | None) -> Iterator[_Found]:
     """An option that is given the answer of a question."""
     option = turned_on(name) if isinstance(value, (ast.Compare, ast.Call, ast.BoolOp, ast.UnaryOp)) else None
     if option is not None and value is not None:
-        yield _Found("switched", value, (option.path, option.what))
+        yield _Found("switched", value, PeerSwitch(path=option.path, what=option.what))
 
 
 def _called(node: ast.Call, function: _PeerFunction) -> Iterator[_Found]:
@@ -217,7 +213,7 @@ def _called(node: ast.Call, function: _PeerFunction) -> Iterator[_Found]:
             node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "default"), None)
         )
         if _VARIABLE.match(node.args[0].value) and _skipped(node.args[0].value, given):
-            yield _Found("skip", node, (node.args[0].value, _opposite(given)))
+            yield _Found("skip", node, PeerSwitch(variable=node.args[0].value, tests_with=_opposite(given)))
 
 
 def _skipped(variable: str, default: ast.expr | None) -> bool:
@@ -246,7 +242,7 @@ def _read(test: ast.expr) -> Iterator[_Found]:
     for node in below(test):
         name = last_name(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
         if _VARIABLE.match(name) and any(pattern.search(name) for pattern, _ in skips()):
-            yield _Found("reads", test, (name,))
+            yield _Found("reads", test, PeerSwitch(variable=name))
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
@@ -255,18 +251,18 @@ def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> 
     if value is None:
         return
     if name == "gpuDirectRDMACapable" and isinstance(value, ast.Constant) and value.value in (1, True):
-        yield _Found("rdma", target, () if tests else ("always",))
+        yield _Found("rdma", target, PeerSwitch(decides="" if tests else "always"))
     declares = isinstance(value, ast.Call) and "Env" in last_name(value.func) and _VARIABLE.match(name)
     if declares and isinstance(value, ast.Call) and value.args and _skipped(name, value.args[0]):
-        yield _Found("skip", node, (name, _opposite(value.args[0])))
+        yield _Found("skip", node, PeerSwitch(variable=name, tests_with=_opposite(value.args[0])))
     if isinstance(node, ast.AnnAssign) and _VARIABLE.match(name) and _tested(name, value):
-        yield _Found("declared", node, (name,))
+        yield _Found("declared", node, PeerSwitch(variable=name))
     yield from _fabric(value, tests)
     for chosen, around in _choices(value, tests):
         option = _option(name, chosen)
         test = _decides(around)
         if option is not None and test is not None:
-            yield _Found("option", test, (option.path, option.what))
+            yield _Found("option", test, PeerSwitch(path=option.path, what=option.what))
 
 
 def _choices(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[tuple[ast.expr, tuple[ast.expr, ...]]]:
@@ -297,7 +293,8 @@ def _fabric(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
     for chosen, around in _choices(value, tests):
         if isinstance(chosen, (ast.Attribute, ast.Name)) and last_name(chosen) == "CU_MEM_HANDLE_TYPE_FABRIC":
             by_processor = bool(around) and any(map(_PROCESSOR.search, _words(around[-1])))
-            yield _Found("fabric", around[-1] if around else chosen, ("processor",) if by_processor else ())
+            decides = "processor" if by_processor else ""
+            yield _Found("fabric", around[-1] if around else chosen, PeerSwitch(decides=decides))
 
 
 def _demanded(test: ast.expr, tests: tuple[ast.expr, ...], function: _PeerFunction) -> Iterator[_Found]:
@@ -308,7 +305,7 @@ def _demanded(test: ast.expr, tests: tuple[ast.expr, ...], function: _PeerFuncti
         return
     for argument in (*function.node.args.args, *function.node.args.kwonlyargs):
         if _WANTED.match(argument.arg):
-            yield _Found("demanded", test, (argument.arg,))
+            yield _Found("demanded", test, PeerSwitch(variable=argument.arg))
 
 
 def _asks_name(test: ast.expr) -> bool:

@@ -3,7 +3,7 @@
 Operations come out of two kinds, with `Class.attribute` as their name:
 
 pinned     a number or a name of a target that a class gives it, in its body or in front of `super().__init__()`, and
-           that nothing of the class sets again behind; the amount is that value
+           that nothing of the class sets again behind
 set-anew   an assignment of a constructor that hangs on no test and on nothing that it is given
 """
 
@@ -13,7 +13,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from bwlint.model.expr import const
+from bwlint.model.details import Pinned
 from bwlint.model.facts import Operation
 from bwlint.model.kinds import OperationKind
 from bwlint.readers.nodes import below, whole
@@ -60,8 +60,8 @@ def _of_class(owner: ast.ClassDef) -> Iterator[Operation]:
 
 
 def _operation(kind: OperationKind, owner: ast.ClassDef, name: str, node: ast.stmt, value: object) -> Operation:
-    amounts = (const(value, span(node)),) if value is not None else ()
-    return Operation(kind, f"{owner.name}.{name}", span(node), amounts=amounts)
+    detail = Pinned(value) if value is not None else None
+    return Operation(kind, f"{owner.name}.{name}", span(node), detail=detail)
 
 
 def _assigned(node: ast.stmt, owner: str) -> Iterator[tuple[str, ast.expr]]:

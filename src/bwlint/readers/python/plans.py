@@ -3,18 +3,19 @@
 A launch comes out as in `readers.launches`: flags and values side by side in a list, environment variables, keywords of
 engines. Code that builds an exchange between experts for a name of a backend (`if all2all_backend == "pplx":`), or
 switches to one, with no look at the chip or at the links around it, comes out as an operation of kind plan-branch:
-`name` is what is compared or assigned, its amounts the value and which of the two it is, "asked" or "set".
+`name` is what is compared or assigned.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
 from bwlint.chips.backends import card_words, cluster_words, engines, linked, looks, plan_of, plans
-from bwlint.model.expr import Expr, const
+from bwlint.model.details import PlanBranch, PlanOption
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import below, last_name, text_of
 from bwlint.readers.spans import span
@@ -71,15 +72,13 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
 
 
 def _launches(tree: ast.Module, source: str) -> Iterator[Operation]:
-    about: tuple[Expr, ...] = ()
+    about: PlanOption | None = None
     for node in below(tree):
         for name, value in _pairs(node):
             if not isinstance(value, ast.Constant) or plan_of(name, str(value.value)) is None:
                 continue
-            if not about:
-                words = ((), card_words(source), (), cluster_words(source), ())
-                about = tuple(Expr("tuple", (tuple(map(const, some)),)) for some in words)
-            yield Operation("plan-option", name, span(value), amounts=(const(str(value.value)), *about))
+            about = about or PlanOption("", in_file=tuple(card_words(source)), clusters=tuple(cluster_words(source)))
+            yield Operation("plan-option", name, span(value), detail=replace(about, value=str(value.value)))
 
 
 def _pairs(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -108,14 +107,14 @@ def _entered(tree: ast.Module) -> Iterator[Operation]:
     while stack:
         node, tests = stack.pop()
         if isinstance(node, ast.Assign) and (switched := _switched(node, tests)):
-            yield Operation("plan-branch", switched[0], span(node), amounts=(const(switched[1]), const("set")))
+            yield Operation("plan-branch", switched[0], span(node), detail=PlanBranch(switched[1], is_asked=False))
         elif not isinstance(node, ast.If):
             stack += [(child, tests) for child in ast.iter_child_nodes(node) if isinstance(child, _HOLDING)]
         else:
             stack += [(child, tests) for child in node.orelse]
             named = _compared(node.test)
             if named and any(map(_builds, _all(node.body))) and not _looked((*tests, node.test, *node.body)):
-                yield Operation("plan-branch", named[0], span(node.test), amounts=(const(named[1]), const("asked")))
+                yield Operation("plan-branch", named[0], span(node.test), detail=PlanBranch(named[1], is_asked=True))
             else:
                 stack += [(child, (*tests, node.test)) for child in node.body]
 

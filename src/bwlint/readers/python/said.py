@@ -1,9 +1,7 @@
 """What the strings of a file say of chips, as operations.
 
-stated      the shared memory that docstrings, messages and helps give them: `name` are the words, `amounts` the bytes
-            and the chips, as 120
-generation  an error, a warning or a line of a log that speaks of a whole generation: `name` is what that is called,
-            `amounts` the text
+stated      the shared memory that docstrings, messages and helps give them: `name` are the words, the amount is bytes
+generation  an error, a warning or a line of a log that speaks of a whole generation: `name` is what that is called
 """
 
 from __future__ import annotations
@@ -14,7 +12,8 @@ from collections.abc import Iterator
 
 from bwlint.chips.mentions import SIZE, mentioned, shared_memory
 from bwlint.chips.words import said
-from bwlint.model.expr import Expr, Span
+from bwlint.model.details import Speech, StatedChips
+from bwlint.model.expr import Span, const
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import whole
 from bwlint.readers.python.sides import SPEAKS, dotted, literal_text, of_words
@@ -49,9 +48,9 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             for words, size, chips in shared_memory(node.value):
                 at = _place(node, lines, words.rpartition("\n")[2].strip())
-                numbers = (size * _KIB, *(chip.joined for chip in chips))
-                amounts = tuple(Expr("const", (number,), at) for number in numbers)
-                yield Operation("stated", " ".join(words.split()), at, amounts=amounts)
+                asked = StatedChips(tuple(chip.joined for chip in chips))
+                amounts = (const(size * _KIB, at),)
+                yield Operation("stated", " ".join(words.split()), at, amounts=amounts, detail=asked)
     yield from _of_generation(tree) if _WHOLE.search(source) else ()
 
 
@@ -62,7 +61,7 @@ def _of_generation(tree: ast.Module) -> Iterator[Operation]:
             continue
         text, at = literal_text(call), of_words(call)
         if _WHOLE.search(text) and not mentioned(text).named and not _NARROWER.search(text):
-            yield Operation("generation", "Blackwell", at, amounts=(Expr("const", (text[:600],), at),))
+            yield Operation("generation", "Blackwell", at, detail=Speech(text[:600]))
 
 
 def _place(node: ast.Constant, lines: list[str], words: str) -> Span:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from bwlint.model.details import SizeRow, SizeTable
 from bwlint.model.expr import Expr, negate
 from bwlint.model.facts import Operation, Path
 from bwlint.model.kinds import OperationKind
@@ -88,13 +89,13 @@ class Sizes:
         """Note a table from targets to numbers."""
         if not _MIN_ROWS <= len(node.keys) <= MAX_ROWS or len(self.found) >= MAX_SIZES:
             return
-        amounts: list[Expr] = []
+        rows: list[SizeRow] = []
         for key, value in zip(node.keys, node.values, strict=True):
             target, number = _target(key), number_of(value)
-            if key is None or not target or number is None:
+            if not target or number is None:
                 return
-            amounts += [Expr("const", (target,), span(key)), Expr("const", (number,), span(value))]
-        self.found.append(Operation("size-table", name, span(node), amounts=tuple(amounts), qualname=qualname))
+            rows.append(SizeRow(target, number, span(value)))
+        self.found.append(Operation("size-table", name, span(node), detail=SizeTable(tuple(rows)), qualname=qualname))
 
 
 def _upper_bound(test: ast.expr) -> int | None:

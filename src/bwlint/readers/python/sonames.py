@@ -1,7 +1,7 @@
 """Files of CUDA's libraries that Python loads or looks for by a version: `CDLL("libcudart.so.12")`.
 
 Each library comes out once, as an operation of kind soname, where the file knows no newer or unversioned name of it:
-`name` is the file's, the amount its number; one that is `checked` is looked for first, or may fail.
+`name` is the file's; one that is `checked` is looked for first, or may fail.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bwlint.chips.surroundings import sonames
-from bwlint.model.expr import const
+from bwlint.model.details import Soname
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import below, whole
 from bwlint.readers.spans import span
@@ -64,8 +64,7 @@ def _judged(tree: ast.Module, named: Mapping[str, list[_Named]]) -> Iterator[Ope
         tried = any(isinstance(node, (ast.Try, ast.If, ast.IfExp, ast.For)) for node in above)
         checked = tried or not loads
         if loads or any(_handles_files(node) for node in above):
-            amounts = (const(newest),)
-            yield Operation("soname", last.file, span(last.node), amounts=amounts, checked=checked)
+            yield Operation("soname", last.file, span(last.node), detail=Soname(newest), checked=checked)
 
 
 def _handles_files(node: ast.AST) -> bool:

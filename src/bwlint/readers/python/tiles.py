@@ -11,7 +11,8 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bwlint.model.expr import Expr, const
+from bwlint.model.details import Tiles
+from bwlint.model.expr import Span
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import below
 from bwlint.readers.python.least import Function, Values, called, default_of, parameters
@@ -47,11 +48,11 @@ def _asked(tree: ast.Module) -> Iterator[Operation]:
             total = max((_together(loop, buffers, values, function) for loop in _loops(function)), default=0)
             largest = max(buffers.values(), key=lambda one: one.bytes, default=None)
             if largest is not None:
-                amounts = const(max(total, largest.bytes)), *_chosen(function, largest.call)
-                yield Operation("tiled-shared", "", span(largest.call), amounts=amounts, qualname=function.name)
+                tiles = Tiles(max(total, largest.bytes), tuple(_chosen(function, largest.call)))
+                yield Operation("tiled-shared", "", span(largest.call), detail=tiles, qualname=function.name)
 
 
-def _chosen(function: Function, buffer: ast.Call) -> Iterator[Expr]:
+def _chosen(function: Function, buffer: ast.Call) -> Iterator[tuple[str, Span]]:
     """The parameters of a function, with numbers as defaults, by which a buffer is as large, and there as often."""
     given = {one.arg: one.value for loop in _loops(function) for one in _keywords(loop.iter)}
     words = {node.id for part in (*buffer.args, *given.values()) for node in _names(part)}
@@ -61,7 +62,7 @@ def _chosen(function: Function, buffer: ast.Call) -> Iterator[Expr]:
     for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
         default = default_of(function, one.arg)
         if one.arg in words and isinstance(default, ast.Constant) and isinstance(default.value, int):
-            yield const(one.arg, span(one))
+            yield one.arg, span(one)
 
 
 def _keywords(node: ast.expr) -> Sequence[ast.keyword]:

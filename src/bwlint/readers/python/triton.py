@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, product, takewhile
 
+from bwlint.model.details import TritonCase, TritonLaunch
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.model.kinds import OperationKind
@@ -201,12 +202,13 @@ class _Reader:
         cases = list(self.cases(launch))
         if max(taking.size for _, taking in cases) < _LEAST_BYTES:
             return None
-        amounts = [
-            part
+        least, *others = (
+            TritonCase(taking.size, _text(one.widest()), span(one.at) if one.at is not None else None)
             for one, taking in cases
-            for part in (const(taking.size, span(one.at) if one.at is not None else None), const(_text(one.widest())))
-        ]
-        return self._operation("launched-shared", launch.call, amounts, launch.function)
+        )
+        return self._operation(
+            "launched-shared", launch.call, launch.function, detail=TritonLaunch(least, tuple(others))
+        )
 
     def by_row(self, launch: _Launch) -> Operation | None:
         """What a launch takes at least with the largest row of a table by types."""
@@ -219,8 +221,8 @@ class _Reader:
         size, largest = max(sizes, key=lambda one: one[0], default=(0, None))
         if largest is None or size < _LEAST_BYTES:
             return None
-        amounts = [const(size, span(largest.at)), const("")]
-        return self._operation("launched-shared", launch.call, amounts, launch.function, largest.bits)
+        detail = TritonLaunch(TritonCase(size, "", span(largest.at)), ())
+        return self._operation("launched-shared", launch.call, launch.function, largest.bits, detail=detail)
 
     def cases(self, launch: _Launch) -> Iterator[tuple[_Case, Taking]]:
         """A launch whatever it picks, and in each case of the function around it."""
@@ -249,8 +251,8 @@ class _Reader:
             sizes.append((size, config.at))
         if sizes:
             at = max(sizes, key=lambda one: one[0])[1]
-            amounts = [const(size, span(config)) for size, config in sizes]
-            yield self._operation("tuned-shared", at, amounts, launches[0].function if launches else None)
+            amounts = tuple(const(size, span(config)) for size, config in sizes)
+            yield self._operation("tuned-shared", at, launches[0].function if launches else None, amounts=amounts)
 
     def configured(self, decorator: ast.expr, launches: Sequence[_Launch | None]) -> Iterator[Taking]:
         """Every configuration, the smallest first, with every launch."""
@@ -263,7 +265,14 @@ class _Reader:
                 yield Taking(self.kernel, call, around, {}, found, config.stages, config.warps, size, config.at)
 
     def _operation(
-        self, kind: OperationKind, at: ast.expr, amounts: list[Expr], function: Function | None, bits: int = 0
+        self,
+        kind: OperationKind,
+        at: ast.expr,
+        function: Function | None,
+        bits: int = 0,
+        *,
+        amounts: tuple[Expr, ...] = (),
+        detail: TritonLaunch | None = None,
     ) -> Operation:
         words = {word for node in (below(function) if function else []) if (word := _word(node))}
         asks = any(map(_ASKS.search, words))
@@ -271,7 +280,8 @@ class _Reader:
             kind,
             str(bits or 8 * self._element),
             span(at),
-            amounts=tuple(amounts),
+            amounts=amounts,
+            detail=detail,
             qualname=self.kernel.name,
             checked=asks,
         )

@@ -15,6 +15,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
+from bwlint.model.details import MisreadDigits
 from bwlint.model.expr import Expr, Span, const, walk, walk_through
 from bwlint.model.facts import Function, Module, Operation
 from bwlint.model.findings import NoFix
@@ -59,9 +60,9 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 def _misread(context: Context, module: Module, one: Operation) -> tuple[ChipSet, str]:
     """The chips of which an expression makes something else than of those before them, and how."""
-    found, *chips = one.amounts
-    if chips:
-        return ChipSet.of(*chips[0].args[0]), str(found.args[0])
+    if isinstance(one.detail, MisreadDigits):
+        return ChipSet.of(*one.detail.chips), one.detail.says
+    (found,) = one.amounts
     if found.op == "cmp":
         return _ordered(context, module, found)
     if found.op == "tuple":
@@ -85,8 +86,8 @@ def _ordered(context: Context, module: Module, found: Expr) -> tuple[ChipSet, st
 
 def _remedy(context: Context, module: Module, one: Operation) -> Remedy | NoFix:
     """Compare the numbers, where each chip's text is one."""
-    found = one.amounts[0]
-    if found.op != "cmp":
+    found = next(iter(one.amounts), None)
+    if found is None or found.op != "cmp":
         return NoFix("split the digits from a suffix such as that of sm_120a first: what becomes of it is your choice")
     values = [context.tree.value(module, side) for side in found.args[1]]
     lanes = [lane for value in values if value.device for lane in value.spread()]

@@ -16,6 +16,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
+from bwlint.model.details import Glued
 from bwlint.model.expr import Expr, Span, negate, walk, walk_through
 from bwlint.model.facts import Gate, Module, Use
 from bwlint.model.findings import Confidence, NoFix, Severity
@@ -597,7 +598,7 @@ def _remedy(judged: Judged, kept: Kept) -> Remedy | NoFix:
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for one in module.operations:
-        names = [str(half.args[0]) for half in one.amounts] if one.kind == "glued" else []
+        names = [one.detail.first, one.detail.second] if isinstance(one.detail, Glued) else []
         out = ChipSet.joining(chip for name in names for chip in _spelled(name))
         if not out & context.targets:
             continue

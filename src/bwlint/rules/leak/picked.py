@@ -17,6 +17,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.judging.siblings import other_files
+from bwlint.model.details import Told
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module, Operation, Use
 from bwlint.model.findings import NoFix
@@ -63,8 +64,8 @@ def _calls_of_others(context: Context, module: Module) -> Iterator[tuple[Module,
 
 
 def _wrong(context: Context, module: Module, call: Operation) -> Iterator[_Picked]:
-    for chosen in _chosen_for(module, call.amounts[-1]):
-        yield from _wrongly_chosen(context, module, replace(call, amounts=(*call.amounts[:-1], chosen)))
+    for chosen in _chosen_for(module, call.amounts[0]):
+        yield from _wrongly_chosen(context, module, replace(call, amounts=(chosen,)))
 
 
 def _chosen_for(module: Module, value: Expr) -> tuple[Expr, ...]:
@@ -75,7 +76,7 @@ def _chosen_for(module: Module, value: Expr) -> tuple[Expr, ...]:
 
 
 def _wrongly_chosen(context: Context, module: Module, call: Operation) -> Iterator[_Picked]:
-    value = context.tree.value(module, call.amounts[-1])
+    value = context.tree.value(module, call.amounts[0])
     if not value.device or value.uniform:
         return
     live = ChipSet.common(context.tree.passing(module, test) for test in call.path)
@@ -105,8 +106,9 @@ def _need(context: Context, module: Module, use: Use) -> Need | None:
 
 def _told(call: Operation, lane: object) -> Use | None:
     """A text that a library is handed."""
-    role = call.amounts[0].args[0]
-    return Use(lane, "text", call.at, role=role, call=call.name) if isinstance(lane, str) else None
+    if not isinstance(lane, str) or not isinstance(call.detail, Told):
+        return None
+    return Use(lane, "text", call.at, role=call.detail.parameter, call=call.name)
 
 
 def _called(context: Context, module: Module, call: Operation, lane: object) -> Use | None:
@@ -118,7 +120,7 @@ def _called(context: Context, module: Module, call: Operation, lane: object) -> 
 
 def _chosen(context: Context, module: Module, call: Operation, wrong: ChipSet) -> tuple[Module, Span] | None:
     try:
-        at = chooser(context.tree, module, call.amounts[-1], CHIPS.index(next(iter(wrong))))
+        at = chooser(context.tree, module, call.amounts[0], CHIPS.index(next(iter(wrong))))
     except Elsewhere as other:
         return (other.module, other.at) if other.at is not None else None
     return module, at or call.at

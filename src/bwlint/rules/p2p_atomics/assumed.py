@@ -15,6 +15,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.details import LinkUse, PeerSwitch
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module, Operation, Use
 from bwlint.model.findings import Severity
@@ -32,14 +33,14 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     values = {one.at: one.amounts[0] for one in module.operations if one.kind == "switched"}
     for use in module.operations:
-        if use.kind == "link-use":
-            yield from _judged(context, module, use)
+        if isinstance(use.detail, LinkUse):
+            yield from _judged(context, module, use, use.detail.called)
     for switch in module.operations:
-        if switch.kind != "peer-switch" or switch.name != "switched" or switch.at not in values:
+        entered = switch.detail
+        if not isinstance(entered, PeerSwitch) or switch.name != "switched" or switch.at not in values:
             continue
-        path = switch.amounts[2].args[0]
-        if not proved(path, frozenset(node.args[0] for node in switch.amounts[1].args[0])):
-            yield from _by_capability(context, module, switch, values[switch.at])
+        if not proved(entered.path, frozenset(entered.proofs)):
+            yield from _by_capability(context, module, switch, entered, values[switch.at])
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -57,16 +58,17 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         yield _draft(place, option.path, option.what, ours, sure=not judged.sets.guessed)
 
 
-def _by_capability(context: Context, module: Module, switch: Operation, asked: Expr) -> Iterator[Draft]:
+def _by_capability(
+    context: Context, module: Module, switch: Operation, entered: PeerSwitch, asked: Expr
+) -> Iterator[Draft]:
     """An answer that is surely yes on our chips, whatever else it asks for."""
-    path, what = (amount.args[0] for amount in switch.amounts[2:4])
     ours = context.targets & _NO_NVLINK & context.let_to(module, switch.at)
     value = context.tree.value(module, asked)
     if not ours or not value.device or value.uniform:
         return
     if ours <= ChipSet.joining(chip for chip, lane in zip(CHIPS, value.lanes, strict=True) if lane is True):
         place = DraftPlace(module=module, at=switch.at, admitted=ours, certain=NONE)
-        yield _draft(place, path, what, ours, sure=not value.guessed)
+        yield _draft(place, entered.path, entered.what, ours, sure=not value.guessed)
 
 
 def _draft(place: DraftPlace, path: str, what: str, ours: ChipSet, *, sure: bool) -> Draft:
@@ -85,13 +87,13 @@ def _draft(place: DraftPlace, path: str, what: str, ours: ChipSet, *, sure: bool
     )
 
 
-def _judged(context: Context, module: Module, use: Operation) -> Iterator[Draft]:
+def _judged(context: Context, module: Module, use: Operation, asked: str) -> Iterator[Draft]:
     ours = context.targets & _NO_NVLINK & context.let_to(module, use.at)
-    told = _told(context, module, use) if ours else None
+    told = _told(context, module, use, asked) if ours else None
     if told is None or (use.name == "bound" and told[1].name != "zero"):
         return
     home, speed = told
-    name, divides = use.amounts[0].args[0].rpartition(".")[2], use.name == "division"
+    name, divides = asked.rpartition(".")[2], use.name == "division"
     gives, error = _GIVES[speed.name]
     follows = f"this line raises {error}" if divides else "the result is 0 too, and the plan falls to its minimum"
     says = f"`{name}` gives {gives} on {called(ours)}, which {have(ours)} no NVLink"
@@ -109,14 +111,13 @@ def _judged(context: Context, module: Module, use: Operation) -> Iterator[Draft]
     )
 
 
-def _told(context: Context, module: Module, use: Operation) -> tuple[Module, Operation] | None:
+def _told(context: Context, module: Module, use: Operation, asked: str) -> tuple[Module, Operation] | None:
     """The function of the tree that was asked for the bandwidth, if it is known what it gives without NVLink."""
-    called = use.amounts[0].args[0]
-    root, _, method = called.rpartition(".")
+    root, _, method = asked.rpartition(".")
     if root in ("self", "cls"):
         owner = use.qualname.partition(".")[0]
         return _speed(module, f"{owner}.{method}")
-    node = context.evidence.definition(module, Use(called, "call", use.at))
+    node = context.evidence.definition(module, Use(asked, "call", use.at))
     home = context.tree.at(node.outline.path, node.outline.name) if node is not None else None
     return _speed(home, node.definition.qualname) if node is not None and home is not None else None
 

@@ -15,6 +15,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import other_files
+from bwlint.model.details import PeerArgument, PeerSwitch
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation
 from bwlint.rules.p2p_atomics import BY_HAND, RULE
@@ -106,6 +107,7 @@ class _Switch:
     """A switch without a proof, and what it leads to where that was seen."""
 
     switch: Operation
+    entered: PeerSwitch
     works: tuple[RelatedSpan, ...] = ()
 
 
@@ -114,28 +116,31 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     entries: dict[str, list[_Switch]] = defaultdict(list)
     for switch in module.operations:
-        if switch.kind != "peer-switch" or switch.name in _ELSEWHERE:
+        entered = switch.detail
+        if not isinstance(entered, PeerSwitch) or switch.name in _ELSEWHERE:
             continue
         if switch.name == "skip":
-            yield _skip(context, module, switch)
+            yield _skip(context, module, switch, entered)
         elif switch.name in ("named", "demanded"):
-            yield _told(context, module, switch)
+            yield _told(context, module, switch, entered.variable)
         elif switch.name == "multimem" and not _let_in_by_capability(context, module, switch):
             continue  # a kernel: whoever starts it may ask
         elif switch.name == "option":
-            yield from _option(context, module, switch)
+            yield from _option(context, module, switch, entered)
         else:
-            for path, works in _paths(context, module, switch):
-                entries[path].append(_Switch(switch, works))
+            for path, works in _paths(context, module, switch, entered):
+                entries[path].append(_Switch(switch, entered, works))
                 break
     for path, found in entries.items():
         yield _draft(context, module, path, found, sure=path != "rdma" or "multicast" not in entries)
 
 
-def _paths(context: Context, module: Module, switch: Operation) -> Iterator[tuple[str, tuple[RelatedSpan, ...]]]:
+def _paths(
+    context: Context, module: Module, switch: Operation, entered: PeerSwitch
+) -> Iterator[tuple[str, tuple[RelatedSpan, ...]]]:
     """The paths that a switch enters unproved, the most demanding first."""
-    shown = _texts(switch, 1)
-    works = _works(context, module, _texts(switch, 0))
+    shown = frozenset(entered.proofs)
+    works = _works(context, module, frozenset(entered.leads_to))
     if switch.name != "launch":
         works.setdefault(_SWITCH_PATH[switch.name], [])
     for path in _ORDER:
@@ -160,8 +165,8 @@ def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[
             continue
         if operation.kind == "peer":
             found[operation.name].append(_seen(module, operation))
-        elif operation.kind == "peer-passed":
-            handed[operation.name].add(operation.amounts[0].args[0])
+        elif operation.kind == "peer-passed" and isinstance(operation.detail, PeerArgument):
+            handed[operation.name].add(operation.detail.position)
     if not handed:
         return found
     for header in context.tree.headers.included(module):
@@ -169,7 +174,7 @@ def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[
             positions = handed.get(_last(operation.qualname))
             if positions is None:
                 continue
-            filled = operation.kind == "peer-parameter" and operation.amounts[0].args[0] in positions
+            filled = operation.kind == "peer-parameter" and operation.detail in [*map(PeerArgument, positions)]
             if operation.kind == "peer" or filled:
                 found[operation.name].append(_seen(header, operation))
     return found
@@ -187,7 +192,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
     ours = context.targets & _NO_NVLINK
     said = _ASKED_ELSEWHERE if asked else _said(first.switch, path)
     sure = sure and not context.in_test(module)
-    sure = sure and bool(proved_wrong or any(_sure(context, module, entry.switch) for entry in entries))
+    sure = sure and bool(proved_wrong or any(_sure(context, module, entry) for entry in entries))
     return Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=first.switch.at, admitted=context.targets, certain=NONE),
@@ -202,12 +207,14 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
     )
 
 
-def _sure(context: Context, module: Module, switch: Operation) -> bool:
+def _sure(context: Context, module: Module, entry: _Switch) -> bool:
     """Whether our chips surely get to a switch that they do not have: nothing decides, or what is no proof."""
-    decides = {amount.args[0] for amount in switch.amounts[2:]}
-    if switch.name == "multimem":
-        return bool(_let_in_by_capability(context, module, switch))
-    return "always" in decides or ("processor" in decides and bool(context.targets & _NO_NVLINK & group("arm-hosts")))
+    if entry.switch.name == "multimem":
+        return bool(_let_in_by_capability(context, module, entry.switch))
+    by_processor = entry.entered.decides == "processor"
+    return entry.entered.decides == "always" or (
+        by_processor and bool(context.targets & _NO_NVLINK & group("arm-hosts"))
+    )
 
 
 def _let_in_by_capability(context: Context, module: Module, switch: Operation) -> ChipSet:
@@ -221,7 +228,7 @@ def _let_in_by_capability(context: Context, module: Module, switch: Operation) -
     return found & context.targets & _NO_NVLINK
 
 
-def _told(context: Context, module: Module, switch: Operation) -> Draft:
+def _told(context: Context, module: Module, switch: Operation, wanted: str) -> Draft:
     """What a look at the wrong thing decides."""
     ours = context.targets & _NO_NVLINK
     if switch.name == "named":
@@ -231,7 +238,6 @@ def _told(context: Context, module: Module, switch: Operation) -> Draft:
         )
         said = f"This looks for NVLink only if the device is named PCIe. {called(ours)} {have(ours)} none in any case."
     else:
-        wanted = switch.amounts[2].args[0]
         path, advice = "multicast", f"Refuse only where `{wanted}` is set."
         said = f"This refuses {called(ours)} for lack of multicast, even for callers that want none (`{wanted}`)."
     return Draft(
@@ -259,8 +265,8 @@ def _said(switch: Operation, path: str) -> str:
     return PATHS[path].message
 
 
-def _skip(context: Context, module: Module, switch: Operation) -> Draft:
-    variable, tests = (argument.args[0] for argument in switch.amounts[2:])
+def _skip(context: Context, module: Module, switch: Operation, entered: PeerSwitch) -> Draft:
+    variable, tests = entered.variable, entered.tests_with
     said = "says otherwise"
     declared = [RelatedSpan(module, one.at, said) for one in _of(module, "declared", variable)]
     against = f", although line {declared[0].at.line} says otherwise" if declared else ""
@@ -293,13 +299,13 @@ def _readers(context: Context, module: Module, variable: str) -> tuple[RelatedSp
 
 def _of(module: Module, name: str, variable: str) -> Iterator[Operation]:
     for one in module.operations:
-        if one.kind == "peer-switch" and one.name == name and one.amounts[2].args[0] == variable:
+        if one.name == name and isinstance(one.detail, PeerSwitch) and one.detail.variable == variable:
             yield one
 
 
-def _option(context: Context, module: Module, switch: Operation) -> Iterator[Draft]:
-    path, what = (argument.args[0] for argument in switch.amounts[2:])
-    if proved(path, _texts(switch, 1)):
+def _option(context: Context, module: Module, switch: Operation, entered: PeerSwitch) -> Iterator[Draft]:
+    path, what = entered.path, entered.what
+    if proved(path, frozenset(entered.proofs)):
         return
     sure = _chosen_for(context, module, switch)
     yield Draft(
@@ -345,10 +351,6 @@ def _asked_in(files: Iterable[Module]) -> tuple[RelatedSpan, ...]:
 
 def _seen(module: Module, operation: Operation) -> RelatedSpan:
     return RelatedSpan(module, operation.at, f"{operation.name.replace('-', ' ')} in `{_last(operation.qualname)}`")
-
-
-def _texts(switch: Operation, index: int) -> frozenset[str]:
-    return frozenset(node.args[0] for node in switch.amounts[index].args[0])
 
 
 def _last(qualname: str) -> str:

@@ -17,6 +17,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import file_operations
 from bwlint.judging.path_conditions import Answers, Left, satisfiable
+from bwlint.model.details import CapacityUses, SizeTable
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import HANDLER, Module, Operation, Path
 from bwlint.model.findings import Confidence, NoFix, Severity
@@ -347,10 +348,10 @@ def without_rows(context: Context, table: Operation) -> ChipSet:
     return missing if right else NONE
 
 
-def _rows(table: Operation) -> dict[Chip, tuple[int, Span | None]]:
+def _rows(table: Operation) -> dict[Chip, tuple[int, Span]]:
     known = {chip.name: chip for chip in all_chips()}
-    pairs = zip(table.amounts[::2], table.amounts[1::2], strict=True)
-    return {known[key.args[0]]: (value.args[0], value.at) for key, value in pairs if key.args[0] in known}
+    rows = table.detail.rows if isinstance(table.detail, SizeTable) else ()
+    return {known[row.chip]: (row.size, row.at) for row in rows if row.chip in known}
 
 
 def _default(context: Context, module: Module, default: Operation) -> Iterator[Draft]:
@@ -420,9 +421,9 @@ def drafted(
 
 def _capacity(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
     """A number or a target's name in place of what the device would say."""
-    uses = [use.at or one.at for use in one.amounts[1:]]
-    target = None if one.amounts[0].args[0] else Target.parse(one.name).chip
-    size: int = most(target) if target else one.amounts[0].args[0]
+    uses = one.detail.at if isinstance(one.detail, CapacityUses) else ()
+    target = None if one.amounts else Target.parse(one.name).chip
+    size = most(target) if target else _amount(one)
     reached = ChipSet.joining(chip for use in uses for chip in context.let_to(module, use))
     wrong = (context.targets & reached) - fitting(size)
     of_no_gpu = size > max(chip.smem_per_sm or 0 for chip in EVERY)  # the scratchpad of a TPU

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from bwlint.chips import Chip, ChipSet
+from bwlint.chips import NONE, Chip, ChipSet
 from bwlint.chips.backends import card_words, cards
 from bwlint.chips.wording import called, kib
 from bwlint.judging import claims
@@ -14,7 +14,8 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.path_conditions import Answers
-from bwlint.model.expr import Expr, Span
+from bwlint.model.details import Tiles, TritonCase, TritonLaunch
+from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Path
 from bwlint.model.findings import Severity
 from bwlint.model.kinds import OperationKind
@@ -49,54 +50,49 @@ def _foreign(module: Module) -> bool:
 
 
 def _written(one: Asked) -> Iterator[Draft]:
-    size: int = one.operation.amounts[0].args[0]
-    over = one.targets.chips - fitting(size)
-    if over:
+    tiles = one.operation.detail
+    over = one.targets.chips - fitting(tiles.size) if isinstance(tiles, Tiles) else NONE
+    if isinstance(tiles, Tiles) and over:
         yield _draft(
             one,
-            size,
+            tiles.size,
             over,
-            message=f"The buffers of `{one.operation.qualname}` need at least {kib(size)} a block. {_has(over)}.",
+            message=f"The buffers of `{one.operation.qualname}` need at least {kib(tiles.size)} a block. {_has(over)}.",
             label="the largest of them",
-            related=tuple(
-                RelatedSpan(one.module, made.at, f"`{made.args[0]}` makes it this large")
-                for made in one.operation.amounts[1:]
-                if made.at is not None
-            ),
+            related=tuple(RelatedSpan(one.module, at, f"`{name}` makes it this large") for name, at in tiles.chosen_by),
         )
 
 
 def _launched(one: Asked, answers: Answers) -> Iterator[Draft]:
     """A launch of a kernel of Triton, in the largest case that a chip gets to."""
-    cases = list(zip(one.operation.amounts[::2], one.operation.amounts[1::2], strict=True))
+    launch = one.operation.detail
+    if not isinstance(launch, TritonLaunch):
+        return
     paths = {tile.amounts[0].at: tile.path for tile in one.module.operations if tile.kind in ("tile", "stages")}
-    taken = {chip: _largest(cases, paths, answers, chip) for chip in one.targets.chips}
-    over = ChipSet.joining(chip for chip, (size, _) in taken.items() if chip not in fitting(size.args[0]))
+    taken = {chip: _largest(launch, paths, answers, chip) for chip in one.targets.chips}
+    over = ChipSet.joining(chip for chip, case in taken.items() if chip not in fitting(case.size))
     if not over:
         return
-    amount, width = taken[next(iter(over))]
-    size: int = amount.args[0]
-    where = f" and {width.args[0]} (no check forbids it)" if width.args[0] else ""
+    case = taken[next(iter(over))]
+    where = f" and {case.width} (no check forbids it)" if case.width else ""
     yield _draft(
         one,
-        size,
+        case.size,
         over,
         message=(
-            f"A block of `{one.operation.qualname}` needs at least {kib(size)} of shared memory with "
+            f"A block of `{one.operation.qualname}` needs at least {kib(case.size)} of shared memory with "
             f"{one.operation.name}-bit elements{where}. {_has(over)}."
         ),
         label="launched here",
         severity="note" if where else "warning",
-        related=(RelatedSpan(one.module, amount.at, "picked here"),) if amount.at is not None else (),
+        related=(RelatedSpan(one.module, case.at, "picked here"),) if case.at is not None else (),
     )
 
 
-def _largest(
-    cases: list[tuple[Expr, Expr]], paths: Mapping[Span | None, Path], answers: Answers, chip: Chip
-) -> tuple[Expr, Expr]:
-    """The first case is what a launch takes at least; another counts where tests of the device lead to it."""
-    reached = [one for one in cases[1:] if one[0].at in paths and answers.left(paths[one[0].at], chip) is not None]
-    return max((cases[0], *reached), key=lambda one: int(one[0].args[0]))
+def _largest(launch: TritonLaunch, paths: Mapping[Span | None, Path], answers: Answers, chip: Chip) -> TritonCase:
+    """What a launch takes at least, or in a case that tests of the device lead to."""
+    reached = [one for one in launch.cases if one.at in paths and answers.left(paths[one.at], chip) is not None]
+    return max((launch.least, *reached), key=lambda one: one.size)
 
 
 def _tuned(one: Asked) -> Iterator[Draft]:

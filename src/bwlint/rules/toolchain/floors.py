@@ -17,6 +17,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
+from bwlint.model.details import Release
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Function, Module, Operation
 from bwlint.model.findings import Confidence, NoFix, Severity
@@ -59,7 +60,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     for one in module.operations:
         target = next(known_targets([one.name]), None) if one.kind == "floor" else None
-        fault = _of_row(module, one, target) if target is not None and target.chip in context.targets else None
+        floor = one.detail.release if isinstance(one.detail, Release) else ""
+        fault = _of_row(module, one, floor, target) if target is not None and target.chip in context.targets else None
         if target is not None and fault is not None:
             yield _draft(module, fault, ChipSet.of(target.chip.name))
     for function in module.functions.values():
@@ -163,9 +165,9 @@ def _late_family(asked: AskedFunction, chip: Chip) -> _Fault | None:
     return None
 
 
-def _of_row(module: Module, one: Operation, target: Target) -> _Fault | None:
+def _of_row(module: Module, one: Operation, floor: str, target: Target) -> _Fault | None:
     """What is wrong with a release that is said to be the first for a target."""
-    floor, need = one.amounts[0].args[0], first_toolkit(target)
+    need = first_toolkit(target)
     if need is None or version(floor)[:2] == version(need) or _speaks_of_another(one.qualname):
         return None
     if version(floor) > version(need):
@@ -183,7 +185,7 @@ def _of_nvcc_alone(module: Module, qualname: str) -> bool:
     same = {
         target.chip
         for target, one in rows
-        if target and one.qualname == qualname and first_toolkit(target) == one.amounts[0].args[0]
+        if target and one.qualname == qualname and one.detail == Release(first_toolkit(target) or "")
     }
     return len([chip for chip in same if chip.joined >= _NEWEST_ROWS]) > 1
 

@@ -14,6 +14,7 @@ from bwlint.chips.toolkits import first_release, version
 from bwlint.chips.wording import called, listed, marked, them
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft
+from bwlint.model.details import PackagePin
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Severity
 from bwlint.rules.toolchain import RULE
@@ -51,7 +52,7 @@ def _package(context: Context, module: Module, pins: list[Operation]) -> Iterato
     chips = ChipSet.where(lambda chip: all(chip in one for one in without)) & context.targets
     if not chips:
         return
-    asked, built = (str(amount.args[0]) for amount in pins[0].amounts)
+    asked, built = _range(pins[0])
     rows = list(_rows(pins[0].name, chips))
     of_cuda = f" for CUDA {first_release(chips)}" if built else ""
     name = f"`{pins[0].name}{asked}`" + (f" for CUDA {built}" if built else "")
@@ -64,6 +65,11 @@ def _package(context: Context, module: Module, pins: list[Operation]) -> Iterato
     first = max((row.first for row in rows), key=version)
     severity: Severity = "warning" if module.path.endswith(_REQUIRED) and is_served(context, chips) else "note"
     yield draft(module, pins[0], chips, severity, message, asked, f"Allow {first}{of_cuda}.")
+
+
+def _range(pin: Operation) -> tuple[str, str]:
+    """The range that a pin lets in, and the CUDA of its build."""
+    return (pin.detail.allowed, pin.detail.cuda) if isinstance(pin.detail, PackagePin) else ("", "")
 
 
 def _beside(context: Context, module: Module) -> Iterator[Module]:
@@ -86,7 +92,7 @@ def shut_out(package: str, asked: str, chips: ChipSet, *, on_pypi: bool = False)
 
 def _without(targets: ChipSet, pin: Operation) -> ChipSet:
     """The chips for which no release in the range of a pin has device code."""
-    asked, built = (str(amount.args[0]) for amount in pin.amounts)
+    asked, built = _range(pin)
     try:
         barred = shut_out(pin.name, asked, targets)
     except (InvalidSpecifier, InvalidVersion):

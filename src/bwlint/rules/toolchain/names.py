@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from bwlint.chips import ChipSet, group, siblings
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.surroundings import ToolVariable, variables
+from bwlint.chips.surroundings import variables
 from bwlint.chips.targets import known_targets
 from bwlint.chips.toolkits import releases, version
 from bwlint.chips.wording import called
 from bwlint.chips.words import families, nicknames
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft
+from bwlint.model.details import Environment, Soname
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import NoFix, Severity
 from bwlint.rules.toolchain import RULE
@@ -30,14 +31,14 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     if context.in_test(module):
         return
     for one in module.operations:
-        if one.kind == "soname" and one.amounts[0].args[0] < _NEWEST:
-            yield _soname(context, module, one)
-        elif one.kind == "environment":
-            yield from _variable(context, module, one, variables()[one.name])
+        if isinstance(one.detail, Soname) and one.detail.major < _NEWEST:
+            yield _soname(context, module, one, one.detail.major)
+        elif isinstance(one.detail, Environment):
+            yield from _variable(context, module, one, one.detail)
 
 
-def _soname(context: Context, module: Module, one: Operation) -> Draft:
-    library, number = one.name.partition(".so")[0], one.amounts[0].args[0]
+def _soname(context: Context, module: Module, one: Operation, number: int) -> Draft:
+    library = one.name.partition(".so")[0]
     message = f"CUDA {_NEWEST} has no {one.name}, and this file tries no other name of {library}."
     return _draft(
         module,
@@ -50,11 +51,11 @@ def _soname(context: Context, module: Module, one: Operation) -> Draft:
     )
 
 
-def _variable(context: Context, module: Module, one: Operation, known: ToolVariable) -> Iterator[Draft]:
+def _variable(context: Context, module: Module, one: Operation, given: Environment) -> Iterator[Draft]:
+    known = variables()[one.name]
     reached = context.targets & context.let_to(module, one.at)
-    value, near = (str(amount.args[0]) for amount in one.amounts)
     if known.instead:
-        meant = (context.let_in(module, one.at) | _spoken_of(near, context.targets)) & reached & _BLACKWELL
+        meant = (context.let_in(module, one.at) | _spoken_of(given.near, context.targets)) & reached & _BLACKWELL
         if meant:
             yield _draft(
                 module,
@@ -67,11 +68,11 @@ def _variable(context: Context, module: Module, one: Operation, known: ToolVaria
                 advice=f"Set {known.instead} too.",
             )
     elif known.is_target:
-        yield from _fixed_target(context, module, one, value, near)
+        yield from _fixed_target(context, module, one, given)
 
 
-def _fixed_target(context: Context, module: Module, one: Operation, value: str, near: str) -> Iterator[Draft]:
-    target = next(known_targets([value]), None)
+def _fixed_target(context: Context, module: Module, one: Operation, given: Environment) -> Iterator[Draft]:
+    target = next(known_targets([given.value]), None)
     picked = context.let_in(module, one.at)  # what a test picks for a chip is told as such
     if target is None or target.chip not in context.targets or picked:
         return
@@ -79,7 +80,7 @@ def _fixed_target(context: Context, module: Module, one: Operation, value: str, 
     left_out = (later - target.loads_on()) & context.targets & context.let_to(module, one.at)
     if not left_out:
         return
-    meant = _spoken_of(near, left_out) & left_out
+    meant = _spoken_of(given.near, left_out) & left_out
     yield _draft(
         module,
         one,

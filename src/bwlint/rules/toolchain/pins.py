@@ -17,6 +17,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.model.details import PickedTarget, Release, WheelIndex
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import OperationKind
@@ -35,12 +36,12 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for one in module.operations:
         if one.kind == "cuda-matrix":
             yield from _matrix(context, module, one)
-        elif one.kind == "wheel-index":
-            yield from _index(context, module, one)
-        elif one.kind == "package-floor":
-            yield from _floor(context, module, one)
-        elif one.kind == "picked-target":
-            yield from _picked(context, module, one)
+        elif isinstance(one.detail, WheelIndex):
+            yield from _index(context, module, one, one.detail.near)
+        elif isinstance(one.detail, Release):
+            yield from _floor(context, module, one, one.detail.release)
+        elif isinstance(one.detail, PickedTarget):
+            yield from _picked(context, module, one, one.detail)
 
 
 def _matrix(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
@@ -56,13 +57,13 @@ def _matrix(context: Context, module: Module, one: Operation) -> Iterator[Draft]
     yield draft(module, one, context.targets, "note", message, label, advice)
 
 
-def _index(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+def _index(context: Context, module: Module, one: Operation, near: str) -> Iterator[Draft]:
     """Wheels of torch without device code for the chips, beside something that is for them."""
     need = first_release(context.targets)
     if not need or version(one.name) >= version(need):
         return
     built = runs_on([carry for carry in module.carries if _names_ours(carry.sass)])
-    meant = (built | _spoken_of(str(one.amounts[0].args[0]), context.targets)) & context.targets
+    meant = (built | _spoken_of(near, context.targets)) & context.targets
     advice = f"Use an index for CUDA {need} or newer."
     if meant:
         message = f"The torch wheels for CUDA {one.name} have no kernels for {called(meant)}, which this file is for."
@@ -92,10 +93,9 @@ def is_shipped(context: Context, module: Module) -> bool:
     return not context.in_test(module) and (not _WORKFLOW.search(place) or bool(_SHIPS.search(place)))
 
 
-def _floor(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+def _floor(context: Context, module: Module, one: Operation, asked: str) -> Iterator[Draft]:
     """A package that may be older than the chip that the tree has kernels for."""
     known = packages()[one.name]
-    asked = one.amounts[0].args[0]
     chips = ChipSet.of(known.chip) & context.targets
     if not chips or version(asked) >= version(known.first) or not is_served(context, chips):
         return
@@ -103,15 +103,14 @@ def _floor(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
     yield draft(module, one, chips, "note", message, f"from {asked} on", f"Require {known.first} or newer.")
 
 
-def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]:
+def _picked(context: Context, module: Module, one: Operation, picked: PickedTarget) -> Iterator[Draft]:
     """An exact target under a release that knows the target of the family, which later ones are given."""
-    exact, wider = (next(known_targets([name]), None) for name in (one.name, one.amounts[0].args[0]))
+    exact, wider = (next(known_targets([name]), None) for name in (one.name, picked.otherwise))
     if exact is None or wider is None or exact.suffix != "a" or exact.chip != wider.chip:
         return
     first = first_toolkit(wider)
     left_out = (wider.loads_on() - exact.loads_on()) & context.targets
-    early = [release.args[0] for release in one.amounts[1].args[0]]
-    known = [release for release in early if first and version(release) >= version(first)]
+    known = [release for release in picked.releases if first and version(release) >= version(first)]
     if known and left_out:
         message = f"CUDA {listed(known)} gets {exact} here, which {called(left_out)} does not load. It knows {wider}."
         found = draft(module, one, left_out, "warning", message, f"{exact}", f"Use {wider} from {first} on.")
