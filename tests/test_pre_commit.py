@@ -160,7 +160,7 @@ def test_what_init_writes_runs(
     (told,) = (installed / "venv").rglob("bwlint-*.dist-info/direct_url.json")
     if is_indexed:
         told.rename(told.with_name("aside"))
-    command = [programs / "bwlint", "init", "--yes", "--no-audit"]
+    command = [str(programs / "bwlint"), "init", "--yes", "--no-audit"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     if is_indexed:
         told.with_name("aside").rename(told)

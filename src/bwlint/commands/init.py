@@ -209,7 +209,8 @@ def _hook_rows(origin: HookOrigin, names: tuple[str, ...]) -> list[str]:
         listed = yaml.safe_load(hooks_file().read_text(encoding="utf-8"))
         installed = {"additional_dependencies": [origin.requirement]} if origin.is_indexed else {"language": "system"}
         entry = {"repo": "local", "hooks": [{**hook, **installed} for hook in listed if hook["id"] in names]}
-    return yaml.safe_dump([entry], sort_keys=False, width=_NO_BREAK).splitlines()
+    text: str = yaml.safe_dump([entry], sort_keys=False, width=_NO_BREAK)
+    return text.splitlines()
 
 
 def _adds_one(before: str, after: str) -> bool:
