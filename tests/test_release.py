@@ -14,6 +14,7 @@ import release
 import yaml
 
 from bwlint import __version__
+from bwlint.data import read_toml
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -22,7 +23,7 @@ DATED = f"# Changelog\n\n## [{__version__}] - 2026-01-31\n"
 
 
 def test_every_python_from_the_oldest_on_is_tried() -> None:
-    project = release.read_toml(ROOT / "pyproject.toml")["project"]
+    project = read_toml(ROOT / "pyproject.toml")["project"]
     minors = [int(version.removeprefix("3.")) for version in release.pythons()]
     assert project["requires-python"] == f">=3.{minors[0]}"
     assert minors == list(range(minors[0], minors[-1] + 1)) and minors[-1] >= 14
