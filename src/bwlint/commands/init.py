@@ -22,7 +22,6 @@ from bwlint.data import hooks_file
 from bwlint.sources.kinds import FOREIGN_FOLDERS
 
 _MOST_BYTES = 1 << 20
-_NO_BREAK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +208,7 @@ def _hook_rows(origin: HookOrigin, names: tuple[str, ...]) -> list[str]:
         listed = yaml.safe_load(hooks_file().read_text(encoding="utf-8"))
         installed = {"additional_dependencies": [origin.requirement]} if origin.is_indexed else {"language": "system"}
         entry = {"repo": "local", "hooks": [{**hook, **installed} for hook in listed if hook["id"] in names]}
-    text: str = yaml.safe_dump([entry], sort_keys=False, width=_NO_BREAK)
+    text: str = yaml.safe_dump([entry], sort_keys=False, width=float("inf"))
     return text.splitlines()
 
 
