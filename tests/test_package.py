@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bwlint.data import hooks_file
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -27,6 +29,11 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 def test_rules_are_packed(names: set[str]) -> None:
     packed = {name.rpartition("/")[2] for name in names if name.startswith("bwlint/rules_data/")}
     assert packed == {path.name for path in (ROOT / "rules").glob("*.toml")}
+
+
+def test_the_hooks_are_packed(names: set[str]) -> None:
+    assert hooks_file().relative_to(ROOT).as_posix() == ".pre-commit-hooks.yaml"
+    assert "bwlint/commands/hooks.yaml" in names
 
 
 def test_modules_tables_schemas_and_inputs_are_packed(names: set[str]) -> None:

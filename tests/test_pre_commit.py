@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SHIPPED = ("src", "rules", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
+SHIPPED = ("src", "rules", "tools", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
 SPLIT = """import torch
 
 def fast(x):
@@ -68,6 +68,10 @@ def run_hook(
     (user / ".pre-commit-config.yaml").write_text(config)
     if commit:
         commit_all(user)
+    return run_all(user, environment)
+
+
+def run_all(user: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "pre_commit", "run", "--all-files", "--verbose", "--color=never"],
         cwd=user,
@@ -114,6 +118,61 @@ def test_the_fixing_hook_rewrites(tmp_path: Path, hooks: tuple[Path, str, dict[s
     git(tmp_path, "commit", "-q", "-m", "fixed")
     again = run_hook("bwlint-fix", tmp_path, hooks, commit=False)
     assert again.returncode == 0, again.stdout + again.stderr
+
+
+@pytest.fixture(scope="module")
+def installed(hooks: tuple[Path, str, dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel of this working tree and nothing else."""
+    clone, _, _ = hooks
+    folder = tmp_path_factory.mktemp("installed")
+    packed = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist")]
+    subprocess.run(packed, cwd=clone, check=True, capture_output=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True, timeout=120)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(folder / "venv"),
+        "install",
+        "-q",
+        "--no-compile",
+        str(wheel),
+    ]
+    subprocess.run(command, check=True, capture_output=True, timeout=600)
+    return folder
+
+
+@pytest.mark.parametrize("is_indexed", [False, True])
+def test_what_init_writes_runs(
+    tmp_path: Path, hooks: tuple[Path, str, dict[str, str]], installed: Path, is_indexed: bool
+) -> None:
+    """Of a wheel installed from its file, the hook is the one on PATH; of one that an index gave, pip installs it."""
+    programs = installed / "venv" / "bin"
+    environment = {**hooks[2], "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    environment.pop("PYTHONPATH", None)
+    if is_indexed:
+        environment |= {"PIP_FIND_LINKS": str(installed / "dist")}
+    (tmp_path / "a.py").write_text("print('no GPU here')\n")
+    (tmp_path / "b.txt").write_text("sm_120\n")
+    commit_all(tmp_path)
+    (told,) = (installed / "venv").rglob("bwlint-*.dist-info/direct_url.json")
+    if is_indexed:
+        told.rename(told.with_name("aside"))
+    command = [str(programs / "bwlint"), "init", "--yes", "--no-audit"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    if is_indexed:
+        told.with_name("aside").rename(told)
+    assert done.returncode == 0, done.stderr
+    assert ("  language: python\n" in done.stdout) == is_indexed
+    commit_all(tmp_path)
+    clean = run_all(tmp_path, environment)
+    assert clean.returncode == 0, clean.stdout + clean.stderr
+    assert re.search(r"^bwlint\.+Passed$", clean.stdout, re.MULTILINE)
+    (tmp_path / "a.py").write_text(SPLIT)
+    found = run_all(tmp_path, environment)
+    assert found.returncode == 1 and "a.py:4:8" in found.stdout, found.stdout + found.stderr
 
 
 def test_all_hooks_of_sources_take_the_same_files() -> None:

@@ -753,7 +753,8 @@ def trace(ctx: click.Context, /, **options: Any) -> None:
 def init(ctx: click.Context, /, **options: Any) -> None:
     """Set up a repository: bwlint.toml, a pre-commit hook, and a GitHub workflow or GitLab job.
 
-    A diff shows what will be written. Existing content stays.
+    A diff shows what will be written. Existing content stays. Where no repository of bwlint is known,
+    the hook is local.
     """
     from bwlint.commands.init import run
 

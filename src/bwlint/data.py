@@ -21,6 +21,12 @@ def rules_folder() -> Path:
     return packed if packed.is_dir() else _PACKAGE.parents[1] / "rules"
 
 
+def hooks_file() -> Path:
+    """The manifest of the hooks for pre-commit: packed into a wheel, at the root of a checkout."""
+    packed = _PACKAGE / "commands" / "hooks.yaml"
+    return packed if packed.is_file() else _PACKAGE.parents[1] / ".pre-commit-hooks.yaml"
+
+
 def tables_folder() -> Path:
     """The folder with the tables of chips, instructions and libraries."""
     return _PACKAGE / "chips"

@@ -17,6 +17,7 @@ from bwlint.commands.init import HookOrigin, own_origin
 from bwlint.settings.config import load
 from bwlint.sources.worktree import top_of
 
+ROOT = Path(__file__).parents[2]
 URL = "https://example.org/bwlint"
 ASKED = ("--repo", URL, "--rev", "v9")
 
@@ -47,6 +48,7 @@ def test_an_empty_repository(tmp_path: Path) -> None:
     job = yaml.safe_load((tmp_path / ".github/workflows/bwlint.yml").read_text())
     assert job["permissions"] == {"contents": "read", "security-events": "write"}
     steps = job["jobs"]["bwlint"]["steps"]
+    assert steps[0] == {"uses": "actions/checkout@v7", "with": {"persist-credentials": False}}
     assert f'pip install "git+{URL}@v9"' in [step.get("run") for step in steps]
     again = invoke(tmp_path, "--yes")
     assert "nothing to write" in again.stderr
@@ -124,7 +126,7 @@ def test_hook_and_ci_can_audit(tmp_path: Path) -> None:
     hooks = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())
     assert hooks["repos"][0]["hooks"] == [{"id": "bwlint"}, {"id": "bwlint-audit"}]
     steps = yaml.safe_load((tmp_path / ".github/workflows/bwlint.yml").read_text())["jobs"]["bwlint"]["steps"]
-    assert steps[0] == {"uses": "actions/checkout@v4", "with": {"fetch-depth": 0}}
+    assert steps[0]["with"] == {"fetch-depth": 0, "persist-credentials": False}
     (audit,) = [step for step in steps if "audit" in step.get("run", "")]
     assert audit["run"] == 'bwlint audit --since "origin/$GITHUB_BASE_REF" --fail-on review .'
     assert "github.event_name == 'pull_request'" in audit["if"]
@@ -157,12 +159,114 @@ def test_a_repository_on_this_machine_is_not_that_of_ci(tmp_path: Path) -> None:
     assert "CI does not get it there" in result.stderr and f"rev: v{__version__}" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("repository", "action"),
+    [
+        ("https://github.com/us/bwlint", "us/bwlint@v9"),
+        ("https://github.com/us/bwlint.git", "us/bwlint@v9"),
+        ("https://github.com/us/bw.lint/", "us/bw.lint@v9"),
+        ("ssh://git@github.com/us/bwlint.git", "us/bwlint@v9"),
+        ("git@github.com:us/bwlint.git", "us/bwlint@v9"),
+        ("https://gitlab.example.org/us/bwlint", ""),
+        ("https://github.com.example.org/us/bwlint", ""),
+        ("https://example.org/github.com/us/bwlint", ""),
+        ("https://github.com/us", ""),
+        ("https://github.com/us/bwlint/tree/main", ""),
+        ("file:///github.com/us/bwlint", ""),
+        ("", ""),
+    ],
+)
+def test_the_action_of_a_repository(repository: str, action: str) -> None:
+    assert HookOrigin(repository, "v9").action == action
+
+
+@pytest.mark.parametrize("audit", [False, True])
+def test_github_uses_the_action(tmp_path: Path, audit: bool) -> None:
+    arguments = ["init", str(tmp_path), "--repo", "https://github.com/us/bwlint", "--yes", *["--audit"] * audit]
+    assert CliRunner().invoke(cli.app, arguments, prog_name="bwlint").exit_code == 0
+    checkout, action = yaml.safe_load((tmp_path / ".github/workflows/bwlint.yml").read_text())["jobs"]["bwlint"][
+        "steps"
+    ]
+    assert (checkout["with"].get("fetch-depth") == 0) == audit
+    assert action["uses"] == f"us/bwlint@v{__version__}"
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    assert set(action.get("with", {})) == ({"since", "audit"} if audit else set())
+    assert set(action.get("with", {})) <= set(inputs)
+
+
+def distributed(monkeypatch: pytest.MonkeyPatch, direct: str | None, repository: str = "") -> None:
+    """Have bwlint installed from somewhere, as its distribution tells: PEP 610, and [project.urls]."""
+    told = Message()
+    if repository:
+        told["Project-URL"] = f"Repository, {repository}"
+    there = SimpleNamespace(read_text=lambda _: direct, metadata=told)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: there)
+
+
+WHEEL = json.dumps({"url": "file:///a/bwlint-0.1.0-py3-none-any.whl", "archive_info": {}})
+COMMIT = json.dumps({"url": "https://example.org/us/bwlint", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}})
+ORIGINS = [
+    (None, "", HookOrigin(is_indexed=True)),
+    (WHEEL, "", HookOrigin()),
+    (None, URL, HookOrigin(URL, f"v{__version__}", is_indexed=True)),
+    (WHEEL, f"{URL}/", HookOrigin(URL, f"v{__version__}")),
+    (COMMIT, URL, HookOrigin("https://example.org/us/bwlint", "c0ffee")),
+]
+
+
+@pytest.mark.parametrize(("direct", "repository", "origin"), ORIGINS)
+def test_where_this_copy_came_from(
+    monkeypatch: pytest.MonkeyPatch, direct: str | None, repository: str, origin: HookOrigin
+) -> None:
+    distributed(monkeypatch, direct, repository)
+    assert own_origin() == origin
+
+
+@pytest.mark.parametrize("audit", [False, True])
+@pytest.mark.parametrize(
+    ("direct", "installed", "told"),
+    [
+        (WHEEL, {"language": "system"}, True),
+        (None, {"language": "python", "additional_dependencies": [f"bwlint=={__version__}"]}, False),
+    ],
+)
+def test_without_a_repository_the_hook_is_local(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    direct: str | None,
+    installed: dict[str, object],
+    told: bool,
+    audit: bool,
+) -> None:
+    distributed(monkeypatch, direct)
+    put(tmp_path, {".gitlab-ci.yml": "a: 1\n", ".github/x": "", ".pre-commit-config.yaml": OTHERS})
+    result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--yes", *["--audit"] * audit], prog_name="bwlint")
+    assert (result.exit_code, "runs the bwlint on PATH" in result.stderr) == (0, told)
+    local, other = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"]
+    assert (local["repo"], other["repo"]) == ("local", "https://example.org/other")
+    shipped = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    names = ("bwlint", "bwlint-audit") if audit else ("bwlint",)
+    assert local["hooks"] == [{**hook, **installed} for hook in shipped if hook["id"] in names]
+    for path in (".github/workflows/bwlint.yml", ".gitlab/bwlint.yml"):
+        assert f'pip install "bwlint=={__version__}"' in (tmp_path / path).read_text()
+
+
+def test_a_revision_is_one_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed(monkeypatch, WHEEL)
+    result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--rev", "v9"], prog_name="bwlint")
+    assert (result.exit_code, "name it with --repo URL" in result.stderr) == (2, True)
+
+
+def test_a_revision_of_digits_stays_a_word(tmp_path: Path) -> None:
+    arguments = ["init", str(tmp_path), "--repo", URL, "--rev", "1234567", "--yes"]
+    assert CliRunner().invoke(cli.app, arguments, prog_name="bwlint").exit_code == 0
+    assert yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"][0]["rev"] == "1234567"
+
+
 def test_a_clone_knows_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     committed(tmp_path / "cl one", {"a.py": ""})
     git(tmp_path / "cl one", "remote", "add", "origin", "git@example.org:us/bwlint.git")
-    direct = json.dumps({"url": (tmp_path / "cl one").as_uri(), "dir_info": {}})
-    there = SimpleNamespace(read_text=lambda _: direct, metadata=Message())
-    monkeypatch.setattr("importlib.metadata.distribution", lambda _: there)
+    distributed(monkeypatch, json.dumps({"url": (tmp_path / "cl one").as_uri(), "dir_info": {}}))
     commit = git(tmp_path / "cl one", "rev-parse", "HEAD").strip()
     assert own_origin() == HookOrigin("ssh://example.org/us/bwlint.git", commit)
     result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--rev", "v7"], prog_name="bwlint")

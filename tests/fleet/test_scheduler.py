@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from distributed import CancelledError
 from fleets import CLEAN, SPLIT, began, commit, git_that, is_gone, parent_of, tree, waits
 from processes import SECONDS, begun
 
@@ -23,6 +22,7 @@ from bwlint.fleet.listing import FleetSource
 from bwlint.fleet.processes import AnsweredJob, answered
 from bwlint.fleet.scheduler import outcome_of
 
+CancelledError = pytest.importorskip("distributed").CancelledError
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 
 PROGRAM = "import sys; from bwlint import cli; sys.argv[0] = 'bwlint'; cli.main()"

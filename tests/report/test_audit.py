@@ -35,7 +35,7 @@ FOLDER = Path(bwlint.report.__file__).parent
 SCHEMA, FINDINGS = (json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8")) for name in ("audit", "findings"))
 REGISTRY: Registry[Any] = Registry().with_resource(FINDINGS["$id"], Resource.from_contents(FINDINGS))
 VALIDATOR = Draft202012Validator(SCHEMA, registry=REGISTRY)
-OASIS = Path(__file__).parents[3] / "shared" / "data" / "sarif-schema-2.1.0.json"
+OASIS = Path(__file__).with_name("sarif-schema-2.1.0.json")
 
 HOSTILE = "=x\x1b[2J\u202e\n\ud800</script>](1)"
 WILD = Ledger(
@@ -219,8 +219,6 @@ def run_of(ledger: Ledger, **given: Any) -> Any:
 def test_the_standard_accepts_it(ledger: Ledger) -> None:
     log = json.loads(audit_sarif.render(ledger, Setting(version="0.1.0")))
     Sarif.model_validate(log)
-    if not OASIS.exists():
-        pytest.skip(f"no OASIS schema at {OASIS}")
     standard = json.loads(OASIS.read_text("utf-8"))
     assert [error.message for error in validator_for(standard)(standard).iter_errors(log)] == []
 

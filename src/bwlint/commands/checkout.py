@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bwlint import __version__
 from bwlint.report import Checkout
 
 
@@ -23,12 +24,17 @@ def checkout(root: str | None, *, with_origin: bool) -> Checkout:
 
 
 def home() -> str:
-    """The address of bwlint's pages (docs/), as its distribution names it; "" where it does not."""
-    from importlib.metadata import PackageNotFoundError, metadata
+    """The address of bwlint's pages (docs/) as of this version; "" where nobody has named its repository."""
+    return f"{address}/blob/v{__version__}/docs" if (address := repository()) else ""
+
+
+def repository() -> str:
+    """The address of bwlint's repository: `Repository` in [project.urls], as its distribution has it, or ""."""
+    from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        urls = metadata("bwlint").get_all("Project-URL") or []
+        urls = distribution("bwlint").metadata.get_all("Project-URL") or []
     except PackageNotFoundError:
         return ""
     named: dict[str, str] = dict(url.split(", ", 1) for url in urls if ", " in url)
-    return named.get("Documentation", "")
+    return named.get("Repository", "").rstrip("/")

@@ -18,6 +18,7 @@ import click
 
 from bwlint import __version__
 from bwlint.commands.terminal import CLEAN, failure, put_right, say
+from bwlint.data import hooks_file
 from bwlint.sources.kinds import FOREIGN_FOLDERS
 
 _MOST_BYTES = 1 << 20
@@ -25,10 +26,23 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class HookOrigin:
-    """Where bwlint itself can be had: its repository and what to take of it."""
+    """Where bwlint itself can be had: its repository and what to take of it. Without a URL, nobody has named one."""
 
-    url: str
-    rev: str
+    url: str = ""
+    rev: str = ""
+    is_indexed: bool = False
+    """Whether this copy was installed by name, so that an index has its version."""
+
+    @property
+    def requirement(self) -> str:
+        """What pip installs it by."""
+        return f"git+{self.url}@{self.rev}" if self.url else f"bwlint=={__version__}"
+
+    @property
+    def action(self) -> str:
+        """What a workflow of GitHub uses: the action of a repository there; "" of any other."""
+        there = re.match(r"(?:\w+://)?(?:[^@/]+@)?github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$", self.url)
+        return f"{there[1]}@{self.rev}" if there else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +58,10 @@ def run(options: dict[str, Any]) -> int:
     """Show what there is to write, and write it where the user agrees; the exit code."""
     folder = Path(options["path"])
     origin = HookOrigin(options["repo"], options["rev"] or f"v{__version__}") if options["repo"] else own_origin()
-    if origin is not None and options["rev"]:
+    if options["rev"]:
+        if not origin.url:
+            raise failure(ValueError("this bwlint does not know its repository: name it with --repo URL"))
         origin = replace(origin, rev=options["rev"])
-    if origin is None:
-        raise failure(ValueError("this bwlint does not know its repository: name it with --repo URL (and --rev REV)"))
     proposals, remarks = proposed(folder, origin, audit=_audits(options["audit"]))
     click.echo("".join(_diff(proposal, folder) for proposal in proposals), nl=False)
     for remark in remarks:
@@ -92,6 +106,9 @@ def proposed(folder: Path, origin: HookOrigin, *, audit: bool = False) -> tuple[
         remarks.append(misplaced)
     if origin.url.startswith(("file:", "/", ".")):
         remarks.append(f"{origin.url} is on this machine: a workflow of CI does not get it there")
+    if not origin.url and not origin.is_indexed:
+        words = f"the hook runs the bwlint on PATH. CI installs {origin.requirement} from its package index."
+        remarks.append(f"{words} --repo URL names a repository instead.")
     return found, remarks
 
 
@@ -106,23 +123,25 @@ def _misplaced(folder: Path) -> str:
     return "" if top == here else f"git, its hooks and CI begin in {top}: `bwlint init {top}` is for all of it"
 
 
-def own_origin() -> HookOrigin | None:
+def own_origin() -> HookOrigin:
     """Where this bwlint was installed from, or where its distribution says that it is kept."""
     from importlib.metadata import PackageNotFoundError, distribution
 
+    from bwlint.commands.checkout import repository
+
     try:
-        there = distribution("bwlint")
+        # Absent where an index was asked for it by name (PEP 610).
+        told = distribution("bwlint").read_text("direct_url.json")
     except PackageNotFoundError:
-        return None
-    direct = json.loads(there.read_text("direct_url.json") or "{}")
+        return HookOrigin()
+    direct = json.loads(told or "{}")
     version = direct.get("vcs_info", {}).get("commit_id")
     if version and not direct["url"].startswith("file:"):
         return HookOrigin(direct["url"], version)
     if "dir_info" in direct and (origin := _cloned(direct["url"])):
         return origin
-    urls = dict(line.split(", ", 1) for line in there.metadata.get_all("Project-URL") or () if ", " in line)
-    url = urls.get("Repository") or urls.get("Source")
-    return HookOrigin(url, f"v{__version__}") if url else None
+    url = repository()
+    return HookOrigin(url, f"v{__version__}" if url else "", is_indexed=told is None)
 
 
 def _cloned(uri: str) -> HookOrigin | None:
@@ -163,8 +182,7 @@ def _submodules(folder: Path) -> list[str]:
 
 def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | str | None:
     path = folder / ".pre-commit-config.yaml"
-    hooks = ("  - id: bwlint", *(("  - id: bwlint-audit",) if audit else ()))
-    rows = (f"- repo: {origin.url}", f"  rev: {origin.rev}", "  hooks:", *hooks)
+    rows = _hook_rows(origin, ("bwlint", "bwlint-audit") if audit else ("bwlint",))
     before = _text(path)
     if before is None:
         return ProposedFile(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
@@ -178,6 +196,20 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
     block = "".join(f"{first[1]}{row}\n" for row in rows)
     after = f"{before[: first.start()]}{block}{before[first.start() :]}"
     return ProposedFile(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
+
+
+def _hook_rows(origin: HookOrigin, names: tuple[str, ...]) -> list[str]:
+    """The lines of an entry with these hooks: of bwlint's repository or, where none is known, local ones."""
+    import yaml
+
+    if origin.url:
+        entry = {"repo": origin.url, "rev": origin.rev, "hooks": [{"id": name} for name in names]}
+    else:
+        listed = yaml.safe_load(hooks_file().read_text(encoding="utf-8"))
+        installed = {"additional_dependencies": [origin.requirement]} if origin.is_indexed else {"language": "system"}
+        entry = {"repo": "local", "hooks": [{**hook, **installed} for hook in listed if hook["id"] in names]}
+    text: str = yaml.safe_dump([entry], sort_keys=False, width=float("inf"))
+    return text.splitlines()
 
 
 def _adds_one(before: str, after: str) -> bool:
@@ -214,15 +246,26 @@ jobs:
   bwlint:
     runs-on: ubuntu-latest
     steps:
-    - uses: actions/checkout@v4
+    - uses: actions/checkout@v7
+      with:
+        persist-credentials: false
 {_WHOLE_HISTORY if audit else ""}\
-    - uses: actions/setup-python@v5
+{_with_action(origin, audit=audit) if origin.action else _with_pip(origin, audit=audit)}"""
+
+
+def _with_action(origin: HookOrigin, *, audit: bool) -> str:
+    return f"    - uses: {origin.action}\n{_AUDIT_OF_ACTION if audit else ''}"
+
+
+def _with_pip(origin: HookOrigin, *, audit: bool) -> str:
+    return f"""\
+    - uses: actions/setup-python@v7
       with:
         python-version: "3.12"
-    - run: pip install "git+{_pip(origin)}"
+    - run: pip install "{origin.requirement}"
     - run: bwlint check --format sarif:bwlint.sarif --format github .
 {_AUDIT if audit else ""}\
-    - uses: github/codeql-action/upload-sarif@v3
+    - uses: github/codeql-action/upload-sarif@v4
       if: always() && hashFiles('bwlint.sarif') != ''
       with:
         sarif_file: bwlint.sarif
@@ -231,8 +274,12 @@ jobs:
 
 
 _WHOLE_HISTORY = """\
-      with:
         fetch-depth: 0         # for --since
+"""
+_AUDIT_OF_ACTION = """\
+      with:
+        since: ${{ github.event.pull_request.base.sha }}
+        audit: ${{ github.event_name == 'pull_request' && 'review' || '' }}
 """
 _AUDIT = """\
     - run: bwlint audit --since "origin/$GITHUB_BASE_REF" --fail-on review .
@@ -245,7 +292,7 @@ def _gitlab(origin: HookOrigin, *, audit: bool = False) -> str:
 bwlint:
   image: python:3.12
   script:
-  - pip install "git+{_pip(origin)}"
+  - pip install "{origin.requirement}"
   - bwlint check --format gitlab:gl-code-quality-report.json --format concise .
   artifacts:
     when: always
@@ -264,13 +311,9 @@ bwlint-audit:
   variables:
     GIT_DEPTH: 0               # for --since
   script:
-  - pip install "git+{_pip(origin)}"
+  - pip install "{origin.requirement}"
   - bwlint audit --since "$CI_MERGE_REQUEST_DIFF_BASE_SHA" --fail-on review .
 """
-
-
-def _pip(origin: HookOrigin) -> str:
-    return f"{origin.url}@{origin.rev}"
 
 
 def _text(path: Path) -> str | None:
