@@ -100,7 +100,7 @@ def known_targets(names: Iterable[str]) -> Iterator[Target]:
 
 
 def _asked(text: str) -> Target:
-    found = _by_product().get(_letters(text))
+    found = _by_product().get(letters(text))
     return Target.parse(text) if found is None else Target(found)
 
 
@@ -115,15 +115,21 @@ def _by_product() -> dict[str, int]:
     named += [(name, chip(one.chip).joined) for one in products() for name in (one.name, *one.aliases)]
     generations = Counter(one.generation for one in all_chips())
     named += [(one.generation, one.joined) for one in all_chips() if generations[one.generation] == 1]
-    found = {_letters(name): number for name, number in named}
-    return {_SERIES.sub("", name): number for name, number in found.items()} | found
+    found = {letters(name): number for name, number in named}
+    return {without_series(name): number for name, number in found.items()} | found
 
 
 _SERIES = re.compile(r"^(?:geforce)?(?:rtx|dgx|jetson|agx)+")
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
+    """A product's name as it is compared: "RTX PRO 6000" is rtxpro6000."""
     return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def without_series(letters: str) -> str:
+    """What people leave of such a name: pro6000."""
+    return _SERIES.sub("", letters)
 
 
 def parse_targets(names: Iterable[str]) -> tuple[ChipSet, tuple[Target, ...]]:

@@ -1,0 +1,42 @@
+"""Chips by the products under which people have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from bwlint.chips.devices import Chip
+from bwlint.chips.devices import chip as chip_of
+from bwlint.chips.products import products
+from bwlint.chips.targets import letters, without_series
+
+
+def card(chip: Chip, said: Iterable[str] = ()) -> str:
+    """ "RTX 5090 (12.0)", "DGX Spark (GB10, 12.1)": a chip by the products that `said` names, as a user wrote them,
+    else by the one that most people have."""
+    default = chip.card or next(iter(chip.products), "")
+    name = " / ".join(dict.fromkeys(_named(chip, said))) or default
+    silicon = [chip.products[0]] if chip.card and name == chip.card else []
+    told = ", ".join([*silicon, chip.name])
+    return f"{name} ({told})" if name else told
+
+
+def cards(chips: Sequence[str], said: Iterable[str] = ()) -> str:
+    """ "RTX 5090 (12.0) and DGX Spark (GB10, 12.1)"."""
+    said = tuple(said)
+    *first, last = (card(chip_of(name), said) for name in chips)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _named(chip: Chip, said: Iterable[str]) -> Iterator[str]:
+    """The products of a chip that words name: as the table of chips calls them, else as that of products does."""
+    known = [(name, (name,)) for name in chip.products]
+    known += [(one.name, (one.name, *one.aliases)) for one in products() if one.chip == chip.name]
+    spelled = [(name, {key for one in names for key in _keys(one)}) for name, names in known]
+    for word in (part for text in said for part in text.split(",")):
+        found = next((name for name, keys in spelled if letters(word) in keys), None)
+        yield from (found,) if found else ()
+
+
+def _keys(name: str) -> tuple[str, str]:
+    key = letters(name)
+    return key, without_series(key)
