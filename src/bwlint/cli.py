@@ -22,6 +22,7 @@ from bwlint.commands.options import (
     GROUPS,
     INSPECTIONS,
     LONGEST_TEST,
+    MATRICES,
     PORTS,
     TABLES,
     WIRES,
@@ -438,7 +439,12 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
     type=click.Path(exists=True),
     help="Receipts of confirm: mark the cells that they confirm or refute on that chip.",
 )
-@form(TABLES)
+@click.option(
+    "--diff",
+    metavar="REV[..REV]",
+    help="Show only cells that changed since this git revision, or between two. PATHS may begin with the second.",
+)
+@form(MATRICES)
 @output
 @color
 @jobs
@@ -452,7 +458,10 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
     functions and classes, backends named by a decorator, registry or enumeration, and classes that name their chips.
     Operations without a check of the chip are counted. Nothing is imported or executed.
 
-    Exit codes: 0 there is a table, 2 wrong usage, wrong configuration or an internal error, 3 nothing was found.
+    markdown is a table for a README, badge an SVG for one; both are about the chips of --target or the configuration.
+
+    Exit codes: 0 there is a table, 1 with --diff an operation is lost on a chip, 2 wrong usage, wrong configuration or
+    an internal error, 3 nothing was found.
     """
     from bwlint.commands.matrix import run
 

@@ -13,11 +13,15 @@ from bwlint.chips.targets import letters, without_series
 def card(chip: Chip, said: Iterable[str] = ()) -> str:
     """ "RTX 5090 (12.0)", "DGX Spark (GB10, 12.1)": a chip by the products that `said` names, as a user wrote them,
     else by the one that most people have."""
-    default = chip.card or next(iter(chip.products), "")
-    name = " / ".join(dict.fromkeys(_named(chip, said))) or default
+    name = product(chip, said)
     silicon = [chip.products[0]] if chip.card and name == chip.card else []
     told = ", ".join([*silicon, chip.name])
     return f"{name} ({told})" if name else told
+
+
+def product(chip: Chip, said: Iterable[str] = ()) -> str:
+    """That name alone; "" where nobody sells it."""
+    return " / ".join(dict.fromkeys(_named(chip, said))) or chip.card or next(iter(chip.products), "")
 
 
 def cards(chips: Sequence[str], said: Iterable[str] = ()) -> str:
