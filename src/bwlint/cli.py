@@ -422,10 +422,12 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
 @app.command()
 @click.argument("paths", nargs=-1, shell_complete=files)
 @click.option(
+    "target",
     "--target",
+    "--card",
     multiple=True,
     metavar="SM",
-    help="Chip to show, such as sm_120 or 12.1; repeatable. Default: every chip that is sold.",
+    help="Chip to show, such as sm_120, 12.1 or spark; repeatable. Default: every chip that is sold.",
 )
 @click.option(
     "--select",

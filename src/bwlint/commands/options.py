@@ -60,7 +60,9 @@ def _targets(_: click.Context, __: click.Parameter, incomplete: str) -> list[str
 
 
 target = click.option(
+    "target",
     "--target",
+    "--card",
     multiple=True,
     metavar="SM",
     shell_complete=_targets,
