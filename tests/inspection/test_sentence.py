@@ -40,7 +40,7 @@ def said(*shipments: Shipment, target: str = "spark", chips: tuple[str, ...] = (
         (made("sm_120f"), f"runs on {SPARK}: its wheel has ready code for it"),
         (made("ptx_80"), f"runs on {SPARK} by JIT alone"),
         (made("sm_120a"), f"does not run on {SPARK}: sm_120a is for 12.0 alone"),
-        (made("sm_120f", "sm_80: _Z4gemmv"), f"runs on {SPARK}, but the operation gemm has no kernel"),
+        (made("sm_120f", "sm_80 sm_90: _Z4gemmv"), f"runs on {SPARK}, but the operation gemm has no kernel"),
         (
             made("sm_80", compiles=("Triton",)),
             f"has no built code for {SPARK} (cubins for sm_80, no PTX), and the rest compiles at run time: Triton",
