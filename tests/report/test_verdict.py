@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from bwlint.model.findings import CATEGORIES, Finding, Report, Severity, Skipped
-from bwlint.report.verdict import WHERE, Tree, verdicts
+from bwlint.report.verdict import WHERE, AskedTree, verdicts
 
-TREE = (Tree("pkg", ("pkg/",)),)
+TREE = (AskedTree("pkg", ("pkg/",)),)
 ON = "bwlint: pkg on RTX 5090 (12.0) and DGX Spark (GB10, 12.1): "
 
 Build = Callable[..., Any]
@@ -127,7 +127,7 @@ def test_the_cards_asked_about(
 
 
 def test_each_tree_has_its_own(finding: Callable[..., Finding], report: Callable[..., Report]) -> None:
-    trees = (Tree("a", ("a/",)), Tree("b", ("a/b/",)), Tree("here", ("",)), Tree("\x1b", ("c.py",)))
+    trees = (AskedTree("a", ("a/",)), AskedTree("b", ("a/b/",)), AskedTree("here", ("",)), AskedTree("\x1b", ("c.py",)))
     found = report(
         *(finding(path=path, category="leak") for path in ("a/x.py", "a/b/x.py", "a/b/y.py", "x.py", "c.py")),
         skipped=(Skipped("a/b/z.py", "a socket"),),

@@ -40,14 +40,14 @@ WHERE: dict[Category, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class AskedTree:
     """Something that a run was asked about: its name for people, and how the paths of reports on it begin."""
 
     name: str
     beginnings: tuple[str, ...]
 
 
-def verdicts(report: Report, shown: Severity, trees: Sequence[Tree], said: Sequence[str]) -> str:
+def verdicts(report: Report, shown: Severity, trees: Sequence[AskedTree], said: Sequence[str]) -> str:
     """A line for each tree. `report` is the whole report, `shown` the lowest severity that was printed, `said` the
     chips as the user wrote them."""
     on = cards(report.targets, said)
@@ -55,7 +55,7 @@ def verdicts(report: Report, shown: Severity, trees: Sequence[Tree], said: Seque
     return "".join(lines)
 
 
-def _parts(report: Report, trees: Sequence[Tree]) -> Iterator[tuple[Tree, Report]]:
+def _parts(report: Report, trees: Sequence[AskedTree]) -> Iterator[tuple[AskedTree, Report]]:
     """Each tree with what the report has of it; the questions of a run are counted for all of it."""
     if len(trees) == 1:
         yield trees[0], report
@@ -63,7 +63,7 @@ def _parts(report: Report, trees: Sequence[Tree]) -> Iterator[tuple[Tree, Report
     lengths = {begin: tree for tree in trees for begin in tree.beginnings}
     order = sorted(lengths, key=len, reverse=True)
 
-    def is_of(tree: Tree, path: str) -> bool:
+    def is_of(tree: AskedTree, path: str) -> bool:
         return next((lengths[begin] for begin in order if path.startswith(begin)), None) is tree
 
     counts = {key: value for key, value in report.stats.items() if not key.startswith("questions")}
