@@ -462,7 +462,8 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
 
     markdown is a table for a README, badge an SVG for one; both are about the chips of --target or the configuration.
 
-    Exit codes: 0 there is a table, 1 with --diff an operation is lost on a chip, 2 wrong usage, wrong configuration or
+    Exit codes: 0 there is a table, 1 with --diff a chip asked about has lost an
+    operation, 2 wrong usage, wrong configuration or
     an internal error, 3 nothing was found.
     """
     from bwlint.commands.matrix import run

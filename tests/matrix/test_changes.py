@@ -18,7 +18,8 @@ def table(rows: dict[str, str], *skipped: str) -> Matrix:
         MatrixRow("pkg", name, "", "pkg/ops.py", 1, {c: Cell(_WORDS[w]) for c, w in zip(CHIPS, letters, strict=True)})
         for name, letters in rows.items()
     )
-    return Matrix(CHIPS if rows else (), tuple(made), skipped=tuple(Skipped(path, "a socket") for path in skipped))
+    read = tuple(Skipped(path, "a socket") for path in skipped)
+    return Matrix(CHIPS if rows else (), tuple(made), skipped=read, asked=CHIPS[1:])
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,13 @@ def test_cells_that_differ(before: dict[str, str], after: dict[str, str], expect
     assert [f"{one.kind} {one.name} {one.chip}" for one in found.changes] == expected
     assert (found.before, found.after, found.chips) == ("old", "new", CHIPS)
     assert found.rows == len({*before, *after})
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"), [("yyy", False), ("-yy", False), ("y-y", True), ("y?y", False), ("yoy", True)]
+)
+def test_only_chips_that_are_asked_about_lose(after: str, expected: bool) -> None:
+    assert compared(table({"f": "yyy"}), table({"f": after}), ("old", "new")).has_lost == expected
 
 
 def test_what_was_not_read_is_said_once() -> None:

@@ -35,10 +35,12 @@ RICH = MatrixChanges(
         CellChange("pkg", "op", "b", "9.0", Cell(FALLBACK, GATE, "slow"), Cell(NO)),
         *(CellChange("pkg", "all", "", chip, Cell(NO, GATE), Cell(UNKNOWN)) for chip in CHIPS[1:]),
         CellChange("pkg", "op", "", "9.0", Cell(UNKNOWN), Cell(YES, GATE)),
+        CellChange("pkg", "late", "", "12.0", None, Cell(YES, GATE)),
         CellChange("pkg", "late", "", "12.1", None, Cell(NO, GATE)),
     ),
     7,
     (Skipped("b.py", "not UTF-8"),),
+    ("12.0", "12.1"),
 )
 NOTHING = MatrixChanges("main", "HEAD", CHIPS, (), 7)
 
@@ -54,18 +56,18 @@ def test_it_follows_the_schema(found: MatrixChanges) -> None:
 def test_for_people() -> None:
     assert matrix_changes.text(NOTHING, Setting()) == ""
     assert matrix_changes.text(RICH, Setting()) == (
-        "Lost\n"
+        "Lost: refused now, or on another path\n"
         "  pkg.op     12.x  yes -> no              a/ops.py:12  cap | `x` \\x1b\n"
         "  pkg.op[b]  9.0   by another path -> no  a/ops.py:12  cap | `x` \\x1b\n"
         "\n"
-        "Gained\n"
+        "Gained: not refused any more, or on its own path\n"
         "  pkg.all  10.0 and 12.x  no -> no check decides  a/ops.py:12  cap | `x` \\x1b\n"
         "\n"
-        "Changed to or from what no check decides\n"
+        "Decided by a check now, or by none any more\n"
         "  pkg.op  9.0  no check decides -> yes  a/ops.py:12  cap | `x` \\x1b\n"
         "\n"
-        "New operations\n"
-        "  pkg.late  12.1  - -> no  a/ops.py:12  cap | `x` \\x1b\n"
+        "New operations, where they are not refused\n"
+        "  pkg.late  12.0  - -> yes  a/ops.py:12  cap | `x` \\x1b\n"
     )
 
 
@@ -75,7 +77,7 @@ def test_most_chips_are_told_by_the_others() -> None:
         CellChange("pkg", "op", "", chip, Cell(YES), Cell(NO)) for chip in every if chip not in ("9.0", "12.0")
     )
     told = matrix_changes.text(MatrixChanges("a", "b", every, lost, 7), Setting())
-    assert told == "Lost\n  pkg.op  every chip but 9.0 and 12.0  yes -> no\n"
+    assert told == "Lost: refused now, or on another path\n  pkg.op  every chip but 9.0 and 12.0  yes -> no\n"
 
 
 def test_for_a_pull_request() -> None:
@@ -85,7 +87,7 @@ def test_for_a_pull_request() -> None:
         "",
         "3 cells lost, 3 gained, 1 otherwise changed in 3 of 7 rows, 1 new row; 1 file skipped.",
         "",
-        "**Lost**",
+        "**Lost: refused now, or on another path**",
     ]
     code = r"`` cap \| `x` \x1b ``"
     assert told[6:10] == [
@@ -104,7 +106,7 @@ def test_for_a_pull_request() -> None:
         ((), (Skipped("a", "b"),), "no cell changed in what was read; 1 file skipped"),
         (LOST[:1], (), "1 cell lost in 1 of 7 rows"),
         (LOST, (), "2 cells lost in 1 of 7 rows"),
-        (RICH.changes[-1:], (), "1 new row"),
+        (RICH.changes[-2:], (), "1 new row"),
     ],
 )
 def test_summary(changes: tuple[CellChange, ...], skipped: tuple[Skipped, ...], expected: str) -> None:

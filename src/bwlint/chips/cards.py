@@ -33,14 +33,13 @@ def cards(chips: Sequence[str], said: Iterable[str] = ()) -> str:
 
 def _named(chip: Chip, said: Iterable[str]) -> Iterator[str]:
     """The products of a chip that words name: as the table of chips calls them, else as that of products does."""
-    known = [(name, (name,)) for name in chip.products]
-    known += [(one.name, (one.name, *one.aliases)) for one in products() if one.chip == chip.name]
-    spelled = [(name, {key for one in names for key in _keys(one)}) for name, names in known]
-    for word in (part for text in said for part in text.split(",")):
-        found = next((name for name, keys in spelled if letters(word) in keys), None)
-        yield from (found,) if found else ()
-
-
-def _keys(name: str) -> tuple[str, str]:
-    key = letters(name)
-    return key, without_series(key)
+    spelled = [(name, name) for name in chip.products]
+    spelled += [(text, row.name) for row in products() if row.chip == chip.name for text in (row.name, *row.aliases)]
+    known: dict[str, str] = {}
+    for text, name in spelled:
+        key = letters(text)
+        known.setdefault(key, name)
+        known.setdefault(without_series(key), name)
+    for word in (letters(part) for text in said for part in text.split(",")):
+        if word in known:
+            yield known[word]

@@ -65,7 +65,7 @@ def _made(paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack, *, 
 
 
 def _changes(options: dict[str, Any], stack: ExitStack) -> int:
-    """Report the cells that differ between two revisions; FOUND where a chip has lost an operation."""
+    """Report the cells that differ between two revisions; FOUND where a chip asked about has lost an operation."""
     from bwlint.matrix.changes import compared
     from bwlint.model.escape import visible
     from bwlint.report import matrix_changes as report
@@ -86,7 +86,7 @@ def _changes(options: dict[str, Any], stack: ExitStack) -> int:
     say(f"bwlint: {visible(f'{first} to {made.after}')}: {report.summary(made)}\n")
     if not made.rows:
         return NOTHING
-    return FOUND if any(change.kind == "worse" for change in made.changes) else CLEAN
+    return FOUND if made.has_lost else CLEAN
 
 
 def _revisions(options: dict[str, Any]) -> tuple[str, str, tuple[str, ...]]:

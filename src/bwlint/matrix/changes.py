@@ -42,7 +42,8 @@ class CellChange:
 @dataclass(frozen=True, slots=True)
 class MatrixChanges:
     """`before` and `after` name the revisions; `rows` counts the operations and backends that are in either. `changes`
-    stand by kind, then by name, then by chip; `skipped` was not read in one of the trees."""
+    stand by kind, then by name, then by chip; `skipped` was not read in one of the trees. `asked` are the chips that
+    the user asks about, of those shown."""
 
     before: str
     after: str
@@ -50,6 +51,12 @@ class MatrixChanges:
     changes: tuple[CellChange, ...]
     rows: int
     skipped: tuple[Skipped, ...] = ()
+    asked: tuple[str, ...] = ()
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether one of the chips asked about has lost an operation."""
+        return any(change.kind == "worse" and change.chip in self.asked for change in self.changes)
 
 
 def compared(before: Matrix, after: Matrix, names: tuple[str, str]) -> MatrixChanges:
@@ -60,7 +67,7 @@ def compared(before: Matrix, after: Matrix, names: tuple[str, str]) -> MatrixCha
     found = (change for key in keys for change in _of_row(key, old.get(key), new.get(key), chips))
     ordered = sorted(found, key=lambda change: KINDS.index(change.kind))
     skipped = dict.fromkeys((*before.skipped, *after.skipped))
-    return MatrixChanges(*names, chips, tuple(ordered), len(keys), tuple(skipped))
+    return MatrixChanges(*names, chips, tuple(ordered), len(keys), tuple(skipped), after.asked or before.asked)
 
 
 def _by_name(matrix: Matrix) -> dict[tuple[str, str, str], MatrixRow]:

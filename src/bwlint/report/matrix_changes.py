@@ -11,7 +11,7 @@ from bwlint.chips import EVERY, ChipSet, sold_chips
 from bwlint.chips.cards import cards
 from bwlint.chips.wording import plain as in_words
 from bwlint.matrix.changes import KINDS, CellChange, ChangeKind, MatrixChanges
-from bwlint.matrix.table import Cell, CellGate
+from bwlint.matrix.table import NO, Cell, CellGate
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting
@@ -22,12 +22,14 @@ from bwlint.report.matrix_markdown import WORDS
 from bwlint.report.words import aligned
 
 _TITLES: dict[ChangeKind, str] = {
-    "worse": "Lost",
-    "better": "Gained",
-    "other": "Changed to or from what no check decides",
-    "new": "New operations",
-    "gone": "Removed operations",
+    "worse": "Lost: refused now, or on another path",
+    "better": "Gained: not refused any more, or on its own path",
+    "other": "Decided by a check now, or by none any more",
+    "new": "New operations, where they are not refused",
+    "gone": "Removed operations, where they were not refused",
 }
+_CELLS: dict[ChangeKind, str] = {"worse": "lost", "better": "gained", "other": "otherwise changed"}
+_ROWS: dict[ChangeKind, str] = {"new": "new", "gone": "removed"}
 _ABSENT = "-"
 _FEW = 2
 """Chips that are named by their cards."""
@@ -78,35 +80,39 @@ def json(found: MatrixChanges, setting: Setting) -> str:
         setting.version,
         targets=found.chips,
         changes=[_change(change) for change in found.changes],
-        **picked(found, "before", "after", "rows", "skipped"),
+        **picked(found, "before", "after", "asked", "rows", "skipped"),
     )
 
 
 def summary(found: MatrixChanges) -> str:
     """``2 cells lost, 1 gained in 2 of 31 rows; 1 file skipped``."""
     counts = Counter(change.kind for change in found.changes)
-    said = {"worse": "lost", "better": "gained", "other": "otherwise changed"}
-    parts = [f"{counts[kind]} {word}" for kind, word in said.items() if counts[kind]]
+    parts = [f"{counts[kind]} {word}" for kind, word in _CELLS.items() if counts[kind]]
     if parts:
-        parts[0] = parts[0].replace(" ", " cell " if parts[0].startswith("1 ") else " cells ", 1)
-        rows = {_name(change) for change in found.changes if change.kind in said}
+        number, _, word = parts[0].partition(" ")
+        rows = {_name(change) for change in found.changes if change.kind in _CELLS}
+        parts[0] = f"{counted(int(number), 'cell')} {word}"
         parts[-1] += f" in {len(rows)} of {counted(found.rows, 'row')}"
-    for kind, word in (("new", "new"), ("gone", "removed")):
+    for kind, word in _ROWS.items():
         names = {_name(change) for change in found.changes if change.kind == kind}
-        parts += [f"{counted(len(names), f'{word} row')}"] if names else []
-    skipped = f"; {counted(len({file.path for file in found.skipped}), 'file')} skipped" if found.skipped else ""
-    same = "no cell changed" + (" in what was read" if skipped else "")
-    return (", ".join(parts) or same) + skipped
+        parts += [counted(len(names), f"{word} row")] if names else []
+    same = "no cell changed in what was read" if found.skipped else "no cell changed"
+    skipped = [f"{counted(len({file.path for file in found.skipped}), 'file')} skipped"] if found.skipped else []
+    return "; ".join([", ".join(parts) or same, *skipped])
 
 
 def _by_kind(found: MatrixChanges) -> Iterator[tuple[ChangeKind, dict[_Line, list[str]]]]:
     for kind in KINDS:
         lines: dict[_Line, list[str]] = {}
         for change in found.changes:
-            if change.kind == kind:
+            if change.kind == kind and not (kind in _ROWS and _is_refused(change)):
                 lines.setdefault(_line(change), []).append(change.chip)
         if lines:
             yield kind, lines
+
+
+def _is_refused(change: CellChange) -> bool:
+    return NO in [cell.word for cell in (change.before, change.after) if cell is not None]
 
 
 def _line(change: CellChange) -> _Line:
@@ -125,8 +131,8 @@ def _word(cell: Cell | None) -> str:
 def _chips(chips: Sequence[str], shown: Sequence[str]) -> str:
     """Some of the chips shown in words; of most of all that are sold, those that are none of them."""
     some, sold = ChipSet.of(*chips), ChipSet.joining(sold_chips())
-    are_most = ChipSet.of(*shown) == sold and 2 * len(some) > len(sold)
-    return in_words(EVERY - (sold - some) if are_most else some)
+    by_others = in_words(EVERY - (sold - some))
+    return by_others if by_others.startswith("every") and ChipSet.of(*shown) == sold else in_words(some)
 
 
 def _cards(chips: Sequence[str], shown: Sequence[str]) -> str:
