@@ -460,11 +460,11 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
     functions and classes, backends named by a decorator, registry or enumeration, and classes that name their chips.
     Operations without a check of the chip are counted. Nothing is imported or executed.
 
-    markdown is a table for a README, badge an SVG for one; both are about the chips of --target or the configuration.
+    Formats markdown (a table) and badge (an SVG) are for a README. They show the chips of --target, else of the
+    configuration.
 
-    Exit codes: 0 there is a table, 1 with --diff a chip asked about has lost an
-    operation, 2 wrong usage, wrong configuration or
-    an internal error, 3 nothing was found.
+    Exit codes: 0 there is a table, 1 with --diff a chip asked about has lost an operation, 2 wrong usage, wrong
+    configuration or an internal error, 3 nothing was found.
     """
     from bwlint.commands.matrix import run
 

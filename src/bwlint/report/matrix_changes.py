@@ -144,7 +144,9 @@ def _reason(line: _Line) -> str:
 
 
 def _shown(gate: CellGate | None) -> str:
-    return f"{plain(f'{gate.path}:{gate.line}')} {code(gate.text)}" if gate else ""
+    if gate is None:
+        return ""
+    return f"{plain(f'{gate.path}:{gate.line}')} {code(gate.text) if gate.text else ''}".rstrip()
 
 
 def _change(change: CellChange) -> dict[str, object]:
