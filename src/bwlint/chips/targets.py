@@ -136,9 +136,12 @@ def parse_targets(names: Iterable[str]) -> tuple[ChipSet, tuple[Target, ...]]:
     """The chips that a user asks about, and those of his targets that pin a suffix, each once, as given.
 
     "sm_120" names the chip 12.0; "sm_120a" names it too and pins the target; so do products ("gb10", "RTX 5090").
-    Commas may stand between them. Raises `ValueError`.
+    Commas may stand between them. Raises `ValueError`, also for names without a word in them.
     """
+    names = tuple(names)
     parts = [part.strip() for name in names for part in name.split(",") if part.strip()]
+    if names and not parts:
+        raise ValueError(f"{names[0]!r} names no target (write sm_120, sm_120a, 12.0, 5090 or spark)")
     targets = dict.fromkeys(_asked(part) for part in parts)
     chips = ChipSet.joining(target.chip for target in targets)
     return chips, tuple(target for target in targets if target.suffix)
