@@ -144,7 +144,12 @@ def test_machines_that_differ() -> None:
     card = "RTX PRO 6000 (12.0)"
     assert said(*shipments, target="pro-6000", chips=("12.0",)) == (
         f"x 1.0 runs on {card}: its wheel has ready code for it; "
-        f"on aarch64 it compiles its kernels on {card} at run time (Triton) and has no ready code."
+        "on aarch64 it compiles its kernels at run time (Triton) and has no ready code."
+    )
+    sources = Shipment("x-1.0.tar.gz", built="no wheel for Linux aarch64: it is built on your machine", own=(OUT,))
+    assert said(shipments[0], sources, target="pro-6000", chips=("12.0",)) == (
+        f"x 1.0 runs on {card}: its wheel has ready code for it; "
+        "it has no wheel on Linux aarch64: it is built on your machine."
     )
     alike = (made("sm_120", name=X86, machine="x86_64"), made("sm_120f"))
     assert (

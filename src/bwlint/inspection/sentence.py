@@ -60,21 +60,20 @@ def _named(file: str) -> str:
 
 
 def _of_machines(shipments: Sequence[Shipment], chip: Chip, said: Sequence[str]) -> str:
-    """What is true on the machines that have the card; of several the first in full."""
-    asked = ChipSet.of(chip.name)
+    """What is true on the machines that have the card; of several the first in full, the others in short."""
+    asked, its = ChipSet.of(chip.name), card(chip, said)
     there = [one for one in shipments if one.judged(asked)] or list(shipments)
     telling = [one for one in there if one.libraries or one.compilers or one.compiles or one.built or one.missing]
     phrases: dict[str, Shipment] = {}
     for shipment in telling or [one for one in there if not one.elsewhere] or there:
         phrases.setdefault(_phrase(shipment, chip, said), shipment)
-    (first, of_first), *others = phrases.items()
-    rest = (
-        f"; on {one.machine} it {phrase}"
-        if one.machine != of_first.machine and one.machine
-        else f"; {_named(one.name)} {phrase}"
-        for phrase, one in others
-    )
-    return first + "".join(rest)
+    (told, first), *others = phrases.items()
+    for phrase, one in others:
+        name = "it" if _named(one.name) == _named(first.name) else _named(one.name)
+        where = f"on {one.machine} " if one.machine != first.machine and one.machine else ""
+        short = phrase.partition("; ")[0].replace(f" for {its}", "").replace(f" on {its}", "")
+        told += f"; {where}{name} {short}"
+    return told
 
 
 def _phrase(shipment: Shipment, chip: Chip, said: Sequence[str]) -> str:
