@@ -18,12 +18,12 @@ from bwlint.commands.trees import trees
         (["../work"], [], {"work": ("../work/",)}),
         (["src", "docs"], [], {"src": ("src/",), "docs": ("docs/",)}),
         (["a/src", "src"], [], {"a/src": ("a/src/",), "src": ("src/",)}),
-        (["./one.py"], [], {"one.py": ("one.py",)}),
-        (["src", "one.py", "src/two.py"], [], {"src": ("src/",), "2 files": ("one.py", "src/two.py")}),
+        (["./one.py"], [], {"one.py": ("one.py/",)}),
+        (["src", "one.py", "src/two.py"], [], {"src": ("src/",), "2 files": ("one.py/", "src/two.py/")}),
         (["pypi:x"], ["pypi:x==1.0"], {"x 1.0": ("pypi:x==1.0/",)}),
         ([".", "pypi:x==1.0"], ["pypi:x==1.0"], {"x 1.0": ("pypi:x==1.0/",), "work": ("",)}),
         (["src"], ["src/x-1.0-py3-none-any.whl"], {"x-1.0-py3-none-any.whl": ("src/x-1.0-py3-none-any.whl/",)}),
-        (["stdin.py"], [], {"stdin.py": ("stdin.py",)}),
+        (["stdin.py"], [], {"stdin.py": ("stdin.py/",)}),
     ],
 )
 def test_what_arguments_name(

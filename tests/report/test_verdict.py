@@ -127,7 +127,12 @@ def test_the_cards_asked_about(
 
 
 def test_each_tree_has_its_own(finding: Callable[..., Finding], report: Callable[..., Report]) -> None:
-    trees = (AskedTree("a", ("a/",)), AskedTree("b", ("a/b/",)), AskedTree("here", ("",)), AskedTree("\x1b", ("c.py",)))
+    trees = (
+        AskedTree("a", ("a/",)),
+        AskedTree("b", ("a/b/",)),
+        AskedTree("here", ("",)),
+        AskedTree("\x1b", ("c.py/",)),
+    )
     found = report(
         *(finding(path=path, category="leak") for path in ("a/x.py", "a/b/x.py", "a/b/y.py", "x.py", "c.py")),
         skipped=(Skipped("a/b/z.py", "a socket"),),
@@ -146,4 +151,14 @@ def test_each_tree_has_its_own(finding: Callable[..., Finding], report: Callable
         f"2 places {leak}; 1 file skipped (a socket)",
         f"1 place {leak}",
         f"1 place {leak}",
+    ]
+
+
+@pytest.mark.parametrize("path", ["a", "a/b.py"])
+def test_a_tree_of_which_a_part_was_not_read_gets_no_all_clear(path: str, report: Callable[..., Report]) -> None:
+    trees = (AskedTree("a", ("a/",)), AskedTree("ab", ("ab/",)))
+    told = verdicts(report(skipped=(Skipped(path, "folder not read"),)), "warning", trees, ()).splitlines()
+    assert [line.partition("12.1): ")[2] for line in told] == [
+        "no findings in what was read; 1 file skipped (folder not read)",
+        "no findings",
     ]

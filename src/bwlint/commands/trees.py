@@ -21,11 +21,11 @@ def trees(paths: Sequence[str], packages: Sequence[str]) -> tuple[AskedTree, ...
     # Wheels are looked for in folders that hold nothing else.
     are_alone = all(name.startswith(PREFIX) or name in paths for name in packages)
     for path in folders if are_alone else ():
-        found.append(AskedTree(names[path] if known[names[path]] == 1 else path, (_beginning(path, "/"),)))
+        found.append(AskedTree(names[path] if known[names[path]] == 1 else path, (_beginning(path),)))
     files = [path for path in paths if path not in names and not is_package(path)]
     if files:
         name = Path(files[0]).name if len(files) == 1 else counted(len(files), "file")
-        found.append(AskedTree(name, tuple(_beginning(path, "") for path in files)))
+        found.append(AskedTree(name, tuple(map(_beginning, files))))
     return tuple(found)
 
 
@@ -34,7 +34,7 @@ def _released(package: str) -> str:
     return package.removeprefix(PREFIX).replace("==", " ") if package.startswith(PREFIX) else Path(package).name
 
 
-def _beginning(path: str, end: str) -> str:
+def _beginning(path: str) -> str:
     """How reports begin a path in what an argument names: without "./" in front."""
     plain = Path(path).as_posix()
-    return "" if plain == "." else plain.rstrip("/") + end
+    return "" if plain == "." else f"{plain.rstrip('/')}/"

@@ -41,7 +41,8 @@ WHERE: dict[Category, str] = {
 
 @dataclass(frozen=True, slots=True)
 class AskedTree:
-    """Something that a run was asked about: its name for people, and how the paths of reports on it begin."""
+    """Something that a run was asked about: its name for people, and how the paths of reports on it begin: with a slash
+    at the end, "" for all."""
 
     name: str
     beginnings: tuple[str, ...]
@@ -60,11 +61,11 @@ def _parts(report: Report, trees: Sequence[AskedTree]) -> Iterator[tuple[AskedTr
     if len(trees) == 1:
         yield trees[0], report
         return
-    lengths = {begin: tree for tree in trees for begin in tree.beginnings}
-    order = sorted(lengths, key=len, reverse=True)
+    of_begin = {begin: tree for tree in trees for begin in tree.beginnings}
+    order = sorted(of_begin, key=len, reverse=True)
 
     def is_of(tree: AskedTree, path: str) -> bool:
-        return next((lengths[begin] for begin in order if path.startswith(begin)), None) is tree
+        return next((of_begin[begin] for begin in order if f"{path}/".startswith(begin)), None) is tree
 
     counts = {key: value for key, value in report.stats.items() if not key.startswith("questions")}
     for tree in trees:
