@@ -50,8 +50,9 @@ def check(runner: Path, name: str = "Check", **inputs: str) -> tuple[subprocess.
     made = step(name)
     values = {name: str(entry["default"]) for name, entry in ACTION["inputs"].items()}
     values |= {name.replace("_", "-"): value for name, value in inputs.items()}
+    values["base_ref"] = values.pop("base-ref", "")
     environment = {
-        key: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda match: values[match[1]], text)
+        key: re.sub(r"\$\{\{ (?:inputs|github)\.([\w-]+) \}\}", lambda match: values[match[1]], text)
         for key, text in made["env"].items()
     }
     output = runner / "output"
@@ -65,13 +66,14 @@ def check(runner: Path, name: str = "Check", **inputs: str) -> tuple[subprocess.
             "HOME": str(runner),
             "RUNNER_TEMP": str(runner / "temp"),
             "GITHUB_OUTPUT": str(output),
+            "GITHUB_STEP_SUMMARY": str(runner / "summary"),
         },
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    return done, Path(output.read_text().strip().removeprefix("sarif="))
+    return done, Path(output.read_text().strip().rpartition("=")[2])
 
 
 def test_it_reports_and_fails(runner: Path) -> None:
@@ -124,6 +126,35 @@ def test_an_audit_asks_about_the_same(runner: Path, inputs: dict[str, str], word
     done, _ = check(runner, "Audit", **inputs)
     assert (done.returncode, done.stdout) == (1, f"{words}\n")
     assert "inputs.audit != ''" in step("Audit")["if"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ({}, "-- ."),
+        ({"base_ref": "main"}, "--diff origin/main.. -- ."),
+        (
+            {"since": "a b", "base_ref": "main", "target": "b200", "paths": "a.py\n$(x) c"},
+            "--target b200 --diff a b.. -- a.py $(x) c",
+        ),
+    ],
+)
+@pytest.mark.parametrize(("ends", "code"), [(0, 0), (1, 0), (2, 2), (3, 0)])
+def test_the_matrix_is_a_summary(runner: Path, inputs: dict[str, str], words: str, ends: int, code: int) -> None:
+    program = runner / "temp" / "bwlint" / "bin" / "bwlint"
+    program.write_text(f'#!/bin/sh\necho "$*"\n[ {ends} -gt 1 ] || echo table > "$5"\nexit {ends}\n')
+    done, table = check(runner, "Matrix", **inputs)
+    told = runner / "temp" / "bwlint-matrix.md"
+    assert (done.returncode, done.stdout) == (code, f"matrix --format markdown --output {told} {words}\n")
+    assert table == (told if ends < 2 else Path())
+    assert (runner / "summary").is_file() == (ends < 2)
+    assert "inputs.matrix == 'true'" in step("Matrix")["if"]
+
+
+def test_the_matrix_of_a_tree(runner: Path) -> None:
+    done, _ = check(runner, "Matrix", target="5090,spark")
+    assert done.returncode == 0, done.stderr
+    assert "| `a.fast` | yes | no |" in (runner / "summary").read_text()
 
 
 def test_what_is_not_said_is_for_the_configuration(runner: Path) -> None:

@@ -22,6 +22,7 @@ from bwlint.commands.options import (
     GROUPS,
     INSPECTIONS,
     LONGEST_TEST,
+    MATRICES,
     PORTS,
     TABLES,
     WIRES,
@@ -421,10 +422,12 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
 @app.command()
 @click.argument("paths", nargs=-1, shell_complete=files)
 @click.option(
+    "target",
     "--target",
+    "--card",
     multiple=True,
     metavar="SM",
-    help="Chip to show, such as sm_120 or 12.1; repeatable. Default: every chip that is sold.",
+    help="Chip to show, such as sm_120, 12.1 or spark; repeatable. Default: every chip that is sold.",
 )
 @click.option(
     "--select",
@@ -438,7 +441,12 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
     type=click.Path(exists=True),
     help="Receipts of confirm: mark the cells that they confirm or refute on that chip.",
 )
-@form(TABLES)
+@click.option(
+    "--diff",
+    metavar="REV[..REV]",
+    help="Show only cells that changed since this git revision, or between two. PATHS may begin with the second.",
+)
+@form(MATRICES)
 @output
 @color
 @jobs
@@ -452,7 +460,11 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
     functions and classes, backends named by a decorator, registry or enumeration, and classes that name their chips.
     Operations without a check of the chip are counted. Nothing is imported or executed.
 
-    Exit codes: 0 there is a table, 2 wrong usage, wrong configuration or an internal error, 3 nothing was found.
+    Formats markdown (a table) and badge (an SVG) are for a README. They show the chips of --target, else of the
+    configuration.
+
+    Exit codes: 0 there is a table, 1 with --diff a chip asked about has lost an operation, 2 wrong usage, wrong
+    configuration or an internal error, 3 nothing was found.
     """
     from bwlint.commands.matrix import run
 

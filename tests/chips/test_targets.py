@@ -135,3 +135,10 @@ def test_targets_of_a_command_line() -> None:
     assert parse_targets([]) == (ChipSet(0), ())
     with pytest.raises(ValueError, match="sm_130"):
         parse_targets(["sm_120", "sm_130"])
+
+
+@pytest.mark.parametrize("names", [[""], [","], [" , ", ""]])
+def test_names_without_a_word_ask_about_no_chip(names: list[str]) -> None:
+    """A check for no chip would find nothing, and say so."""
+    with pytest.raises(ValueError, match="names no target"):
+        parse_targets(names)

@@ -656,7 +656,9 @@ def test_text() -> None:
 def test_the_columns_are_the_chips_that_are_asked_for() -> None:
     put("a.so", arm("sm_90a"))
     result = run("inspect", "--target", "sm_90", "a.so")
-    assert result.stdout.splitlines()[:4] == [
+    assert result.stdout.splitlines()[:6] == [
+        "a.so runs on H100 (9.0).",
+        "",
         "a.so: runs on 9.0",
         "",
         "file  CUDA  containers  9.0",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.report.fleet_markdown import plain
+from bwlint.report.markdown import plain
 
 
 @pytest.mark.parametrize(

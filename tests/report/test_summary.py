@@ -11,7 +11,7 @@ from questions import fingerprint, make_ledger, make_row
 from bwlint.model.findings import Finding, Fix, Proof, Report, Severity, Skipped
 from bwlint.model.ledger import Decision, RowKind, Said
 from bwlint.report import statistics
-from bwlint.report.summary import at_least, next_step, not_read, questions, questions_left, summary
+from bwlint.report.summary import at_least, looks, next_step, not_read, questions, summary
 from bwlint.settings.decisions import apply
 
 _PROOF = Proof((), (), (), (), "")
@@ -75,31 +75,42 @@ def test_fixes_that_were_looked_for_are_counted(
     [
         ({}, ""),
         ({"questions": 0, "questions_left": 0}, ""),
-        ({"questions": 1593, "questions_left": 41}, "1,593 places concern the chip: 41 need a look (bwlint audit)"),
-        ({"questions": 1, "questions_left": 1}, "1 place concerns the chip: 1 needs a look (bwlint audit)"),
+        ({"questions": 1593, "questions_left": 41}, "1,593 places concern the chip: 41 need a look"),
+        ({"questions": 1, "questions_left": 1}, "1 place concerns the chip: 1 needs a look"),
         ({"questions": 7, "questions_left": 0}, "7 places concern the chip: none needs a look"),
     ],
 )
 def test_what_is_left_of_the_ledger(stats: dict[str, int], expected: str, report: Callable[..., Report]) -> None:
-    assert questions_left(report(stats={"files": 1, **stats})) == (f"bwlint: {expected}\n" if expected else "")
+    assert looks(report(stats={"files": 1, **stats})) == expected
 
 
 @pytest.mark.parametrize(
-    ("fixes", "paths", "expected"),
+    ("fixes", "left", "paths", "target", "expected"),
     [
-        ("", ["."], ""),
-        ("s", ["."], "bwlint: next: bwlint check --fix --diff .\n"),
-        ("s", ["a", "b", "c", "d"], "bwlint: next: bwlint check --fix --diff PATHS\n"),
-        ("su", ["a b", "c"], "bwlint: next: bwlint check --fix --unsafe-fixes --diff 'a b' c\n"),
-        ("u", ["\x1b"], "bwlint: next: bwlint check --fix --unsafe-fixes --diff '\\x1b'\n"),
+        ("", 0, ["."], [], ""),
+        ("", 4, ["."], [], "bwlint audit ."),
+        ("s", 0, ["."], [], "bwlint check --fix --diff ."),
+        ("s", 0, [], [], "bwlint check --fix --diff"),
+        ("s", 0, ["a", "b", "c", "d"], [], "bwlint check --fix --diff PATHS"),
+        ("su", 0, ["a b", "c"], [], "bwlint check --fix --unsafe-fixes --diff 'a b' c"),
+        ("u", 0, ["\x1b"], [], "bwlint check --fix --unsafe-fixes --diff '\\x1b'"),
+        ("s", 1, ["a"], ["spark"], "bwlint audit --target spark a, bwlint check --fix --diff --target spark a"),
+        ("", 1, ["a"], ["12.0", "RTX 5090"], "bwlint audit --target 12.0 --target 'RTX 5090' a"),
     ],
 )
 def test_the_next_command(
-    fixes: str, paths: list[str], expected: str, finding: Callable[..., Finding], report: Callable[..., Report]
+    fixes: str,
+    left: int,
+    paths: list[str],
+    target: list[str],
+    expected: str,
+    finding: Callable[..., Finding],
+    report: Callable[..., Report],
 ) -> None:
     how: dict[str, Literal["safe", "unsafe"]] = {"s": "safe", "u": "unsafe"}
     found = report(*(finding(fix=Fix(how[one], "family", "x", (), _PROOF)) for one in fixes), finding())
-    assert next_step(found, paths) == expected
+    found = replace(found, stats={"files": 1, "questions": 9, "questions_left": left})
+    assert next_step(found, paths, target) == (f"bwlint: next: {expected}\n" if expected else "")
 
 
 @pytest.mark.parametrize(

@@ -324,6 +324,17 @@ def test_a_wheel_for_another_machine(
     assert "Linux x86-64" in capsys.readouterr().err
 
 
+def test_a_preview_is_not_scanned_for_a_release(
+    index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(index, "2.0.dev1")
+    assert download(Spec("bwdemo"), tmp_path).name == "bwdemo-2.0.dev1-py3-none-any.whl"
+    sources(index, "bwdemo-1.0.tar.gz", {"bwdemo-1.0/setup.py": b""})
+    assert download(Spec("bwdemo"), tmp_path).name == "bwdemo-1.0.tar.gz"
+    assert "scanning its sources" in capsys.readouterr().err
+    assert download(Spec("bwdemo", "2.0.dev1"), tmp_path).name == "bwdemo-2.0.dev1-py3-none-any.whl"
+
+
 def test_a_package_that_is_not_there(index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SourceError, match=r"No matching distribution found for bwdemo==3\.0") as error:
         open_package("pypi:bwdemo==3.0", tmp_path)

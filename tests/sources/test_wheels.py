@@ -75,11 +75,14 @@ class Index:
             if name.endswith(".whl") and self._fits(name, spec, platforms, python.replace(".", "")):
                 (dest / name).touch()
                 return None
-        links = [
-            f"  Skipping link: not compatible: https://files/{name.replace('+', '%2B')}#sha256=ab"
-            for name in self.names
-        ]
-        return "\n".join([*(links if "-vv" in options else []), NO_WHEEL])
+        return "\n".join([*(self._links() if "-vv" in options else []), NO_WHEEL])
+
+    def ask(self, spec: Spec, dest: Path, options: tuple[str, ...]) -> tuple[int, str]:
+        failure = self.pip(spec, dest, options, 0)
+        return (1, failure) if failure else (0, "\n".join(self._links()))
+
+    def _links(self) -> list[str]:
+        return [f"  Skipping link: https://files/{name.replace('+', '%2B')}#sha256=ab" for name in self.names]
 
     def fetch(self, where: str, into: Path) -> Path:
         file = into / where.rpartition("/")[2]
@@ -100,6 +103,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Index]:
     def make(*names: str) -> Index:
         made = Index(names)
         monkeypatch.setattr(wheels, "pip_download", made.pip)
+        monkeypatch.setattr(wheels, "ask_pip", made.ask)
         monkeypatch.setattr(wheels, "fetch_source", made.fetch)
         return made
 
@@ -227,6 +231,39 @@ def test_what_is_not_on_the_index(tmp_path: Path, index: Callable[..., Index], s
     with pytest.raises(SourceError) as error:
         rows(spec, tmp_path)
     assert str(error.value).startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("names", "spec", "expected"),
+    [
+        # The only wheels are of a preview, and releases come as sources, as with deepspeed.
+        (["x-0.3.dev5-py3-none-any.whl", "x-0.9.tar.gz", "x-0.18.tar.gz"], "x", ["no wheel: x-0.18.tar.gz"]),
+        (["x-2.0rc1-py3-none-any.whl", "x-1.0.tar.gz"], "x", ["no wheel: x-1.0.tar.gz"]),
+        # Of the release there are wheels for other machines alone, as with xformers.
+        (
+            ["x-1.0.dev7-py3-none-any.whl", X86, "x-1.0.tar.gz"],
+            "x",
+            ["no wheel for Linux aarch64: x-1.0.tar.gz"],
+        ),
+        (["x-0.3.dev5-py3-none-any.whl"], "x", ["aarch64: 0.3.dev5 any x-0.3.dev5-py3-none-any.whl"]),
+        (
+            ["x-0.3.dev5-py3-none-any.whl", "x-1.0rc1.tar.gz"],
+            "x",
+            ["aarch64: 0.3.dev5 any x-0.3.dev5-py3-none-any.whl"],
+        ),
+        (
+            ["x-0.3.dev5-py3-none-any.whl", "x-0.18.tar.gz"],
+            "x==0.3.dev5",
+            ["aarch64: 0.3.dev5 any x-0.3.dev5-py3-none-any.whl"],
+        ),
+        ([ARM, "x-2.0.tar.gz"], "x", [f"aarch64: 1.0 aarch64 {ARM}"]),
+    ],
+)
+def test_a_preview_is_not_taken_for_a_release(
+    tmp_path: Path, index: Callable[..., Index], names: list[str], spec: str, expected: list[str]
+) -> None:
+    index(*names)
+    assert rows(spec, tmp_path, "aarch64") == expected
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ class Chip:
     minor: int
     generation: str
     products: tuple[str, ...] = ()
+    card: str = ""
+    """Under which of its products most people have it, where that is not the first."""
     family: str | None = None
     suffixes: tuple[str, ...] = ()
     renamed_to: str | None = None

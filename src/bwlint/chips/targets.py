@@ -100,7 +100,7 @@ def known_targets(names: Iterable[str]) -> Iterator[Target]:
 
 
 def _asked(text: str) -> Target:
-    found = _by_product().get(_letters(text))
+    found = _by_product().get(letters(text))
     return Target.parse(text) if found is None else Target(found)
 
 
@@ -115,24 +115,33 @@ def _by_product() -> dict[str, int]:
     named += [(name, chip(one.chip).joined) for one in products() for name in (one.name, *one.aliases)]
     generations = Counter(one.generation for one in all_chips())
     named += [(one.generation, one.joined) for one in all_chips() if generations[one.generation] == 1]
-    found = {_letters(name): number for name, number in named}
-    return {_SERIES.sub("", name): number for name, number in found.items()} | found
+    found = {letters(name): number for name, number in named}
+    return {without_series(name): number for name, number in found.items()} | found
 
 
 _SERIES = re.compile(r"^(?:geforce)?(?:rtx|dgx|jetson|agx)+")
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
+    """A product's name as it is compared: "RTX PRO 6000" is rtxpro6000."""
     return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def without_series(letters: str) -> str:
+    """What people leave of such a name: pro6000."""
+    return _SERIES.sub("", letters)
 
 
 def parse_targets(names: Iterable[str]) -> tuple[ChipSet, tuple[Target, ...]]:
     """The chips that a user asks about, and those of his targets that pin a suffix, each once, as given.
 
     "sm_120" names the chip 12.0; "sm_120a" names it too and pins the target; so do products ("gb10", "RTX 5090").
-    Commas may stand between them. Raises `ValueError`.
+    Commas may stand between them. Raises `ValueError`, also for names without a word in them.
     """
+    names = tuple(names)
     parts = [part.strip() for name in names for part in name.split(",") if part.strip()]
+    if names and not parts:
+        raise ValueError(f"{names[0]!r} names no target (write sm_120, sm_120a, 12.0, 5090 or spark)")
     targets = dict.fromkeys(_asked(part) for part in parts)
     chips = ChipSet.joining(target.chip for target in targets)
     return chips, tuple(target for target in targets if target.suffix)

@@ -36,6 +36,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         raise click.UsageError("--group-by is for --format text")
     _consistent(options)
     request = _request(options)
+    options["asked"] = request.paths
     _recover(request)
     use_index(options, stack)
     if options["show_diff"]:
@@ -383,7 +384,9 @@ def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Se
 
 def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     """Say on stderr what there is to say of a run besides its report; with --quiet only what was asked for."""
-    from bwlint.report.summary import beyond, next_step, not_read, questions_left, summary
+    from bwlint.commands.trees import trees
+    from bwlint.report.summary import beyond, looks, next_step, not_read, summary
+    from bwlint.report.verdict import verdicts
 
     if options["statistics"]:
         from bwlint.report import statistics
@@ -394,10 +397,13 @@ def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     if options["quiet"]:
         return
     say(beyond(outcome.report))
-    if outcome.scanned or options["force_exclude"]:
-        say(f"bwlint: {summary(outcome.report, outcome.severity, time.monotonic() - start)}\n")
-    say(questions_left(outcome.report))
-    say(next_step(outcome.report, options["paths"]) if not options["fix"] else "")
+    if not (outcome.scanned or options["force_exclude"]):
+        return
+    report, found = outcome.report, trees(options["asked"], [name for name, _ in outcome.wheels])
+    say(f"bwlint: {summary(report, outcome.severity, time.monotonic() - start)}\n")
+    say(f"bwlint: {looks(report)}\n" if len(found) > 1 and looks(report) else "")
+    say(verdicts(report, outcome.severity, found, options["target"]) if outcome.scanned else "")
+    say(next_step(report, options["paths"], options["target"]) if not options["fix"] else "")
 
 
 def _write(outcome: Outcome, options: dict[str, Any]) -> None:

@@ -59,6 +59,7 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
     """The report of an inspection, as it is asked for; a long one in pieces."""
     from dataclasses import replace
 
+    from bwlint.model.escape import visible
     from bwlint.readers.binary.names import readable
     from bwlint.report.summary import at_least
 
@@ -78,4 +79,5 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
     from bwlint.report import inspection_text
 
     chips = inspection.asked if options["target"] else ()
-    return inspection_text.render(inspection, how, options["kernels"], chips, readable)
+    text = inspection_text.render(inspection, how, options["kernels"], chips, readable)
+    return "".join(f"{visible(sentence)}\n\n" for sentence in found.sentences) + text

@@ -17,6 +17,7 @@ _LEVELS = click.Choice(["note", "warning", "error"])
 GROUPS = click.Choice(["cause", "feature", "rule", "folder"])
 FORMATS = click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit", "html"])
 TABLES = click.Choice(["text", "json", "html"])
+MATRICES = click.Choice(["text", "json", "html", "markdown", "badge"])
 FLEETS = click.Choice(["text", "json", "markdown"])
 AUDITS = click.Choice(["text", "json", "sarif", "html", "csv"])
 PORTS = click.Choice(["text", "json", "markdown", "html"])
@@ -59,7 +60,9 @@ def _targets(_: click.Context, __: click.Parameter, incomplete: str) -> list[str
 
 
 target = click.option(
+    "target",
     "--target",
+    "--card",
     multiple=True,
     metavar="SM",
     shell_complete=_targets,

@@ -84,19 +84,20 @@ def before(revision: str, request: CheckRequest, stack: ExitStack) -> Before:
     return Before(old.tree, old.top, replace(found, root=old.top), old.renamed)
 
 
-def tree_at(revision: str, request: CheckRequest, stack: ExitStack) -> OldTree:
-    """The tree around the paths of a request at a revision, unpacked: as long as `stack` lives. Raises UsageError."""
-    top = _top(request)
+def tree_at(revision: str, request: CheckRequest, stack: ExitStack, option: str = "--since") -> OldTree:
+    """The tree around the paths of a request at a revision, unpacked: as long as `stack` lives. `option` is what has
+    asked for it, for errors. Raises UsageError."""
+    top = _top(request, option)
     commit = revision_of(top, revision)
     if commit is None:
         hint = "; it is a shallow clone: `git fetch --unshallow`, or fetch-depth: 0 of actions/checkout"
-        raise UsageError(f"--since: {top} has no revision `{revision}`{hint if is_shallow(top) else ''}")
+        raise UsageError(f"{option}: {top} has no revision `{revision}`{hint if is_shallow(top) else ''}")
     folder = os.path.realpath(stack.enter_context(TemporaryDirectory(prefix="bwlint-since-")))
     tree = str(Path(folder) / "tree")
     try:
         missing = export(top, commit, Path(tree))
     except (SourceError, OSError) as error:
-        raise UsageError(f"--since {revision}: {error}") from None
+        raise UsageError(f"{option} {revision}: {error}") from None
     if missing:
         say(
             f"bwlint: warning: git has no content here for {missing} of the files of {revision}; theirs counts as new\n"
@@ -108,12 +109,12 @@ def tree_at(revision: str, request: CheckRequest, stack: ExitStack) -> OldTree:
     return OldTree(tree, top, names, old)
 
 
-def _top(request: CheckRequest) -> str:
+def _top(request: CheckRequest, option: str) -> str:
     """The top of the git tree that all paths of a request are in. Raises UsageError."""
     reals = [os.path.realpath(path) for path in request.paths if not is_package(path)]
     tops = {top_of(real if Path(real).is_dir() else str(Path(real).parent)) for real in reals}
     if len(tops) != 1 or None in tops:
-        raise UsageError("--since needs paths in one git tree")
+        raise UsageError(f"{option} needs paths in one git tree")
     return str(tops.pop())
 
 

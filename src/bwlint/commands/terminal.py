@@ -80,13 +80,13 @@ def write(text: str | bytes | Iterable[str], options: dict[str, Any]) -> None:
             silence(sys.stdout)  # whoever read the report has seen enough; what it comes to stays true
 
 
-def write_table(kind: PageKind, found: object, options: dict[str, Any], *of_text: Any) -> None:
-    """Put a table where it was asked for, in its form; `of_text` is what the text takes besides."""
+def write_table(kind: PageKind, found: object, options: dict[str, Any], *besides: Any) -> None:
+    """Put a table where it was asked for, in its form; `besides` is what that takes, unless it is JSON or a page."""
     from importlib import import_module
 
     form, how = options["form"], setting(options)
     report = import_module(f"bwlint.report.{kind}_{'json' if form == 'html' else form}")
-    text = report.render(found, how, *(of_text if form == "text" else ()))
+    text = report.render(found, how, *(() if form in ("json", "html") else besides))
     if form == "html":
         from bwlint.report.html import page
 

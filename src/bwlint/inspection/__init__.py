@@ -13,11 +13,13 @@ from bwlint.binaries.allowance import Allowance, Exhausted
 from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.operations import operations
 from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, Flaw, Inspection, OwnPlace, Shipment
-from bwlint.chips import ChipSet, parse_targets
+from bwlint.chips import ChipSet, group, parse_targets
+from bwlint.chips.hosts import ARM
 from bwlint.inspection.answers import answer
 from bwlint.inspection.metadata import PROJECT, Metadata
 from bwlint.inspection.origins import Origin, origins
 from bwlint.inspection.run_time import RunTime, is_assembler, is_program, is_source
+from bwlint.inspection.sentence import sentences
 from bwlint.model.findings import WHOLE_FILE, Finding, Report, Severity, Skipped
 from bwlint.model.fingerprint import fingerprint
 from bwlint.model.naming import counted
@@ -61,7 +63,7 @@ class InspectionRequest:
 class Inspected:
     """An inspection; `severity` is the lowest to show, `fail_on` to fail. `scanned` counts libraries and files without
     device code, `failures` say which arguments could not be had, `unjudged` name those of which nothing could be
-    read."""
+    read. `sentences` answer for each package and each card that the request names."""
 
     inspection: Inspection
     scanned: int
@@ -69,6 +71,7 @@ class Inspected:
     fail_on: Severity
     failures: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
 
 
 OwnText = Callable[[Path, Shipment, ChipSet, Path], tuple[OwnPlace, ...]]
@@ -98,13 +101,16 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     failures: list[str] = []
+    told: list[str] = []
+    platforms = request.platforms or ((ARM,) if asked <= group("arm-hosts") else ())
     allowance = Allowance()
     with ExitStack() as stack:
         scratch = scratch_folder(stack)
         for things, installed in _one_by_one(request):
             advance("downloading" if things and things[0].startswith(PREFIX) else "reading", 0, 0)
+            before = len(shipments)
             try:
-                for origin in origins(things, installed, request.platforms, scratch):
+                for origin in origins(things, installed, platforms, scratch):
                     advance("reading", len(shipments), 0)
                     shipment, unread = examine(origin, asked, scratch, deep=request.kernels, allowance=allowance)
                     if own_text is not None and origin.is_package:
@@ -114,6 +120,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
                     skipped += unread
             except SourceError as error:
                 failures.append(str(error))
+            told += sentences(shipments[before:], asked, request.target) if request.target else ()
     if failures and not shipments:
         raise UsageError("\n".join(failures))
     report = Report(asked.names, tuple(findings), tuple(skipped), (), _stats(shipments))
@@ -124,7 +131,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
     unjudged = tuple(
         each.name for each in shipments if each.unread and not (each.libraries or each.others or each.compiles)
     )
-    return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged)
+    return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged, tuple(told))
 
 
 def _is_told(shipment: Shipment) -> bool:
@@ -303,12 +310,12 @@ def _gathered(libraries: Sequence[DeviceLibrary]) -> tuple[DeviceLibrary, ...]:
         together = is_bare(library) or parent.endswith(_STATIC)
         groups.setdefault(parent if together else library.path, []).append(library)
     found: list[DeviceLibrary] = []
-    for path, group in groups.items():
-        is_static = path.endswith(_STATIC) and path != group[0].path
-        if is_static or len(group) > _MANY:
-            found.append(joined(path, group))
+    for path, some in groups.items():
+        is_static = path.endswith(_STATIC) and path != some[0].path
+        if is_static or len(some) > _MANY:
+            found.append(joined(path, some))
         else:
-            found += group
+            found += some
     return tuple(found)
 
 

@@ -39,13 +39,13 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
         return f"the package is empty; its content is in {listed(shipment.elsewhere)}"
     if shipment.instead:
         return shipment.instead
-    required = (*_required(shipment, asked), *_bound(shipment, asked), *_picked(shipment, asked))
+    required = (*(text for _, text in needs(shipment, asked)), *lacks(shipment, asked))
     parts = (
         *_whole(shipment, asked, is_held=bool(required)),
         *_parts(shipment),
-        *_own_text(shipment),
+        *own_text(shipment),
         *required,
-        *_called(shipment, asked),
+        *called(shipment, asked),
         *_elsewhere(shipment, asked),
     )
     return "; ".join(filter(None, parts))
@@ -61,17 +61,28 @@ def _whole(shipment: Shipment, asked: ChipSet, *, is_held: bool) -> Iterator[str
         ready = _of_chips(shipment, asked)
         whose = "the ready code " if (compilers or shipment.built) and not ready.startswith(_NOTHING) else ""
         whose = whose or ("its own code " if is_held and ready.startswith("runs") else "")
-        yield whose + _unsound(shipment, ready) + ready
+        yield whose + unsound(shipment, ready) + ready
     elif shipment.built:
-        have = "have device code" if any(_CUDA in one for one in shipment.compiles) else "compile at run time"
-        yield f"its sources {have} ({', '.join(shipment.compiles)})" if shipment.compiles else _NO_SOURCES
+        yield of_sources(shipment)
     elif compilers:
         yield from _way(shipment)
     else:
-        yield _without_code(shipment)
+        yield without_code(shipment)
 
 
-def _own_text(shipment: Shipment) -> Iterator[str]:
+def of_sources(shipment: Shipment) -> str:
+    """What the sources of a shipment that has to be built have of device code."""
+    have = "have device code" if any(_CUDA in one for one in shipment.compiles) else "compile at run time"
+    return f"its sources {have} ({', '.join(shipment.compiles)})" if shipment.compiles else _NO_SOURCES
+
+
+def lacks(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+    """What its libraries need and cannot have on one of the chips."""
+    yield from _bound(shipment, asked)
+    yield from _picked(shipment, asked)
+
+
+def own_text(shipment: Shipment) -> Iterator[str]:
     """What its own Python and build files do with chips, and whose text that is."""
     subjects: dict[tuple[str, str, str], list[str]] = {}
     for place in shipment.own:
@@ -80,8 +91,9 @@ def _own_text(shipment: Shipment) -> Iterator[str]:
         yield _OWN[does].format(chips=chips, library=library, names=listed(list(dict.fromkeys(names))))
 
 
-def _required(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
-    """Packages that it cannot do without, in a range of which no release has code for a chip."""
+def needs(shipment: Shipment, asked: ChipSet) -> Iterator[tuple[bool, str]]:
+    """Packages that it cannot do without, in a range of which no release has code for a chip; and whether that is so of
+    every build, or of those on PyPI alone."""
     from bwlint.rules.toolchain.held import shut_out
 
     judged = shipment.judged(asked)
@@ -92,10 +104,10 @@ def _required(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
                 chips = ChipSet.of(*row.chips) & judged
                 lacks = f"has {row.what} for {plain(chips)}"
                 if row in never:
-                    yield f"it requires {name}{range_}, of which no wheel {lacks}"
+                    yield True, f"it requires {name}{range_}, of which no wheel {lacks}"
                 else:
                     other = f"a build for CUDA {first_release(chips)} or newer, from another index, does"
-                    yield f"it requires {name}{range_}, of which no wheel on PyPI {lacks}: {other}"
+                    yield False, f"it requires {name}{range_}, of which no wheel on PyPI {lacks}: {other}"
 
 
 def _parts(shipment: Shipment) -> Iterator[str]:
@@ -128,7 +140,7 @@ def _picked(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
         yield f"it has a library for each CUDA from {ends}, none for {first}"
 
 
-def _called(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
+def called(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
     """What is known of its release, and no file shows."""
     from packaging.utils import parse_wheel_filename
     from packaging.version import Version as Release
@@ -161,7 +173,7 @@ def _compilers(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
         yield f"its {listed(names)} (CUDA {dotted(release)}) {says}{ends}"
 
 
-def _unsound(shipment: Shipment, rest: str) -> str:
+def unsound(shipment: Shipment, rest: str) -> str:
     """What of the libraries is damaged or not read to its end, before anything that is true of the rest."""
     found = [(library, fault) for library in shipment.libraries for fault in faults(library) if NO_LINES not in fault]
     if not found:
@@ -178,7 +190,7 @@ def _of_chips(shipment: Shipment, asked: ChipSet) -> str:
     judged = shipment.judged(asked)
     chips_of: dict[str, list[str]] = {}
     for chip in judged.names:
-        chips_of.setdefault(_on(shipment, chip), []).append(chip)
+        chips_of.setdefault(on(shipment, chip), []).append(chip)
     parts = [text.replace("{}", " and ".join(chips)) for text, chips in chips_of.items()]
     return "; ".join(parts)
 
@@ -197,7 +209,7 @@ def _way(shipment: Shipment) -> Iterator[str]:
         yield f"it compiles at run time ({', '.join(shipment.compiles)})"
 
 
-def _without_code(shipment: Shipment) -> str:
+def without_code(shipment: Shipment) -> str:
     """Of what was not read nobody knows what it holds."""
     if not shipment.unread:
         return "; ".join((f"no {'ready ' if shipment.compiles else ''}device code", *_way(shipment)))
@@ -207,7 +219,7 @@ def _without_code(shipment: Shipment) -> str:
     return f"no device code found, and {counted(len(paths), 'file')} could not be read"
 
 
-def _on(shipment: Shipment, chip: str) -> str:
+def on(shipment: Shipment, chip: str) -> str:
     """How it runs on a chip, with {} for the chip: what of it runs, what is for other chips, what is missing."""
     absent = [library for library in shipment.libraries if not library.tallies[chip].served]
     if len(absent) == len(shipment.libraries):

@@ -43,12 +43,13 @@ def matrix(
     jobs: int | None = None,
     stack: ExitStack | None = None,
     advance: Advance = quiet,
+    whole: bool = False,
 ) -> Matrix:
-    """The matrix of what `paths` offer. `select` are patterns for names, such as `*attention*`. Raises UsageError and
-    ConfigError."""
+    """The matrix of what `paths` offer. `select` are patterns for names, such as `*attention*`. With `whole`, rows that
+    tell no chips apart are among the others. Raises UsageError and ConfigError."""
     with ExitStack() as own:
         gathered = gather(CheckRequest(tuple(paths), jobs=jobs, target=tuple(targets)), stack or own, advance)
-        return _matrix(gathered, _chips(targets), select)
+        return _matrix(gathered, _chips(targets), select, whole)
 
 
 def _chips(targets: Sequence[str]) -> tuple[str, ...]:
@@ -116,13 +117,13 @@ def _apart(gathered: Gathered, world: Linked, judged: Iterable[tuple[RowEntry, R
     return found
 
 
-def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> Matrix:
+def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str], whole: bool) -> Matrix:
     rows = judged_rows(gathered, chips, select)
     above = {(entry.module, entry.name) for entry, _ in rows.kept if entry.backend is None}
     left = left_to_decide(gathered, told_of_text(gathered, rows.world).rows)
     made = [
         _with_left(rows.table.row(entry, ruling, (entry.module, entry.name) in above), span_of(entry), left)
-        for entry, ruling in rows.kept
+        for entry, ruling in (*rows.kept, *(rows.alike if whole else ()))
     ]
     skipped = tuple(sorted(set(unread(gathered)), key=lambda skip: (skip.path, skip.reason)))
     scanned = len(gathered.found.files) - len(gathered.collected.skipped)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from bwlint.fleet.table import Fleet, FleetRow, Hazard, PageRow, SourceChange, TargetPage
-from bwlint.model.escape import visible
 from bwlint.model.findings import Finding
 from bwlint.report.fleet_text import in_line, place, rules, severities, summary
-
-# Code stays code; an underscore within a word is no mark.
-_MARKS = re.compile(r"`[^`|]+`|[\\`*\[\]<>|~&#!$@]|(?<![^\W_])_|_(?![^\W_])")
+from bwlint.report.markdown import plain, table
 
 
 def pages(fleet: Fleet) -> dict[str, str]:
@@ -26,23 +22,11 @@ def _text(lines: Iterator[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def plain(text: str) -> str:
-    """Text that stands for itself, in a table too."""
-    return _MARKS.sub(lambda mark: mark[0] if len(mark[0]) > 1 else f"\\{mark[0]}", visible(text))
-
-
-def _table(*rows: Sequence[str]) -> Iterator[str]:
-    head, *rest = rows
-    for row in (head, ["---"] * len(head), *rest):
-        yield f"| {' | '.join(row)} |"
-    yield ""
-
-
 def _index(fleet: Fleet) -> Iterator[str]:
     yield from ("# bwlint fleet", "", f"{plain(summary(fleet))}.", "")
     yield from (f"- [{page.target}]({page.target}.md): {_of_page(page)}" for page in fleet.pages)
     yield from (f"- [in several sources](shared.md): {len(fleet.shared)}", "", "## Sources", "")
-    yield from _table(("source", "revision", "result"), *(_source(row) for row in fleet.rows))
+    yield from table(("source", "revision", "result"), *(_source(row) for row in fleet.rows))
     yield from _changes(fleet)
 
 
@@ -62,10 +46,10 @@ def _page(page: TargetPage) -> Iterator[str]:
     yield from (f"# {page.target}", "", f"{_of_page(page)}; [all sources](index.md)", "")
     if page.rows:
         heads = ("source", "errors", "warnings", "notes", "rules")
-        yield from _table(heads, *(_counts(row) for row in page.rows))
+        yield from table(heads, *(_counts(row) for row in page.rows))
     for row in page.rows:
         yield from (f"## {plain(row.source)}", "")
-        yield from _table(("rule", "place", "finding"), *(_finding(finding) for finding in row.findings))
+        yield from table(("rule", "place", "finding"), *(_finding(finding) for finding in row.findings))
 
 
 def _counts(row: PageRow) -> tuple[str, ...]:
@@ -87,7 +71,7 @@ def _hazard(hazard: Hazard) -> Iterator[str]:
     finding = hazard.finding
     yield f"## {finding.severity} {plain(finding.name)}: {plain(finding.message)}"
     yield from ("", f"On {', '.join(hazard.targets)}, in {len(hazard.sources)} sources.", "")
-    yield from _table(
+    yield from table(
         ("source", "place"), *((plain(at.source), plain(place(at.path, at.region))) for at in hazard.places)
     )
 
@@ -97,7 +81,7 @@ def _changes(fleet: Fleet) -> Iterator[str]:
         return
     yield from ("## Since the last run", "")
     rows = [row for change in fleet.changes for row in _of_change(change)]
-    yield from _table(("source", "", "place", "finding"), *rows)
+    yield from table(("source", "", "place", "finding"), *rows)
 
 
 def _of_change(change: SourceChange) -> Iterator[tuple[str, ...]]:

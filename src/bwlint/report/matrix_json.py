@@ -25,10 +25,10 @@ def _row(row: MatrixRow) -> dict[str, Any]:
     return {
         **picked(row, "module", "name", "path", "line", "left"),
         "backend": row.backend or None,
-        "chips": {chip: _cell(cell) for chip, cell in row.cells.items()},
+        "chips": {chip: cell_json(cell) for chip, cell in row.cells.items()},
     }
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
+def cell_json(cell: Cell) -> dict[str, Any]:
     receipts = {"receipts": plain(cell.proofs)} if cell.proofs else {}
     return {"support": cell.word, "fallback": cell.arm or None, "gate": plain(cell.gate), **receipts}

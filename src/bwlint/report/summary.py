@@ -76,27 +76,28 @@ def beyond(report: Report) -> str:
     return f"bwlint: note: {words} --link-budget\n"
 
 
-def questions_left(report: Report) -> str:
-    """A line that says how many places of the ledger need a look; nothing where nobody counted them."""
+def looks(report: Report) -> str:
+    """ "1,593 places concern the chip: 41 need a look"; nothing where nobody counted the rows of the ledger."""
     judged, left = report.stats.get("questions", 0), report.stats.get("questions_left", 0)
     if not judged:
         return ""
-    asks = "1 place concerns" if judged == 1 else f"{judged:,} places concern"
-    words = f"{left:,} need{'s' * (left == 1)} a look (bwlint audit)" if left else "none needs a look"
-    return f"bwlint: {asks} the chip: {words}\n"
+    concerns = "1 place concerns" if judged == 1 else f"{judged:,} places concern"
+    return f"{concerns} the chip: {f'{left:,}' if left else 'none'} need{'s' * (left < 2)} a look"
 
 
-def next_step(report: Report, paths: Iterable[str]) -> str:
-    """A line with the command that shows the repairs of a report; nothing where there are none."""
+def next_step(report: Report, paths: Iterable[str], target: Iterable[str] = ()) -> str:
+    """A line with the commands that show what is left to decide and the repairs; nothing where there is neither."""
     from shlex import join
 
-    offered = {finding.fix.applicability for finding in report.findings if finding.fix}
-    if not offered:
-        return ""
     given = tuple(paths)
+    asked = [word for name in target for word in ("--target", name)]
+    rest = [*asked, *(given if len(given) <= _FEW else ["PATHS"])]
+    offered = {finding.fix.applicability for finding in report.findings if finding.fix}
     unsafe = ["--unsafe-fixes"] if "unsafe" in offered else []
-    command = ["bwlint", "check", "--fix", *unsafe, "--diff", *(given if len(given) <= _FEW else ["PATHS"])]
-    return f"bwlint: next: {visible(join(command))}\n"
+    commands = [["audit"]] if report.stats.get("questions_left") else []
+    commands += [["check", "--fix", *unsafe, "--diff"]] if offered else []
+    told = ", ".join(join(["bwlint", *command, *rest]) for command in commands)
+    return f"bwlint: next: {visible(told)}\n" if told else ""
 
 
 def questions(ledger: Ledger, which: str = "") -> str:

@@ -132,10 +132,14 @@ def download(spec: Spec, into: Path) -> Path:
     stderr says so. Raises SourceError.
     """
     from bwlint.sources.sdists import address, fetch_source
+    from bwlint.sources.wheels import released
 
     # pip runs in that folder, so its path must not be relative.
     dest = Path(tempfile.mkdtemp(prefix="wheel-", dir=into.resolve()))
     failure = pip_download(spec, dest, ())
+    if failure is None and spec.version is None:
+        release = released(spec, only_wheel(spec, dest))
+        return download(release, into) if release else only_wheel(spec, dest)
     if failure and any(words in failure for words in NO_WHEEL):
         again = pip_download(spec, dest, _GPU_OPTIONS)
         if again is None:
@@ -215,9 +219,15 @@ def version_of(archive: Path) -> str:
 
 def pip_download(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int = _PIP_SECONDS) -> str | None:
     """Have pip fetch a wheel into `dest`, within so many `seconds`; its output when it fails, else None."""
+    code, output = ask_pip(spec, dest, options, seconds)
+    return None if code == 0 else output or f"exit {code}"
+
+
+def ask_pip(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int = _PIP_SECONDS) -> tuple[int, str]:
+    """The same with the exit code, -1 where pip did not run to its end, and all that it has said."""
     pip = pip_command()
     if pip is None:
-        return "there is no pip, in this Python or on PATH: install it, or give bwlint a wheel"
+        return -1, "there is no pip, in this Python or on PATH: install it, or give bwlint a wheel"
     command = [*pip, "download", "--only-binary", ":all:", "--no-deps"]
     command += ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
     command += ["--dest", str(dest), *options, spec.requirement]
@@ -233,10 +243,10 @@ def pip_download(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int 
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"no answer within {seconds // 60} minutes"
+        return -1, f"no answer within {seconds // 60} minutes"
     except OSError as error:
-        return f"{sys.executable} cannot be run: {error.strerror}"
-    return None if done.returncode == 0 else done.stdout.decode("utf-8", "replace") or f"exit {done.returncode}"
+        return -1, f"{sys.executable} cannot be run: {error.strerror}"
+    return done.returncode, done.stdout.decode("utf-8", "replace")
 
 
 def pip_command() -> tuple[str, ...] | None:

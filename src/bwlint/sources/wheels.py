@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from bwlint.sources.pypi import (
     PREFIX,
     SourceError,
     Spec,
+    ask_pip,
     last_lines,
     only_wheel,
     parse_spec,
@@ -207,13 +209,30 @@ def _tags(platform: str) -> tuple[str, ...]:
     return tuple(f"{name}_{platform}" for name in (*glibc, *_OLD_NAMES[platform], "linux"))
 
 
+def released(spec: Spec, wheel: Path, options: tuple[str, ...] = ()) -> Spec | None:
+    """The newest release of a package, where the wheel that pip took for want of another is a preview: sources, and
+    wheels for others, are releases too. None where the wheel is none, or there is no release."""
+    from packaging.version import Version
+
+    if not Version(version_of(wheel)).is_prerelease:
+        return None
+    with tempfile.TemporaryDirectory(dir=wheel.parent) as again:
+        _, listing = ask_pip(spec, Path(again), ("-vv", *options))
+    versions = [file.version for file in _listed(listing, spec.name) if not file.version.is_prerelease]
+    return Spec(spec.name, str(max(versions))) if versions else None
+
+
 def _row(spec: Spec, platform: str, into: Path) -> Fetched | NotThere:
     # pip runs in that folder, so its path must not be relative.
     dest = Path(tempfile.mkdtemp(prefix="wheel-", dir=into.resolve()))
     options = tuple(option for tag in _tags(platform) for option in ("--platform", tag))
     failure = pip_download(spec, dest, options, _PIP_SECONDS)
     if failure is None:
-        return _fetched(spec, platform, dest)
+        release = None if spec.version else released(spec, only_wheel(spec, dest), options)
+        if release is None:
+            return _fetched(spec, platform, dest)
+        shutil.rmtree(dest)
+        return _row(release, platform, into)
     if not _says_no_wheel(failure):
         raise _cannot(spec, failure)
     # Said at length, pip names every file that it passes over.

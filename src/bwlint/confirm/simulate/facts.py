@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from bwlint.chips import Chip, parse_targets
 from bwlint.chips.products import Product, products
+from bwlint.chips.targets import letters
 from bwlint.chips.toolkits import releases
 from bwlint.settings.config import UsageError
 
@@ -67,14 +67,10 @@ def simulated(text: str) -> Simulated:
     if len(chips) != 1:
         raise UsageError("one chip is simulated at a time")
     of_chip = [one for one in products() if one.chip == chips[0].name]
-    named = next((one for one in of_chip if _letters(text) in _names(one)), None)
-    only = next((one for one in of_chip if set(map(_letters, chips[0].products)) <= _names(one)), None)
+    named = next((one for one in of_chip if letters(text) in _names(one)), None)
+    only = next((one for one in of_chip if set(map(letters, chips[0].products)) <= _names(one)), None)
     return Simulated(chips[0], named or only)
 
 
 def _names(product: Product) -> set[str]:
-    return set(map(_letters, (product.name, *product.aliases)))
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())
+    return set(map(letters, (product.name, *product.aliases)))

@@ -1,0 +1,139 @@
+"""The answer for one card, as its owner asks: a sentence on a package, over its wheels, its sources and its needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from bwlint.binaries.needs import dotted
+from bwlint.binaries.shipments import Shipment
+from bwlint.chips import Chip, ChipSet
+from bwlint.chips.cards import card, product
+from bwlint.chips.hosts import ARM
+from bwlint.chips.toolkits import known_chips
+from bwlint.chips.wording import listed, targets
+from bwlint.inspection.answers import called, lacks, needs, of_sources, on, own_text, unsound, without_code
+from bwlint.sources.pypi import PREFIX
+
+_NO_WHEEL = "no wheel"
+_RUNS = "runs on "
+_READY = ": its wheel has ready code for it"
+_NO_BUILT = "no built code runs on "
+
+
+def sentences(shipments: Sequence[Shipment], asked: ChipSet, said: Sequence[str]) -> Iterator[str]:
+    """A sentence for each package of one argument and each card; `said` are the cards as the user wrote them."""
+    for name, group in _packages(shipments).items():
+        for chip in asked:
+            yield f"{name} {_of_machines(group, chip, said)}."
+
+
+def _packages(shipments: Sequence[Shipment]) -> dict[str, list[Shipment]]:
+    """What belongs together, by name: the wheels of one package, and those of its content where it is empty."""
+    found: dict[str, list[Shipment]] = {}
+    content: dict[str, str] = {}
+    named = next((_named(one.name) for one in shipments if not one.missing), "")
+    for shipment in shipments:
+        name = named if shipment.missing and named else _named(shipment.name)
+        name = content.get(name, name)
+        content |= dict.fromkeys((_named(other) for other in shipment.elsewhere), name)
+        found.setdefault(name, []).append(shipment)
+    return found
+
+
+def _named(file: str) -> str:
+    """ "flash-attn 2.8.3" of a wheel, a source distribution or a requirement; a file as it is called."""
+    from packaging.utils import parse_sdist_filename, parse_wheel_filename
+
+    if "==" in file or file.startswith(PREFIX):
+        return file.removeprefix(PREFIX).replace("==", " ")
+    path = PurePosixPath(file)
+    try:
+        if path.suffix == ".whl":
+            wheel, version, *_ = parse_wheel_filename(path.name)
+            return f"{wheel} {version}"
+        sources, version = parse_sdist_filename(path.name)
+    except ValueError:
+        return file
+    return f"{sources} {version}"
+
+
+def _of_machines(shipments: Sequence[Shipment], chip: Chip, said: Sequence[str]) -> str:
+    """What is true on the machines that have the card; of several the first in full, the others in short."""
+    asked, its = ChipSet.of(chip.name), card(chip, said)
+    there = [one for one in shipments if one.judged(asked)] or list(shipments)
+    telling = [one for one in there if one.libraries or one.compilers or one.compiles or one.built or one.missing]
+    phrases: dict[str, Shipment] = {}
+    for shipment in telling or [one for one in there if not one.elsewhere] or there:
+        phrases.setdefault(_phrase(shipment, chip, said), shipment)
+    (told, first), *others = phrases.items()
+    for phrase, one in others:
+        name = "it" if _named(one.name) == _named(first.name) else _named(one.name)
+        where = f"on {one.machine} " if one.machine != first.machine and one.machine else ""
+        short = phrase.partition("; ")[0].replace(f" for {its}", "").replace(f" on {its}", "")
+        told += f"; {where}{name} {short}"
+    return told
+
+
+def _phrase(shipment: Shipment, chip: Chip, said: Sequence[str]) -> str:
+    """What a package does on a card, as it goes on behind its name."""
+    asked, its = ChipSet.of(chip.name), card(chip, said)
+    if shipment.missing:
+        return f"cannot be installed for {its}: {shipment.missing}"
+    if shipment.elsewhere or shipment.instead:
+        content = f"its content is in {listed(shipment.elsewhere)}" if shipment.elsewhere else shipment.instead
+        return f"says nothing of {its}: {content}"
+    if not shipment.judged(asked):
+        return f"does not run on {its}: it is built for {shipment.machine}, and these cards are in {ARM} machines alone"
+    main = tuple(_main(shipment, chip, its))
+    needed = tuple(needs(shipment, asked))
+    if blocking := [*(text for is_final, text in needed if is_final), *lacks(shipment, asked)]:
+        main = (f"does not run on {its}: {'; '.join(blocking)}",)
+    elif needed and main[0].startswith(_RUNS):
+        main = (f"runs on {its} with another build of what it needs",)
+    if not blocking:
+        main = (*main, *(text for _, text in needed))
+    short = (product(chip, said) or chip.name,)
+    own = tuple(replace(one, chips=short) for one in shipment.own if chip.name in one.chips)
+    return "; ".join((*main, *own_text(replace(shipment, own=own)), *called(shipment, asked)))
+
+
+def _main(shipment: Shipment, chip: Chip, its: str) -> Iterator[str]:
+    compilers = shipment.compilers
+    if shipment.built:
+        lacking, _, how = shipment.built.partition(": ")
+        where = lacking.removeprefix(_NO_WHEEL).removeprefix(" for ")
+        none = f"{_NO_WHEEL} for {its}{f' on {where}' if where else ''}"
+        yield f"has {none if lacking.startswith(_NO_WHEEL) else f'no ready code for {its}'}: {how}"
+        yield of_sources(shipment)
+    elif compilers:
+        yield _compiling(shipment, chip, its)
+    if shipment.libraries:
+        text = on(shipment, chip.name)
+        text = unsound(shipment, text) + text
+        if compilers or shipment.built:
+            yield f"its ready code {text.replace('{}', 'it')}"
+            return
+        if text.startswith(_NO_BUILT):
+            text = f"has {text.replace('runs on', 'for', 1)}"
+        ready = _READY if text == "runs on {}" and shipment.name.endswith(".whl") else ""
+        yield text.replace("{}", its) + ready
+    elif not (shipment.built or compilers) and shipment.compiles:
+        yield f"compiles its kernels on {its} at run time ({', '.join(shipment.compiles)}) and has no ready code"
+    elif not (shipment.built or compilers):
+        wheel = f" in its {shipment.machine} wheel" if shipment.machine else ""
+        none = without_code(shipment)
+        yield f"has no device code for {its}{wheel}" if none == "no device code" else f"is unknown on {its}: {none}"
+
+
+def _compiling(shipment: Shipment, chip: Chip, its: str) -> str:
+    """Whether one of the compilers that it brings knows the card."""
+    knowing = [one for one in shipment.compilers if chip in known_chips(one.release)]
+    if knowing:
+        names = listed([one.file for one in knowing])
+        return f"compiles for {its} with its {names} of CUDA {dotted(knowing[-1].release)}"
+    newest = max(shipment.compilers, key=lambda one: one.release)
+    lost = ChipSet.of(chip.name)
+    says = f"its {newest.file} is of CUDA {dotted(newest.release)} and does not know {targets(lost)}"
+    return f"does not compile for {its}: {says}; {shipment.compiles_nothing(lost)}"

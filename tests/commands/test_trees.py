@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bwlint.cli import app
+from bwlint.commands.trees import trees
+
+
+@pytest.mark.parametrize(
+    ("paths", "packages", "expected"),
+    [
+        (["."], [], {"work": ("",)}),
+        (["./src/"], [], {"src": ("src/",)}),
+        (["../work"], [], {"work": ("../work/",)}),
+        (["src", "docs"], [], {"src": ("src/",), "docs": ("docs/",)}),
+        (["a/src", "src"], [], {"a/src": ("a/src/",), "src": ("src/",)}),
+        (["./one.py"], [], {"one.py": ("one.py/",)}),
+        (["src", "one.py", "src/two.py"], [], {"src": ("src/",), "2 files": ("one.py/", "src/two.py/")}),
+        (["pypi:x"], ["pypi:x==1.0"], {"x 1.0": ("pypi:x==1.0/",)}),
+        ([".", "pypi:x==1.0"], ["pypi:x==1.0"], {"x 1.0": ("pypi:x==1.0/",), "work": ("",)}),
+        (["src"], ["src/x-1.0-py3-none-any.whl"], {"x-1.0-py3-none-any.whl": ("src/x-1.0-py3-none-any.whl/",)}),
+        (["stdin.py"], [], {"stdin.py": ("stdin.py/",)}),
+    ],
+)
+def test_what_arguments_name(
+    paths: list[str],
+    packages: list[str],
+    expected: dict[str, tuple[str, ...]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for folder in ("src", "docs", "a/src"):
+        (tmp_path / "work" / folder).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "work")
+    assert {tree.name: tree.beginnings for tree in trees(paths, packages)} == expected
+
+
+GATE = """import torch
+
+def fast(x):
+    if torch.cuda.get_device_capability() != (12, 0):
+        raise RuntimeError("no")
+    return kernel(x)
+"""
+ON = "on RTX 5090 (12.0) and DGX Spark (GB10, 12.1)"
+SPLIT = "1 place where 12.0 and 12.1 are treated differently"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ends"),
+    [
+        (
+            ["a"],
+            [
+                f"a {ON}: {SPLIT}; 1 place concerns the chip: 1 needs a look",
+                "next: bwlint audit a, bwlint check --fix --diff a",
+            ],
+        ),
+        (["b"], [f"b {ON}: no findings"]),
+        (
+            ["--format", "json", "a", "b"],
+            [
+                "1 place concerns the chip: 1 needs a look",
+                f"a {ON}: {SPLIT}",
+                f"b {ON}: no findings",
+                "next: bwlint audit a b, bwlint check --fix --diff a b",
+            ],
+        ),
+        (
+            ["--target", "pro-6000", "a", "b/fine.py"],
+            [
+                "1 place concerns the chip: 1 needs a look",
+                f"a on RTX PRO 6000 (12.0): {SPLIT}",
+                "fine.py on RTX PRO 6000 (12.0): no findings",
+                "next: bwlint audit --target pro-6000 a b/fine.py, "
+                "bwlint check --fix --diff --target pro-6000 a b/fine.py",
+            ],
+        ),
+        (["--quiet", "a", "b"], []),
+        (["--exclude", "*", "a"], ["nothing was scanned"]),
+    ],
+)
+def test_a_check_ends_with_a_verdict(
+    arguments: list[str], ends: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in (("a/gate.py", GATE), ("b/fine.py", "x = 1\n")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["check", "--no-cache", "--jobs", "1", *arguments], prog_name="bwlint")
+    told = [line for line in result.stderr.splitlines() if not re.match(r"bwlint: (?:no|\d+) \w+.* in \d", line)]
+    assert told == [f"bwlint: {line}" for line in ends] or (told == ["bwlint: nothing was scanned"] and not ends)
