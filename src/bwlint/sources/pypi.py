@@ -42,6 +42,8 @@ _PIP_SECONDS = 600
 _PIP_LINES = 6
 NO_WHEEL = ("No matching distribution found", "Could not find a version that satisfies")
 """What pip says where it could fetch something if it were not for versions or platforms."""
+_UNREACHABLE = re.compile(r"Retrying \(.*(?:NewConnectionError|NameResolutionError|ProxyError)(?:.*\] ([\w ]+))?")
+"""What pip says of an index, or a proxy before it, to which no connection comes about."""
 # manylinux2014 stands for its two predecessors too: vLLM's wheels are tagged manylinux1.
 _GPU_PLATFORMS = (
     "manylinux2014_x86_64",
@@ -214,7 +216,20 @@ def version_of(archive: Path) -> str:
 
 
 def pip_download(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int = _PIP_SECONDS) -> str | None:
-    """Have pip fetch a wheel into `dest`, within so many `seconds`; its output when it fails, else None."""
+    """Have pip fetch a wheel into `dest`, within so many `seconds`; its output when it fails, else None. Raises
+    SourceError where the index cannot be reached: of one that answers badly, pip is let try as often as it likes."""
+    said = _pip(spec, dest, ("--retries", "1", *options), seconds)
+    if said is None or "Retrying (" not in said:
+        return said
+    unreachable = _UNREACHABLE.search(said)
+    if unreachable is None:
+        return _pip(spec, dest, options, seconds)
+    reason = f" ({plain(unreachable[1])})" if unreachable[1] else ""
+    advice = "check the network, PIP_INDEX_URL and the proxy, or give bwlint a wheel or a folder"
+    raise SourceError(f"{spec.requirement}: pip cannot reach the package index{reason}: {advice}")
+
+
+def _pip(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int) -> str | None:
     pip = pip_command()
     if pip is None:
         return "there is no pip, in this Python or on PATH: install it, or give bwlint a wheel"
