@@ -82,8 +82,10 @@ def rewritten(page: str, say: Callable[[str], Said]) -> str:
 
 def is_at_hand(arguments: str) -> bool:
     """Whether all that a command reads lies in this repository."""
-    paths = [word for word in shlex.split(arguments)[1:] if not word.startswith("-")]
-    return bool(paths) and all((ROOT / path).exists() for path in paths if "/" in path or path in CLONES)
+    words = shlex.split(arguments)[1:]
+    paths = [word for word in words if "/" in word]
+    there = bool(paths) and all((ROOT / path).exists() for path in paths)
+    return there and not CLONES.keys() & {*words} and not any(word.startswith("pypi:") for word in words)
 
 
 def said(arguments: str, folder: Path) -> Said:
