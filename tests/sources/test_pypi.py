@@ -511,8 +511,7 @@ def closed_port() -> Iterator[int]:
         yield held.getsockname()[1]
 
 
-@pytest.mark.parametrize("by", ["index", "proxy"])
-@pytest.mark.parametrize("argument", ["pypi:bwdemo", "pypi:bwdemo==1.0"])
+@pytest.mark.parametrize(("by", "argument"), [("index", "pypi:bwdemo"), ("proxy", "pypi:bwdemo==1.0")])
 def test_an_index_out_of_reach_is_asked_once_and_said_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed_port: int, by: str, argument: str
 ) -> None:
