@@ -26,9 +26,20 @@ atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 gc.set_threshold(100_000, 10, 10)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that share what takes long come first: a worker of pytest-xdist begins with a long run of neighbours."""
+    """Those that take a toolkit are marked, for `-m`; those that share what takes long come first: a worker of
+    pytest-xdist begins with a long run of neighbours."""
+    for item in items:
+        if isinstance(item, pytest.Function) and _takes_toolkit(item):
+            item.add_marker("toolkit")
     items.sort(key=lambda item: item.get_closest_marker("shared") is None)
+
+
+def _takes_toolkit(item: pytest.Function) -> bool:
+    """Whether a test asks for the fixture, itself or by another one; a parameter may have the same name."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return "toolkit" in item.fixturenames and "toolkit" not in parameters
 
 
 def pytest_collection_finish() -> None:

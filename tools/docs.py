@@ -3,7 +3,7 @@
     python tools/docs.py           writes them
     python tools/docs.py --check   writes nothing; exit code 1 and the names where a page is not what it should be
 
-Pages that people write (docs/*.md, docs/walkthroughs/) are left alone.
+Pages that people write (docs/*.md, docs/walkthroughs/) are left alone: what they quote, tools/walkthroughs.py writes.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ FIRES = '''"""{todo}: what fires, one form each; a marker on the line where the 
 
 import torch
 
-if torch.cuda.get_device_capability() == (12, 0):  # {severity}: [{name}]
+if torch.cuda.get_device_capability() >= (10, 0):  # {severity}: [{name}]
     print("{todo}")
 '''
 
@@ -116,6 +116,26 @@ if torch.cuda.get_device_capability()[0] == 9:
     print("Hopper")
 '''
 
+FIRES_GUARD = """// {todo}: what fires, one form each; a marker on the line where the finding begins.
+
+__global__ void newer(float* out) {{
+#if __CUDA_ARCH__ >= 1000  // {severity}: [{name}]
+  out[0] = 1.0f;  // {todo}
+#endif
+}}
+"""
+
+SILENT_GUARD = """// {todo}: what looks like it and is right: the whole family, another generation.
+
+__global__ void another(float* out) {{
+#if __CUDA_ARCH__ >= 900
+  out[0] = 1.0f;
+#else
+  out[0] = 2.0f;
+#endif
+}}
+"""
+
 
 READER = '''"""{todo}: what it finds in Python, in one sentence."""
 
@@ -125,8 +145,15 @@ import ast
 
 from bwlint.model.facts import Operation
 
+ANCHORS = (b"{stem}",)  # {todo}: words of which one stands, in any case, in every file that has it
 
-def operations(tree: ast.Module) -> tuple[Operation, ...]:
+
+def may_hold(data: bytes) -> bool:
+    """The prefilter: whether a file with one of the `ANCHORS` may have what is looked for."""
+    return True  # {todo}: what else has to be there
+
+
+def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """{todo}: one `Operation(kind, name, span(node), amounts=(const(number),))` for each place (readers/spans.py)."""
     return ()
 '''
@@ -146,7 +173,7 @@ CASES = {{"{todo}: code, and how many places are found": 1}}
 
 @pytest.mark.parametrize(("code", "count"), CASES.items())
 def test_operations(code: str, count: int) -> None:
-    assert len(operations(ast.parse(code))) == count
+    assert len(operations(ast.parse(code), code)) == count
 '''
 
 
@@ -162,7 +189,8 @@ def started(
     """Writes the files of a rule below `root`; returns them. Raises FileExistsError before anything is written."""
     stem = name.replace("-", "_")
     about, module = root / "rules" / f"{name}.toml", root / "src" / "bwlint" / "rules" / f"{stem}.py"
-    fires, silent = (root / "fixtures" / name / file for file in ("fires.py", "silent.py"))
+    suffix, shown = (".cu", (FIRES_GUARD, SILENT_GUARD)) if looks_at == "guard" else (".py", (FIRES, SILENT))
+    fires, silent = (root / "fixtures" / name / f"{file}{suffix}" for file in ("fires", "silent"))
     reader = root / "src" / "bwlint" / "readers" / "python" / f"{stem}.py"
     reader_test = root / "tests" / "readers" / "python" / f"test_{stem}.py"
     fact = (reader, reader_test) if new_fact else ()
@@ -185,11 +213,11 @@ def started(
             indent="        " if looks_at == "file" else "    ",
             **values,
         ),
-        fires: FIRES.format(**values),
-        silent: SILENT.format(**values),
+        fires: shown[0].format(**values),
+        silent: shown[1].format(**values),
     }
     if new_fact:
-        texts |= {reader: READER.format(**values), reader_test: READER_TEST.format(stem=stem, **values)}
+        texts |= {reader: READER.format(stem=stem, **values), reader_test: READER_TEST.format(stem=stem, **values)}
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
@@ -221,6 +249,9 @@ def main() -> int:
         return 1
     for path in written:
         print(path.relative_to(ROOT))
+    if options.new_fact:
+        stem = options.name.replace("-", "_")
+        print(f"Name the reader in `_READERS` of src/bwlint/readers/python/__init__.py: {stem!r}: {stem}.")
     print(f"Now fill in what says {TODO!r} (CONTRIBUTING.md, 'Add a rule'), then:")
     print(f"  bwlint check --exit-zero --severity note --format concise fixtures/{options.name}")
     print("  python -m pytest -q tests/test_fixtures.py tests/settings tests/rules tests/readers/python")

@@ -816,7 +816,8 @@ def schema(name: str | None) -> None:
 @app.command()
 @click.argument("rule", required=False, shell_complete=rule_ids)
 @click.option("--gate", metavar="EXPR", help="Evaluate a Python condition on every chip.")
-def explain(rule: str | None, gate: str | None) -> None:
+@click.option("--why-silent", is_flag=True, help="With FILE:LINE: say why check reports nothing there.")
+def explain(rule: str | None, gate: str | None, why_silent: bool) -> None:
     """Explain a RULE (code or name), a place (FILE:LINE), or a condition: --gate 'cap in [89, 120]'."""
     from bwlint.commands import explain as explaining
 
@@ -826,8 +827,10 @@ def explain(rule: str | None, gate: str | None) -> None:
         from bwlint.commands import place
 
         if there := place.parsed(rule):
-            click.echo(place.explained(*there), nl=False)
+            click.echo(place.why_silent(*there) if why_silent else place.explained(*there), nl=False)
             return
+    if why_silent:
+        raise click.UsageError("--why-silent needs a file that is there and a line: FILE:LINE")
     try:
         text = explaining.gate(gate) if gate is not None else explaining.rule(rule or "")
     except ValueError as error:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -267,3 +269,23 @@ def test_what_the_baseline_knows_is_a_hint(tmp_path: Path, monkeypatch: pytest.M
     found = _diagnostics(judgement, Path(path).as_uri())
     told = [(one.severity, one.message.endswith(" (in the baseline)")) for one in found]
     assert told == [(lsp.DiagnosticSeverity.Warning, False), (lsp.DiagnosticSeverity.Hint, True)]
+
+
+def test_the_program_ends_as_the_editor_asks(tmp_path: Path) -> None:
+    put(tmp_path, {"a.py": GATE})
+    document = {"uri": (tmp_path / "a.py").as_uri(), "languageId": "python", "version": 1, "text": GATE}
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"capabilities": {}, "processId": None, "rootUri": None}},
+        {"method": "initialized", "params": {}},
+        {"method": "textDocument/didOpen", "params": {"textDocument": document}},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    bodies = [json.dumps({"jsonrpc": "2.0", **message}).encode() for message in messages]
+    asked = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
+    command = f"import sys; sys.path.insert(0, {SOURCE!r}); from bwlint.cli import main; main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", command, "server", "--no-cache"], input=asked, capture_output=True, timeout=300
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b'"id": 2' in ended.stdout or b'"id":2' in ended.stdout

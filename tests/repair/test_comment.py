@@ -35,6 +35,7 @@ def commented(name: str, source: str, line: int, reason: str = "as meant") -> st
 
 
 BESIDE = "  # bwlint: ignore[family-split] as meant"
+ABOVE = "# bwlint: ignore[family-split] as meant\n"
 LONG = "x = 1 " + "+ 1" * 40
 
 
@@ -60,7 +61,29 @@ LONG = "x = 1 " + "+ 1" * 40
         ("a.cu", 'auto x = R"(\n a\n)";\n', 2, None),
         ("CMakeLists.txt", "set(A 1)\n", 1, f"set(A 1){BESIDE}\n"),
         ("CMakeLists.txt", 'set(A "\n 1\n")\n', 2, None),
-        ("Dockerfile", "ENV A=1\n", 1, f"ENV A=1{BESIDE}\n"),
+        ("Dockerfile", "ENV A=1\n", 1, f"{ABOVE}ENV A=1\n"),
+        ("Dockerfile.cuda", "ENV A=1 \\\n  B=2\n", 2, f"ENV A=1 \\\n  {ABOVE}  B=2\n"),
+        ("b.Dockerfile", "RUN a && \\\n  b \\\n  c\n", 2, f"RUN a && \\\n  {ABOVE}  b \\\n  c\n"),
+        ("Dockerfile", "RUN <<EOF\na\nEOF\n", 2, None),
+        ("a.env", "A=1\n", 1, f"{ABOVE}A=1\n"),
+        ("a.service", "[Service]\nEnvironment=A=1\n", 2, f"[Service]\n{ABOVE}Environment=A=1\n"),
+        ("Makefile", "A := 120a\n", 1, f"{ABOVE}A := 120a\n"),
+        ("rules.mk", "all:\n\tnvcc\n", 2, f"all:\n\t{ABOVE}\tnvcc\n"),
+        ("setup.cfg", "[a]\nb = 1\n", 2, f"[a]\n{ABOVE}b = 1\n"),
+        ("a.sh", "nvcc a\n", 1, f"nvcc a{BESIDE}\n"),
+        ("a.sh", "nvcc \\\n a\n", 2, None),
+        ("a.toml", 'a = "1"\n', 1, f'a = "1"{BESIDE}\n'),
+        ("a.toml", 'a = """\n1\n"""\n', 2, None),
+        ("a.hcl", 'a = "1"\n', 1, 'a = "1"  // bwlint: ignore[family-split] as meant\n'),
+        ("a.yml", "a: 1\n", 1, f"a: 1{BESIDE}\n"),
+        ("a.yml", 'a: "x"\n', 1, f'a: "x"{BESIDE}\n'),
+        ("a.yml", "- run: |\n    a\n    b\n", 2, f"- run: |\n    a{BESIDE}\n    b\n"),
+        ("a.yaml", "script:\n  - |\n    a\n    b\n", 3, f"script:\n  - |\n    a{BESIDE}\n    b\n"),
+        ("a.yml", f"- run: |\n    {LONG}\n", 2, f"- run: |\n    {ABOVE}    {LONG}\n"),
+        # What a folded text or another program is given would change.
+        ("a.yml", "- run: >\n    a\n    b\n", 2, None),
+        ("a.yml", "- build-args: |\n    A=1\n    B=2\n", 2, None),
+        ("a.yml", "a: {{ b }}: c\n", 1, f"a: {{{{ b }}}}: c{BESIDE}\n"),
         ("a.json", '{"a": 1}\n', 1, None),
     ],
 )

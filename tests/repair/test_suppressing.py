@@ -63,6 +63,25 @@ def test_what_has_no_place_is_said_and_not_counted(here: Path, monkeypatch: pyte
     assert result.exit_code == 1
 
 
+def test_json_is_said_to_have_no_comments(here: Path) -> None:
+    text = '{"configurePresets": [{"cacheVariables": {"CMAKE_CUDA_ARCHITECTURES": "120a"}}]}\n'
+    put(here, {"CMakePresets.json": text})
+    said = invoke("--severity", "note", "--add-suppressions", "old", ".").stderr
+    assert (
+        "not suppressed: CMakePresets.json:1: JSON has no comments; a baseline or `per-file-ignores` hides it" in said
+    )
+    assert (here / "CMakePresets.json").read_text() == text
+
+
+def test_a_comment_between_the_lines_of_a_dockerfile_is_read_as_meant(here: Path) -> None:
+    image = 'FROM nvidia/cuda:12.9.1-devel\nRUN make deps && \\\n    TORCH_CUDA_ARCH_LIST="9.0a 12.0a" pip install .\n'
+    put(here, {"Dockerfile": image})
+    assert "suppressed 1 finding in 1 file" in invoke("--add-suppressions", "one card", ".").stderr
+    assert (here / "Dockerfile").read_text().splitlines()[2] == "    # bwlint: ignore[arch-target] one card"
+    again = invoke(".")
+    assert (again.exit_code, again.stdout) == (0, "") and "1 suppressed" in again.stderr
+
+
 def test_what_is_not_shown_stays(here: Path) -> None:
     put(here, {"a.py": GATE})
     result = invoke("--severity", "error", "--add-suppressions", "old", ".")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -388,3 +388,73 @@ def test_what_jit_costs(each: int, said: str, library: MakeLibrary, inspection: 
     found = lines_of(replace(lib, units=tuple(units)), inspection)
     line = "12.0  by JIT: 2 of 5 containers, compiled by the driver at " + said.format(*jit_seconds(2 * each))
     assert line in found  # what is native costs nothing
+
+
+def _with_ptx(lib: DeviceLibrary, size: int) -> DeviceLibrary:
+    """The library with images of so many bytes."""
+    units = []
+    for unit in lib.units:
+        images = tuple(replace(image, full_size=size) for image in unit.container.images)
+        units.append(replace(unit, container=replace(unit.container, images=images)))
+    return replace(lib, units=tuple(units))
+
+
+_OF_CUDA = (("w/ops_cuda118.so", "libcudart.so.11.0", (11, 8)), ("w/ops_cuda126.so", "libcudart.so.12", (12, 6)))
+
+
+def test_jit_costs_what_the_library_that_is_loaded_holds(library: MakeLibrary, inspection: MakeInspection) -> None:
+    by_jit = {"12.0": {"jit": 1}, "12.1": {"jit": 1}}
+    small, large = (library(path, by_jit, needed=(so,), toolkit=of) for path, so, of in _OF_CUDA)
+    always = library("w/other.so", by_jit, needed=())
+    shipped = (_with_ptx(small, 2_000_000), _with_ptx(large, 3_000_000), _with_ptx(always, 1_000_000))
+    found = lines_of(shipped, inspection)
+    least, most = jit_seconds(3_000_000)[0], jit_seconds(4_000_000)[1]
+    cost = f"3.0 to 4.0 MB of PTX in the one that is loaded, about {least:.0f} to {most:.0f} s of one core"
+    assert f"12.0, 12.1  by JIT: 3 of 3 containers, compiled by the driver at first use: {cost}" in found
+
+
+@pytest.mark.parametrize(
+    ("libraries", "expected"),
+    [
+        (
+            _OF_CUDA,
+            [
+                "needs libcudart.so.11.0 (built with CUDA 11.8)",
+                "needs libcudart.so.12 (built with CUDA 12.6)",
+            ],
+        ),
+        (
+            (*_OF_CUDA, ("w/ops_cuda121.so", "libcudart.so.12", (12, 1))),
+            [
+                "needs libcudart.so.11.0 (built with CUDA 11.8)",
+                "needs libcudart.so.12 (built with CUDA 12.1, 12.6)",
+            ],
+        ),
+        # Folders for two majors, whose names say nothing, and what goes with both.
+        (
+            (
+                ("w/a/x.so", "libcudart.so.12", (12, 8)),
+                ("w/b/x.so", "libcudart.so.13", (13, 0)),
+                ("w/c.so", "libnccl.so.2", None),
+            ),
+            [
+                "needs libcudart.so.12, libnccl.so.2 (built with CUDA 12.8)",
+                "needs libcudart.so.13, libnccl.so.2 (built with CUDA 13.0)",
+            ],
+        ),
+        (
+            (("w/a.so", "libcudart.so.12", (12, 8)), ("w/b.so", "libcublas.so.12", (12, 9))),
+            ["needs libcublas.so.12, libcudart.so.12"],
+        ),
+        ((("w/ops_cuda126.so", "libcudart.so.12", (12, 6)),), ["needs libcudart.so.12"]),
+        ((("w/a.so", "libtorch.so", (12, 6)),), []),
+    ],
+)
+def test_libraries_of_one_cuda_are_needed_at_once(
+    libraries: Sequence[tuple[str, str, tuple[int, int] | None]],
+    expected: list[str],
+    library: MakeLibrary,
+    inspection: MakeInspection,
+) -> None:
+    shipped = tuple(library(path, needed=(so,), toolkit=toolkit) for path, so, toolkit in libraries)
+    assert [line for line in lines_of(shipped, inspection) if line.startswith("needs")] == expected

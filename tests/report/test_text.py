@@ -253,16 +253,40 @@ warning[BW101] family-split: 12.1 falls into the arm that raises
    | ^^^
   ::: b.py:11:1
    |
- 1 | imp
-   | --- imported
-...
 11 | run
    | --- behind it
   ::: c.py:3:5 lost
+  ::: b.py:1:1
+   |
+ 1 | imp
+   | --- imported
    |
    = admitted: sm_120
 """
     assert render(report(found), Setting(lines=lines(files))) == expected
+
+
+def test_the_hops_of_a_finding_stand_in_the_order_of_calls(
+    finding: MakeFinding, report: MakeReport, lines: MakeLines
+) -> None:
+    """Back up in the same file, and back in a file that it left."""
+    source = {"a.py": "".join(f"line{n}()\n" for n in range(1, 10)), "b.py": "only()\n"}
+    hops = [
+        ("a.py", 8, "first"),
+        ("b.py", 1, "second"),
+        ("a.py", 2, "third"),
+        ("a.py", 4, "fourth"),
+        ("a.py", 3, "end"),
+    ]
+    related = tuple(Related(path, Region(line, 1, line, 5), said) for path, line, said in hops)
+    shown = finding(path="a.py", region=Region(7, 1, 7, 8), label="gate", related=related)
+    told = render(report(shown), Setting(lines(source)))
+    assert [line.rpartition(" ")[2] for line in told.splitlines() if line.startswith("  | ")] == (
+        ["gate", "first", "second", "third", "fourth", "end"]
+    )
+    assert [line.strip() for line in told.splitlines() if "-->" in line or ":::" in line] == (
+        ["--> a.py:7:1", "::: b.py:1:1", "::: a.py:2:1", "::: a.py:3:1"]
+    )
 
 
 def test_lines_without_their_ends(finding: MakeFinding, report: MakeReport) -> None:

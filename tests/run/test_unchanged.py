@@ -214,7 +214,7 @@ def test_a_file_that_is_touched_is_compared_and_not_read_anew(
     run(capsys, "proj")
     (project / "pkg/split.py").touch()
     with monkeypatch.context() as patch:
-        patch.setattr(command, "_outcome", lambda *_: pytest.fail("it ran"))
+        patch.setattr(command, "outcome_of", lambda *_: pytest.fail("it ran"))
         run(capsys, "proj")
 
 
@@ -231,7 +231,7 @@ def test_what_lies_outside_the_arguments_counts(
 ) -> None:
     run(capsys, "proj/pkg/user.py")
     edited(project.parent, change)
-    monkeypatch.setattr(command, "_outcome", lambda *_: None)
+    monkeypatch.setattr(command, "outcome_of", lambda *_: None)
     assert run(capsys, "proj/pkg/user.py")[0] == 2  # it went to work, and found no outcome
 
 
@@ -290,7 +290,7 @@ def test_an_index_within_the_tree_is_nothing_that_a_run_sees(
 ) -> None:
     monkeypatch.setenv("BWLINT_CACHE_DIR", ".cache")
     first = run(capsys, "proj", ".cache")
-    monkeypatch.setattr(command, "_outcome", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(command, "outcome_of", lambda *_: pytest.fail("it ran"))
     assert run(capsys, "proj", ".cache") == first
 
 

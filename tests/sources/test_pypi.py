@@ -3,13 +3,14 @@ from __future__ import annotations
 import io
 import os
 import random
+import socket
 import stat
 import struct
 import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -279,6 +280,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_TRUSTED_HOST", "index.example")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     return folder
@@ -510,3 +512,51 @@ def test_no_pip_at_all_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceError, match="there is no pip, in this Python or on PATH"):
         download(Spec("six", None), tmp_path)
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port of this machine at which nobody answers, as long as the test runs."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # without listen(): a connection is refused
+        yield held.getsockname()[1]
+
+
+@pytest.mark.parametrize(("by", "argument"), [("index", "pypi:bwdemo"), ("proxy", "pypi:bwdemo==1.0")])
+def test_an_index_out_of_reach_is_asked_once_and_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed_port: int, by: str, argument: str
+) -> None:
+    for name in ("PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX", "PIP_FIND_LINKS", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_TRUSTED_HOST", "index.example")
+    address = f"http://127.0.0.1:{closed_port}"
+    monkeypatch.setenv("PIP_INDEX_URL", f"{address}/simple" if by == "index" else "http://index.example/simple")
+    monkeypatch.setenv("PIP_PROXY", address if by == "proxy" else "")
+    runs: list[list[str]] = []
+    real = subprocess.run
+    monkeypatch.setattr(pypi.subprocess, "run", lambda command, **how: runs.append(command) or real(command, **how))
+    with pytest.raises(SourceError) as error:
+        open_package(argument, tmp_path)
+    assert len(runs) == 1 and runs[0][runs[0].index("--retries") + 1] == "1"
+    said = str(error.value)
+    assert said.startswith(f"{argument[5:]}: pip cannot reach the package index") and "\n" not in said
+    assert said.endswith("check the network, PIP_INDEX_URL and the proxy, or give bwlint a wheel or a folder")
+
+
+@pytest.mark.parametrize(
+    ("said", "runs"),
+    [
+        ("ERROR: No matching distribution found for x\n", 1),
+        ("WARNING: Retrying (Retry(total=0)) after connection broken by 'ReadTimeoutError(...)': /simple/x/\n", 2),
+        ("WARNING: Retrying (Retry(total=0)) after connection broken by 'RemoteDisconnected(...)': /simple/x/\n", 2),
+        (None, 1),
+    ],
+)
+def test_an_index_that_answers_badly_is_tried_as_often_as_pip_likes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str | None, runs: int
+) -> None:
+    options: list[tuple[str, ...]] = []
+    monkeypatch.setattr(pypi, "_pip", lambda spec, dest, given, seconds: options.append(given) or said)
+    assert pypi.pip_download(Spec("x"), tmp_path, ("-vv",)) == said
+    assert options == [("--retries", "1", "-vv"), ("-vv",)][:runs]

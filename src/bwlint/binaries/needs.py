@@ -64,6 +64,20 @@ def driver_needs(libraries: Sequence[DeviceLibrary], name: str) -> tuple[DriverN
     return tuple(needs)
 
 
+def loaded_together(shipment: Shipment) -> tuple[tuple[DeviceLibrary, ...], ...]:
+    """What a program may load of a shipment at once: one library of those for several releases of CUDA, or those of
+    one major, with all that goes with it."""
+    picked = [library for _, library in shipment.by_cuda]
+    rest = [library for library in shipment.libraries if library not in picked]
+    if len(picked) > 1:
+        return tuple(
+            (one, *(each for each in rest if _majors(each) <= (_majors(one) or _majors(each)))) for one in picked
+        )
+    majors = sorted({major for library in shipment.libraries for major in _majors(library)})
+    groups = (tuple(each for each in shipment.libraries if major in (_majors(each) or {major})) for major in majors)
+    return tuple(groups) or (shipment.libraries,)
+
+
 def least_needs(libraries: Sequence[DeviceLibrary], name: str) -> tuple[DriverNeed, ...]:
     """What asks for a driver where a chip runs some of the libraries: of those that ask for the runtimes of several
     majors of CUDA a program loads those of one alone, and the oldest one is enough."""

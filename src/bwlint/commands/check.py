@@ -47,7 +47,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         return _fix(request, options, stack, start)
     if options["add_suppressions"]:
         return _silence(request, options, stack, start)
-    outcome = _new(known_or_new(request, lambda: _outcome(request, stack)), request, options, stack)
+    outcome = _new(known_or_new(request, lambda: outcome_of(request, stack)), request, options, stack)
     _write(outcome, options)
     _close(outcome, options, start)
     return _code(outcome, options)
@@ -111,7 +111,7 @@ def plainly(options: dict[str, Any], stack: ExitStack) -> Outcome:
         "note",
         jobs=options["jobs"],
     )
-    return known_or_new(request, lambda: _outcome(request, stack))
+    return known_or_new(request, lambda: outcome_of(request, stack))
 
 
 def _new(outcome: Outcome, request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Outcome:
@@ -218,7 +218,8 @@ def _paths(options: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
     return (name or "stdin.py",), sys.stdin.buffer.read()
 
 
-def _outcome(request: CheckRequest, stack: ExitStack) -> Outcome:
+def outcome_of(request: CheckRequest, stack: ExitStack) -> Outcome:
+    """Run a request, with its progress told; a wrong one ends the command."""
     from bwlint.commands.progress import progress
     from bwlint.run.check import check
 
@@ -307,7 +308,7 @@ def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start
     others = outcome.names.files.keys() - {source.file.real for source in repaired.changed}
     if problems or (not outcome.wheels and any(_is_newer(real, began) for real in others)):
         overlaid.close()
-        outcome = _outcome(request, stack)
+        outcome = outcome_of(request, stack)
     outcome = _new(outcome, request, options, stack)
     _write(outcome, options)
     _account(repaired, options, "fixed", problems)
@@ -326,11 +327,11 @@ def _silence(request: CheckRequest, options: dict[str, Any], stack: ExitStack, s
     from bwlint.repair.write import write as replace_files
     from bwlint.report.summary import at_least
 
-    first = _new(_outcome(request, stack), request, options, stack)
+    first = _new(outcome_of(request, stack), request, options, stack)
     shown = at_least(first.report, first.severity).findings
     made = silencing(first, shown, options["add_suppressions"], request.paths)
     problems = replace_files([[item] for item in made.replacements])
-    outcome = _new(_outcome(request, stack), request, options, stack) if made.replacements else first
+    outcome = _new(outcome_of(request, stack), request, options, stack) if made.replacements else first
     _write(outcome, options)
     for finding, reason in made.refused:
         say(f"bwlint: not suppressed: {visible(finding.path)}:{finding.region.line}: {visible(reason)}\n")

@@ -1,21 +1,37 @@
-"""What `explain FILE:LINE` prints: the rows of the audit that have the line, or why there is none."""
+"""What `explain FILE:LINE` prints: the rows of the audit that have the line, or why there is none; with `--why-silent`
+what `check` reports there, or each reason for which it reports nothing."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bwlint.commands.audit import read, rendered
-from bwlint.commands.terminal import setting
+from bwlint.chips import all_chips
+from bwlint.commands.audit import rendered
+from bwlint.commands.check import outcome_of
+from bwlint.commands.terminal import put_right, setting
+from bwlint.report.summary import at_least
+from bwlint.settings import catalog
 
 if TYPE_CHECKING:
-    from bwlint.model.ledger import Ledger
+    from bwlint.model.findings import Finding
+    from bwlint.model.ledger import Ledger, Row
+    from bwlint.run.gather import Settings
+    from bwlint.run.outcome import Outcome
 
 _PLACE = re.compile(r"(.+):([1-9]\d{0,8})")
+_NO_QUESTION = "this line names no chip, checks none and depends on none"
+_KINDS = {
+    "fail": "fail: somebody has decided that it is broken, and check reads no decisions",
+    "review": "review: the checked chips are treated unlike a neighbour, and bwlint cannot prove that wrong",
+    "open": "open: `why` says what bwlint does not know, and check reports only what it knows",
+    "pass": "pass: `why` says why there is nothing to report",
+}
 
 
 def parsed(text: str) -> tuple[str, int] | None:
@@ -26,31 +42,169 @@ def parsed(text: str) -> tuple[str, int] | None:
 
 def explained(path: str, line: int) -> str:
     """What is known of a line, judged with the folder that we are in where that holds the file."""
+    with ExitStack() as stack:
+        place = _judged(path, line, stack)
+        return place.table() or f"{place.name}: {_not_read(place) or _NO_QUESTION}\n"
+
+
+def why_silent(path: str, line: int) -> str:
+    """What `check` reports of a line; where that is nothing, what it found and hides, and what the audit knows."""
+    with ExitStack() as stack:
+        return "".join(_said(_judged(path, line, stack), stack))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A line, what a run says of all that it read (`outcome`), and the `rows` that have the line."""
+
+    path: str
+    line: int
+    real: str
+    settings: Settings
+    outcome: Outcome
+    ledger: Ledger
+    rows: tuple[Row, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}:{self.line}"
+
+    def has(self, path: str, first: int, last: int) -> bool:
+        """Whether these lines of a file, as reports call it, have the line."""
+        return first <= self.line <= max(first, last) and os.path.realpath(self.outcome.names.real(path)) == self.real
+
+    def of(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """Those of the findings that stand on the line, have a place there, or answer a question that does."""
+        # Rows that were joined are the same question asked at several places, of which each has its own answer.
+        answered = {print_ for row in self.rows if len(row.questions) == 1 for print_ in row.findings}
+        return tuple(
+            finding
+            for finding in findings
+            if (finding.fingerprint in answered and self.has(finding.path, self.line, self.line))
+            or self.has(finding.path, finding.region.line, finding.region.end_line)
+            or any(o.rule and self.has(o.path, o.region.line, o.region.end_line) for o in finding.related)
+        )
+
+    def shown(self, findings: Sequence[Finding]) -> str:
+        """Findings as `check` prints them, whole."""
+        from bwlint.report import text
+
+        how = setting({"output": None, "full": True}, self.outcome.lines)
+        return text.render(replace(self.outcome.report, findings=tuple(findings)), how)
+
+    def table(self) -> str:
+        return str(rendered(replace(self.ledger, rows=self.rows), "text", setting({"output": None}), 0))
+
+
+def _judged(path: str, line: int, stack: ExitStack) -> _Place:
+    """Run `check` as it would be run from the folder that we are in; a file elsewhere is judged by itself."""
     from bwlint.index import kept
+    from bwlint.model.ledger import Ledger
     from bwlint.run.gather import Settings
     from bwlint.run.request import CheckRequest
     from bwlint.settings.decisions import apply, load
 
+    stack.enter_context(kept.using())
     real = os.path.realpath(path)
     is_below = Path(real).is_relative_to(os.path.realpath("."))
     request = CheckRequest((".",) if is_below else (path,))
-    with ExitStack() as stack:
-        stack.enter_context(kept.using())
-        ledger = read(request, stack)
-    ledger = apply(ledger, load(Settings(request).decisions_file).made)
-    rows = tuple(
-        row
-        for row in ledger.rows
-        if any(p.line <= line <= p.end_line and os.path.realpath(p.path) == real for p in row.places)
+    outcome = outcome_of(request, stack)
+    with put_right():
+        settings = Settings(request)
+        made = load(settings.decisions_file).made
+    report = outcome.report
+    ledger = apply(Ledger(report.targets, outcome.rows, report.skipped, report.stats), made)
+    place = _Place(path, line, real, settings, outcome, ledger, ())
+    rows = (row for row in ledger.rows if any(place.has(at.path, at.line, at.end_line) for at in row.places))
+    return replace(place, rows=tuple(rows))
+
+
+def _not_read(place: _Place) -> str:
+    """Why the file was not read; "" where it was."""
+    from bwlint.sources.walk import discover
+
+    skipped = place.outcome.report.skipped
+    unread = next(
+        (skip for skip in skipped if os.path.realpath(place.outcome.names.real(skip.path)) == place.real), None
     )
-    if not rows:
-        return f"{path}:{line}: {_why_none(ledger, real)}\n"
-    return str(rendered(replace(ledger, rows=rows), "text", setting({"output": None}), 0))
-
-
-def _why_none(ledger: Ledger, real: str) -> str:
-    """Why no row has a line: its file was not read, or nothing in it speaks of a chip."""
-    unread = next((skip for skip in ledger.skipped if os.path.realpath(skip.path) == real), None)
     if unread is not None:
         return f"not read: {unread.reason}"
-    return "this line names no chip, checks none and depends on none"
+    if place.real in place.outcome.names.files:
+        return ""
+    named = discover((place.path,))
+    if not named.files:
+        return f"not read: {named.skipped[0].reason}"
+    if place.settings.is_excluded(replace(named.files[0], named=False)):
+        return f"not read: `exclude` in {place.settings.config(named.files[0]).file} leaves this file out"
+    return "not read: .gitignore, or the name of a folder above it, leaves this file out"
+
+
+def _said(place: _Place, stack: ExitStack) -> Iterator[str]:
+    hidden = dict(_hidden(place, stack))
+    loud = hidden.pop("", ())
+    if loud:
+        yield f"{place.name}: check reports this:\n\n{place.shown(loud)}"
+        return
+    yield f"{place.name}: check reports nothing here for {' and '.join(place.outcome.report.targets)}.\n"
+    for why, findings in hidden.items():
+        yield f"\n{why}:\n\n{place.shown(findings)}"
+    if place.rows:
+        kinds = dict.fromkeys(row.kind for row in place.rows)
+        told = "".join(f"{_KINDS[kind]}\n" for kind in kinds)
+        yield f"\n{_on_every_chip(place, stack).table()}{told}"
+    elif not hidden:
+        yield f"{_not_read(place) or _NO_QUESTION}\n"
+
+
+def _hidden(place: _Place, stack: ExitStack) -> Iterator[tuple[str, tuple[Finding, ...]]]:
+    """The findings of the line by what hides them from the report of `check`; "" stands for those that it shows."""
+    from bwlint.report.baseline import load
+
+    report, baseline = place.outcome.report, place.outcome.baseline
+    new, known = report.findings, ()
+    if baseline:
+        with put_right():
+            new, known = map(tuple, load(Path(baseline)).split(report.findings))
+    loud = at_least(replace(report, findings=new), place.outcome.severity).findings
+    yield "", place.of(loud)
+    quiet = [finding for finding in new if finding not in loud]
+    parts = {
+        "check hides this, and --severity note shows it": place.of(quiet),
+        f"the baseline {baseline} holds this, and --no-baseline shows it": place.of(known),
+        "the configuration switches this rule off": _switched_off(place, stack),
+    }
+    for one in report.suppressed:
+        key = f"a comment silences this ({one.reason or 'without a reason'})"
+        parts[key] = (*parts.get(key, ()), *place.of([one.finding]))
+    yield from ((why, found) for why, found in parts.items() if found)
+
+
+def _switched_off(place: _Place, stack: ExitStack) -> tuple[Finding, ...]:
+    """What rules would report of the line that the configuration does not let run on its file."""
+    from bwlint.run.request import CheckRequest
+
+    file = place.outcome.names.files.get(place.real)
+    if file is None:
+        return ()
+    off = {rule.name for rule in catalog.rules()} - place.settings.enabled(file)
+    if not off:
+        return ()
+    request = CheckRequest((place.path,), place.outcome.report.targets, isolated=True)
+    every = outcome_of(request, stack).report.findings
+    return tuple(finding for finding in place.of(every) if finding.name in off)
+
+
+def _on_every_chip(place: _Place, stack: ExitStack) -> _Place:
+    """The rows with the answers for all chips, those asked about first; the file alone is judged for the others."""
+    from bwlint.run.request import CheckRequest
+
+    rows = outcome_of(CheckRequest((place.path,), tuple(chip.name for chip in all_chips())), stack).rows
+    tables = {(row.form, row.subject, row.question): row.table for row in rows}
+
+    def wide(row: Row) -> Row:
+        asked = dict(row.table)
+        others = dict(tables.get((row.form, row.subject, row.question), ()))
+        first = {chip: asked[chip] for chip in place.ledger.targets if chip in asked}
+        return replace(row, table=tuple((first | others | asked).items()))
+
+    return replace(place, rows=tuple(map(wide, place.rows)))

@@ -7,6 +7,8 @@ open is imported or executed; what is not saved is read from the editor.
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -200,7 +202,9 @@ def served(targets: tuple[str, ...] = (), *, with_index: bool = True) -> Languag
 
 def run(options: dict[str, Any]) -> None:
     """Serve on stdin and stdout until the editor ends it."""
-    served(tuple(options["target"]), with_index=not options["no_cache"]).start_io()
+    # pygls closes what it writes to when it ends; stdout stays the program's.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
+        served(tuple(options["target"]), with_index=not options["no_cache"]).start_io(stdout=out)
 
 
 def _diagnostics(judgement: Judgement, uri: str) -> Iterator[lsp.Diagnostic]:

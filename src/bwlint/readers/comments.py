@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Span = tuple[int, int]
 """Offsets of a comment in the source, its marks included."""
@@ -16,10 +16,16 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Comments:
-    """How a language writes comments: the mark to write one with, and a scanner that may raise `Unreadable`."""
+    """How a language writes comments: the mark to write one with, and a scanner that may raise `Unreadable`.
+
+    `beside` says that one may be written behind code: Docker, systemd and env files take it for a value there, and in
+    make the blanks before it are part of one. `between`: one may stand between the lines of what goes on.
+    """
 
     mark: str
     find: Callable[[str], Iterator[Span]]
+    beside: bool = True
+    between: bool = False
 
 
 def python(source: str) -> Iterator[Span]:
@@ -135,9 +141,13 @@ def _none(source: str) -> Iterator[Span]:
 PYTHON = Comments("#", python)
 _CPP = Comments("//", cpp)
 _SHELL = Comments("#", _outside_heredocs(_shell))
+_DOCKER = replace(_SHELL, beside=False, between=True)
+_MAKE = Comments("#", _make, beside=False)
 _BY_SUFFIX = {
     ".cmake": Comments("#", _cmake),
-    ".mk": Comments("#", _make),
+    ".mk": _MAKE,
+    **dict.fromkeys((".env", ".service"), replace(_SHELL, beside=False)),
+    **dict.fromkeys((".dockerfile", ".Dockerfile"), _DOCKER),
     ".yml": Comments("#", _yaml),
     ".yaml": Comments("#", _yaml),
     **dict.fromkeys((".toml", ".bzl", ".bazel", ".build", ".options"), Comments("#", _toml)),
@@ -145,9 +155,9 @@ _BY_SUFFIX = {
     ".hcl": Comments("//", _outside_heredocs(_hcl)),
     ".json": Comments("", _none),
 }
-_BY_STEM = {"CMakeLists": Comments("#", _cmake), "BUILD": Comments("#", _toml)} | dict.fromkeys(
-    ("Makefile", "makefile", "GNUmakefile"), Comments("#", _make)
-)
+_BY_STEM = {"CMakeLists": Comments("#", _cmake), "BUILD": Comments("#", _toml)}
+_BY_STEM |= dict.fromkeys(("Makefile", "makefile", "GNUmakefile"), _MAKE)
+_BY_STEM |= dict.fromkeys(("Dockerfile", "Containerfile"), _DOCKER)
 
 
 def comments_of(kind: str, name: str) -> Comments:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bwlint.model.findings import Finding
 from bwlint.readers.comments import Comments, comments_of
@@ -58,10 +60,10 @@ def _places(text: SourceText, number: int, directive: str, language: Comments) -
     if goes_on and language.mark == "//":
         at = start + len(line.rstrip()[:-1].rstrip())
         yield CommentPlace(TextChange(at, at, f" /* {directive} */"), number)
-    if text.line(number - 1).rstrip().endswith("\\"):
+    if text.line(number - 1).rstrip().endswith("\\") and not language.between:
         return
     above = CommentPlace(TextChange(start, start, _above(line, language, directive, text)), number + 1)
-    if goes_on:
+    if goes_on or not language.beside:
         yield above
         return
     beside = CommentPlace(TextChange(end, end, note), number)
@@ -75,9 +77,49 @@ def _above(line: str, language: Comments, directive: str, text: SourceText) -> s
 
 
 def _same_program(file: SourceFile, source: str, change: TextChange) -> bool:
-    if file.kind != "python":
-        return True
+    """Whether nothing but comments differs, as far as the language can be asked."""
+    after = changed(source, [change])
     try:
-        return ast.dump(ast.parse(changed(source, [change]))) == ast.dump(ast.parse(source))
+        if file.kind == "python":
+            return ast.dump(ast.parse(after)) == ast.dump(ast.parse(source))
+        if file.real.endswith((".yml", ".yaml")):
+            return _same_yaml(source, after, change.text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
+    return True
+
+
+_SHELL_KEYS = frozenset({"run", "script", "before_script", "after_script", "command", "commands", "build_command"})
+"""What CI hands to a shell, which knows comments; other blocks of text are values."""
+
+
+def _same_yaml(source: str, after: str, comment: str) -> bool:
+    """Whether YAML holds the same, but for the comment on a line of a block of shell commands."""
+    import yaml
+
+    try:
+        before = [*_texts(yaml.compose_all(source), "")]
+    except yaml.YAMLError:  # a template of YAML: what it becomes is not known
+        return True
+    left = re.compile(rf"^[ \t]*{re.escape(comment)}(?:\n|\Z)|[ \t]*{re.escape(comment)}[ \t]*$", re.MULTILINE)
+    try:
+        shown = [
+            (key, left.sub("", text) if key in _SHELL_KEYS else text)
+            for key, text in _texts(yaml.compose_all(after), "")
+        ]
+    except yaml.YAMLError:
+        return False
+    return before == shown
+
+
+def _texts(nodes: Iterable[Any], key: str) -> Iterator[tuple[str, str]]:
+    """The scalars below YAML nodes in order, each with the key that it, or its list, stands at."""
+    for node in nodes:
+        if isinstance(node.value, str):
+            yield key, node.value
+        elif node.id == "mapping":
+            for name, value in node.value:
+                yield from _texts([name], "")
+                yield from _texts([value], str(name.value))
+        else:
+            yield from _texts(node.value, key)

@@ -56,7 +56,8 @@ def _of_file(source: EditedFile, text: SourceText, there: Sequence[Finding], rea
     for _, findings in sorted(by_line.items()):
         change = comment(source.file, text, findings, reason)
         if change is None:
-            found.refused += [(finding, "no comment can stand there") for finding in findings]
+            why = "JSON has no comments" if source.file.real.endswith(".json") else "no comment can stand there"
+            found.refused += [(finding, f"{why}; a baseline or `per-file-ignores` hides it") for finding in findings]
             continue
         changes.append(change)
         silenced += findings

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from bwlint.binaries.needs import DriverNeed, cuda_libraries, dotted, faults, jit_images, judged, least_needs
+from bwlint.binaries.needs import (
+    DriverNeed,
+    cuda_libraries,
+    dotted,
+    faults,
+    jit_images,
+    judged,
+    least_needs,
+    loaded_together,
+)
 from bwlint.binaries.shipments import NONE, PARTIAL, DeviceLibrary, Inspection, Shipment, Tally, reasons
 from bwlint.chips import ChipSet, chip
 from bwlint.chips.drivers import jit_seconds, minimum
 from bwlint.model.escape import visible
+from bwlint.model.images import Version
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
 from bwlint.report.inspection_kernels import listing
@@ -115,15 +125,18 @@ def _of_chip(shipment: Shipment, answer: str, chip: str, paint: Paint) -> Iterat
     compiled = sum(tally.jit + tally.link for _, tally in judged)
     if compiled:
         total = sum(tally.total for _, tally in judged)
-        size = sum(image.full_size for library, _ in judged for image in jit_images(library, chip))
+        loads = [group for group in loaded_together(shipment) if not any(one in spare for one in group)]
+        sizes = [sum(i.full_size for library in group for i in jit_images(library, chip)) for group in loads]
         text = f"by JIT: {compiled:,} of {counted(total, 'container')}, compiled by the driver at first use"
-        yield text + (f": {_cost(size)}" if size >= _LEAST_COST else "")
+        yield text + (f": {_cost(min(sizes), max(sizes))}" if max(sizes, default=0) >= _LEAST_COST else "")
 
 
-def _cost(size: int) -> str:
-    """What all of so many bytes of PTX cost, with as many digits as are true."""
-    least, most = (f"{seconds:.0f}" for seconds in jit_seconds(size))
-    return f"{size / 1e6:.1f} MB of PTX in all, about {least} to {most} s of one core"
+def _cost(least: int, most: int) -> str:
+    """What all PTX costs of a program that loads between so many and so many bytes, with as many digits as are true."""
+    seconds = f"about {jit_seconds(least)[0]:.0f} to {jit_seconds(most)[1]:.0f} s of one core"
+    if least == most:
+        return f"{most / 1e6:.1f} MB of PTX in all, {seconds}"
+    return f"{least / 1e6:.1f} to {most / 1e6:.1f} MB of PTX in the one that is loaded, {seconds}"
 
 
 def _counts(tally: Tally, paint: Paint) -> str:
@@ -147,9 +160,14 @@ def _reason(library: DeviceLibrary, chip: str) -> str:
 
 def needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
     """Lines on what a shipment takes on the asked chips: CUDA's libraries, and a driver for each system."""
-    names = cuda_libraries(name for library in shipment.libraries for name in library.binary.needed)
-    if names:
-        yield f"needs {', '.join(map(visible, names))}"
+    releases: dict[str, set[Version]] = {}
+    for group in loaded_together(shipment):
+        names = cuda_libraries(name for library in group for name in library.binary.needed)
+        built = (library.toolkit for library in group if library.toolkit)
+        releases.setdefault(", ".join(map(visible, names)), set()).update(built)
+    for needed, built_with in releases.items():
+        which = f" (built with CUDA {', '.join(map(dotted, sorted(built_with)))})" if len(releases) > 1 else ""
+        yield from (f"needs {needed}{which}",) if needed else ()
     toolkits = sorted({library.toolkit for library in shipment.libraries if library.toolkit})
     if toolkits:
         yield f"built with CUDA {', '.join(map(dotted, toolkits))}"

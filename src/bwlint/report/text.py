@@ -98,7 +98,7 @@ def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
     head = paint(visible(f"{finding.severity}[{finding.rule}]"), finding.severity)
     yield head + paint(visible(f" {finding.name}: {finding.message}"), "title")
     arrow = "-->"
-    for path, group in marks.items():
+    for path, group in marks:
         for place, rows in _places(path, group, gutter, setting, paint):
             yield f"{'':>{gutter}}{paint(arrow, 'gutter')} {place}"
             yield from (bar, *rows) if rows else ()
@@ -108,9 +108,9 @@ def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
         yield f"{'':>{gutter}} {paint('=', 'gutter')} {paint(f'{key}:', 'title')} {visible(value)}"
 
 
-def _gutter(marks: dict[str, list[Mark]]) -> int:
+def _gutter(marks: Iterable[tuple[str, list[Mark]]]) -> int:
     """The width of the largest number of a line to draw."""
-    return len(str(max(last_line(group) for group in marks.values())))
+    return len(str(max(last_line(group) for _, group in marks)))
 
 
 def _places(
@@ -140,12 +140,20 @@ def linked(text: str, path: str, setting: Setting) -> str:
     return f"\x1b]8;;{Path(path).resolve().as_uri()}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
-def _marks(finding: Finding) -> dict[str, list[Mark]]:
-    """What to underline in each file, the finding's own first."""
-    marks = {finding.path: [Mark(finding.region, finding.label, finding.severity, True)]}
+def _marks(finding: Finding) -> list[tuple[str, list[Mark]]]:
+    """What to underline, the finding's own first, then in the order of calls: what leads to another file, or back up in
+    the same one, begins a new group."""
+    groups = [(finding.path, [Mark(finding.region, finding.label, finding.severity, True)])]
+    before = 0
     for related in finding.related:
-        marks.setdefault(related.path, []).append(Mark(related.region, related.message, "second", False))
-    return marks
+        mark = Mark(related.region, related.message, "second", False)
+        path, group = groups[-1]
+        if path == related.path and before <= related.region.line:
+            group.append(mark)
+        else:
+            groups.append((related.path, [mark]))
+        before = related.region.line
+    return groups
 
 
 def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:

@@ -42,6 +42,8 @@ _PIP_SECONDS = 600
 _PIP_LINES = 6
 NO_WHEEL = ("No matching distribution found", "Could not find a version that satisfies")
 """What pip says where it could fetch something if it were not for versions or platforms."""
+_UNREACHABLE = re.compile(r"Retrying \(.*(?:NewConnectionError|NameResolutionError|ProxyError)(?:.*\] ([\w ]+))?")
+"""What pip says of an index, or a proxy before it, to which no connection comes about."""
 # manylinux2014 stands for its two predecessors too: vLLM's wheels are tagged manylinux1.
 _GPU_PLATFORMS = (
     "manylinux2014_x86_64",
@@ -218,9 +220,17 @@ def version_of(archive: Path) -> str:
 
 
 def pip_download(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int = _PIP_SECONDS) -> str | None:
-    """Have pip fetch a wheel into `dest`, within so many `seconds`; its output when it fails, else None."""
-    code, output = ask_pip(spec, dest, options, seconds)
-    return None if code == 0 else output or f"exit {code}"
+    """Have pip fetch a wheel into `dest`, within so many `seconds`; its output when it fails, else None. Raises
+    SourceError where the index cannot be reached: of one that answers badly, pip is let try as often as it likes."""
+    code, said = ask_pip(spec, dest, ("--retries", "1", *options), seconds)
+    if code != 0 and "Retrying (" in said:
+        unreachable = _UNREACHABLE.search(said)
+        if unreachable is not None:
+            reason = f" ({plain(unreachable[1])})" if unreachable[1] else ""
+            advice = "check the network, PIP_INDEX_URL and the proxy, or give bwlint a wheel or a folder"
+            raise SourceError(f"{spec.requirement}: pip cannot reach the package index{reason}: {advice}")
+        code, said = ask_pip(spec, dest, options, seconds)
+    return None if code == 0 else said or f"exit {code}"
 
 
 def ask_pip(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int = _PIP_SECONDS) -> tuple[int, str]:
