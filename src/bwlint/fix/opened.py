@@ -69,7 +69,7 @@ def _parts(job: Job, judged: Judged, fix: Fix, new: ChipSet, opened: Collection[
     for text in judged.other.texts if not judged.other.rest else ():
         told = mentioned(f"SM72, {text.text}")  # "8.x" is a chip in a list of them
         if told.named & judged.admitted and not told.named & new and not told.open_ended:
-            return NoFix(f"the words at line {text.at[0]} name those alone that it is for, and want to be written anew")
+            return NoFix(f"the text at line {text.at[0]} names the other chips only: rewrite it with the check")
     for part in _later(job, judged, new):
         if isinstance(part, NoFix):
             return part
@@ -97,7 +97,7 @@ def _later(job: Job, judged: Judged, new: ChipSet) -> Iterator[Fix | NoFix]:
         if not before & core or before <= core or other.gate.kind in LISTED or not _near(judged, other.gate):
             continue
         like = _SMALL_SHARED & judged.admitted
-        told = NoFix(f"line {other.gate.at[0]} parts those that get here today: which way {plain(new)} goes is open")
+        told = NoFix(f"line {other.gate.at[0]} splits the chips that get here: decide which branch {plain(new)} takes")
         if not like or (core & _AMPERE and not core & like):
             if not (new <= core and all(str(chip.major) in other.gate.text for chip in new)):
                 yield told

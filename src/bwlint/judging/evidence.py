@@ -297,8 +297,8 @@ def claimed(need: Need, module: Module, chips: ChipSet) -> Claimed:
     if need.use.how == "text" and _is_refused(need.use.name, TargetSet.native(chips)):
         return Claimed(claims.instruction(need.use.name, TargetSet.native(chips)))  # a text is no place of it
     name = need.use.name if need.use.how == "text" else called_by(need.use.name)
-    what = f"what the name `{name}` speaks of" if need.use.how == "define" else f"`{name}`"
-    what = f"what {what} leads to here" if need.hops else what
+    what = f"the code that `{name}` names" if need.use.how == "define" else f"`{name}`"
+    what = f"the code behind {what}" if need.hops else what
     says = f"{what} works on {plain(chips)} too" if works else f"{what} does not work on {plain(chips)}"
     return Claimed(claims.need(name, chips, works, says), need.use.at, module)
 

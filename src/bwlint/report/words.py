@@ -37,12 +37,15 @@ def aligned(rows: Sequence[Sequence[str]], names: int | None = None) -> Iterator
 
 
 def sets(finding: Finding) -> list[tuple[str, str]]:
-    """What to call each set of a finding, and the set; `certain` only where it differs from `admitted`."""
+    """What to call each set of a finding, and the set: the chips that a check lets in, that load a file or get to a place."""
     category, rows = CATEGORIES[finding.category], []
+    is_gate = any(claim.kind in ("gate", "guard") for claim in finding.claims)
+    name = "lets in" if is_gate else "loads on" if category.is_served else "reached by"
     if finding.admitted or not category.is_gateless:
-        rows.append(("served" if category.is_served else "admitted", words(finding.admitted)))
-    if finding.certain != finding.admitted:
-        rows.append(("certain", words(finding.certain)))
+        others = ", depending on more than the chip" if finding.admitted and not finding.certain else ""
+        rows.append((name, f"{words(finding.admitted)}{others}"))
+    if finding.certain and finding.certain != finding.admitted:
+        rows.append((f"{name} for sure", words(finding.certain)))
     if finding.legal is not None:
-        rows.append(("legal", words(finding.legal)))
+        rows.append(("works on", words(finding.legal)))
     return rows

@@ -181,7 +181,7 @@ def _repeats(context: Context, judged: Judged, text: Prose, said: Mention) -> It
     """The text of a refusal that cuts a family says the same as the test: mend both."""
     if family_split.split(context, judged) is None or len(said.exact & context.targets) != 1:
         return
-    message = f"This text repeats that {only(said.exact & context.targets)} will do, as the check beside it does."
+    message = f"This text says {only(said.exact & context.targets)}, as the check beside it does."
     found = _draft(judged, text, message, "Name the family in the check and in the text.")
     yield replace(found, remedy=NoFix("the test beside it has to be mended first"))
 
@@ -194,7 +194,7 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
             return  # the predicate is mended, and the text with it
         _, need, wrong = behind
         if need.strength == PROOF and need.kind in ("operation", "library") and wrong & said.named:
-            message = f"This text says that {called(wrong & said.named)} will do. {sentence(need.use.name, need.what)}."
+            message = f"This text promises {called(wrong & said.named)}. {sentence(need.use.name, need.what)}."
             found = _draft(judged, text, message, f"Name {plain(need.legal)}.")
             yield replace(found, claims=(claimed(need, judged.module, wrong & said.named),))
             return

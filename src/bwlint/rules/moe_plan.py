@@ -129,7 +129,7 @@ def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choic
         message=says,
         label="the launch is for 12.x" if one.meant else "nothing says for which GPU this is",
         advice=advice,
-        related=tuple(RelatedSpan(module, other.option.at, "and here") for other in others[:_RELATED]),
+        related=tuple(RelatedSpan(module, other.option.at, "also here") for other in others[:_RELATED]),
         claims=(Claimed(claims.other(says, one.wrong), one.option.at),),
     )
 
@@ -172,7 +172,7 @@ def _branch(module: Module, name: str, how: str, branches: list[_NamedPlan]) -> 
         message=says,
         label="chosen by name alone",
         advice="Check for NVLink between the GPUs (NVML) or for the chip. Refuse with a message, or use NCCL.",
-        related=tuple(RelatedSpan(module, one.option.at, "and here") for one in others[:_RELATED]),
+        related=tuple(RelatedSpan(module, one.option.at, "also here") for one in others[:_RELATED]),
         claims=(Claimed(claims.other(says, first.wrong), first.option.at),),
     )
 

@@ -23,7 +23,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     lost = [chip for chip in context.targets if _family_target_lost(guarded, chip)]
     if not lost or _needs_exact(guarded, lost) or served(context, guarded, _family_targets(lost)):
         return
-    names = ", ".join(Target(chip.joined, "f").name for chip in lost)
+    own, names = (", ".join(Target(chip.joined, suffix).name for chip in lost) for suffix in "af")
     fails = guarded.other.ends in ENDS
     yield Draft(
         rule=RULE,
@@ -31,7 +31,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         severity="warning" if fails else "note",
         confidence="high" if fails else "medium",
         message=(
-            f"This guard compiles for the a target and not for {names}. A build for the family target "
+            f"This guard is true for {own} and false for {names}. A build for {names} "
             + ENDS.get(guarded.other.ends, "loses the code behind it.")
         ),
         label=f"compiles for {guarded.admitted & TargetSet.native(context.targets)}",

@@ -116,7 +116,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
         severity: Severity = "warning" if unmeant and sure else "note"
         found = replace(family_split.draft(context, judged, *parts), rule=RULE, severity=severity)
     else:
-        reason = " because its helper is true on one exact part only"
+        reason = f" because its helper accepts {called(judged.may & context.targets)} only"
         found = _skipped(judged, missing, severity="note", reason=reason, related=None)
     evidence = "" if api is None else f"`{api.name}`, which the test calls, is for {api.chips}"
     remedy = Remedy(

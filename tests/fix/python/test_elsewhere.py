@@ -202,7 +202,7 @@ OWN += "    major = torch.cuda.get_device_capability()[0]\n    if major >= 10:\n
 def test_never_away_from_an_arm_of_their_own(project: Project, body: str) -> None:
     found = project({"kernels.py": KERNELS, "m.py": f"{OWN}{body}    else:\n        other()\n"})
     assert found.fixes("leak") == []
-    assert found.refusals("leak") == ["m.py:9 has a path of its own for 12.x, which the bound would cut off"]
+    assert found.refusals("leak") == ["the bound would cut off the path for 12.x at m.py:9"]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def branch(place: CarryPlace) -> Iterator[Proposal]:
     piece = in_front(place.source, path, (inner,), low, later) if inner is not None else None
     if piece is not None:
         title = f"{place.wanted()} from CUDA {later} on"
-        unsafe = f"whether CUDA {later} is to have a branch of its own is for the author to say"
+        unsafe = f"whether CUDA {later} gets a branch of its own is your choice"
         yield Proposal((piece,), "family", title, place.gains, frozenset({place.index}), 1, unsafe, how="splits")
 
 

@@ -91,7 +91,7 @@ def mend(job: Job) -> Fix | NoFix:
     proof = _proof(job, block, made)
     if isinstance(proof, NoFix):
         return proof
-    title = f"Give {plain(change.chips)} the macros of {plain(change.twins)}, wherever these are asked for"
+    title = f"Give {plain(change.chips)} the macros of {plain(change.twins)} wherever these are checked"
     every = tuple(edit for _, _, found in made for edit in found)
     return Fix("unsafe" if "(unsafe:" in proof.evidence else "safe", "family", title, every, proof)
 

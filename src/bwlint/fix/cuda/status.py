@@ -25,7 +25,7 @@ def mend(job: Job) -> Fix | NoFix:
     checks = Counter(match[1] for match in _CHECK.finditer(code.text, 0, start))
     if not checks:
         return NoFix(
-            "no call above checks its status, so nothing shows how this file reports errors: check this one by hand"
+            "no other call shows how this file reports errors: check this one by hand"
         )
     close = matching(code.text, calls[-1].end() - 1) if calls else -1
     if close < end - 1 or not code.text[close + 1 :].lstrip().startswith(";"):
@@ -40,7 +40,7 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("the edit would change other code too")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     proof = Proof(admitted, certain, admitted, certain, job.evidence)
-    return Fix(job.applicability, "check", f"Look at the status: write `{name}(...)`", made, proof)
+    return Fix(job.applicability, "check", f"Check the status: write `{name}(...)`", made, proof)
 
 
 def _wrapped(code: Code, name: str, start: int, end: int) -> str:

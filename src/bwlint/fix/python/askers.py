@@ -46,7 +46,7 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet) ->
     """Why a gate is not bounded: a user has an arm for the chips, runs on them, or has no such need; or its name."""
     evidence, said = job.context.evidence, plain(gone & job.context.targets)
     if (own := next(filter(None, (_own_arm(job, user, gone) for user in users)), None)) is not None:
-        return NoFix(f"{own} has a path of its own for {said}, which the bound would cut off")
+        return NoFix(f"the bound would cut off the path for {said} at {own}")
     name, gone = asked.gate.name or asked.gate.qualname.rpartition(".")[2], gone & job.context.targets
     promised = named_in(name) if users[0] is not asked else NONE
     if promised & gone:

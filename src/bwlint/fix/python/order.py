@@ -51,4 +51,4 @@ def _uses_packaging(job: Job) -> bool:
 
 def _title(candidate: Candidate) -> str:
     text = " ".join(candidate[-1].text.split())
-    return f"Write `{text}`" if len(text) <= _LONGEST else "Ask for what is meant"
+    return f"Write `{text}`" if len(text) <= _LONGEST else "Correct the comparison"

@@ -337,14 +337,14 @@ class _BuildFile:
                 continue
             exact = any(target.suffix for target in group_of.every if target.chip in present)
             sure = exact or built.carry.refuses or self._offered(built, missing, exact=True)
-            verb = "holds for" if built.carry.kind == "match" else "accepts"
+            verb = "is true for" if built.carry.kind == "match" else "accepts"
             names = " ".join(_short(target) for chip in missing for target in targets_of(chip) if target.suffix)
             yield self._draft(
                 built,
                 severity="warning" if sure else "note",
                 confidence="medium",
-                message=f"This {verb} {_listed(mine)} and no target of {called(missing)}. It leaves out a build for "
-                f"{plain(missing)}.",
+                message=f"This {verb} {_listed(mine)} and no target of {called(missing)}. A build for "
+                f"{plain(missing)} is left out.",
                 label=f"no {plain(missing)} here",
                 advice=f"Accept {names} too, unless the code is meant for {marked(present)} only.",
                 claim=_left_out(verb, group_of, present, missing),
@@ -376,7 +376,7 @@ class _BuildFile:
                 built,
                 severity="note",
                 confidence="low",
-                message=f"This accepts {_listed(mine)} and not {_listed(lacking)}. It leaves out a build for those.",
+                message=f"This accepts {_listed(mine)} and not {_listed(lacking)}, so a build for those is left out.",
                 label=f"no {_listed(lacking)} here",
                 advice=f"Accept {_listed(lacking)} too.",
                 claim=claims.other(f"no name that is accepted is {_listed(lacking)}", _own_chips(lacking)),
@@ -402,11 +402,11 @@ class _BuildFile:
                 built,
                 severity="note" if sparse else "warning",
                 confidence="low" if sparse else "medium",
-                message=f"This holds for {_listed(mine)} and not for {_short(wider)}, which loads on {plain(asked)}. A "
-                f"build for {_short(wider)} is left out.{' Sparse FP4 mma needs an exact target.' * sparse}",
+                message=f"This condition is true for {_listed(mine)} and false for {_short(wider)}, which loads on {plain(asked)}."
+                f" A build for {_short(wider)} skips it.{' Sparse FP4 mma needs an exact target.' * sparse}",
                 label=NO_FAMILY,
                 advice=f"Accept {_short(wider)} too, unless the code needs an exact target.",
-                claim=claims.other(f"this does not hold for {_short(wider)}", asked),
+                claim=claims.other(f"this is false for {_short(wider)}", asked),
                 covered=_own_chips(built.every),
                 remedy=self._admitting_the_family(built),
             )
@@ -512,7 +512,7 @@ class _BuildFile:
             compiled = missing & active.jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
             left = (
-                f"{called(missing)} is left to the JIT" if compiled else f"This build has nothing for {called(missing)}"
+                f"{called(missing)} gets PTX, which the driver compiles at first use" if compiled else f"This build has nothing for {called(missing)}"
             )
             left += "" if active.toolkits == built.toolkits else f" under CUDA {_named(active.toolkits)}"
             yield self._draft(
@@ -580,7 +580,7 @@ class _BuildFile:
                 severity="warning" if own or len(steps) > 1 else "note",
                 confidence="medium",
                 message=message,
-                label="by JIT only",
+                label="PTX only",
                 advice=self._native(built, asked),
                 claim=_without_cubins(together, asked),
                 covered=jits,
@@ -813,7 +813,7 @@ class _BuildFile:
             built,
             severity="note",
             confidence="low",
-            message=f"{_listed(here)} is plain, but {_listed(others)} have their suffix. setmaxnreg, "
+            message=f"{_listed(here)} has no suffix here, but {_listed(others)} have one. setmaxnreg, "
             f"tensormap.replace and FP4 mma need one on {called(chips)} too.",
             label="without a suffix",
             advice=f"Write {suffixed} if the kernels use these instructions. The plain target loads on both.",

@@ -214,7 +214,7 @@ def _of(context: Context, module: Module, function: Function, name: Expr, at: Sp
             advice="Strip the suffix first: the leading digits are the number.",
             claims=(
                 Claimed(
-                    claims.other(f"`{name_of_it}` takes {plain(wrong)} with a suffix for no number", wrong), at, module
+                    claims.other(f"`{name_of_it}` reads no number from {plain(wrong)} with a suffix", wrong), at, module
                 ),
             ),
         )

@@ -70,7 +70,7 @@ def _behind(guarded: Guarded, working: TargetSet, proved: list[Operation]) -> Cl
     """That what is behind the guard works on those that are left out."""
     if not proved:
         out = working.chips
-        says = f"what is behind the guard works on {plain(out)} too"
+        says = f"the guarded code works on {plain(out)} too"
         return Claimed(claims.need(claims.directive(guarded.guard.text), out, out, says))
     first = proved[0]
     claim = claims.legal(short(first), working, wrapped=first.kind == "atom")

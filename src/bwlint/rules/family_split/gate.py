@@ -120,7 +120,7 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         advice="List the f names too, or check the family.",
         remedy=_f_names(context, judged, {name: names[name] for name in read})
         if known
-        else NoFix("nothing here knows the f names"),
+        else NoFix("nothing here defines names of f targets"),
         claims=(Claimed(claims.other("the list has no name of a family target", context.targets), judged.at),),
     )
 
@@ -365,9 +365,9 @@ def _remedy(
     chips = judged.core | missing if names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     if refuses(judged.other) and names_members(judged) and not admitted and old_library(judged) is None:
-        return NoFix("it refuses one part, and the sibling would lose what it has")
+        return NoFix("the check refuses one of the two, and the edit would refuse both")
     if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
-        return NoFix("whether the later part alone needs it, or the first one alone cannot have it, is not said here")
+        return NoFix("only you know which of the two needs it, or cannot have it")
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = against(context, judged, held, lost) if admitted else None
     valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value

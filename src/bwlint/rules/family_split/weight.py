@@ -167,7 +167,7 @@ def _of_one_version(context: Context, cut: Cut) -> Weight | None:
     tests = (cut.judged.gate.test, *cut.judged.gate.path)
     exact = (node for test in tests for node in walk(test) if node.op == "cmp" and node.args[0] in ("==", "!="))
     if any(_is_of_version(node) for node in exact):
-        return Weight("note", "low", " The check also asks for one version of a tool.")
+        return Weight("note", "low", " The check also requires one version of a tool.")
     return None
 
 
@@ -253,7 +253,7 @@ def _one_card(context: Context, cut: Cut) -> Weight | None:
 def _tuned(context: Context, cut: Cut) -> Weight | None:
     gate = cut.judged.gate
     reckoned = gate.yes.value is not None and gate.yes.value.op == "bin" and gate.no.empty and gate.yes.ends == "fall"
-    return Weight("note", "low", " It picks tuning values.") if gate.yes.tuning or gate.no.tuning or reckoned else None
+    return Weight("note", "low", " Only tuning values depend on it.") if gate.yes.tuning or gate.no.tuning or reckoned else None
 
 
 def _other_way(context: Context, cut: Cut) -> Weight | None:

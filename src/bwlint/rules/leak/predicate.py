@@ -175,11 +175,11 @@ def comparisons(context: Context, judged: Judged) -> Iterator[RelatedSpan]:
     """The comparisons of the helpers that a gate asks, which are mended there for all who ask."""
     for value in () if judged.owns_comparison else _functions(context, judged):
         own = (gate for gate in value.module.gates if gate.qualname == value.function.qualname)
-        yield from (RelatedSpan(value.module, gate.at, f"`{value.function.qualname}` checks this") for gate in own)
+        yield from (RelatedSpan(value.module, gate.at, f"`{value.function.qualname}` compares here") for gate in own)
     for node in walk(judged.gate.test):
         kept = held_by_self(context.tree, judged.module, node) if node.op == "attr" else None
         if kept is not None and kept.at is not None and context.tree.value(judged.module, kept).device:
-            yield RelatedSpan(judged.module, kept.at, f"`{node.args[1]}` holds this")
+            yield RelatedSpan(judged.module, kept.at, f"`{node.args[1]}` is set here")
 
 
 def is_told_by_name(context: Context, judged: Judged) -> bool:

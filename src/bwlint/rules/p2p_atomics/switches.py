@@ -179,7 +179,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
     entries = sorted(entries, key=lambda entry: entry.switch.name != "launch")
     first, text = entries[0], PATHS[path]
     works = tuple({(work.module.path, work.at): work for entry in entries for work in entry.works}.values())
-    others = tuple(RelatedSpan(module, entry.switch.at, "and here") for entry in entries[1:])
+    others = tuple(RelatedSpan(module, entry.switch.at, "also here") for entry in entries[1:])
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
     proved_wrong = path == "remote-atomic" and works and not asked
     if path == "remote-atomic" and not asked:
@@ -240,7 +240,7 @@ def _told(context: Context, module: Module, switch: Operation) -> Draft:
         severity="warning",
         confidence="medium",
         message=said,
-        label="decides for everybody",
+        label="decides for every chip",
         advice=advice,
         remedy=BY_HAND,
         claims=(_claimed(context, path, switch),),
@@ -261,7 +261,7 @@ def _said(switch: Operation, path: str) -> str:
 
 def _skip(context: Context, module: Module, switch: Operation) -> Draft:
     variable, tests = (argument.args[0] for argument in switch.amounts[2:])
-    said = "says otherwise"
+    said = "documented here"
     declared = [RelatedSpan(module, one.at, said) for one in _of(module, "declared", variable)]
     against = f", although line {declared[0].at.line} says otherwise" if declared else ""
     return Draft(

@@ -76,18 +76,19 @@ def _launched(one: Asked, answers: Answers) -> Iterator[Draft]:
         return
     amount, width = taken[next(iter(over))]
     size: int = amount.args[0]
-    where = f" and {width.args[0]} (no check forbids it)" if width.args[0] else ""
+    where = f" and {width.args[0]}" if width.args[0] else ""
+    untested = " No check rules these values out." if where else ""
     yield _draft(
         one,
         size,
         over,
         message=(
             f"A block of `{one.operation.qualname}` needs at least {kib(size)} of shared memory with "
-            f"{one.operation.name}-bit elements{where}. {_has(over)}."
+            f"{one.operation.name}-bit elements{where}. {_has(over)}.{untested}"
         ),
         label="launched here",
         severity="note" if where else "warning",
-        related=(RelatedSpan(one.module, amount.at, "picked here"),) if amount.at is not None else (),
+        related=(RelatedSpan(one.module, amount.at, "the size is chosen here"),) if amount.at is not None else (),
     )
 
 
@@ -127,7 +128,7 @@ def _draft(
         confidence="high" if one.meant == OURS else "medium",
         message=message,
         label=label,
-        advice="Query shared_memory_per_block_optin. Use smaller tiles or fewer stages where it is less.",
+        advice=f"Use smaller tiles or fewer stages where shared_memory_per_block_optin of the device is below {kib(size)}.",
         legal=fitting(size),
         related=related,
         claims=(Claimed(claims.shared("dynamic", size, over), one.operation.at),),

@@ -51,7 +51,7 @@ def _matrix(context: Context, module: Module, one: Operation) -> Iterator[Draft]
         return
     if not _SHIPS.search(context.places.get(module.path, "")):
         return
-    message = f"The newest CUDA in this matrix is {one.name}, and the first for {called(context.targets)} is {need}."
+    message = f"The newest CUDA in this matrix is {one.name}. CUDA {need} is the first that compiles for {called(context.targets)}."
     label, advice = f"nothing from {need} on", f"Add CUDA {need} or newer."
     yield draft(module, one, context.targets, "note", message, label, advice)
 
@@ -115,7 +115,7 @@ def _picked(context: Context, module: Module, one: Operation) -> Iterator[Draft]
     if known and left_out:
         message = f"CUDA {listed(known)} gets {exact} here, which {called(left_out)} does not load. It knows {wider}."
         found = draft(module, one, left_out, "warning", message, f"{exact}", f"Use {wider} from {first} on.")
-        beside = f"what else is called after {exact}, such as a folder of artifacts, has to be renamed with it"
+        beside = f"whatever else has {exact} in its name, such as a folder of artifacts, needs the new name too"
         yield replace(found, remedy=NoFix(beside))
 
 
