@@ -131,7 +131,8 @@ def test_nothing_to_say(containers: list[str]) -> None:
         (
             ["sm_80 ptx_80"],
             ["note arch-target a.so"],
-            "This library has no cubin for 12.x, only PTX for sm_80, compiled at first use. The first run waits for that.",
+            "This library has no cubin for 12.x, only PTX for sm_80, compiled at first use."
+            " The first run waits for that.",
         ),
     ],
 )

@@ -92,7 +92,11 @@ def told(found: Finding) -> list[str]:
                 "gate: the test `major >= 10` is true on 12.0 and 12.1",
             ],
         ),
-        ("message", "message/texts.py:16", ["gate: the test `torch.cuda.get_device_capability()[0] != 12` is false on"]),
+        (
+            "message",
+            "message/texts.py:16",
+            ["gate: the test `torch.cuda.get_device_capability()[0] != 12` is false on"],
+        ),
         ("leak", "leak/bounds.py:10", ["gate: ", "need: `flash_mla` does not work on 12.x"]),
         (
             "leak",
@@ -190,7 +194,7 @@ def told(found: Finding) -> list[str]:
         (
             "tma-slow-path",
             "tma-slow-path/loads.cu:4",
-            ["slow: `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes` assembles to code with"],
+            ["slow: `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes` assembles for sm_120, "],
         ),
         # Amounts.
         ("smem", "smem/requests.cu:33", ["shared: a block of 12.x cannot have 232448 bytes of dynamic shared memory"]),
@@ -384,7 +388,7 @@ def test_no_rung_tests_what_none_can() -> None:
     tested = {
         kind for entry in iter_modules(rungs.__path__) for kind in import_module(f"{rungs.__name__}.{entry.name}").KINDS
     }
-    assert tested <= set(get_args(ClaimKind)) - {"other"}  # no rung tests that one
+    assert tested <= set(get_args(ClaimKind)) - {"other"}  # no rung can test this claim: one
 
 
 @pytest.mark.parametrize("rung", [configure, check_rung])
@@ -403,7 +407,8 @@ def test_reports_hold_claims(tmp_path: Path) -> None:
     (claim,) = json.loads(json_report.render(report, Setting(version="0.1.0")))["findings"][0]["claims"]
     assert claim == {
         "kind": "guard",
-        "says": "`#if __CUDA_ARCH__ == 1200` is true for sm_120, sm_120f, sm_120a and false for sm_121, sm_121f, sm_121a",
+        "says": "`#if __CUDA_ARCH__ == 1200` is true for sm_120, sm_120f, sm_120a"
+        " and false for sm_121, sm_121f, sm_121a",
         "chips": [],
         "targets": ["sm_120", "sm_120f", "sm_120a", "sm_121", "sm_121f", "sm_121a"],
         "holds": ["sm_120", "sm_120f", "sm_120a"],

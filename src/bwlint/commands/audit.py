@@ -232,14 +232,14 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
     say(f"bwlint: {questions(ledger, which)}\n")
     if ledger.stale:
         count = counted(len(ledger.stale), "decision")
-        say(f"bwlint: {count} in {visible(decisions.file)} without a question: --prune removes them\n")
+        say(f"bwlint: {count} in {visible(decisions.file)} match no row: --prune removes them\n")
     if options["strict"] and ledger.skipped:
         return WRONG
     failing = _failing(ledger, options["fail_on"])
     if not failing:
         return CLEAN
     undecided = [row for row in failing if row.decision is None]
-    say(f"bwlint: {counted(len(failing), 'question')} at or above --fail-on {options['fail_on']}\n")
+    say(f"bwlint: {counted(len(failing), 'check')} at or above --fail-on {options['fail_on']}\n")
     if undecided:
         row = undecided[0].fingerprint[:_SHORT]
         say(f'bwlint: fix the code, or decide: bwlint audit --decide {row} fine|broken|later --reason "..."\n')

@@ -71,11 +71,9 @@ def _audits(wish: bool | None) -> bool:
     if wish is not None:
         return wish
     if not sys.stdin.isatty():
-        say("bwlint: --audit makes hooks and CI also stop at new questions until somebody decides them\n")
+        say("bwlint: --audit makes hooks and CI also stop at new checks of the chip until somebody decides them\n")
         return False
-    words = (
-        "Stop commits and pull requests at new questions about the chip, until somebody decides them (bwlint audit)?"
-    )
+    words = "Stop commits and pull requests at new checks of the chip until somebody decides them (bwlint audit)?"
     return click.confirm(words, default=False, err=True)
 
 

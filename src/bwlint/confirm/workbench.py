@@ -58,7 +58,7 @@ class Workbench:
     scratch: Path
     toolkits: tuple[Toolkit, ...] = ()
     devices: tuple[Device, ...] = ()
-    no_device: str = "no GPU was looked for"
+    no_device: str = "bwlint did not look for a GPU"
     may_launch: bool = False
     may_slice: bool = False
     nvcc_args: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ def checked(
         answer, said = answered.answer, answered.said
         if isinstance(answer, AsBefore):
             before = kept[job.source]
-            answer = before or NotChecked("nothing is kept of it")
+            answer = before or NotChecked("an earlier run left no result for it")
         elif isinstance(answer, Checked):
             try:
                 state.keep(job, answered.data)

@@ -151,7 +151,9 @@ def _slow(head: str, form: Form, said: PtxasVerdict, slow: TargetSet) -> Charge:
     if form.group == "multicast":
         advice = f"Load in each block on {chips}."
     else:
-        advice = "Write `.shared::cta` (PTX 8.6) if the destination is the block's own: it needs neither check nor call."
+        advice = (
+            "Write `.shared::cta` (PTX 8.6) if the destination is the block's own: it needs neither check nor call."
+        )
     message = f"On {chips} `{head}` compiles to {form.advice}."
     return Charge("slow", "note", slow, said.legal, message, "calls the driver", advice)
 

@@ -21,7 +21,7 @@ _MOST_LINES = 100
 
 _PIECE = re.compile(r"""\\.|["']|\s+|[;|]+|[^\s"'\\;|]+|\\""", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:@|\{?\w{0,40}(?:ARG|OPT|FLAG|EXTRA|\[[@*]\]))", re.IGNORECASE)
-_UNSEEN = "bwlint does not see options that come from variables"
+_UNSEEN = "bwlint cannot read options that come from variables"
 _QUOTES = frozenset({"'", '"'})
 _ENDS = frozenset({";", ";;", "|", "||", "&&", "&"})
 _REDIRECTION = re.compile(r"\d*[<>]|&>")

@@ -37,7 +37,7 @@ def aligned(rows: Sequence[Sequence[str]], names: int | None = None) -> Iterator
 
 
 def sets(finding: Finding) -> list[tuple[str, str]]:
-    """What to call each set of a finding, and the set: the chips that a check lets in, that load a file or get to a place."""
+    """What to call each set of a finding, and the set: chips that a check lets in, or that load a file."""
     category, rows = CATEGORIES[finding.category], []
     is_gate = any(claim.kind in ("gate", "guard") for claim in finding.claims)
     name = "lets in" if is_gate else "loads on" if category.is_served else "reached by"

@@ -74,7 +74,7 @@ def _eligible(option: str, value: str, devices: Sequence[str]) -> tuple[bool | N
     """Whether the table of launchers lets it run on the devices that were used."""
     plan = backends.plan_of(option, value)
     if plan is None:
-        return None, "no row of backends.toml is against it"
+        return None, "bwlint knows no reason against it"
     if not devices:
         return None, "no device was used"
     barred = [device for device in devices if device not in plan.legal.names]

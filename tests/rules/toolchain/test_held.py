@@ -23,8 +23,8 @@ OLD = "torch==2.6.0"
             "requirements.txt",
             "torch==2.7.1+cu118",
             [
-                "`torch==2.7.1` for CUDA 11.8 has no kernels for 12.x. torch ships kernels for them from 2.7 on, in wheels"
-                " for CUDA 12.8 or newer."
+                "`torch==2.7.1` for CUDA 11.8 has no kernels for 12.x. torch ships kernels for them from 2.7 on,"
+                " in wheels for CUDA 12.8 or newer."
             ],
         ),
         (
@@ -41,7 +41,11 @@ OLD = "torch==2.6.0"
         ("pyproject.toml", f'dependencies = ["{OLD}"]', ["`torch==2.6.0` has no kernels"]),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "2.5.1"', ["`torch==2.5.1` has no kernels"]),
         ("Dockerfile", f"RUN pip install {OLD}", ["`torch==2.6.0` has no kernels"]),
-        ("Dockerfile", "ARG CUDA_VERSION=12.4", ["The newest CUDA here is 12.4. CUDA 12.8 is the first that compiles for 12.x."]),
+        (
+            "Dockerfile",
+            "ARG CUDA_VERSION=12.4",
+            ["The newest CUDA here is 12.4. The first for 12.x is CUDA 12.8."],
+        ),
         ("Dockerfile", "FROM pytorch/pytorch:2.5.1-cuda12.1-cudnn9-devel as base", ["The newest CUDA here is 12.1."]),
         (
             "install.sh",

@@ -44,9 +44,9 @@ class Answered:
         """Why there is no answer to build on, in words; "" where there is one."""
         if self.ended.trouble:
             was = "" if self.ended.trouble.startswith(("ended", "not ")) else "ended: "
-            return f"the process that spoke to the driver was {was}{self.ended.trouble}"
+            return f"the process that called the driver was {was}{self.ended.trouble}"
         if self.answer is None:
-            return f"the process that spoke to the driver gave no answer (exit status {self.ended.code})"
+            return f"the process that called the driver gave no answer (exit status {self.ended.code})"
         if "missing" in self.answer:
             return str(self.answer["missing"])
         if self.answer.get("error"):

@@ -24,9 +24,7 @@ def mend(job: Job) -> Fix | NoFix:
     calls = [match for match in _CALL.finditer(code.text, max(0, start - _NEAR), end) if match.start(1) <= end]
     checks = Counter(match[1] for match in _CHECK.finditer(code.text, 0, start))
     if not checks:
-        return NoFix(
-            "no other call shows how this file reports errors: check this one by hand"
-        )
+        return NoFix("no other call shows how this file reports errors: check this one by hand")
     close = matching(code.text, calls[-1].end() - 1) if calls else -1
     if close < end - 1 or not code.text[close + 1 :].lstrip().startswith(";"):
         return NoFix("the call is part of a larger expression: check its status by hand")

@@ -402,8 +402,9 @@ class _BuildFile:
                 built,
                 severity="note" if sparse else "warning",
                 confidence="low" if sparse else "medium",
-                message=f"This condition is true for {_listed(mine)} and false for {_short(wider)}, which loads on {plain(asked)}."
-                f" A build for {_short(wider)} skips it.{' Sparse FP4 mma needs an exact target.' * sparse}",
+                message=f"This condition is true for {_listed(mine)} and false for {_short(wider)}, which loads on"
+                f" {plain(asked)}. A build for {_short(wider)} skips it."
+                f"{' Sparse FP4 mma needs an exact target.' * sparse}",
                 label=NO_FAMILY,
                 advice=f"Accept {_short(wider)} too, unless the code needs an exact target.",
                 claim=claims.other(f"this is false for {_short(wider)}", asked),
@@ -512,7 +513,9 @@ class _BuildFile:
             compiled = missing & active.jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
             left = (
-                f"{called(missing)} gets PTX, which the driver compiles at first use" if compiled else f"This build has nothing for {called(missing)}"
+                f"{called(missing)} gets PTX, which the driver compiles at first use"
+                if compiled
+                else f"This build has nothing for {called(missing)}"
             )
             left += "" if active.toolkits == built.toolkits else f" under CUDA {_named(active.toolkits)}"
             yield self._draft(

@@ -259,7 +259,9 @@ def _over_all(one: Asked, sizes: dict[Chip, int]) -> Iterator[Draft]:
 
 
 def _may_not_fit(size: int, chips: ChipSet) -> Claim:
-    return claims.other(f"nothing checks whether a cluster of {size} blocks of this kernel fits on {plain(chips)}", chips)
+    return claims.other(
+        f"nothing checks whether a cluster of {size} blocks of this kernel fits on {plain(chips)}", chips
+    )
 
 
 def _size(one: Asked, chip: Chip) -> int | None:

@@ -102,7 +102,9 @@ def _defined_by_guard(context: Context, module: Module, macro: str) -> bool:
 def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Remedy | NoFix:
     """Widen the guard by the sibling's targets: those with the suffixes that it admits for the others."""
     if _denied(guarded, held, lost):
-        return NoFix(f"the guard leaves {plain(lost)} out by number: decide whether it should leave {plain(held)} out too")
+        return NoFix(
+            f"the guard leaves {plain(lost)} out by number: decide whether it should leave {plain(held)} out too"
+        )
     if macros_of_part(context, guarded, held, lost):
         gained = _twins(guarded, held, lost) & guarded.sets.live
         return Remedy("macros", guarded.chips | lost, targets=guarded.admitted | gained)

@@ -253,7 +253,11 @@ def _one_card(context: Context, cut: Cut) -> Weight | None:
 def _tuned(context: Context, cut: Cut) -> Weight | None:
     gate = cut.judged.gate
     reckoned = gate.yes.value is not None and gate.yes.value.op == "bin" and gate.no.empty and gate.yes.ends == "fall"
-    return Weight("note", "low", " Only tuning values depend on it.") if gate.yes.tuning or gate.no.tuning or reckoned else None
+    return (
+        Weight("note", "low", " Only tuning values depend on it.")
+        if gate.yes.tuning or gate.no.tuning or reckoned
+        else None
+    )
 
 
 def _other_way(context: Context, cut: Cut) -> Weight | None:

@@ -128,7 +128,7 @@ def _draft(
         confidence="high" if one.meant == OURS else "medium",
         message=message,
         label=label,
-        advice=f"Use smaller tiles or fewer stages where shared_memory_per_block_optin of the device is below {kib(size)}.",
+        advice=f"Use smaller tiles or fewer stages where shared_memory_per_block_optin is below {kib(size)}.",
         legal=fitting(size),
         related=related,
         claims=(Claimed(claims.shared("dynamic", size, over), one.operation.at),),

@@ -51,7 +51,7 @@ def _matrix(context: Context, module: Module, one: Operation) -> Iterator[Draft]
         return
     if not _SHIPS.search(context.places.get(module.path, "")):
         return
-    message = f"The newest CUDA in this matrix is {one.name}. CUDA {need} is the first that compiles for {called(context.targets)}."
+    message = f"The newest CUDA in this matrix is {one.name}. The first for {called(context.targets)} is CUDA {need}."
     label, advice = f"nothing from {need} on", f"Add CUDA {need} or newer."
     yield draft(module, one, context.targets, "note", message, label, advice)
 
