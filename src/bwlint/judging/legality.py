@@ -393,7 +393,7 @@ def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
     if first.charge.severity != "error":
         return first.charge.severity, "medium", ""
     if _is_trap(first):
-        return "note", "medium", f" It is an assertion there, and callers decide whether {chips} get to it."
+        return "note", "medium", f" On {chips} it is an assertion that fails. Callers decide whether they get to it."
     if first.carry is not None:
         if named_for(first.carry):
             return "note", "high", f" See {first.carry.name or 'the build'}, which builds it for {chips}."

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from bwlint.model.findings import CATEGORIES, Finding
 from bwlint.model.naming import counted
 
+_GATES = frozenset({"capability-type", "excluded", "family-split", "leak", "message", "test-gate"})
+"""Categories whose first set is what a check lets in."""
+
 
 def words(names: Sequence[str]) -> str:
     """``("12.0", "12.1")`` in words; targets with a suffix (``sm_120a``) are listed as they are."""
@@ -37,15 +40,13 @@ def aligned(rows: Sequence[Sequence[str]], names: int | None = None) -> Iterator
 
 
 def sets(finding: Finding) -> list[tuple[str, str]]:
-    """What to call each set of a finding, and the set: chips that a check lets in, or that load a file."""
-    category, rows = CATEGORIES[finding.category], []
-    is_gate = any(claim.kind in ("gate", "guard") for claim in finding.claims)
-    name = "lets in" if is_gate else "loads on" if category.is_served else "reached by"
-    if finding.admitted or not category.is_gateless:
-        others = ", depending on more than the chip" if finding.admitted and not finding.certain else ""
-        rows.append((name, f"{words(finding.admitted)}{others}"))
-    if finding.certain and finding.certain != finding.admitted:
-        rows.append((f"{name} for sure", words(finding.certain)))
+    """What to call each set of a finding, and the set; an empty one says something of a gate alone."""
+    is_served, rows = CATEGORIES[finding.category].is_served, []
+    name = "loads on" if is_served else "lets in" if finding.category in _GATES else "reached by"
+    if finding.admitted or any(claim.kind in ("gate", "guard") for claim in finding.claims):
+        sure = f"{words(finding.certain)} for sure, " if finding.certain else ""
+        others = f"{sure}{words(finding.admitted)} depending on more than the chip"
+        rows.append((name, words(finding.admitted) if finding.certain == finding.admitted else others))
     if finding.legal is not None:
         rows.append(("works on", words(finding.legal)))
     return rows

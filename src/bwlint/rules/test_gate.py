@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.wording import called, plain, them
+from bwlint.chips.wording import called, marked, plain, them
 from bwlint.judging import claims, suites
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -116,7 +116,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
         severity: Severity = "warning" if unmeant and sure else "note"
         found = replace(family_split.draft(context, judged, *parts), rule=RULE, severity=severity)
     else:
-        reason = f" because its helper accepts {called(judged.may & context.targets)} only"
+        reason = f", but runs on {marked(live - missing)}. Both run the same instructions"
         found = _skipped(judged, missing, severity="note", reason=reason, related=None)
     evidence = "" if api is None else f"`{api.name}`, which the test calls, is for {api.chips}"
     remedy = Remedy(

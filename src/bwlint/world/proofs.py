@@ -72,5 +72,5 @@ def one_of(node: Node, ends: Sequence[tuple[Node, ...]]) -> Iterator[Edge]:
     """The edge to what a definition ends in one of, `ends` in the order of its choices; none where one is unknown."""
     if ends and all(ends):
         at = node.definition.choices[0].at
-        hop = Hop(node.outline.path, at, f"`{node.definition.qualname}` runs one of {len(ends)}")
+        hop = Hop(node.outline.path, at, f"`{node.definition.qualname}` picks one of {len(ends)} functions")
         yield Edge(tuple(one for end in ends for one in end), hop)

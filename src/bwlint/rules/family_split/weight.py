@@ -265,7 +265,8 @@ def _other_way(context: Context, cut: Cut) -> Weight | None:
     if judged.sets.guessed:
         return None
     if any(judged.working.holds(text.at) for text in judged.module.targets):
-        return Weight("warning", "medium", f" {plain(cut.left_out)} is not built with the suffix that its twin gets.")
+        why = f" The build gives {plain(cut.test)} a suffix that {plain(cut.left_out)} does not get."
+        return Weight("warning", "medium", why)
     if not parts_ways(judged) or _exact_behind(context, cut):
         return None
     return Weight("warning", "medium", f" {plain(cut.left_out)} takes another path.")

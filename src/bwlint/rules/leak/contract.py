@@ -175,7 +175,8 @@ def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proo
     name = _answered(judged).rpartition(".")[2]
     says = f"`{owner}` does not work on {plain(wrong)}"
     right = plain(admitted & proof.legal or proof.legal)
-    function, returned = judged.module.functions.get(judged.gate.qualname), f"Return true for {right} only."
+    function = judged.module.functions.get(judged.gate.qualname)
+    returned = f"Return true for {right} only." if function is not None else f"Accept {right} only."
     least = function is not None and _is_number(function)
     others = (one for one, _ in context.evidence.methods(judged.module, owner) if is_asked(one) and one != name)
     where = f"at the top of `{one}`" if (one := next(others, "")) else "where it is used"

@@ -229,7 +229,7 @@ def _told(context: Context, module: Module, switch: Operation) -> Draft:
             "peer-store",
             "Look for NVLink on every device (NVML), or query cudaDeviceCanAccessPeer for each pair.",
         )
-        said = f"This looks for NVLink only if the device is named PCIe. {called(ours)} {have(ours)} none in any case."
+        said = f"This assumes NVLink unless the device is named PCIe. {called(ours)} {have(ours)} no NVLink."
     else:
         wanted = switch.amounts[2].args[0]
         path, advice = "multicast", f"Refuse only where `{wanted}` is set."
