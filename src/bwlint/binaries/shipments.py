@@ -1,4 +1,4 @@
-"""What `inspect` finds out: which chips each container, each library and a whole package serve."""
+"""The results of `inspect`: which chips each container, library and whole package serves."""
 
 from __future__ import annotations
 

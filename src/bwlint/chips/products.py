@@ -1,4 +1,4 @@
-"""GPUs as they are sold: what those of one capability differ in (products.toml)."""
+"""GPU products and what differs between products of one compute capability (products.toml)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bwlint audit`: the questions that a tree asks the chip, and what people have decided about them."""
+"""`bwlint audit`: every place that checks the chip, and the decisions that people made about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bwlint cache`: where the index of earlier runs lies, how large it is, and away with it."""
+"""`bwlint cache`: show the index of earlier runs and its size, or delete it."""
 
 from __future__ import annotations
 

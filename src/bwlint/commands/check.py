@@ -1,4 +1,4 @@
-"""`bwlint check`: findings, and what becomes of their fixes."""
+"""`bwlint check`: report findings and apply their fixes."""
 
 from __future__ import annotations
 

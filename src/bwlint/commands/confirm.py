@@ -1,4 +1,4 @@
-"""`bwlint confirm`: findings put to the test, and what came of it."""
+"""`bwlint confirm`: test findings with compilers and a GPU, and report the verdicts."""
 
 from __future__ import annotations
 

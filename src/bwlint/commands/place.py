@@ -1,4 +1,4 @@
-"""What `explain FILE:LINE` prints: the rows of the audit that have the line, or why there is none."""
+"""The output of `explain FILE:LINE`: the audit rows of that line, or why it has none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands share: exit codes, the streams, and what the user has to put right."""
+"""Shared by all commands: exit codes, streams, and errors that the user can correct."""
 
 from __future__ import annotations
 

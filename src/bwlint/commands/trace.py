@@ -1,4 +1,4 @@
-"""`bwlint trace`: what a program ran on the GPU, as a receipt and a table."""
+"""`bwlint trace`: record what a program ran on the GPU, as a receipt and a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test of a claim leaves behind: attempts rung by rung, and the verdict that they add up to."""
+"""The record of one tested claim: an attempt for each rung, and the verdict from all of them."""
 
 from __future__ import annotations
 

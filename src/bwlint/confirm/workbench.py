@@ -1,4 +1,4 @@
-"""What a rung is given: the claim with the file that it is about, and what this machine and its user allow."""
+"""Input of a rung: the claim, its file, the tools and GPUs, and what the user allows."""
 
 from __future__ import annotations
 

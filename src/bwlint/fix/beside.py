@@ -1,4 +1,4 @@
-"""The words beside a test: what its refusal says, comments at it, the sentences of a docstring that demand a part.
+"""The text beside a check that an edit must change too: error messages, comments, docstrings.
 
 They name the one part for which the test holds, and move with it; where a bound ends, "and newer" ends too.
 """

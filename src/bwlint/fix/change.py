@@ -1,4 +1,4 @@
-"""What a fix has to change: which chips, beside which members of their family."""
+"""The change a fix must make: which chips to let in or keep out, relative to their family."""
 
 from __future__ import annotations
 

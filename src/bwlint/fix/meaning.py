@@ -1,4 +1,4 @@
-"""What says another thing than it means: the wrong word between tests, a call, a number or a comma that is missing."""
+"""Fix code that does not mean what it says: a wrong operator between checks, a missing call, number or comma."""
 
 from __future__ import annotations
 

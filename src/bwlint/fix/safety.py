@@ -1,4 +1,4 @@
-"""When a fix that its rule calls safe is none: what stands behind it, the words beside it, and the file after it."""
+"""Downgrade a safe fix to unsafe: by the code behind it, the words beside it, and the file afterwards."""
 
 from __future__ import annotations
 

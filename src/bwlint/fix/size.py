@@ -1,4 +1,4 @@
-"""The size of a whole multiprocessor where that of a block is meant: the number that says so, rewritten."""
+"""Fix a number that is the shared memory of a multiprocessor where a block's limit is meant."""
 
 from __future__ import annotations
 

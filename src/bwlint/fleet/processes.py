@@ -1,4 +1,4 @@
-"""One process a source, on this machine: what kills one of them kills no other."""
+"""Run one process for each source on this machine, so that a crash costs one source."""
 
 from __future__ import annotations
 

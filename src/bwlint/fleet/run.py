@@ -1,4 +1,4 @@
-"""A run over a fleet: what is kept is not asked again, and what is answered is kept at once."""
+"""One run over a fleet: reuse stored results, and store each new one at once."""
 
 from __future__ import annotations
 

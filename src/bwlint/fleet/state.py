@@ -1,4 +1,4 @@
-"""What is kept of a fleet from run to run: the answer of each source, and what the last whole run came to."""
+"""Results stored between fleet runs: one for each source, and the last complete run."""
 
 from __future__ import annotations
 

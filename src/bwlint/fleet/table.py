@@ -1,4 +1,4 @@
-"""What a fleet comes to: a row a source, a page a target, a row for what several have, and what is new."""
+"""The result of a fleet run: a row per source, a page per target, shared findings, and changes."""
 
 from __future__ import annotations
 

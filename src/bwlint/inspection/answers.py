@@ -1,4 +1,4 @@
-"""The answer in one sentence: where a shipment runs, and what of it does not."""
+"""One sentence about a package or library: which cards it runs on, and what fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operation asks for in numbers, which targets get as far as to it, and for which chips its file is meant."""
+"""Amounts that operations need (bytes, threads, blocks), and the chips that reach them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims in fields and in words, one constructor a kind of `model.findings.ClaimKind`."""
+"""Claims that `confirm` can test: one constructor for each kind in `model.findings.ClaimKind`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a list of a build compiles, as far as the tree has it, and what of that another target would not have."""
+"""What a build list compiles, and what a changed target would fail to compile."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH118, PTH119, PTH120

@@ -1,4 +1,4 @@
-"""What is behind a side of a gate, and on which chips it works.
+"""The code behind each side of a gate, and the chips on which it works.
 
 Evidence comes from names that are used, strongest first: an operation of the hardware in a definition of the tree
 that a name leads to; the callee's own gate; the library table. Names alone are weak and stay weak.

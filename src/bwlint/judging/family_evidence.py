@@ -1,4 +1,4 @@
-"""Why a member of a family may be treated as its sibling is: what the tree itself says for it.
+"""Evidence in the tree that a chip can be treated like its sibling.
 
 That two chips run the same instructions is no ground by itself: a path may never have been built or tried on one of
 them. A ground is a place that anybody can look at: an error that was all it met, a definition that is for it too, a

@@ -1,4 +1,4 @@
-"""Questions of gates and guards: chains of arms, predicates with their uses, tests of the preprocessor."""
+"""Audit rows for gates and guards: chains of branches, predicates and their uses, preprocessor conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question as it is found in a file: a row before rows are joined, judged and ranked. Paths are real ones."""
+"""One check of the chip as found in a file, before checks are joined, judged and ranked. Paths are real ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From questions and findings to rows: what is asked once is one row, judged and ranked."""
+"""Turn checks and findings into audit rows: join, judge and rank them."""
 
 from __future__ import annotations
 

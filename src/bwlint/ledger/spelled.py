@@ -1,4 +1,4 @@
-"""Questions of words: lines that speak of a chip and of which no reader has a fact."""
+"""Audit rows for lines that name a chip but that no reader has a fact about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dispatch inside an operation: which chips take the arm that is for whatever nobody names."""
+"""Dispatch inside an operation: which chips take the default branch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether an operation works on each chip: its own gates, run where they stand, with the backend that a row names.
+"""Decide one cell of the matrix: whether an operation works on a chip with a given backend.
 
 A chip is refused where nothing is left to an operation but to raise, whatever else it is given; by a declared list on
 it or on the check of its backend; or where its class answers that it does not work there. What is not decided

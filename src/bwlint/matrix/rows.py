@@ -1,4 +1,4 @@
-"""What a tree offers to its users: the rows of the matrix, before anything is judged."""
+"""Collect the rows of the matrix: the operations that a tree offers its users."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH118, PTH119

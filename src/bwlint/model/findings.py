@@ -1,4 +1,4 @@
-"""What rules produce and what reports, fixes and the JSON contract consume.
+"""Findings, fixes, claims and reports, as rules produce them and reports print them.
 
 Lines and columns are 1-based; columns count UTF-16 code units and an end column is one past the end
 (`sources.read.SourceText` converts from the byte columns of `ast`). Chip sets are tuples of compute capabilities

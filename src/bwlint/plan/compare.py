@@ -1,4 +1,4 @@
-"""Every plan that a machine can have for a model, its costs, and which is the best."""
+"""All plans that fit a model and a machine, their costs, and the best one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launches in shell scripts, containers and options in YAML: which plan they are, and how another is written."""
+"""Find launch commands in scripts, containers and YAML: which plan they use, and how to write another."""
 
 from __future__ import annotations
 

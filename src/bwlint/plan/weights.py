@@ -1,4 +1,4 @@
-"""Bytes of a model's weights: what of it is quantized, and how."""
+"""Bytes of a model's weights, by what is quantized and how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bwlint port`: what to edit, and in which order, for operations to work on a chip, and what no edit gives."""
+"""`bwlint port`: the edits that make a tree's operations work on a chip, in order, and what no edit can give."""
 
 from __future__ import annotations
 

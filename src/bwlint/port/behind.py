@@ -1,4 +1,4 @@
-"""What surely runs behind a gate once it lets a chip in, under the tests that hold where it is met."""
+"""The code that runs behind a gate once the gate lets a chip in."""
 
 from __future__ import annotations
 

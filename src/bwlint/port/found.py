@@ -1,4 +1,4 @@
-"""What `bwlint check` says that a chip needs where no way of an operation leads: in kernels, builds and tests."""
+"""Other findings of `check` that block a chip: in kernels, builds and tests."""
 
 from __future__ import annotations
 

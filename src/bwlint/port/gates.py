@@ -1,4 +1,4 @@
-"""The gates of a tree as a plan finds them: by the place that a row, a proof or a use gives."""
+"""Find the gate of a tree at a given place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits that open a gate for a chip: found by the fixers, with their proof; words where they know none."""
+"""Edits that open a gate for a chip, with their proofs, or instructions where no edit is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which ways are opened, and in which order their gates."""
+"""Which code paths a port opens, and the order of their gates."""
 
 from __future__ import annotations
 

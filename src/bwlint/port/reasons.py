@@ -1,4 +1,4 @@
-"""Why no edit of a gate gives an operation to a chip: what it lacks behind it, seen, compiled or named."""
+"""Why opening a gate does not help: the code behind it lacks a kernel, an instruction or a build."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH119

@@ -1,4 +1,4 @@
-"""The ways of an operation: on each the gates that keep a chip out, and what stands behind them that it lacks."""
+"""The code paths of an operation: the gates that keep a chip out of each, and what is missing behind them."""
 
 # Paths are plain strings here, as in `sources.tree`.
 

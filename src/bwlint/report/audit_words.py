@@ -1,4 +1,4 @@
-"""What the forms of rows mean."""
+"""What each form of an audit row means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison of plans rests on and comes to, in words. No number of a link without its direction."""
+"""A comparison of plans in words: the verdict, and the assumptions behind it."""
 
 from __future__ import annotations
 

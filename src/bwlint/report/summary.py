@@ -1,4 +1,4 @@
-"""What the command says on stderr when a run is over."""
+"""The lines on stderr at the end of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of chips in words, and words in columns."""
+"""Sets of chips in words, and columns of text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""unchecked-launch: an opt-in to more shared memory whose refusal nobody would notice."""
+"""unchecked-launch: an opt-in to more shared memory whose status nothing checks."""
 
 from __future__ import annotations
 

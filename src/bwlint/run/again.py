@@ -1,4 +1,4 @@
-"""The files of a run that nobody has to judge again: what an earlier run has told of them still holds."""
+"""Files whose results from an earlier run still hold."""
 
 # ruff: noqa: PTH119
 

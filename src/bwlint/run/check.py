@@ -1,4 +1,4 @@
-"""One `bwlint check`: arguments in, a report out. What is printed and written is the command's business."""
+"""One `bwlint check`: arguments in, a report out. The command prints and writes it."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 

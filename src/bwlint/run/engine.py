@@ -1,4 +1,4 @@
-"""One run: facts linked, gates evaluated, rules asked, drafts merged into findings."""
+"""The engine: link facts, evaluate gates, call rules, merge drafts into findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From drafts to findings: columns, reported paths, fingerprints, fixes, and the user's say in each file."""
+"""Turn drafts into findings: columns, reported paths, fingerprints, fixes, and the user's settings."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 # ruff: noqa: PTH119

@@ -1,4 +1,4 @@
-"""What a package's own Python and build files do with a chip, for its inspection, whose room knows no gates."""
+"""What a package's own Python and build files do with a chip, for its inspection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people have decided about rows of the ledger: `bwlint-audit.toml`, and what becomes of the rows.
+"""People's decisions about audit rows, in `bwlint-audit.toml`.
 
 People write in the file too: an edit leaves their words, their comments and their order as they are. The file may come
 with a tree that nobody trusts: it names nothing that is read or written.

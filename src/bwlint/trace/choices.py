@@ -1,4 +1,4 @@
-"""What was asked for by options and variables, and whether its kernels are those that ran."""
+"""Backends that options and variables requested, and whether their kernels ran."""
 
 from __future__ import annotations
 

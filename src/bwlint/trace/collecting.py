@@ -1,4 +1,4 @@
-"""Running a program with the collector in it: building that, finding CUPTI, waiting for the end."""
+"""Build the collector, find CUPTI, and run the program with it."""
 
 from __future__ import annotations
 

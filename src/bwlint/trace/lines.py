@@ -1,4 +1,4 @@
-"""The lines of the collector, made into processes: a file has those of one, or of several that had its number."""
+"""Parse the collector's output into processes."""
 
 from __future__ import annotations
 

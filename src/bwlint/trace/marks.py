@@ -1,4 +1,4 @@
-"""What a trace says of findings: whether the kernel that one is about ran, and whether it ran where it should not.
+"""Compare findings with a trace: whether a flagged kernel ran, and on which chip.
 
 A finding is about the kernel that it stands in, or that its lines name, or so with its related places, or that a claim
 names. Where

@@ -1,4 +1,4 @@
-"""Who arrives at a definition: the places of the project that use it, and the chips that get to those.
+"""Where a project uses a definition, and the chips that reach those places.
 
 A program runs on one device from start to end. So a function runs on a chip only where something that names the
 function does; a method, a nested function and a class likewise, and a method only where its object could be made.

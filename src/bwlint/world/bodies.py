@@ -1,4 +1,4 @@
-"""What the compiler makes of device code on a chip: nothing, for an instruction that it lacks or a guard."""
+"""What the compiler emits for device code on a chip: nothing, behind a false guard or for a missing instruction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From files to facts: read, prefilter and lower in a pool of processes; what cannot be read becomes a `Skipped`."""
+"""Read files into facts in a pool of processes; unreadable ones become `Skipped`."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 # ruff: noqa: PTH119

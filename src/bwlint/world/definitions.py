@@ -1,4 +1,4 @@
-"""The Python half of the graph: what a name means, shows and leads to; what does not resolve ends a path."""
+"""Resolve Python names: what a name means, and what it leads to."""
 
 # Paths are plain strings here, as in `sources.tree`.
 

@@ -1,4 +1,4 @@
-"""A gate with its sets, and its sides named by what they do."""
+"""A gate with its sets of chips, and its two sides."""
 
 from __future__ import annotations
 

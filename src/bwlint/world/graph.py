@@ -1,4 +1,4 @@
-"""The program as one graph: definitions of all languages, what leads from one to another, where all that works.
+"""The program graph over all languages: definitions, edges between them, and the chips each works on.
 
 An edge is a use that surely happens where its definition runs. A definition **works** on the chips that nothing it
 surely comes to refuses: the greatest solution of

@@ -1,4 +1,4 @@
-"""Headers of the scanned tree: which file an include names, and which files define a macro that another sees."""
+"""Headers of the tree: which file an include names, and which macros it defines."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH117, PTH118, PTH120

@@ -1,4 +1,4 @@
-"""What is behind a definition, and where it works: nodes and proofs of the graph."""
+"""The code behind a definition and the chips it works on: nodes and proofs of the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a definition refuses by itself: by the lists that it declares, and by the errors that it ends in."""
+"""Chips that a definition refuses itself: by declared lists, and by errors it raises."""
 
 from __future__ import annotations
 

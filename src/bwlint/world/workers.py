@@ -1,4 +1,4 @@
-"""Processes to read files with, which end with the one that began them, however that ends."""
+"""Worker processes for reading files; they end with their parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a listing and ptxas's messages say of a claim, for one target."""
+"""What a PTX listing and ptxas messages prove about a claim, for one target."""
 
 from __future__ import annotations
 

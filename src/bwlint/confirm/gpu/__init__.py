@@ -1,4 +1,4 @@
-"""The GPU, spoken to by a child process: it may hang, fault or print without end, and we go on.
+"""Talk to the GPU through a child process, which may hang, crash or print without end.
 
 A job is a dictionary, and so is its answer; `driver.jobs` and `driver.steps` say which there are. The child is the only
 code that loads a driver, and it loads no library of a scanned tree.

@@ -1,4 +1,4 @@
-"""bench: how long the flagged way of loading takes, and another. A time decides nothing; it is there to be read."""
+"""bench: time the flagged way of loading and its replacement. A time decides no verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""peer: what two GPUs of this machine do with each other's memory. NVLink multicast is only asked about, never used."""
+"""peer: test the memory of a pair of GPUs. NVLink multicast is queried, never used."""
 
 from __future__ import annotations
 

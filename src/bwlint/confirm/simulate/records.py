@@ -1,4 +1,4 @@
-"""What the processes of a program have written down, read with the care that somebody's output takes."""
+"""Read the records of the program's processes, as untrusted input."""
 
 from __future__ import annotations
 

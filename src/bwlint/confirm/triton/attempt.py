@@ -1,4 +1,4 @@
-"""What Triton says of a claim about one of its kernels: its shared memory, and what ptxas makes of its PTX."""
+"""Test a claim about a Triton kernel: its shared memory, and ptxas on its PTX."""
 
 from __future__ import annotations
 

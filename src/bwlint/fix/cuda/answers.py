@@ -1,4 +1,4 @@
-"""A function that says what is supported: each lower bound of its parameter ends where its yes is wrong."""
+"""Fix a C++ function that reports support: bound the parameter where its true is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Macros that are named after one part of a family: the same block for its sibling, and both wherever one is asked for.
+"""Add a sibling's macros beside those of one family member, and check both wherever one is checked.
 
 The proof: every guard of the files that are edited lets the sibling's targets through exactly where it lets the part's
 own through, if it asks for one of the macros, and nothing moves for any other target.

@@ -1,4 +1,4 @@
-"""A call whose status is dropped, in what the file checks its other calls with."""
+"""Wrap a call whose status is ignored in the macro that the file uses for its other calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks what a bound narrows: what is behind them, and the words that they say."""
+"""Callers that a narrowed function affects: their code, and the messages they show."""
 
 from __future__ import annotations
 

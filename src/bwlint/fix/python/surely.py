@@ -1,4 +1,4 @@
-"""Whether a place of a block is come to whatever is asked on the way, but for one gate."""
+"""Whether a place in a block is reached whatever the other conditions are, but for one gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Releases that a project holds fast: packages with device code whose newer releases it rules out, images of CUDA.
+"""Versions that a project pins: packages with device code, and CUDA base images.
 
 `package-pin` is named after the package; its amounts are the range, and the release of CUDA of a build such as
 `2.6.0+cu124` ("" where none is named). `cuda-image` is named after the release. What a marker keeps to another system,

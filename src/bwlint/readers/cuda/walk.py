@@ -1,4 +1,4 @@
-"""A host function walked statement by statement: its conditions lowered, gates noted with both ways out."""
+"""Walk a host function statement by statement: lower its conditions and record gates."""
 
 from __future__ import annotations
 

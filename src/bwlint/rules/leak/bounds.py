@@ -1,4 +1,4 @@
-"""What mends a leak: the test without the chips for which what is behind it is not.
+"""The remedy of a leak: the check without the chips on which the guarded code does not work.
 
 Safe is that where an instruction, an error that is raised or what is compiled shows that it fails there, and who is
 left out is refused or skipped: nobody loses what worked. Who would come to another arm, a table of libraries, names and

@@ -1,4 +1,4 @@
-"""leak: of two arms that are named after generations, later chips take the one whose instructions they have not."""
+"""leak: of two branches named after generations, later chips take one whose instructions they lack."""
 
 from __future__ import annotations
 

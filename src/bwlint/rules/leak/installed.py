@@ -1,4 +1,4 @@
-"""leak where nobody asks: what can be imported is used on every chip, in front of something that works there."""
+"""leak without a check: an import alone enables code on every chip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is behind the sides of a gate and does not work on a chip that may take them."""
+"""Code behind a gate that does not work on a chip the gate lets in."""
 
 from __future__ import annotations
 

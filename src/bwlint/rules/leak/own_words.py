@@ -1,4 +1,4 @@
-"""leak: a gate lets chips through, and its own words say that what is behind it is another generation's."""
+"""leak: a gate lets in a chip although its own message or names say another generation."""
 
 from __future__ import annotations
 

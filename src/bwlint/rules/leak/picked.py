@@ -1,4 +1,4 @@
-"""leak at a choice: the device picks what is called, or told to a library, and picks what does not run there.
+"""leak at a choice: the chip selects a function or a library option that does not run on it.
 
 It is told in the file that chooses, wherever the call stands: there it is mended for all who ask.
 """

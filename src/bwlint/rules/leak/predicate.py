@@ -1,4 +1,4 @@
-"""leak at a predicate: it says that something can be used, and who asks it comes to what does not run there.
+"""leak at a predicate: it returns true on a chip, and its callers then run code that fails there.
 
 Such a predicate is mended once, where it stands; a helper that only names chips (`is_sm90_or_newer`) is right by
 itself, and each use of it is judged where it is.

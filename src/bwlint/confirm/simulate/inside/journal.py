@@ -1,4 +1,4 @@
-"""The records of a process, a line of JSON each, in a file of its own: written at once, whatever becomes of it."""
+"""Write the records of a process, one JSON line each, at once, so that a crash loses none."""
 
 from __future__ import annotations
 
