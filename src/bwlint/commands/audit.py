@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _FAILING = ("fail", "review", "open")
 """The kinds that --fail-on names, the worst first."""
 _FIRST = 30
-"""Rows that the text shows unless it is told otherwise."""
+"""Rows that the text shows by default."""
 _SHORT = 12
 """Digits of a fingerprint that name a row."""
 _ROW = re.compile(r"[0-9a-f]{6,32}", re.IGNORECASE)
@@ -220,7 +220,7 @@ def rendered(ledger: Ledger, form: str, how: Setting, top: int, hidden: int = 0)
 
 
 def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int:
-    """Say on stderr what the list comes to; the exit code."""
+    """Print the totals on stderr; the exit code."""
     from bwlint.model.escape import visible
     from bwlint.model.naming import counted
     from bwlint.report.summary import not_read, questions

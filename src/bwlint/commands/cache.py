@@ -13,7 +13,7 @@ from bwlint.model.escape import visible
 
 
 def info() -> str:
-    """What there is to say of the index, or why there is none."""
+    """Where the index is and its size, or why there is none."""
     folder = visible(place.own_folder())
     try:
         place.prepared()

@@ -226,7 +226,7 @@ def _outcome(request: CheckRequest, stack: ExitStack) -> Outcome:
 
 
 def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Repaired:
-    """What the fixes come to, in memory."""
+    """The result of the fixes, in memory."""
     from bwlint.commands.progress import progress
     from bwlint.model.progress import quiet
     from bwlint.repair.interactive import Dialog
@@ -382,7 +382,7 @@ def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Se
 
 
 def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
-    """Say on stderr what there is to say of a run besides its report; with --quiet only what was asked for."""
+    """Print on stderr what a run has besides its report; with --quiet only what was asked for."""
     from bwlint.report.summary import beyond, next_step, not_read, questions_left, summary
 
     if options["statistics"]:

@@ -41,7 +41,7 @@ class ProposedFile:
 
 
 def run(options: dict[str, Any]) -> int:
-    """Show what there is to write, and write it where the user agrees; the exit code."""
+    """Show the files to write, and write them if the user agrees; the exit code."""
     folder = Path(options["path"])
     origin = HookOrigin(options["repo"], options["rev"] or f"v{__version__}") if options["repo"] else own_origin()
     if origin is not None and options["rev"]:

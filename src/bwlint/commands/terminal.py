@@ -77,7 +77,7 @@ def write(text: str | bytes | Iterable[str], options: dict[str, Any]) -> None:
         try:
             write_report(text, Path(options["output"]) if options["output"] else None)
         except BrokenPipeError:
-            silence(sys.stdout)  # whoever read the report has seen enough; what it comes to stays true
+            silence(sys.stdout)  # whoever read the report has seen enough; its result stays valid
 
 
 def write_table(kind: PageKind, found: object, options: dict[str, Any], *of_text: Any) -> None:

@@ -64,7 +64,7 @@ def moved(module: Module, source: str, found: NearbyWords, family: ChipSet) -> t
 
 
 def demands(text: str) -> bool:
-    """Whether words say for whom something is, rather than tell of it."""
+    """Whether words say which chips something is for, rather than describe it."""
     return _DEMANDS.search(text) is not None
 
 

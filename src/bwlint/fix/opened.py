@@ -87,7 +87,7 @@ def _near(judged: Judged, gate: Gate) -> bool:
 
 
 def _later(job: Job, judged: Judged, new: ChipSet) -> Iterator[Fix | NoFix]:
-    """The fixes of the tests that chips come to only when they are let through, and that part those that were let
+    """The fixes of the tests that chips reach only when they are let through, and that part those that were let
     through before: the new chips go where 8.6 and 8.9 go.
     """
     if not (refuses(judged.other) or answers_no(judged.other) or judged.gate.kind in LISTED):
@@ -115,5 +115,5 @@ def _handed_on(job: Job, judged: Judged) -> str | None:
             continue
         stored = [node.args[1] for node in walk(gate.test) if node.op == "attr"]
         if mentioned(gate.text).named or any(name in each for name in names for each in stored):
-            return f"line {gate.at[0]} asks `{gate.text}`, which nothing here follows: it has to be opened with it"
+            return f"line {gate.at[0]} checks `{gate.text}`, which bwlint cannot follow: open both by hand"
     return None

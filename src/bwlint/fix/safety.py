@@ -190,7 +190,7 @@ def _words(job: Job, fix: Fix) -> str | None:
 
 
 class Leftover(NamedTuple):
-    """What speaks against a fix: what there is to find in the file as it leaves it. `of_words`: only about a text."""
+    """What speaks against a fix: the findings in the file as it leaves it. `of_words`: only about a text."""
 
     reason: str
     of_words: bool = False
@@ -240,7 +240,7 @@ def _told_again(job: Job, fix: Fix) -> str | None:
 
 def _weighs(job: Job, fix: Fix, new: Draft, lines: Sequence[tuple[int, int]]) -> bool:
     """Whether a finding after a fix that edits these lines speaks against it: it is no less severe than the one before,
-    stands elsewhere, or is what chips come to that are let in, or sent another way.
+    stands elsewhere, or is what chips reach that are let in, or sent another way.
     """
     if fix.kind == "admit" or SEVERITIES.index(new.severity) >= SEVERITIES.index(job.draft.severity):
         return True

@@ -91,7 +91,7 @@ def gathered(job: Job, fix: Fix) -> Fix | NoFix:
 
 
 def _builds(job: Job) -> Iterator[Fix | NoFix]:
-    """The fixes of the builds of a file that make nothing for those whom a guard is to let through."""
+    """The fixes of the builds of a file that make nothing for the chips that a guard will let through."""
     guarded, context, texts = job.guarded, job.context, Texts()
     parted = family_split.parts(context, guarded) if guarded is not None else None
     if parted is None or parted[1] <= runs_on(context.builds.of(job.module)):

@@ -88,7 +88,7 @@ class SourceChange:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """All there is to say of a run, whoever did the work. `before` is the version that the last run had, if any."""
+    """The result of a run, whoever did the work. `before` is the version that the last run had, if any."""
 
     targets: tuple[str, ...]
     rows: tuple[FleetRow, ...]

@@ -192,7 +192,7 @@ def _elsewhere(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
 
 
 def _way(shipment: Shipment) -> Iterator[str]:
-    """How it comes to device code where it brings none."""
+    """How it gets device code where it ships none."""
     if shipment.compiles:
         yield f"it compiles at run time ({', '.join(shipment.compiles)})"
 

@@ -102,7 +102,7 @@ class Evidence:
         return self.of_object(module, use) if whole else None
 
     def of_object(self, module: Module, use: Use) -> Need | None:
-        """What a class needs that is picked to make an object of: what one of its methods surely comes to."""
+        """What a class needs that is picked to make an object of: what one of its methods surely reaches."""
         place = self._definitions.definition(module, use) if module.language == "python" else None
         return self._of_nodes(self._definitions.methods_of(place), use) if place is not None else None
 

@@ -310,7 +310,7 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
 
 
 def _told(operation: Operation, carry: Carry) -> TargetSet:
-    """The targets for which a build is told of: what is slow there, it is for sources that it surely compiles so."""
+    """The targets for which a build is reported: what is slow there, it is for sources that it surely compiles so."""
     refused = ~legal(operation)
     return refused if carry.kind == "extension" else refused | slow(operation)
 

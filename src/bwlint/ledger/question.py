@@ -48,12 +48,12 @@ class Question:
 
 
 def elsewhere(place: RowPlace, subject: str) -> RowPlace:
-    """A place of a question as one of another question tells it: with whom it belongs to."""
+    """A place of a question as one of another question tells it: with what it belongs to."""
     return RowPlace(place.path, place.line, place.end_line, f"{place.says}, in {subject}")
 
 
 def subject_of(place: RowPlace) -> str:
-    """Whom a place belongs to that `elsewhere` has told of; "" = the question's own."""
+    """What a place belongs to, by what `elsewhere` wrote; "" = the question's own."""
     return place.says.partition(", in ")[2]
 
 

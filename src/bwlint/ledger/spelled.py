@@ -146,7 +146,7 @@ def _texts(members: Sequence[Sighting]) -> list[str]:
 
 
 def _named(members: Sequence[Sighting], found: frozenset[str], asked: ChipSet) -> set[str]:
-    """For whom words are."""
+    """The chips that words are about."""
     marks = {f"speaks-of-{one.what}" for one in members}
     if naming.of_others(found, asked):
         marks.add("names-others")

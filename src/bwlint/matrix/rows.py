@@ -63,7 +63,7 @@ class DefinitionSite:
 @dataclass(frozen=True, slots=True)
 class ArmSite:
     """One of the definitions that a name stands for, None outside of the tree; `arms` are the places, each with its
-    module, that a chip has to come to for it."""
+    module, that a chip has to reach for it."""
 
     site: DefinitionSite | None
     arms: tuple[tuple[str, Span], ...] = ()

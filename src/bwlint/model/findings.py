@@ -180,7 +180,7 @@ other        what is to be seen in the source: no rung tests it
 """
 
 BUILDER = "builder"
-"""The subject of a claim on a cluster that no compiler lets come to a launch."""
+"""The subject of a claim on a cluster that no compiler lets reach a launch."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -428,7 +428,7 @@ class _Planner:
 
 
 def _is_met(ways: Sequence[OpenWay]) -> bool:
-    """Whether something keeps the chip from some uses that it comes to: a gate to open, or an error of its own arm."""
+    """Whether something keeps the chip from some uses that it reaches: a gate to open, or an error of its own arm."""
     return bool(passable(ways)) or any(way.name == OWN_ARM for way in ways)
 
 

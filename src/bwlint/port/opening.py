@@ -31,7 +31,7 @@ def opened(
     context: Context, judged: Judged, root: str, chips: ChipSet, holds: bool | None, shown: tuple[str, ...]
 ) -> Fix | NoFix:
     """The edit after which a gate lets `chips` through: they are to pass its test where it `holds`, to fail it where
-    not, or (None) to come to its working side. `shown` is what is known to work there."""
+    not, or (None) to reach its working side. `shown` is what is known to work there."""
     source = Texts().source(judged.module.path)
     if source is None:
         return NoFix("the file cannot be read again")

@@ -206,7 +206,7 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
 
 
 def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> Iterator[Draft]:
-    """A text that names the first of the chips that would do, and is told to later ones."""
+    """A text that names the first of the chips that would do, and is shown to later ones."""
     said = _said(text)
     out = _told_all_the_same(context, judged, said, side) if said.open_ended else NONE
     if not out or judged.in_test or _served_between(context, judged, text, out) or out != context.targets:

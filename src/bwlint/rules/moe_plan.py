@@ -91,7 +91,7 @@ def _in_path(path: str) -> Cards:
 
 
 def _in_common(declared: ChipSet, whole: Cards, wrong: ChipSet) -> Cards:
-    """For whom an option is that stands apart from every card of its file: of several, those listed as hardware."""
+    """The cards of an option apart from every card of its file: of several, those listed as hardware."""
     if declared or not whole or whole.chips <= wrong:
         return Cards(declared) if declared else whole
     return Cards(whole.chips - wrong, foreign=True)

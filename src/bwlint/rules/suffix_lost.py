@@ -49,8 +49,8 @@ def _remedy(guarded: Guarded, lost: list[Chip]) -> Remedy | NoFix:
     return Remedy(
         "guard",
         targets.chips,
-        evidence="no instruction seen behind it needs the a target",
-        unsafe="what is behind it may need the a target in places that are not seen here",
+        evidence="no instruction that bwlint sees behind it needs the `a` target",
+        unsafe="code that bwlint does not see may need the `a` target",
         targets=targets,
     )
 

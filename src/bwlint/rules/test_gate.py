@@ -40,7 +40,7 @@ _ASKED = re.compile(words.said("demand"), re.I)
 _TAKES_BACK = re.compile(rf"\bnot?\b|\bonly\b|{words.said('refusal')}", re.I)
 _MEANT_FOR_SOME = NoFix("the skip's reason names other chips only: decide whether the test is for these too")
 _ODD_ONES = 2
-"""What refuses no more chips than these says whom it does not know, and not for whom it is."""
+"""A refusal of no more chips than these names the ones its author did not try, and not its users."""
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:

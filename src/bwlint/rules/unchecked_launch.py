@@ -53,8 +53,8 @@ def _draft(one: Asked, over: ChipSet, size: int, claimed: Claimed) -> Draft:
         remedy=Remedy(
             "status",
             one.targets.chips,
-            evidence="other calls of the file are looked at so",
-            unsafe="what went on without it ends in an error there",
+            evidence="the file checks its other calls like this",
+            unsafe="a failure that went unnoticed then raises an error",
         ),
         claims=(claimed,),
         cause=None if loud else (one.module.path, RULE.name),

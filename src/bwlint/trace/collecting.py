@@ -29,7 +29,7 @@ class NotTraced(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a program ended: `code` None where `signal` ended it, `stopped` why we did, `interrupted` by whom."""
+    """How a program ended: `code` None where `signal` ended it, `stopped` why we did, `interrupted` the signal."""
 
     code: int | None
     signal: str

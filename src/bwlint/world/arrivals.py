@@ -144,7 +144,7 @@ class Arrivals:
         return self._arriving(file, file.around(at))
 
     def of_name(self, root: str, name: str) -> Arrival:
-        """The chips that come to a use of a name that is bound to what lies outside of Python."""
+        """The chips that reach a use of a name that is bound to what lies outside of Python."""
         self._steps, self._rests_on = 0, 0
         return self._of_uses(self._mentioned(root, name))
 

@@ -39,7 +39,7 @@ class _Decided:
 
 @dataclass(slots=True)
 class Emitted:
-    """Tells for each source. It reads texts where there is something to be told of a header alone."""
+    """Answers for each source. It reads texts only where a header has something to report."""
 
     native: Native
     _headers: dict[tuple[str, bool], _Parts] = field(default_factory=memory)

@@ -373,7 +373,7 @@ class Native:
                 yield from (Node(outline, outline.definitions[name]) for name in outline.outside.get(owner, ()))
 
     def _passing(self, node: Node, at: Span) -> ChipSet:
-        """The chips that the gates and guards within a definition may let come to a place in it."""
+        """The chips that the gates and guards within a definition may let reach a place in it."""
         module = self._facts(node.outline.path)
         if module is None:
             return EVERY

@@ -59,7 +59,7 @@ class NeedProof:
 class Edge:
     """What a definition surely leads to: one of `after`, for a name may have several definitions.
 
-    `chips` are those that the gates around the use may let come to it; `hop` is the use, None where the one is a part
+    `chips` are those that the gates around the use may let reach it; `hop` is the use, None where the one is a part
     of the other, as a class's `__init__` is.
     """
 

@@ -43,7 +43,7 @@ def serve() -> None:
 
 
 def _end_with_parent() -> None:
-    """Whatever ends the parent closes its end of a pipe; nobody is told when it is killed."""
+    """Whatever ends the parent closes its end of a pipe; a killed parent notifies nobody."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

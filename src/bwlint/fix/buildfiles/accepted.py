@@ -31,7 +31,7 @@ def names(place: CarryPlace) -> Iterator[Proposal]:
         piece = _beside(place, one, there)
         if piece is not None:
             python = place.job.module.language == "python"
-            unsafe = "what the program does for a name that it accepts is not looked for" if python else ""
+            unsafe = "bwlint does not look at what the program does with the name" if python else ""
             yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({n}), 0, unsafe)
 
 

@@ -50,7 +50,7 @@ def family(place: CarryPlace) -> Iterator[Proposal]:
         return
     unsafe = place.outside() if known else f"a toolkit before CUDA {first_toolkit(wide)} does not know {wide}"
     if place.carry.kind == "option":
-        unsafe = f"{unsafe}; what else asks the option for {lowest} is not looked for".removeprefix("; ")
+        unsafe = f"{unsafe}; bwlint does not look for other uses of the option for {lowest}".removeprefix("; ")
     yield from _with_conditions(place, pieces, given, unsafe)
 
 

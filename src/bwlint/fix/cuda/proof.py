@@ -109,7 +109,7 @@ class FileChecker:
         return NoFix(f"{said} Add an #else that traps, or keep them away on the host") if targets else None
 
     def _operations(self, edited: Module, after: Tree, moved: TargetSet) -> NoFix | None:
-        """No instruction comes to targets that lack it."""
+        """No instruction reaches targets that lack it."""
         for old, new in zip(needs(self.module), needs(edited), strict=True):
             gained = after.compiled(edited, new.path) - self.before.compiled(self.module, old.path)
             if lacking := gained - legal(new):

@@ -78,7 +78,7 @@ def _own_arm(job: Job, user: Judged, gone: ChipSet) -> str | None:
 
 
 def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | None:
-    """Where somebody might lose by a bound what works today; None where all who ask come to what surely fails."""
+    """A caller that a bound might cut off from what works today; None where all callers reach code that fails."""
     users, answers = list(askers(job, judged, origin)), is_global(judged.gate)
     if answers and not _is_known(job, judged, users):
         return f"`{judged.gate.name}` may be asked where nothing here looks"
@@ -123,7 +123,7 @@ def _attributes(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
 
 
 def _is_shown(job: Job, user: Judged, use: Use, gone: ChipSet) -> bool:
-    """Whether a use surely comes to what the tree itself shows to fail on all of some chips."""
+    """Whether a use surely reaches what the tree itself shows to fail on all of some chips."""
     direct = operation_in(use.name) if use.how == "call" else None
     if direct is not None and not direct.chips & gone:
         return True

@@ -144,7 +144,7 @@ def _compiled(library: DeviceLibrary, judged: ChipSet) -> Iterator[Flaw]:
 
 
 def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator[Flaw]:
-    """Operations without a variant, together by file, chips and reason; what a sibling runs is told as a half."""
+    """Operations without a variant, together by file, chips and reason; what a sibling runs is reported by `_half`."""
     groups: dict[tuple[str, ChipSet, str, bool], list[KernelOperation]] = {}
     for one in shipment.operations:
         served = ChipSet.of(*one.served) & asked

@@ -186,7 +186,7 @@ class _BuildFile:
         return self.context.places.get(self.module.path, "")
 
     def copied(self, built: _Built) -> bool:
-        """Whether the list stands above under the same name: what is wrong with it is told there."""
+        """Whether the list stands above under the same name: its fault is reported there."""
         return self._copies(built)[0] is not built
 
     def _asked(self, built: _Built) -> ChipSet:
@@ -427,9 +427,9 @@ class _BuildFile:
         if built.carry.kind == "match" and self._is_tried:
             evidence = _TRIED
         elif built.carry.kind == "match":
-            evidence, unsafe = "", f"that what stands behind it works on {plain(missing)} is not shown"
+            evidence, unsafe = "", f"nothing here shows that the code behind it works on {plain(missing)}"
         elif built.carry.sources:
-            evidence, unsafe = "", f"it compiles sources, and that they work on {plain(missing)} is not shown"
+            evidence, unsafe = "", f"nothing here shows that its sources work on {plain(missing)}"
         if not exact:
             enough = f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
             if not (unsafe or self._offered(built, missing)):
@@ -550,7 +550,7 @@ class _BuildFile:
         shown = elsewhere(self.context, self.module, built.carry, built.loads & _relatives(missing) | missing)
         asked = self.context.let_in(self.module, built.carry.at) if built.carry.kind in FLAGS else NONE
         if asked and asked <= missing:
-            return Remedy("carry", wanted, evidence=f"{plain(asked)} alone gets there, and loads nothing of it")
+            return Remedy("carry", wanted, evidence=f"only {plain(asked)} gets there, and loads nothing of it")
         if alone:
             return Remedy("carry", wanted, evidence=shown or "", unsafe="a build may be meant for one chip alone")
         code = behind(self.context, self.module, built.carry) if shown is None else Behind(())
@@ -629,7 +629,9 @@ class _BuildFile:
         if carry.kind == "filter":
             return NoFix(f"the accepted names pick kernels: which of them serve {plain(asked)} is your choice")
         wanted = built.loads | Target(first.joined).loads_on()
-        return Remedy("carry", wanted, unsafe=f"a target more makes the build larger: {plain(asked)} has to be wanted")
+        return Remedy(
+            "carry", wanted, unsafe=f"one more target makes the build larger: decide whether it is for {plain(asked)}"
+        )
 
     def _branches(self, built: _Built) -> set[str]:
         """The toolkit from which on a list is this one, where earlier ones have others and no later one has."""
@@ -811,7 +813,7 @@ class _BuildFile:
         chips = _own_chips(here)
         exact = _spelled(built.carry, _relatives(chips) & self.context.targets, "a")
         suffixed = "the family target (12.0f)" if takes_family(self.module, built.carry) else exact
-        unsafe = "the suffix costs the PTX for later chips, and whether these kernels need it is not shown"
+        unsafe = "the suffix costs the PTX for later chips, and nothing here shows that these kernels need it"
         yield self._draft(
             built,
             severity="note",
@@ -1010,7 +1012,7 @@ def _split(asked: ChipSet, have: ChipSet) -> Iterator[tuple[ChipSet, ChipSet, Ch
 
 
 def _families(asked: ChipSet) -> Iterator[ChipSet]:
-    """The families of chips, asked for or not: what is told of a chip does not rest on who asks for its sibling."""
+    """The families of chips, asked for or not: a chip's findings do not depend on whether its sibling is checked."""
     yield from dict.fromkeys(siblings(chip) - (group("announced") - asked) for chip in asked)
 
 

@@ -147,7 +147,7 @@ def _unpacked(context: Context, module: Module, text: Expr) -> tuple[ChipSet, st
 
 
 def _number_cut(context: Context, module: Module, part: Expr) -> tuple[ChipSet, str]:
-    """`int(arch[3:5])` of what is called like a capability; what is known to be a text is told where it is cut."""
+    """`int(arch[3:5])` of what is called like a capability; a known text is reported where it is cut."""
     lanes = context.tree.value(module, part.args[0]).spread()
     if not all(isinstance(lane, Guess) and not lane.part for lane in lanes):
         return NONE, ""

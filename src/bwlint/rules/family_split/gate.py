@@ -66,7 +66,7 @@ def _asked_together(context: Context, judged: Judged, family: ChipSet) -> bool:
 
 
 def _told_further(context: Context, judged: Judged) -> bool:
-    """Whether a function that it asks, or all that it leads to, parts the family by a test of its own: that is told."""
+    """Whether a function that it asks, or all that it leads to, splits the family by its own check, reported there."""
     tests = (judged.gate.test, *judged.gate.path)
     asked = [_within(context, judged, node) for test in tests for node in walk(test) if node.op == "call"]
     led_to = [
@@ -89,7 +89,7 @@ def _within(context: Context, judged: Judged, call: Expr) -> tuple[Judged, ...]:
 
 
 def _parts_itself(context: Context, gates: Sequence[Judged]) -> bool:
-    """Whether one of the gates of a function, that is no answer about the device alone, is told as a split."""
+    """Whether one of the gates of a function, that is no answer about the device alone, is reported as a split."""
     for other in gates:
         parted = split(context, other) if other.gate.kind not in ANSWERS else None
         if parted is not None and draft(context, other, *parted).severity == "warning":

@@ -78,7 +78,7 @@ def _same_value(context: Context, guarded: Guarded, twins: TargetSet) -> bool:
 def _told_where_defined(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> bool:
     """Whether it asks for a macro of the project that the sibling lacks: the guard that defines it is the finding.
 
-    What a macro with the number of a part switches on is told where it is switched on.
+    What a macro with a chip's number enables is reported where it is enabled.
     """
     passing, twins = guarded.admitted & TargetSet.native(held), _twins(guarded, held, lost)
     switches = defined(guarded)
@@ -206,7 +206,7 @@ def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
 
 
 def _denied(guarded: Guarded, held: ChipSet, lost: ChipSet) -> bool:
-    """Whether a guard names those whom it leaves out, and not their twins: `__CUDA_ARCH__ != 1200`."""
+    """Whether a guard names the chips that it leaves out, and not their siblings: `__CUDA_ARCH__ != 1200`."""
     return spelled(guarded.guard.test, held | lost) == lost
 
 

@@ -53,7 +53,7 @@ class Cut:
 
     @property
     def named(self) -> ChipSet:
-        """Those whom the author thought of."""
+        """The chips that the author thought of."""
         said = spelled(self.judged.gate.test, self.test | self.missing)
         if said in (self.test, self.missing):
             return said
@@ -79,7 +79,7 @@ class Cut:
 
     @property
     def switched_off(self) -> ChipSet:
-        """Those for whom something is made false or None, where the others keep it."""
+        """The chips for which something becomes false or None, where the others keep it."""
         gate, side = self.judged.gate, self.turned_away
         if gate.kind in ANSWERS:
             return NONE

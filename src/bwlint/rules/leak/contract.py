@@ -40,7 +40,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def tells(context: Context, judged: Judged) -> bool:
-    """Whether what is found behind a gate is told of the class that the gate asks: `if kernel.can_implement():`."""
+    """Whether the finding behind a gate is reported at the class that the gate calls: `if kernel.can_implement():`."""
     for node in walk(judged.gate.test):
         found = context.tree.function(judged.module, node.args[0]) if node.op == "call" else None
         if found is None or not is_asked(found.function.qualname):
@@ -57,7 +57,7 @@ def breaks(context: Context, module: Module, owner: str) -> bool:
 
 
 def _of_heirs(context: Context, module: Module, owner: str, names: set[str]) -> Draft | None:
-    """What the classes break of which the last word for whom they are is the answer of this one."""
+    """What subclasses break whose support answer comes from this class."""
     first: Draft | None = None
     for home, family in _heirs(context, module, owner, names) if module.language == "python" else ():
         heir = family[0].definition.qualname
@@ -158,7 +158,7 @@ def _is_number(function: Function) -> bool:
 
 
 def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> NeedProof | None:
-    """What one of its methods surely comes to that does not work on a target which the class says it is for."""
+    """What one of its methods surely reaches that does not work on a target which the class says it is for."""
     for method, proofs in context.evidence.methods(module, owner):
         for proof in proofs if not is_asked(method) else ():
             if (

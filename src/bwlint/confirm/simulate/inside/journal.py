@@ -24,7 +24,7 @@ _LIBRARIES = frozenset(
         *("importlib", "functools", "contextlib", "threading", "subprocess"),
     }
 )
-"""What passes a question on: the frame that is told is that of who had the question."""
+"""What passes a question on: the recorded frame is that of its caller."""
 
 _seen: set[str] = set()
 _writing = threading.local()
