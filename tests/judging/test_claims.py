@@ -101,7 +101,7 @@ def told(found: Finding) -> list[str]:
         (
             "leak",
             "leak/unasked.py:7",
-            ["gate: ", "need: what the name `is_trtllm_gen_allowed` speaks of does not work on"],
+            ["gate: ", "need: the code that `is_trtllm_gen_allowed` names does not work on"],
         ),
         (
             "leak",

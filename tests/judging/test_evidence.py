@@ -31,7 +31,7 @@ def need(name: str, how: How, legal: str, hops: tuple[Hop, ...] = (), **more: ob
             need("run_mla", "define", "10.0"),
             "need",
             "run_mla",
-            "what the name `run_mla` speaks of does not work on 12.x",
+            "the code that `run_mla` names does not work on 12.x",
         ),
         # a text is the instruction itself only where it is one, by its head, that none of the chips has
         (

@@ -68,7 +68,7 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
         theirs = _job(job, other, root, source or "", *parts)
         mend = mended(theirs)
         if isinstance(mend, NoFix) or source is None:
-            return NoFix(f"the same is asked at {other.place or other.module.path}:{other.gate.at[0]}")
+            return NoFix(f"the same check is at {other.place or other.module.path}:{other.gate.at[0]}")
         found.append((theirs, mend))
     return found
 
@@ -146,7 +146,9 @@ def _guards(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
             continue
         theirs = _mended(job, draft, source, sure=same and not reasons.hinted(other.guard.comment))
         if isinstance(theirs, NoFix) and same:
-            return NoFix(f"the guard at {_place(other.module.path, other.guard.at)} asks the same: {theirs.reason}")
+            return NoFix(
+                f"the guard at {_place(other.module.path, other.guard.at)} makes the same check: {theirs.reason}"
+            )
         if not isinstance(theirs, NoFix):
             found.append(theirs)
     macros = _macros(job)

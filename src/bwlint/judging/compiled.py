@@ -33,7 +33,7 @@ class Behind:
 def behind(context: Context, build: Module, carry: Carry) -> Behind:
     """What a list of a build file compiles."""
     if not carry.sources:
-        return Behind((), "what is compiled for this list")
+        return Behind((), "the code that this list compiles")
     found: dict[str, Module] = {}
     read: list[Module] = []
     outside = ""

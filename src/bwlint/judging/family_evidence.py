@@ -142,7 +142,7 @@ def _named_for_family(context: Context, parted: Parted) -> str | None:
         alone = other.core & (parted.held | parted.missing) == parted.missing
         if other.gate.kind == gate.kind and alone and _FAMILY_TARGET.search(other.gate.name):
             return None  # each member has one of its own
-    return f"`{gate.name}` speaks of the family, to which {plain(parted.missing)} belongs ({_here(judged, judged.at)})"
+    return f"`{gate.name}` names the family, to which {plain(parted.missing)} belongs ({_here(judged, judged.at)})"
 
 
 def _reason_holds(context: Context, parted: Parted) -> str | None:

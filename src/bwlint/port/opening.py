@@ -15,7 +15,7 @@ from bwlint.rules import checks
 from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged
 
-UNSEEN = "nobody has seen the code behind it run there"
+UNSEEN = "nothing shows that the code behind it has run there"
 UNKNOWN = "nothing in the tree shows that the code behind it runs there"
 
 

@@ -35,7 +35,7 @@ _BACKEND = re.compile(r"[A-Za-z][\w.-]+")
 _OF_THE_READER = re.compile(r"\b(?:is|are) not supported (?:on|by) (?:this|your|the current) \w+", re.I)
 """A text that refuses a device for lack of a chip that it names: "SM100 is not supported on this device"."""
 _HOPPER = 90
-_FOR_NOBODY = "whoever is skipped is none of those that the reason leaves out"
+_FOR_NOBODY = "the reason of the skip names other chips"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -78,7 +78,7 @@ def _of_generation(context: Context, module: Module, said: Operation) -> Iterato
         message=f"This text sends every Blackwell card to `{need.use.name}`. {plain(told)} cannot use it. {says}.",
         label="this text",
         advice=f"Name {plain(need.legal)}, and say what {plain(told)} can use.",
-        remedy=NoFix("what the other chips can use is not known here"),
+        remedy=NoFix("bwlint does not know what the other chips can use"),
         claims=(claimed(need, module, told),),
     )
 

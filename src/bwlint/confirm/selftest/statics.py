@@ -56,7 +56,7 @@ def static(
     """The verdict on a case that lies in `source` (text) and `made`. `cuda` is the version of the compiler, or of the
     driver, that is to take it."""
     if case.question == "observed":
-        return Static("unknown", ("no rule speaks of this",))
+        return Static("unknown", ("no rule is about this",))
     if case.question == "gate":
         return _gate(case, chip, source)
     said = list(_said(case, chip, source, made, cuda, compiler))

@@ -103,7 +103,7 @@ def unshown(place: CarryPlace, exact: Target, wide: Target) -> str | None:
     """Why it is not shown that what a condition lets through compiles for the family; None where it is."""
     code = behind(place.job.context, place.job.module, place.carry)
     if not code.modules or code.outside:
-        return f"{code.outside or 'what it lets through'} is not in this tree"
+        return f"{code.outside or 'the code that it lets through'} is not in this tree"
     return lost(place.job.context, code, exact, wide)
 
 

@@ -32,7 +32,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|endif)\w*[^\n]*", re.M)
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 _COMMENT = re.compile(r"[ \t]*//[^\n]*\w")
 _MOST_FILES = 40
-_DOUBT = "nothing here shows that the sibling runs what is behind these macros"
+_DOUBT = "nothing here shows that the sibling runs the code behind these macros"
 
 
 @dataclass(frozen=True, slots=True)

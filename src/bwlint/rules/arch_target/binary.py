@@ -154,16 +154,15 @@ def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator
             groups.setdefault((one.library, chips, one.reason, minor), []).append(one)
     for (path, chips, reason, minor), some in groups.items():
         names = [one.name for one in some]
-        what = "The operation" if len(names) == 1 else f"{len(names)} operations"
         have = "has" if len(names) == 1 else "have"
         yield Flaw(
             rule=RULE,
             severity="note" if minor else "warning",
             confidence="low" if minor else "medium",
             path=path,
-            message=f"{what} {listed(names)} {have} no kernel for {called(chips)}: {reason}.",
+            message=f"{listed([f'`{name}`' for name in names])} {have} no kernel for {called(chips)}: {reason}.",
             label=f"no kernel for {plain(chips)}{_defined(some)}",
-            advice=f"Build them for {called(chips)} too, or do not call them there.",
+            advice=f"Build them for {called(chips)} too, or do not launch them on {them(chips)}.",
             key=f"operations {' '.join(names)}",
             admitted=ChipSet.of(*some[0].served),
             claims=tuple(

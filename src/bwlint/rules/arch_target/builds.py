@@ -414,7 +414,7 @@ class _BuildFile:
 
     def _admitting_the_family(self, built: _Built) -> Remedy:
         """Tests and examples are there to be run; what else stands behind a condition has to be looked at."""
-        unsafe = None if self._is_tried else "whether the code behind compiles for the family is not shown"
+        unsafe = None if self._is_tried else "nothing here shows that the code behind it compiles for the family"
         return Remedy("carry", built.named, evidence=_TRIED * self._is_tried, unsafe=unsafe)
 
     @property

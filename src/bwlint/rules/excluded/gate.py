@@ -590,7 +590,7 @@ def _remedy(judged: Judged, kept: Kept) -> Remedy | NoFix:
         asked = f"decide which checks should let {plain(out)} in"
         return NoFix(kept.unmended or asked)
     chips = one.core - out if one.denies and not kept.arm else one.core | out
-    told = f"what runs for {plain(one.core if kept.arm else one.admitted)} here is for {plain(out)} too"
+    told = f"the code for {plain(one.core if kept.arm else one.admitted)} here is for {plain(out)} too"
     evidence, unsafe = (kept.reason, None) if kept.proved else (told, "nothing here has run there")
     return Remedy("admit", chips, evidence=evidence, unsafe=unsafe, at=one.at if kept.arm else None)
 

@@ -79,7 +79,7 @@ def _behind(guarded: Guarded, working: TargetSet, proved: list[Operation]) -> Cl
 
 def _remedy(guarded: Guarded, working: TargetSet) -> Remedy:
     targets = guarded.admitted | (working & guarded.sets.live)
-    why = "what is behind it was never compiled for these chips"
+    why = "the code behind it was never compiled for these chips"
     return Remedy(
         "guard", targets.chips, evidence="the instructions behind it assemble there", unsafe=why, targets=targets
     )

@@ -36,8 +36,8 @@ _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
 _NOT_F = re.compile(rf"12\df\b[^.;]{{0,40}}?{words.said('left-out')}", re.I)
 _MAX_SLOTS = 40
-_UNPROVED = "nothing here shows that the sibling runs what is behind the test"
-_F_NAMES = "nothing here shows that what is behind the list compiles for the family target"
+_UNPROVED = "nothing here shows that the sibling runs the code behind the check"
+_F_NAMES = "nothing here shows that the code behind the list compiles for the family target"
 _SAME = "both run the same instructions"
 _RUBIN = group("announced")
 _B, _THOR = group("datacenter-blackwell"), group("thor")
@@ -128,7 +128,9 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
 def _f_names(context: Context, judged: Judged, names: Mapping[str, Expr]) -> Remedy | NoFix:
     """The names of the family beside the `a` names; `NoFix` says what speaks against what they compile."""
     if len(names) > len(_CONSUMER) and all(_has_family_name(context, judged, *each) for each in names.items()):
-        return NoFix("it lists the `a` targets of other families alone, too: what is behind it may exist on those only")
+        return NoFix(
+            "it lists the `a` targets of other families alone, too: the code behind it may exist on those only"
+        )
     beside = [one for one in context.beside(judged.module) if one is judged or judged.gate.name in one.mentioned]
     asked = [one for one in beside if one.gate.qualname.startswith(judged.gate.qualname.removeprefix("<module>"))]
     if any(_NOT_F.search(text) for one in asked for text in reasons.texts(one)):
@@ -360,7 +362,7 @@ def _remedy(
     """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
     at = judged.gate.leaf or judged.at
     if test <= _CONSUMER and _TENSOR_MEMORY.search(SourceText(Texts().source(judged.module.path) or "").line(at.line)):
-        return NoFix("12.x have no tensor memory: what is said of the one is to be looked at first")
+        return NoFix("12.x have no tensor memory: check the row of 12.0 first")
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
