@@ -219,9 +219,7 @@ def test_an_operation_that_one_of_two_siblings_runs_is_told_once() -> None:
 def test_an_operation_in_words() -> None:
     data = shared_object(fatbin("sm_80 sm_90", ["_Z4gemmv"]), fatbin("sm_120f", ["_Z4copyv"]), machine=AARCH64)
     found = inspected(put("a.so", data))
-    assert messages(found, "arch-target") == [
-        "`gemm` has no kernel for 12.x: cubins for sm_80, sm_90, no PTX."
-    ]
+    assert messages(found, "arch-target") == ["`gemm` has no kernel for 12.x: cubins for sm_80, sm_90, no PTX."]
     assert found.inspection.answers == ("runs on 12.0 and 12.1, but the operation gemm has no kernel",)
     assert found.inspection.report.findings[0].admitted == ("8.0", "8.6", "8.8", "8.9", "9.0")
 

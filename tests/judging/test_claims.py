@@ -194,7 +194,7 @@ def told(found: Finding) -> list[str]:
         (
             "tma-slow-path",
             "tma-slow-path/loads.cu:4",
-            ["slow: `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes` assembles for sm_120, "],
+            ["slow: `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes` assembles for"],
         ),
         # Amounts.
         ("smem", "smem/requests.cu:33", ["shared: a block of 12.x cannot have 232448 bytes of dynamic shared memory"]),
