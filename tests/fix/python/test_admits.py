@@ -61,7 +61,7 @@ REFUSED = [
         "        if major == 8:\n            return go(x)\n        return go90(x)\n\n"
         "    @staticmethod\n    def backward(ctx, x):\n"
         "        if ctx.major_version == 8:\n            return back(x)\n        return back90(x)\n",
-        "has to be opened with it",
+        "open both by hand",
     ),
 ]
 
