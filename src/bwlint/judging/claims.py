@@ -33,18 +33,18 @@ class Claimed:
 
 def instruction(name: str, targets: TargetSet, *, wrapped: bool = False, operands: bool = False) -> Claim:
     """An instruction by its head, or with `wrapped` a name that stands for some; `operands`: these decide too."""
-    what = f"an instruction of `{name}`" if wrapped else f"`{name}`"
+    what = f"the code of `{name}`" if wrapped else f"`{name}`"
     what += " with these operands" if operands else ""
     return Claim("instruction", f"{what} does not assemble for {targets}", targets=targets.names, subject=name)
 
 
 def legal(name: str, targets: TargetSet, *, wrapped: bool = False) -> Claim:
-    what = f"an instruction of `{name}`" if wrapped else f"`{name}`"
+    what = f"the code of `{name}`" if wrapped else f"`{name}`"
     return Claim("legal", f"{what} assembles for {targets}", targets=targets.names, subject=name)
 
 
 def slow(name: str, targets: TargetSet, *, wrapped: bool = False) -> Claim:
-    what = f"an instruction of `{name}`" if wrapped else f"`{name}`"
+    what = f"the code of `{name}`" if wrapped else f"`{name}`"
     says = f"{what} assembles for {targets} to code that calls a driver routine"
     return Claim("slow", says, targets=targets.names, subject=name)
 

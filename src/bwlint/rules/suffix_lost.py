@@ -23,7 +23,8 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     lost = [chip for chip in context.targets if _family_target_lost(guarded, chip)]
     if not lost or _needs_exact(guarded, lost) or served(context, guarded, _family_targets(lost)):
         return
-    own, names = (", ".join(Target(chip.joined, suffix).name for chip in lost) for suffix in "af")
+    own = ", ".join(Target(chip.joined, "a").name for chip in lost)
+    names = ", ".join(Target(chip.joined, "f").name for chip in lost)
     fails = guarded.other.ends in ENDS
     yield Draft(
         rule=RULE,

@@ -362,7 +362,7 @@ def _remedy(
     """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
     at = judged.gate.leaf or judged.at
     if test <= _CONSUMER and _TENSOR_MEMORY.search(SourceText(Texts().source(judged.module.path) or "").line(at.line)):
-        return NoFix("12.x have no tensor memory: check the row of 12.0 first")
+        return NoFix("12.x have no tensor memory: check the row that is there first")
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
