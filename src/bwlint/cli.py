@@ -1,4 +1,4 @@
-"""The commands. Everything behind them is imported when it is needed."""
+"""The command line: options of every command. Each command's code is imported when it runs."""
 
 from __future__ import annotations
 

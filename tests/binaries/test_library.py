@@ -356,9 +356,9 @@ def test_an_image_of_an_unknown_kind_hides_none_behind_it() -> None:
         # What nobody loads is not looked into.
         ([entry(cubin(120), 120), entry(cubin(90, command="-arch sm_80"), 90)], NATIVE, "cubin for sm_120"),
         # An edited header.
-        ([entry(cubin(120, command="-arch sm_100f"), 120)], NONE, "no image that can be trusted"),
-        ([entry(cubin(120, command="-arch sm_120a"), 120)], NONE, "no image that can be trusted"),
-        ([entry(cubin(120, "a", command="-arch sm_120"), 120, "a")], NONE, "no image that can be trusted"),
+        ([entry(cubin(120, command="-arch sm_100f"), 120)], NONE, "no image whose header matches its code"),
+        ([entry(cubin(120, command="-arch sm_120a"), 120)], NONE, "no image whose header matches its code"),
+        ([entry(cubin(120, "a", command="-arch sm_120"), 120, "a")], NONE, "no image whose header matches its code"),
         (
             [entry(cubin(120, command="-arch sm_90"), 120), entry(cubin(90), 90)],
             NONE,
@@ -373,7 +373,7 @@ def test_an_image_of_an_unknown_kind_hides_none_behind_it() -> None:
         (
             [entry(cubin(120, "a", command="-arch sm_90a"), 120, "a"), entry(cubin(120, command="-arch sm_90"), 120)],
             NONE,
-            "no image that can be trusted",
+            "no image whose header matches its code",
         ),
         (
             [entry(cubin(120, "a", command="-arch sm_90a"), 120, "a"), entry(cubin(120), 120)],
@@ -381,10 +381,10 @@ def test_an_image_of_an_unknown_kind_hides_none_behind_it() -> None:
             "cubin for sm_120",
         ),
         # An edited container around an honest cubin.
-        ([entry(cubin(90), 120)], NONE, "no image that can be trusted"),
-        ([entry(cubin(90, command=""), 120)], NONE, "no image that can be trusted"),
-        ([entry(cubin(120, "a"), 120)], NONE, "no image that can be trusted"),
-        ([entry(cubin(120, "a", command=""), 120, "f")], NONE, "no image that can be trusted"),
+        ([entry(cubin(90), 120)], NONE, "no image whose header matches its code"),
+        ([entry(cubin(90, command=""), 120)], NONE, "no image whose header matches its code"),
+        ([entry(cubin(120, "a"), 120)], NONE, "no image whose header matches its code"),
+        ([entry(cubin(120, "a", command=""), 120, "f")], NONE, "no image whose header matches its code"),
     ],
 )
 def test_relabelled(entries: list[bytes], expected: str, reason: str) -> None:

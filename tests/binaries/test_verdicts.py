@@ -189,8 +189,8 @@ def test_the_image_that_is_taken(images: str, name: str, place: int | None) -> N
         ("sm_80 sm_100f sm_120a", "12.1", "sm_120a is for 12.0 alone"),
         ("sm_120a ptx_120a", "12.1", "sm_120a is for 12.0 alone"),
         ("sm_100a sm_103a", "10.7", "sm_103a is for 10.3 alone"),
-        ("sm_121", "12.0", "only for later minors: sm_121"),
-        ("sm_121a ptx_121a", "12.0", "only for later minors: sm_121a"),
+        ("sm_121", "12.0", "built for later minors only (sm_121)"),
+        ("sm_121a ptx_121a", "12.0", "built for later minors only (sm_121a)"),
         ("sm_90a", "12.0", "cubins for sm_90a, no PTX"),
         ("sm_90a sm_80 sm_80", "12.0", "cubins for sm_80, sm_90a, no PTX"),
         ("sm_50", "12.0", "cubins for sm_50, no PTX"),
@@ -201,7 +201,7 @@ def test_the_image_that_is_taken(images: str, name: str, place: int | None) -> N
         ("ptx_100f ptx_90a", "12.0", "PTX only for sm_90a, sm_100f"),
         ("sm_80 ptx_90a", "12.0", "cubins for sm_80, PTX for sm_90a"),
         ("ptx_121", "12.0", "PTX for sm_121"),
-        ("sm_75 ptx_75", "7.0", "only for later minors: sm_75"),
+        ("sm_75 ptx_75", "7.0", "built for later minors only (sm_75)"),
         ("sm_80 ptx_80", "7.5", "cubins for sm_80, PTX for later chips"),
         ("lto_120", "12.0", "LTO code for sm_120, which only a program that links it can load"),
         (
@@ -228,7 +228,7 @@ def test_a_cubin_loads_where_its_target_does() -> None:
 @pytest.mark.parametrize(
     ("images", "without", "expected", "reason"),
     [
-        ("sm_120", "sm_120", {}, "no image that can be trusted"),
+        ("sm_120", "sm_120", {}, "no image whose header matches its code"),
         ("sm_120 sm_90a", "sm_120", meant(native="9.0"), "cubins for sm_90a, no PTX"),
         ("sm_120 ptx_80", "sm_120", meant(jit="8.0+"), "PTX for sm_80, compiled at first use"),
         ("sm_120 sm_120a", "sm_120a", meant(native="12.0", family="12.1"), "cubin for sm_120"),

@@ -94,7 +94,9 @@ def test_a_list_exits_with_zero(answer: Answer) -> None:
     answer(EACH)
     result = invoke()
     assert (result.exit_code, result.stdout) == (0, "text abc\n")
-    assert result.stderr == ("bwlint: 4 questions; for 12.0: 4 pass; for 12.1: 1 pass, 1 fail, 1 review, 1 open\n")
+    assert result.stderr == (
+        "bwlint: 4 checks of the chip; for 12.0: 4 pass; for 12.1: 1 pass, 1 fail, 1 review, 1 open\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_the_text_has_thirty_rows(answer: Answer) -> None:
     result = invoke("--format", "text", "--format", "json:all.json")
     assert len(result.stdout.split()[1]) == 30
     assert len(Path("all.json").read_text().split()[1]) == 1031
-    assert "1,031 questions; " in result.stderr
+    assert "1,031 checks of the chip; " in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -217,11 +219,11 @@ def test_dead_decisions_are_told_and_taken_out(here: Path, answer: Answer) -> No
     answer(EACH)
     decide(Decision(fingerprint("e"), "fine", "r"), Decision(FAIL.fingerprint, "fine", "r"))
     text = (here / NAME).read_text()
-    dead = f"bwlint: 1 decision in {NAME} without a question: --prune removes them\n"
+    dead = f"bwlint: 1 decision in {NAME} match no row: --prune removes them\n"
     assert dead in invoke().stderr
     assert dead in invoke(str(here)).stderr
     for partly in (("pkg",), ("--exclude", "x", "."), ("--include", "*.py"), ("--target", "sm_120")):
-        assert "without a question" not in invoke(*partly).stderr
+        assert "match no row" not in invoke(*partly).stderr
         refused = invoke("--prune", *partly)
         assert (refused.exit_code, "whole project" in refused.stderr) == (2, True)
     assert (here / NAME).read_text() == text
@@ -287,7 +289,7 @@ def test_what_cannot_be_scanned_is_said(here: Path, answer: Answer, monkeypatch:
     assert load(NAME).made
     (here / NAME).unlink()
     answer(make_ledger())
-    assert (invoke().exit_code, invoke().stderr) == (0, "bwlint: no questions\n")
+    assert (invoke().exit_code, invoke().stderr) == (0, "bwlint: no checks of the chip\n")
 
     def refused(*_: object) -> Ledger:
         raise UsageError("x: no such file")
@@ -357,19 +359,19 @@ def test_since_a_revision(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(here, {"rows": "b\na\n"})
     result = invoke("--since", "HEAD", "--fail-on", "review")
     assert (result.exit_code, result.stdout) == (1, "text b\n")
-    assert "1 question new or changed since HEAD; for 12.0: 1 pass; for 12.1: 1 review\n" in result.stderr
+    assert "1 check of the chip new or changed since HEAD; for 12.0: 1 pass; for 12.1: 1 review\n" in result.stderr
     assert (
-        "1 question at or above --fail-on review\nbwlint: fix the code, or decide: bwlint audit --decide bbbbbbbbbbbb "
+        "1 check at or above --fail-on review\nbwlint: fix the code, or decide: bwlint audit --decide bbbbbbbbbbbb "
         in (result.stderr)
     )
     assert roots[1] == str(here.resolve()) and roots[0] != roots[1]
     assert not Path(roots[0]).exists()
     decide(Decision(fingerprint("b"), "fine", "r"), Decision(fingerprint("a"), "fine", "r"))
     result = invoke("--since", "HEAD", "--fail-on", "review")
-    assert (result.exit_code, "without a question" in result.stderr) == (0, False)
+    assert (result.exit_code, "match no row" in result.stderr) == (0, False)
     assert "1 decided: 1 fine" in result.stderr
     same = invoke("--since", "HEAD~0", "--subject", "a_*")
-    assert (same.exit_code, same.stderr) == (0, "bwlint: no questions new or changed since HEAD~0\n")
+    assert (same.exit_code, same.stderr) == (0, "bwlint: no checks of the chip new or changed since HEAD~0\n")
     none = invoke("--since", "nowhere")
     assert (none.exit_code, "no revision `nowhere`" in none.stderr) == (2, True)
 

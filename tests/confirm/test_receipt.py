@@ -23,7 +23,7 @@ NOT_ASKED = not_requested("launch", "--yes was not given")
 @pytest.mark.parametrize(
     ("attempts", "outcome", "reason"),
     [
-        ((), "inconclusive", f"no rung tests that {CLAIM.says}"),
+        ((), "inconclusive", f"no rung can test this claim: {CLAIM.says}"),
         ((NO_GPU,), "inconclusive", "load: there is no GPU"),
         ((NO_GPU, NOT_ASKED), "inconclusive", "load: there is no GPU"),
         ((NOT_ASKED,), "inconclusive", "launch: --yes was not given"),

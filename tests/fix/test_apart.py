@@ -82,4 +82,4 @@ def test_what_stands_between_is_left_to_a_person(tmp_path: Path) -> None:
     (found,) = _found(tmp_path, AOT.format(BOTH + OWN + BOTH))
     assert found.fix is not None
     assert found.fix.applicability == "unsafe"
-    assert "made for its own part" in found.fix.proof.evidence
+    assert "made for its own chip" in found.fix.proof.evidence

@@ -143,7 +143,7 @@ def test_a_source_without_end(here: Path) -> None:
     (here / "list.txt").write_text(f"file://{here}/slow\n")
     process = begin(here, "state", git_that(here, waits(here)), "--time-limit", "3")
     out, _ = process.communicate(timeout=SECONDS)
-    assert json.loads(out)["sources"][0]["reason"] == "no end after 3 s"
+    assert json.loads(out)["sources"][0]["reason"] == "not done after 3 s"
     assert is_gone(began(here)[0])
 
 

@@ -95,7 +95,7 @@ def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path, cluster: str) -> 
 
 def test_a_worker_with_another_bwlint(tmp_path: Path) -> None:
     job = FleetJob(FleetSource("kit", "path", str(tmp_path)), AskedOfAll(("12.0",)), tool="0.0.1")
-    assert answered(job).answer == NotChecked(f"bwlint is {__version__} there, and 0.0.1 here")
+    assert answered(job).answer == NotChecked(f"the worker has bwlint {__version__}, and this machine 0.0.1")
 
 
 class Lost:

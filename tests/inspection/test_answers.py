@@ -36,7 +36,7 @@ def of_units(*units: str, **options: str) -> str:
         (["sm_80 ptx_80", "ptx_90"], "runs on 12.0 and 12.1 by JIT alone"),
         (["sm_120a ptx_120"], "runs on 12.0; runs on 12.1 by JIT alone"),
         (["sm_120a"], "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"),
-        (["sm_121"], "does not run on 12.0: only for later minors: sm_121; runs on 12.1"),
+        (["sm_121"], "does not run on 12.0: built for later minors only (sm_121); runs on 12.1"),
         (["sm_80 sm_90"], "does not run on 12.0 and 12.1: cubins for sm_80, sm_90, no PTX"),
         # The targets of all.
         (["sm_80", "sm_90a", "sm_90a"], "does not run on 12.0 and 12.1: cubins for sm_80, sm_90a, no PTX"),

@@ -115,23 +115,24 @@ def test_nothing_to_say(containers: list[str]) -> None:
         (
             ["sm_121", "sm_121a"],
             ["warning arch-target a.so"],
-            "2 of 2 containers run on 12.1 (GB10) and not on 12.0 (RTX 5090): only for later minors: sm_121.",
+            "2 of 2 containers run on 12.1 (GB10) and not on 12.0 (RTX 5090): built for later minors only (sm_121).",
         ),
         (
             ["sm_80 sm_90"],
             ["error arch-target a.so"],
-            "Nothing here runs on 12.x: 1 container, cubins for sm_80, sm_90, no PTX.",
+            "Nothing here runs on 12.x: cubins for sm_80, sm_90, no PTX (1 container of device code).",
         ),
         # Meant for others, as it seems.
         (
             ["sm_90a", "sm_100f"],
             ["warning arch-target a.so"],
-            "Nothing here runs on 12.x: 2 containers, cubins for sm_90a, sm_100f, no PTX.",
+            "Nothing here runs on 12.x: cubins for sm_90a, sm_100f, no PTX (2 containers of device code).",
         ),
         (
             ["sm_80 ptx_80"],
             ["note arch-target a.so"],
-            "Nothing here is built for 12.x. The driver compiles it by JIT: PTX for sm_80, compiled at first use.",
+            "This library has no cubin for 12.x, only PTX for sm_80, compiled at first use."
+            " The first run waits for that.",
         ),
     ],
 )
@@ -211,16 +212,14 @@ def test_an_operation_that_one_of_two_siblings_runs_is_told_once() -> None:
     ]
     # Nobody asked about its sibling.
     assert messages(inspected("a.so", target=("12.1",)), "arch-target") == [
-        "The operation gemm has no kernel for 12.1 (GB10): sm_120a is for 12.0 alone."
+        "`gemm` has no kernel for 12.1 (GB10): sm_120a is for 12.0 alone."
     ]
 
 
 def test_an_operation_in_words() -> None:
     data = shared_object(fatbin("sm_80 sm_90", ["_Z4gemmv"]), fatbin("sm_120f", ["_Z4copyv"]), machine=AARCH64)
     found = inspected(put("a.so", data))
-    assert messages(found, "arch-target") == [
-        "The operation gemm has no kernel for 12.x: cubins for sm_80, sm_90, no PTX."
-    ]
+    assert messages(found, "arch-target") == ["`gemm` has no kernel for 12.x: cubins for sm_80, sm_90, no PTX."]
     assert found.inspection.answers == ("runs on 12.0 and 12.1, but the operation gemm has no kernel",)
     assert found.inspection.report.findings[0].admitted == ("8.0", "8.6", "8.8", "8.9", "9.0")
 
@@ -324,7 +323,7 @@ def test_a_library_of_no_use_that_was_built_for_everybody() -> None:
     found = inspected(put(ARM, wheel(files)))
     assert findings(found) == [f"warning arch-target {ARM}/x/none.so"]
     assert messages(found, "arch-target") == [
-        "Nothing in this library runs on 12.x: 1 container, cubins for sm_80, sm_90, no PTX."
+        "Nothing in this library runs on 12.x: cubins for sm_80, sm_90, no PTX (1 container of device code)."
     ]
 
 
@@ -333,7 +332,7 @@ def test_a_wheel_of_no_use() -> None:
     found = inspected(put(ARM, wheel(files)))
     assert findings(found) == [f"error arch-target {ARM}"]
     assert messages(found, "arch-target")[0].startswith(
-        "Nothing here runs on 12.x: 2 containers in 2 files, cubins for"
+        "Nothing here runs on 12.x: cubins for sm_80, sm_90, sm_90a, no PTX (2 containers of device code in 2 files)"
     )
 
 
@@ -537,7 +536,7 @@ def test_an_edited_header(toolkit: Toolkit, target: str, number: int, claims: st
         assert [each for each in findings(found) if "arch-target" not in each] == [f"error relabelled {name}"]
         assert messages(found, "relabelled") == [f"The header of a cubin {words_of_it}"]
         assert words(found.inspection.shipments[0]) == {name: "none"}
-        assert "no image that can be trusted" in found.inspection.answers[0]
+        assert "no image whose header matches its code" in found.inspection.answers[0]
 
 
 def test_an_edited_suffix(toolkit: Toolkit) -> None:

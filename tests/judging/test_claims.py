@@ -77,7 +77,7 @@ def told(found: Finding) -> list[str]:
         (
             "capability-type",
             "capability-type/comparisons.py:11",
-            ["gate: the test `cap in [89, 120]` fails on every chip"],
+            ["gate: the test `cap in [89, 120]` is false on every chip"],
         ),
         (
             "capability-type",
@@ -88,16 +88,20 @@ def told(found: Finding) -> list[str]:
             "dead-arm",
             "dead-arm/chains.py:12",
             [
-                "gate: the test `major == 12` holds on 12.0 and 12.1",
-                "gate: the test `major >= 10` holds on 12.0 and 12.1",
+                "gate: the test `major == 12` is true on 12.0 and 12.1",
+                "gate: the test `major >= 10` is true on 12.0 and 12.1",
             ],
         ),
-        ("message", "message/texts.py:16", ["gate: the test `torch.cuda.get_device_capability()[0] != 12` fails on"]),
+        (
+            "message",
+            "message/texts.py:16",
+            ["gate: the test `torch.cuda.get_device_capability()[0] != 12` is false on"],
+        ),
         ("leak", "leak/bounds.py:10", ["gate: ", "need: `flash_mla` does not work on 12.x"]),
         (
             "leak",
             "leak/unasked.py:7",
-            ["gate: ", "need: what the name `is_trtllm_gen_allowed` speaks of does not work on"],
+            ["gate: ", "need: the code that `is_trtllm_gen_allowed` names does not work on"],
         ),
         (
             "leak",
@@ -107,12 +111,12 @@ def told(found: Finding) -> list[str]:
         (
             "leak",
             "native/csrc/entry.cu:6",
-            ["gate: ", "build: what nvcc makes of compute_90a,sm_90a does not load on 12.x"],
+            ["gate: ", "build: nvcc's code for compute_90a,sm_90a does not load on 12.x"],
         ),
         (
             "leak",
             "native/hopper_only/api.cpp:6",
-            ["gate: ", "build: what nvcc makes of compute_90a,sm_90a;compute_80,sm_80 does not load on 12.x"],
+            ["gate: ", "build: nvcc's code for compute_90a,sm_90a;compute_80,sm_80 does not load on 12.x"],
         ),
         ("leak", "native/csrc/queries.cu:5", ["need: `scaled_sparse_mm` raises an error on 12.x"]),
         ("leak", "leak/tensor_memory.py:6", ["gate: the table ", "need: there is no tensor memory on 12.0"]),
@@ -120,7 +124,7 @@ def told(found: Finding) -> list[str]:
             "leak",
             "leak/wrappers.cuh:7",
             [
-                f"guard: `#if __CUDA_ARCH__ >= 900` holds for {ALL}",
+                f"guard: `#if __CUDA_ARCH__ >= 900` is true for {ALL}",
                 "need: the kernels that `enable_sm90` wraps do not work on 12.x",
             ],
         ),
@@ -130,11 +134,11 @@ def told(found: Finding) -> list[str]:
             "excluded",
             "excluded/guards.cu:4",
             [
-                "guard: `#if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200` holds for sm_90, ",
+                "guard: `#if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200` is true for sm_90, ",
                 f"legal: `cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes` assembles for {ALL}",
             ],
         ),
-        ("excluded", "excluded/guards.cu:11", ["guard: ", "need: what is behind the guard works on 12.x too"]),
+        ("excluded", "excluded/guards.cu:11", ["guard: ", "need: the guarded code works on 12.x too"]),
         ("test-gate", "test-gate/tests/test_leaks.py:6", ["gate: ", "need: `flash_mla` does not work on 12.x"]),
         ("test-gate", "test-gate/tests/test_skips.py:7", ["gate: ", "need: `fused_gemm` works on 12.x too"]),
         ("test-gate", "test-gate/tests/test_leaks.py:22", ["gate: "]),
@@ -143,19 +147,19 @@ def told(found: Finding) -> list[str]:
             "family-split",
             "family-split/guards.cu:10",
             [
-                "guard: `#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 1200` holds for sm_121, sm_121f, sm_121a"
-                " and not for sm_120, sm_120f, sm_120a"
+                "guard: `#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 1200` is true for sm_121, sm_121f, sm_121a"
+                " and false for sm_120, sm_120f, sm_120a"
             ],
         ),
         (
             "suffix-lost",
             "suffix-lost/guards.cu:10",
-            ["guard: `#ifdef __CUDA_ARCH_SPECIFIC__` holds for sm_120a, sm_121a and not for sm_120f, sm_121f"],
+            ["guard: `#ifdef __CUDA_ARCH_SPECIFIC__` is true for sm_120a, sm_121a and false for sm_120f, sm_121f"],
         ),
         (
             "empty-body",
             "empty-body/consumer.cu:45",
-            ["guard: `#if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100` does not hold for sm_120a, sm_121a"],
+            ["guard: `#if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100` is false for sm_120a, sm_121a"],
         ),
         # Instructions.
         (
@@ -190,7 +194,7 @@ def told(found: Finding) -> list[str]:
         (
             "tma-slow-path",
             "tma-slow-path/loads.cu:4",
-            ["slow: `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes` assembles to code with"],
+            ["slow: `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes` assembles for"],
         ),
         # Amounts.
         ("smem", "smem/requests.cu:33", ["shared: a block of 12.x cannot have 232448 bytes of dynamic shared memory"]),
@@ -222,7 +226,7 @@ def told(found: Finding) -> list[str]:
         (
             "cluster",
             "cluster/sizes.cu:18",
-            ["other: nothing asks whether a cluster of 8 blocks of this kernel fits on 12.x"],
+            ["other: nothing checks whether a cluster of 8 blocks of this kernel fits on 12.x"],
         ),
         (
             "cluster",
@@ -237,12 +241,12 @@ def told(found: Finding) -> list[str]:
         (
             "unchecked-launch",
             "unchecked-launch/large.cu:5",
-            ["unchecked: a refusal of 163840 bytes of dynamic shared memory on 12.x"],
+            ["unchecked: nothing here notices that 12.x refuse 163840 bytes of dynamic shared memory"],
         ),
         (
             "unchecked-launch",
             "unchecked-launch/statuses.cu:5",
-            ["unchecked: a refusal of too much dynamic shared memory on 12.x"],
+            ["unchecked: nothing here notices that 12.x refuse too much dynamic shared memory"],
         ),
         (
             "p2p-atomics",
@@ -258,7 +262,7 @@ def told(found: Finding) -> list[str]:
         (
             "arch-target",
             "arch-target/CMakeLists.txt:8",
-            ["build: what nvcc makes of compute_120a,sm_120a does not load on 12.1"],
+            ["build: nvcc's code for compute_120a,sm_120a does not load on 12.1"],
         ),
         (
             "arch-target",
@@ -384,7 +388,7 @@ def test_no_rung_tests_what_none_can() -> None:
     tested = {
         kind for entry in iter_modules(rungs.__path__) for kind in import_module(f"{rungs.__name__}.{entry.name}").KINDS
     }
-    assert tested <= set(get_args(ClaimKind)) - {"other"}  # no rung tests that one
+    assert tested <= set(get_args(ClaimKind)) - {"other"}  # no rung can test this claim: one
 
 
 @pytest.mark.parametrize("rung", [configure, check_rung])
@@ -403,7 +407,8 @@ def test_reports_hold_claims(tmp_path: Path) -> None:
     (claim,) = json.loads(json_report.render(report, Setting(version="0.1.0")))["findings"][0]["claims"]
     assert claim == {
         "kind": "guard",
-        "says": "`#if __CUDA_ARCH__ == 1200` holds for sm_120, sm_120f, sm_120a and not for sm_121, sm_121f, sm_121a",
+        "says": "`#if __CUDA_ARCH__ == 1200` is true for sm_120, sm_120f, sm_120a"
+        " and false for sm_121, sm_121f, sm_121a",
         "chips": [],
         "targets": ["sm_120", "sm_120f", "sm_120a", "sm_121", "sm_121f", "sm_121a"],
         "holds": ["sm_120", "sm_120f", "sm_120a"],
@@ -439,9 +444,9 @@ def test_directives_in_a_line(text: str, expected: str) -> None:
 def test_a_guard_that_another_macro_decides() -> None:
     both, one = TargetSet.of("120a", "121a"), TargetSet.of("120a")
     open_ = claims.guard("#if A && B", both, one, TargetSet(0))
-    assert open_.says == "`#if A && B` may hold for sm_120a and not for sm_121a"
+    assert open_.says == "`#if A && B` may be true for sm_120a and false for sm_121a"
     assert (open_.holds, open_.certain) == (("sm_120a",), ())
-    assert claims.guard("#if A", both, both, both).says == "`#if A` holds for sm_120a, sm_121a"
+    assert claims.guard("#if A", both, both, both).says == "`#if A` is true for sm_120a, sm_121a"
 
 
 # Binaries
@@ -539,7 +544,7 @@ CLUSTER, TENSOR = 0x3D, 0x51
         (
             "tma-slow-path",
             Kernel("k", calls=("__cuda_syscall_cp_async_bulk_tensor_2d_tile_unicast",)),
-            ["`k` calls routines of the driver on 12.x"],
+            ["`k` calls driver routines on 12.x"],
         ),
         ("tma-slow-path", Kernel("k"), []),
     ],

@@ -25,13 +25,13 @@ def need(name: str, how: How, legal: str, hops: tuple[Hop, ...] = (), **more: ob
     ("found", "kind", "subject", "says"),
     [
         (need("kit.run", "call", "10.0"), "need", "run", "`run` does not work on 12.x"),
-        (need("kit.run", "call", "10.0", (HOP,)), "need", "run", "what `run` leads to here does not work on 12.x"),
+        (need("kit.run", "call", "10.0", (HOP,)), "need", "run", "the code behind `run` does not work on 12.x"),
         (need("kit.run", "call", "12.0 12.1"), "need", "run", "`run` works on 12.x too"),
         (
             need("run_mla", "define", "10.0"),
             "need",
             "run_mla",
-            "what the name `run_mla` speaks of does not work on 12.x",
+            "the code that `run_mla` names does not work on 12.x",
         ),
         # a text is the instruction itself only where it is one, by its head, that none of the chips has
         (

@@ -52,7 +52,7 @@ def split_of(folder: Path, files: dict[str, str]) -> tuple[str, str]:
         ("if cap == (12, 0):\n    run()\nelse:\n    raise RuntimeError('no')\n", "all that 12.1 meets now is an error"),
         (
             "def is_sm120f_supported():\n    return major == 12 and minor == 0\n",
-            "`is_sm120f_supported` speaks of the family, to which 12.1 belongs (m.py:5)",
+            "`is_sm120f_supported` names the family, to which 12.1 belongs (m.py:5)",
         ),
         (
             "# FP8 needs mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32\n"

@@ -68,7 +68,7 @@ def test_layers_of_another_kind_are_told() -> None:
         (b"", "not JSON"),
         (b"\xff\xfe", "not JSON"),
         (b"[" * 100_000, "not JSON"),
-        (b"[]", "no object"),
+        (b"[]", "the JSON is not an object"),
         (b'{"hidden_size": 1' + b"0" * 5000 + b"}", "not JSON"),
         (b"{}", "no hidden_size"),
         (b'{"hidden_size": 64, "num_hidden_layers": 2}', "no num_attention_heads"),

@@ -236,7 +236,7 @@ def test_results() -> None:
     assert first["message"]["text"] == (
         "is_supported_config: It cuts 12.1 from 12.0, and nothing proves that right or wrong. "
         '12.0: calls `cutlass_moe`; 12.1: raises "needs SM120". '
-        "Asked: capability == (12, 0) or capability.major in (9, 10)"
+        "The check: capability == (12, 0) or capability.major in (9, 10)"
     )
     region = first["locations"][0]["physicalLocation"]["region"]
     assert (region["startLine"], region["endLine"], "startColumn" in region) == (212, 213, False)

@@ -52,7 +52,7 @@ b.whl: answer 3
 warning[BW101] family-split: 12.1 falls into the arm that raises
  --> a.whl/pkg/core.so
   |
-  = served: 12.0 only
+  = loads on: 12.0 only
 """
     )
 

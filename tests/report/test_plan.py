@@ -89,13 +89,13 @@ def test_the_line_for_the_better_plan() -> None:
     place = next(number for number, line in enumerate(lines) if line.startswith("run.sh:1"))
     assert lines[place] == "run.sh:1: vLLM, TP4: 1.06 times as long a step as EP4"
     assert lines[place + 2] == "  vllm serve m --data-parallel-size 4 --enable-expert-parallel"
-    assert "the latency of a hop decides it: were there none, TP4 would be better (--latency)" in lines
-    assert any("closer than the assumptions are good for" in line for line in lines)
+    assert "the latency of a hop decides this: without it TP4 would be better (--latency)" in lines
+    assert any("closer than these assumptions can tell" in line for line in lines)
 
 
 def test_a_plan_that_does_not_fit_is_no_better_one() -> None:
     text = plan_text.render(compared(DEEPSEEK_V3, "4xRTX-PRO-6000"), Setting())
-    assert "no plan fits: at least 168.3 GB of weights for each GPU, 86.4 GB can be had" in text
+    assert "no plan fits: each GPU needs at least 168.3 GB for weights and has 86.4 GB for them" in text
     assert text.count("does not fit") == 4
 
 

@@ -196,7 +196,7 @@ def test_a_result(log: Any) -> None:
     assert (split["ruleId"], split["ruleIndex"]) == ("BW101", 0)
     assert (split["level"], split["kind"]) == ("warning", "fail")
     assert split["message"]["text"] == (
-        "12.1 falls into the arm that raises. Admitted: sm_120; legal: sm_120, sm_121. "
+        "12.1 falls into the arm that raises. Lets in: sm_120; works on: sm_120, sm_121. "
         "Instead: `cap // 10 == 12`. See [what sm_121 gets](1)."
     )
     assert split["locations"] == [

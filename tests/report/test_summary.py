@@ -116,10 +116,10 @@ def test_the_next_command(
 @pytest.mark.parametrize(
     ("kinds", "expected"),
     [
-        ("", "no questions"),
-        ("p", "1 question; for 12.0 and 12.1: 1 pass"),
-        ("pfrro", "5 questions; for 12.0: 5 pass; for 12.1: 1 pass, 1 fail, 2 review, 1 open"),
-        ("p" * 1200, "1,200 questions; for 12.0 and 12.1: 1,200 pass"),
+        ("", "no checks of the chip"),
+        ("p", "1 check of the chip; for 12.0 and 12.1: 1 pass"),
+        ("pfrro", "5 checks of the chip; for 12.0: 5 pass; for 12.1: 1 pass, 1 fail, 2 review, 1 open"),
+        ("p" * 1200, "1,200 checks of the chip; for 12.0 and 12.1: 1,200 pass"),
     ],
 )
 def test_what_the_ledger_comes_to(kinds: str, expected: str) -> None:
@@ -135,7 +135,7 @@ def test_what_people_have_decided_is_counted() -> None:
         [Decision(fingerprint(digit), word, "r") for digit, word in said.items()],
     )
     assert questions(ledger, " new") == (
-        "4 questions new; for 12.0: 4 pass; for 12.1: 2 pass, 2 review; 3 decided: "
+        "4 checks of the chip new; for 12.0: 4 pass; for 12.1: 2 pass, 2 review; 3 decided: "
         "2 fine (1 against what check reports), 1 later; 1 file skipped"
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bwlint.model.findings import Finding, Region, Related, Report
+from bwlint.model.findings import Claim, Finding, Region, Related, Report
 from bwlint.report import Lines, Setting, renderer
 from bwlint.report.snippet import code_point
 from bwlint.report.text import CAUSE, render
@@ -29,8 +29,8 @@ warning[BW101] family-split: 12.1 falls into the arm that raises
 4 |     raise RuntimeError("needs 12.0")
   |     ----- what sm_121 gets
   |
-  = admitted: sm_120
-  = legal: sm_120, sm_121
+  = lets in: sm_120
+  = works on: sm_120, sm_121
   = instead: `cap // 10 == 12`
   = fix: ask for the family (safe)
 
@@ -41,9 +41,8 @@ error[BW102] leak: `cap[0](1)` admits sm_120 to tcgen05
   |    ^^^^^^^^^
  ::: lib/kernel.py:1:1 the kernel [tcgen05]
   |
-  = admitted: sm_120
-  = certain: no chip
-  = legal: no chip
+  = lets in: sm_120 depending on more than the chip
+  = works on: no chip
   = no fix: the literal is compared with a queried limit
 """
     assert render(rich_report, Setting(lines=sources)) == expected
@@ -233,7 +232,7 @@ def test_drawing(case: Case, finding: MakeFinding, report: MakeReport, lines: Ma
     shown = render(report(found), Setting(lines=lines({"f.py": case.source}), width=case.width))
     gutter = shown.splitlines()[1].index("-->")
     head = "warning[BW101] family-split: 12.1 falls into the arm that raises\n"
-    tail = f"{'':>{gutter}} |\n{'':>{gutter}} = admitted: sm_120\n"
+    tail = f"{'':>{gutter}} |\n{'':>{gutter}} = lets in: sm_120\n"
     assert shown == head + case.drawing + tail
 
 
@@ -261,7 +260,7 @@ warning[BW101] family-split: 12.1 falls into the arm that raises
  1 | imp
    | --- imported
    |
-   = admitted: sm_120
+   = lets in: sm_120
 """
     assert render(report(found), Setting(lines=lines(files))) == expected
 
@@ -324,13 +323,15 @@ def test_nothing_of_a_scanned_tree_reaches_the_terminal_raw(finding: MakeFinding
 def test_chips_are_told_in_words(finding: MakeFinding, report: MakeReport) -> None:
     found = finding(admitted=("12.0",), certain=(), legal=("12.0", "12.1"))
     shown = render(report(found), Setting()).splitlines()
-    assert shown[-3:] == [
-        f"  = admitted: {words(('12.0',))}",
-        "  = certain: no chip",
-        f"  = legal: {words(('12.0', '12.1'))}",
+    assert shown[-2:] == [
+        f"  = lets in: {words(('12.0',))} depending on more than the chip",
+        f"  = works on: {words(('12.0', '12.1'))}",
     ]
     assert words(("12.0",)) != words(("12.0", "12.1"))
     assert words(("sm_120", "sm_120a")) == "sm_120, sm_120a"
+
+
+GATE_CLAIM = Claim("gate", "the test `cap == 7` is false on every chip", chips=("12.0",))
 
 
 @pytest.mark.parametrize(
@@ -338,14 +339,15 @@ def test_chips_are_told_in_words(finding: MakeFinding, report: MakeReport) -> No
     [
         ({"category": "message", "admitted": (), "certain": ()}, False),
         ({"category": "message"}, True),
-        ({"category": "capability-type", "admitted": (), "certain": ()}, True),
+        ({"category": "capability-type", "admitted": (), "certain": ()}, False),
+        ({"category": "capability-type", "admitted": (), "certain": (), "claims": (GATE_CLAIM,)}, True),
     ],
-    ids=["no gate", "gate", "never true"],
+    ids=["no gate", "gate", "no test", "never true"],
 )
 def test_an_empty_set_is_told_of_gates_only(
     changes: dict[str, Any], told: bool, finding: MakeFinding, report: MakeReport
 ) -> None:
-    assert ("= admitted:" in render(report(finding(**changes)), Setting())) is told
+    assert ("= lets in:" in render(report(finding(**changes)), Setting())) is told
 
 
 @pytest.mark.parametrize(

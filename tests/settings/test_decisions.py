@@ -138,7 +138,7 @@ def test_a_new_file_is_one_that_is_read(file: Path) -> None:
     assert (
         new.text
         == f"""\
-# Decisions about the questions of `bwlint audit`; --decide adds to it.
+# Decisions about the rows of `bwlint audit`; --decide adds to it.
 version = 1
 
 [[decision]]

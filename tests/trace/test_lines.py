@@ -40,7 +40,7 @@ def test_launches_add_up(tmp_path: Path) -> None:
 def test_a_line_that_is_not_whole_is_a_fault_and_no_more(end: bytes, tmp_path: Path) -> None:
     (process,) = seen(tmp_path, HEAD, KERNEL, RAN, end=end)
     assert process.ran == 3 and not process.ended
-    assert process.faults == ("line 4 of 7.jsonl is not whole",)
+    assert process.faults == ("line 4 of 7.jsonl is cut off",)
 
 
 def test_a_number_may_be_that_of_two_processes(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_where_code_came_from(image: bytes, container: str, target: str, tmp_pat
 
 def test_a_module_that_was_not_kept_is_said_to_be(tmp_path: Path) -> None:
     (process,) = seen(tmp_path, HEAD, {"module": 1, "size": 9})
-    assert process.modules[0].fault == "more code was loaded than the receipt holds"
+    assert process.modules[0].fault == "the program loaded more code than a receipt can hold"
 
 
 def test_code_of_the_jit_that_no_module_owns_up_to_is_a_fault(tmp_path: Path) -> None:

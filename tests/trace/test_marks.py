@@ -148,7 +148,7 @@ def test_what_works_on_other_chips_alone_and_ran_is_contradicted() -> None:
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": 1, "findings": []}', '{"version": 2, "trace": {}}'])
 def test_what_is_no_receipt_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text(text)
-    with pytest.raises(BadTrace, match="no receipt of `bwlint trace`"):
+    with pytest.raises(BadTrace, match="not a receipt of `bwlint trace`"):
         read(tmp_path / "t.json")
 
 

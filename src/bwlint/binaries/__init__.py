@@ -1,1 +1,1 @@
-"""Facts of binaries judged against chips; no file is found here."""
+"""Judge the facts of binaries against chips. This package opens no file."""

@@ -1,4 +1,4 @@
-"""What one inspection may take of time and memory, whatever the files say that it reads."""
+"""Limits on the time and memory of one inspection, whatever sizes the inspected files claim."""
 
 from __future__ import annotations
 

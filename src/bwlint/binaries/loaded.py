@@ -1,4 +1,4 @@
-"""Kernels as chips load them: the cubins that were looked into, by library."""
+"""The kernels of a library that each chip loads, from the cubins that were disassembled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an inspected library asks of the machine: CUDA libraries, and a driver."""
+"""The CUDA libraries and the driver that an inspected library needs on the machine."""
 
 from __future__ import annotations
 

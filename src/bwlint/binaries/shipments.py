@@ -1,4 +1,4 @@
-"""What `inspect` finds out: which chips each container, each library and a whole package serve."""
+"""The results of `inspect`: which chips each container, library and whole package serves."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from bwlint.model.rule import RuleTraits
 
 NATIVE, FAMILY, JIT, LINK, NONE = "native", "family", "jit", "jit-link", "none"
 WAYS = (NATIVE, FAMILY, JIT, LINK, NONE)
-"""How a chip comes to run a container, best first."""
+"""How a chip can run a container, best first."""
 
 ALL, PARTIAL = "all", "partial"
 NO_KERNELS = "no kernels"
-"""The generation of a container without a kernel, which no chip can lack: none that is told."""
+"""The generation of a container without a kernel, which no chip can lack: never reported."""
 
 _CUBINS, _NO_PTX = "cubins for ", ", no PTX"
 """How a reason begins and ends where a container has cubins alone."""

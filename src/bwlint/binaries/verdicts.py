@@ -129,7 +129,7 @@ def nothing(reason: str) -> LoadVerdict:
 
 def _why_not(chip: Chip, images: _Signature) -> str:
     if not any(kind for kind, _, _ in images):
-        return "no image that can be trusted" if images else "no image"
+        return "no image whose header matches its code" if images else "no image"
     linkable = [
         (number, suffix) for kind, number, suffix in images if kind == LTO and chip in runs(CUBIN, number, suffix)
     ]
@@ -147,7 +147,7 @@ def _why_none_loads(chip: Chip, images: _Signature) -> str:
     if exact:
         return f"sm_{exact[-1]}a is for {exact[-1] // 10}.{exact[-1] % 10} alone"
     if any(number > chip.joined for number, _ in same_line):
-        return f"only for later minors: {_listed(same_line)}"
+        return f"built for later minors only ({_listed(same_line)})"
     if ptx and all(suffix for _, suffix in ptx):
         return f"PTX only for {_listed(ptx)}" if not cubins else f"cubins for {_listed(cubins)}, PTX for {_listed(ptx)}"
     if ptx:

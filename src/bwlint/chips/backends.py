@@ -1,4 +1,4 @@
-"""What launchers are asked for, where that runs, and the cards that a launch is said to be for (backends.toml)."""
+"""Backends that launchers can choose, the chips each runs on, and the cards that a launch names (backends.toml)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that are taken apart or put together as if every chip had a number of two digits: tried on all spellings."""
+"""Detect code that parses or builds chip names as if every number had two digits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For which host a list is: GB10 is found in aarch64 machines alone, and a build for x86_64 needs nothing for it."""
+"""The host architecture that a build list is for: GB10 exists in aarch64 machines only."""
 
 from __future__ import annotations
 

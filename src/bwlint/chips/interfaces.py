@@ -1,4 +1,4 @@
-"""Where libraries are met whose kernels are for some chips: told which one to use, or imported if they are there."""
+"""Where code selects a library whose kernels run on some chips only: by an option, or by an import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GPUs by the names that people write, the links between them, and the forms of numbers on the way (links.toml)."""
+"""GPU names, the links between GPUs, and the number formats sent over them (links.toml)."""
 
 from __future__ import annotations
 

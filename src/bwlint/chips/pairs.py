@@ -1,4 +1,4 @@
-"""What nvcc and ptxas say to a pair of targets: PTX for `arch`, assembled for `code`."""
+"""Whether nvcc and ptxas accept a pair of targets: PTX for `arch`, assembled for `code`."""
 
 from __future__ import annotations
 

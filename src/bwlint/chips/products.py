@@ -1,4 +1,4 @@
-"""GPUs as they are sold: what those of one capability differ in (products.toml)."""
+"""GPU products and what differs between products of one compute capability (products.toml)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FEW = 3
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """`memory_gib` is what a program is told that it has, `memory_gb` what the data sheet says; `server`: data centres
+    """`memory_gib` is what a program can query, `memory_gb` what the data sheet says; `server`: data centres
     have it; `links` are those that it can have, its own first; `device_name` is what the driver calls it. What is not
     known is 0 or empty.
     """

@@ -1,4 +1,4 @@
-"""What C and C++ ask the device by, beside functions that give the answer back (sources.toml)."""
+"""C and C++ names that read the device: macros, fields, and functions that return the answer (sources.toml)."""
 
 from __future__ import annotations
 

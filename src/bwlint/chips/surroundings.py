@@ -1,4 +1,4 @@
-"""Libraries of CUDA by the names of their files, and variables that tools read (toolkits.toml)."""
+"""File names of CUDA libraries, and environment variables that tools read (toolkits.toml)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The weights by which questions are ranked (suspicion.toml)."""
+"""The weights that rank the rows of `bwlint audit` (suspicion.toml)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that begin early: how they wait, what launches them, and macros that their waits need (macros.toml)."""
+"""Macros that programmatic dependent launch needs: how such kernels wait, and what launches them (macros.toml)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from bwlint.chips.spelling import spelled
 Suffix = Literal["", "f", "a"]
 
 _PREFIXES = frozenset({"", "sm_", "compute_", "lto_"})
-"""Those that the toolkit writes: a user is told of any other."""
+"""Those that the toolkit writes: other spellings are reported."""
 
 
 @dataclass(frozen=True, slots=True)

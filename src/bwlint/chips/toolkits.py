@@ -1,4 +1,4 @@
-"""Releases of the CUDA toolkit (toolkits.toml): which of them a build file speaks of, and which a target needs."""
+"""CUDA toolkit releases: which one a build file names, and the first one that knows a target (toolkits.toml)."""
 
 from __future__ import annotations
 

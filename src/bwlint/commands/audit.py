@@ -1,4 +1,4 @@
-"""`bwlint audit`: the questions that a tree asks the chip, and what people have decided about them."""
+"""`bwlint audit`: every place that checks the chip, and the decisions that people made about them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _FAILING = ("fail", "review", "open")
 """The kinds that --fail-on names, the worst first."""
 _FIRST = 30
-"""Rows that the text shows unless it is told otherwise."""
+"""Rows that the text shows by default."""
 _SHORT = 12
 """Digits of a fingerprint that name a row."""
 _ROW = re.compile(r"[0-9a-f]{6,32}", re.IGNORECASE)
@@ -220,7 +220,7 @@ def rendered(ledger: Ledger, form: str, how: Setting, top: int, hidden: int = 0)
 
 
 def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int:
-    """Say on stderr what the list comes to; the exit code."""
+    """Print the totals on stderr; the exit code."""
     from bwlint.model.escape import visible
     from bwlint.model.naming import counted
     from bwlint.report.summary import not_read, questions
@@ -232,14 +232,14 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
     say(f"bwlint: {questions(ledger, which)}\n")
     if ledger.stale:
         count = counted(len(ledger.stale), "decision")
-        say(f"bwlint: {count} in {visible(decisions.file)} without a question: --prune removes them\n")
+        say(f"bwlint: {count} in {visible(decisions.file)} match no row: --prune removes them\n")
     if options["strict"] and ledger.skipped:
         return WRONG
     failing = _failing(ledger, options["fail_on"])
     if not failing:
         return CLEAN
     undecided = [row for row in failing if row.decision is None]
-    say(f"bwlint: {counted(len(failing), 'question')} at or above --fail-on {options['fail_on']}\n")
+    say(f"bwlint: {counted(len(failing), 'check')} at or above --fail-on {options['fail_on']}\n")
     if undecided:
         row = undecided[0].fingerprint[:_SHORT]
         say(f'bwlint: fix the code, or decide: bwlint audit --decide {row} fine|broken|later --reason "..."\n')

@@ -1,4 +1,4 @@
-"""`bwlint baseline`: what is found now is known from now on."""
+"""`bwlint baseline`: record today's findings, so that later runs report new ones only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bwlint cache`: where the index of earlier runs lies, how large it is, and away with it."""
+"""`bwlint cache`: show the index of earlier runs and its size, or delete it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bwlint.model.escape import visible
 
 
 def info() -> str:
-    """What there is to say of the index, or why there is none."""
+    """Where the index is and its size, or why there is none."""
     folder = visible(place.own_folder())
     try:
         place.prepared()

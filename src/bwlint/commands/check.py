@@ -1,4 +1,4 @@
-"""`bwlint check`: findings, and what becomes of their fixes."""
+"""`bwlint check`: report findings and apply their fixes."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def outcome_of(request: CheckRequest, stack: ExitStack) -> Outcome:
 
 
 def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Repaired:
-    """What the fixes come to, in memory."""
+    """The result of the fixes, in memory."""
     from bwlint.commands.progress import progress
     from bwlint.model.progress import quiet
     from bwlint.repair.interactive import Dialog
@@ -384,7 +384,7 @@ def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Se
 
 
 def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
-    """Say on stderr what there is to say of a run besides its report; with --quiet only what was asked for."""
+    """Print on stderr what a run has besides its report; with --quiet only what was asked for."""
     from bwlint.commands.trees import trees
     from bwlint.report.summary import beyond, looks, next_step, not_read, summary
     from bwlint.report.verdict import verdicts

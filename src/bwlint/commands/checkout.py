@@ -1,4 +1,4 @@
-"""Where what is scanned lies and comes from, for reports that are read elsewhere."""
+"""The repository and commit of the scanned tree, for reports that are read on another machine."""
 
 from __future__ import annotations
 

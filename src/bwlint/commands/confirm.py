@@ -1,4 +1,4 @@
-"""`bwlint confirm`: findings put to the test, and what came of it."""
+"""`bwlint confirm`: test findings with compilers and a GPU, and report the verdicts."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _given(options: dict[str, Any], stack: ExitStack) -> _Given:
     if not reports:
         return _checked(paths, options, stack)
     if len(paths) > 1:
-        raise click.UsageError("one report is confirmed at a time, without further paths")
+        raise click.UsageError("give one report, and no other paths")
     for name in ("target", "select", "ignore"):
         if options[name]:
             raise click.UsageError(f"--{name} does not go with a report, which has its findings")
@@ -167,7 +167,7 @@ def _write_receipts(
     if machine.altered:
         from bwlint.model.escape import visible
 
-        say(f"bwlint: warning: {visible(machine.altered)}: no run here proves anything\n")
+        say(f"bwlint: warning: {visible(machine.altered)}: its runs prove nothing\n")
     found = []
     with progress() as advance:
         for receipt in receipts(findings, given.locate, world):

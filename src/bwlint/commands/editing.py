@@ -1,4 +1,4 @@
-"""What an editor is told of an open text: findings, comments that silence them, rows of the matrix."""
+"""Findings, suppression comments and matrix rows of one open file, for an editor."""
 
 from __future__ import annotations
 

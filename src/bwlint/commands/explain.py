@@ -1,4 +1,4 @@
-"""What `explain` and `rules` print: a rule in words, and a gate on every chip."""
+"""The output of `explain` and `rules`: a rule's page, or a condition evaluated on every chip."""
 
 from __future__ import annotations
 

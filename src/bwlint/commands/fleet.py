@@ -153,7 +153,7 @@ def _end(state: FleetState, answers: Answers, last: LastRun | None) -> None:
     try:
         state.end({name: one for name, one in known.items() if one is not None})
     except OSError as error:
-        say(f"bwlint: warning: the next run will not know of this one: {error.strerror}\n")
+        say(f"bwlint: warning: the next run cannot compare with this one: {error.strerror}\n")
     state.prune()
 
 

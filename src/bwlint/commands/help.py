@@ -1,4 +1,4 @@
-"""How help reads: the options of a long command in groups, and of each command its whole first sentence."""
+"""How --help is laid out: options in groups, and each command with its first sentence."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class ProposedFile:
 
 
 def run(options: dict[str, Any]) -> int:
-    """Show what there is to write, and write it where the user agrees; the exit code."""
+    """Show the files to write, and write them if the user agrees; the exit code."""
     folder = Path(options["path"])
     origin = HookOrigin(options["repo"], options["rev"] or f"v{__version__}") if options["repo"] else own_origin()
     if options["rev"]:
@@ -85,11 +85,9 @@ def _audits(wish: bool | None) -> bool:
     if wish is not None:
         return wish
     if not sys.stdin.isatty():
-        say("bwlint: --audit makes hooks and CI also stop at new questions until somebody decides them\n")
+        say("bwlint: --audit makes hooks and CI also stop at new checks of the chip until somebody decides them\n")
         return False
-    words = (
-        "Stop commits and pull requests at new questions about the chip, until somebody decides them (bwlint audit)?"
-    )
+    words = "Stop commits and pull requests at new checks of the chip until somebody decides them (bwlint audit)?"
     return click.confirm(words, default=False, err=True)
 
 

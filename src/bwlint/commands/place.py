@@ -1,5 +1,5 @@
-"""What `explain FILE:LINE` prints: the rows of the audit that have the line, or why there is none; with `--why-silent`
-what `check` reports there, or each reason for which it reports nothing."""
+"""The output of `explain FILE:LINE`: the audit rows of that line, or why it has none; with `--why-silent` what `check`
+reports there, or each reason for which it reports nothing."""
 
 from __future__ import annotations
 

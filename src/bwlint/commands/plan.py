@@ -1,4 +1,4 @@
-"""`bwlint plan`: what links and memories let through, for each way to split a model over GPUs."""
+"""`bwlint plan`: compare ways to split a model over GPUs by link bandwidth and memory."""
 
 from __future__ import annotations
 

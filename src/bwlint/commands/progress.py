@@ -1,4 +1,4 @@
-"""A bar on stderr, for runs that take longer than one would look at an empty line."""
+"""A progress bar on stderr for runs that take more than a moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bwlint confirm --selftest`: cases of our own, on the assembler's word and on the GPU of this machine."""
+"""`bwlint confirm --selftest`: run bwlint's own cases on the assembler and on this machine's GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change has brought: the findings on its lines, and those that it causes elsewhere.
+"""Findings that a change brings: those on its lines, and those it causes elsewhere.
 
 The tree as it was is written beside and checked in the same way; what was found there already is known. A finding
 on a line that has changed is shown all the same: its author is at work there.

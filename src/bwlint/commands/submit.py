@@ -1,4 +1,4 @@
-"""`bwlint confirm --submit`: receipts packed for sending in, with a look at what is in them first."""
+"""`bwlint confirm --submit`: pack receipts for sending, and show their content first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands share: exit codes, the streams, and what the user has to put right."""
+"""Shared by all commands: exit codes, streams, and errors that the user can correct."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def write(text: str | bytes | Iterable[str], options: dict[str, Any]) -> None:
         try:
             write_report(text, Path(options["output"]) if options["output"] else None)
         except BrokenPipeError:
-            silence(sys.stdout)  # whoever read the report has seen enough; what it comes to stays true
+            silence(sys.stdout)  # whoever read the report has seen enough; its result stays valid
 
 
 def write_table(kind: PageKind, found: object, options: dict[str, Any], *besides: Any) -> None:

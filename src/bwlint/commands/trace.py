@@ -1,4 +1,4 @@
-"""`bwlint trace`: what a program ran on the GPU, as a receipt and a table."""
+"""`bwlint trace`: record what a program ran on the GPU, as a receipt and a table."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     if not options["quiet"]:
         write(trace_text.render(trace), {"output": options["output"]})
     for number in survivors(folder):
-        say(f"bwlint: process {number} of it is still running: the receipt misses its further work\n")
+        say(f"bwlint: process {number} of the program is still running: the receipt lacks what it does from now on\n")
     say(f"bwlint: {trace_text.summary(trace)}; the receipt is {visible(options['receipt'])}\n")
     return _code(trace)
 
 
 def _code(trace: Any) -> int:
     if not trace.ran:
-        say("bwlint: no kernel was seen: the program did not use CUDA, or not where the collector could see it\n")
+        say("bwlint: no kernel ran: the program did not use CUDA, or used it where the collector cannot see it\n")
         return NOTHING
     return CLEAN if trace.code == 0 and trace.kept_its_word else FOUND

@@ -1,4 +1,4 @@
-"""One child process at arm's length: a time limit, a bounded output, a clean environment, and no way to hold us up."""
+"""Run one child process with a time limit, bounded output and a clean environment."""
 
 from __future__ import annotations
 

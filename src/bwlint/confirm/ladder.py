@@ -1,4 +1,4 @@
-"""The ladder: each claim goes up every rung that knows its kind, whatever the rung below has shown."""
+"""Run every rung that can test a claim, whatever the rung below has shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a receipt says of the machine and of the tree: versions, changed packages, the commit."""
+"""The machine and tree that a receipt describes: versions, changed packages, the commit."""
 
 from __future__ import annotations
 

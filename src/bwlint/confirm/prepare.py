@@ -1,4 +1,4 @@
-"""A world to test claims in: the tools and GPUs of this machine, and what its user allows."""
+"""Set up a test run: find the tools and GPUs of this machine, and apply what the user allows."""
 
 from __future__ import annotations
 

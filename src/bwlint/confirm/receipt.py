@@ -1,4 +1,4 @@
-"""What a test of a claim leaves behind: attempts rung by rung, and the verdict that they add up to."""
+"""The record of one tested claim: an attempt for each rung, and the verdict from all of them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Tried:
         for attempt in requested:
             rungs.setdefault(attempt.reason, []).append(attempt.rung)
         told = "; ".join(f"{' and '.join(dict.fromkeys(names))}: {reason}" for reason, names in rungs.items())
-        return told or f"no rung tests that {self.claim.says}"
+        return told or f"no rung can test this claim: {self.claim.says}"
 
     @property
     def _deciding(self) -> Sequence[Attempt]:
@@ -116,7 +116,7 @@ class Receipt:
     def reason(self) -> str:
         """The reasons of the claims that decide, each once; where one half is confirmed and the other open, of both."""
         if not self.tried:
-            return "the finding states nothing that can be tested"
+            return "the finding makes no claim that bwlint can test"
         told = [tried.reason for tried in self.tried if tried.outcome == self.outcome]
         if self.outcome == "inconclusive":
             told += [f"confirmed: {tried.reason}" for tried in self.tried if tried.outcome == "confirmed"]

@@ -1,4 +1,4 @@
-"""What a rung is given: the claim with the file that it is about, and what this machine and its user allow."""
+"""Input of a rung: the claim, its file, the tools and GPUs, and what the user allows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Workbench:
     scratch: Path
     toolkits: tuple[Toolkit, ...] = ()
     devices: tuple[Device, ...] = ()
-    no_device: str = "no GPU was looked for"
+    no_device: str = "bwlint did not look for a GPU"
     may_launch: bool = False
     may_slice: bool = False
     nvcc_args: tuple[str, ...] = ()

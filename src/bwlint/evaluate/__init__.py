@@ -1,1 +1,1 @@
-"""Expressions run on every chip at once."""
+"""The interpreter: run an expression on every chip at once."""

@@ -1,4 +1,4 @@
-"""The words beside a test: what its refusal says, comments at it, the sentences of a docstring that demand a part.
+"""The text beside a check that an edit must change too: error messages, comments, docstrings.
 
 They name the one part for which the test holds, and move with it; where a bound ends, "and newer" ends too.
 """
@@ -64,7 +64,7 @@ def moved(module: Module, source: str, found: NearbyWords, family: ChipSet) -> t
 
 
 def demands(text: str) -> bool:
-    """Whether words say for whom something is, rather than tell of it."""
+    """Whether words say which chips something is for, rather than describe it."""
     return _DEMANDS.search(text) is not None
 
 
@@ -138,14 +138,14 @@ def with_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone
         line = job.source.count("\n", 0, start) + 1
         hits = closed(job.source, start, end, gone) if is_open else []
         if is_reason and not hits and not is_open:
-            return NoFix(f"the text at line {line} speaks of {plain(asked)} too: rewrite it by hand")
+            return NoFix(f"the text at line {line} names {plain(asked)} too: rewrite it by hand")
         if not hits:
-            fix = unsafe(fix, f"the words at line {line} still speak of {plain(asked)}")
+            fix = unsafe(fix, f"the words at line {line} still name {plain(asked)}")
         edits += [between(SourceText(job.source), job.module.path, *hit) for hit in hits]
     kept = [(one, _kept_out(one, one.gate, gone)) for one in users]
     still = [user for user, side in kept if any(_is_open(prose.text, asked) for prose in side.texts)]
     for user in (one for one in still if one.module is not job.module):
-        fix = unsafe(fix, f"the words beside {place(user)} still speak of {plain(asked)}")
+        fix = unsafe(fix, f"the words beside {place(user)} still name {plain(asked)}")
     if not edits and not still:
         return fix
     both = (*fix.edits, *dict.fromkeys(edits))

@@ -1,4 +1,4 @@
-"""What a fix has to change: which chips, beside which members of their family."""
+"""The change a fix must make: which chips to let in or keep out, relative to their family."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class WantedChange:
         held = sets.core or (sets.may if beyond == "admit" else NONE)
         gained, lost = wanted - held, held - wanted
         if not gained and not lost:
-            return NoFix(f"nothing to do: the test holds on {wanted} already")
+            return NoFix(f"nothing to do: the check is true on {wanted} already")
         if gained and lost:
             return NoFix("the set wanted both gains and loses chips")
         twins = NONE
@@ -46,7 +46,7 @@ class WantedChange:
             if not own and beyond is not None:
                 return cls(beyond, wanted, gained or lost, NONE)
             if not own:
-                return NoFix(f"no sibling of {chip.name} is treated as wanted, so nothing speaks for that")
+                return NoFix(f"nothing here shows that a sibling of {chip.name} is wanted")
             twins |= own
         return cls("family", wanted, gained or lost, twins)
 

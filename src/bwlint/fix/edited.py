@@ -1,4 +1,4 @@
-"""What a proof reads: the one file that is edited, as it would stand, once for all who ask of the same text."""
+"""The edited file as a proof reads it, parsed once for all proofs of the same text."""
 
 from __future__ import annotations
 

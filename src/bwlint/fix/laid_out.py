@@ -1,4 +1,4 @@
-"""The edits of Python files, with the statements that they change laid out as the tree's formatter would."""
+"""Format the statements that an edit changed as the tree's formatter would."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 # ruff: noqa: PTH118, PTH120

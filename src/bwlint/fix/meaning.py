@@ -1,4 +1,4 @@
-"""What says another thing than it means: the wrong word between tests, a call, a number or a comma that is missing."""
+"""Fix code that does not mean what it says: a wrong operator between checks, a missing call, number or comma."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("more than one comparison, call or name stands there: rewrite it by hand")
     held, holds = job.draft.place.admitted.names, (job.remedy.chips or job.draft.place.admitted).names
     proof, edit = Proof(held, held, holds, holds, job.evidence), Edit(job.module.path, region, new)
-    fix = Fix(job.applicability, "type", f"Say what is meant: write `{' '.join(new.split())}`", (edit,), proof)
+    fix = Fix(job.applicability, "type", f"Correct the comparison: write `{' '.join(new.split())}`", (edit,), proof)
     left = another(job, fix)
     return fix if left is None else NoFix(left.reason)
 

@@ -69,7 +69,7 @@ def _parts(job: Job, judged: Judged, fix: Fix, new: ChipSet, opened: Collection[
     for text in judged.other.texts if not judged.other.rest else ():
         told = mentioned(f"SM72, {text.text}")  # "8.x" is a chip in a list of them
         if told.named & judged.admitted and not told.named & new and not told.open_ended:
-            return NoFix(f"the words at line {text.at[0]} name those alone that it is for, and want to be written anew")
+            return NoFix(f"the text at line {text.at[0]} names the other chips only: rewrite it with the check")
     for part in _later(job, judged, new):
         if isinstance(part, NoFix):
             return part
@@ -87,7 +87,7 @@ def _near(judged: Judged, gate: Gate) -> bool:
 
 
 def _later(job: Job, judged: Judged, new: ChipSet) -> Iterator[Fix | NoFix]:
-    """The fixes of the tests that chips come to only when they are let through, and that part those that were let
+    """The fixes of the tests that chips reach only when they are let through, and that part those that were let
     through before: the new chips go where 8.6 and 8.9 go.
     """
     if not (refuses(judged.other) or answers_no(judged.other) or judged.gate.kind in LISTED):
@@ -97,7 +97,7 @@ def _later(job: Job, judged: Judged, new: ChipSet) -> Iterator[Fix | NoFix]:
         if not before & core or before <= core or other.gate.kind in LISTED or not _near(judged, other.gate):
             continue
         like = _SMALL_SHARED & judged.admitted
-        told = NoFix(f"line {other.gate.at[0]} parts those that get here today: which way {plain(new)} goes is open")
+        told = NoFix(f"line {other.gate.at[0]} splits the chips that get here: decide which branch {plain(new)} takes")
         if not like or (core & _AMPERE and not core & like):
             if not (new <= core and all(str(chip.major) in other.gate.text for chip in new)):
                 yield told
@@ -115,5 +115,5 @@ def _handed_on(job: Job, judged: Judged) -> str | None:
             continue
         stored = [node.args[1] for node in walk(gate.test) if node.op == "attr"]
         if mentioned(gate.text).named or any(name in each for name in names for each in stored):
-            return f"line {gate.at[0]} asks `{gate.text}`, which nothing here follows: it has to be opened with it"
+            return f"line {gate.at[0]} checks `{gate.text}`, which bwlint cannot follow: open both by hand"
     return None

@@ -33,7 +33,7 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("releases are rewritten in files of Python alone")
     places = list(dict.fromkeys(_written(syntax, job, old)))
     if len(places) != 1:
-        return NoFix(f"where {old} is asked for is not written in one place")
+        return NoFix(f"{old} is not written in one place here")
     rows = [*places, *_said(syntax, places[0][0], old)]
     spelled = {old: new, f'"{old}"': f'"{new}"', f"'{old}'": f"'{new}'"} | _in_numbers(old, new)
     edits = tuple(syntax.edit(job.module.path, start, end, spelled[job.source[start:end]]) for start, end in rows)
@@ -41,7 +41,7 @@ def mend(job: Job) -> Fix | NoFix:
     if (wrong := _faults(job, edited)) is not None:
         return wrong
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
-    title = f"Ask for the first CUDA that knows it: write `{edits[0].text}`"
+    title = f"Require the first CUDA that knows it: write `{edits[0].text}`"
     return Fix(job.applicability, "bound", title, edits, Proof(admitted, certain, admitted, certain, job.evidence))
 
 

@@ -1,4 +1,4 @@
-"""When a fix that its rule calls safe is none: what stands behind it, the words beside it, and the file after it."""
+"""Downgrade a safe fix to unsafe: by the code behind it, the words beside it, and the file afterwards."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _guessed(job: Job) -> str | None:
             return None  # its type says what it is
     if _says_what_it_is(job.judged):
         return None
-    return "what is asked is called like a capability, and nothing here sets it to one"
+    return "the name suggests a capability, and nothing here sets it to one"
 
 
 def _says_what_it_is(judged: Judged) -> bool:
@@ -113,7 +113,7 @@ def _behind(job: Job, fix: Fix) -> str | None:
     names = (judged.gate.name, *judged.gate.qualname.split("."))
     need = job.context.evidence.libraries.by_name(judged.module.path, names, judged.at)
     if need is not None and not need.legal & held:
-        return f"its name speaks of {need.what}, which does not run on {plain(held)} either"
+        return f"its name is for {need.what}, which does not run on {plain(held)} either"
     stopped = kept_out(job.context, judged, held, missing)
     if stopped is not None:
         return stopped
@@ -140,7 +140,7 @@ def _loses(job: Job, fix: Fix) -> str | None:
     if job.judged is None or fix.kind != "bound" or job.remedy.how != "test":
         return None
     if job.module.language != "python":
-        return "whether all that comes here fails there is not shown in C++"
+        return "nothing shows in C++ that all of this fails there"
     before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
     gone = before - after | after - before
     stays = after if gone <= before else ~after
@@ -190,7 +190,7 @@ def _words(job: Job, fix: Fix) -> str | None:
 
 
 class Leftover(NamedTuple):
-    """What speaks against a fix: what there is to find in the file as it leaves it. `of_words`: only about a text."""
+    """What speaks against a fix: the findings in the file as it leaves it. `of_words`: only about a text."""
 
     reason: str
     of_words: bool = False
@@ -240,7 +240,7 @@ def _told_again(job: Job, fix: Fix) -> str | None:
 
 def _weighs(job: Job, fix: Fix, new: Draft, lines: Sequence[tuple[int, int]]) -> bool:
     """Whether a finding after a fix that edits these lines speaks against it: it is no less severe than the one before,
-    stands elsewhere, or is what chips come to that are let in, or sent another way.
+    stands elsewhere, or is what chips reach that are let in, or sent another way.
     """
     if fix.kind == "admit" or SEVERITIES.index(new.severity) >= SEVERITIES.index(job.draft.severity):
         return True

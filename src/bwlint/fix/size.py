@@ -1,4 +1,4 @@
-"""The size of a whole multiprocessor where that of a block is meant: the number that says so, rewritten."""
+"""Fix a number that is the shared memory of a multiprocessor where a block's limit is meant."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def mend(job: Job) -> Fix | NoFix:
             continue
         proof = _prove(job, index, apply(job.source, [edit]))
         if isinstance(proof, Proof):
-            words = f"Ask for what a block may have: write `{edit.text}`"
+            words = f"Use the limit of a block: write `{edit.text}`"
             return Fix(job.applicability, "size", words, (edit,), proof)
         refusal = proof
     return refusal

@@ -68,7 +68,7 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
         theirs = _job(job, other, root, source or "", *parts)
         mend = mended(theirs)
         if isinstance(mend, NoFix) or source is None:
-            return NoFix(f"the same is asked at {other.place or other.module.path}:{other.gate.at[0]}")
+            return NoFix(f"the same check is at {other.place or other.module.path}:{other.gate.at[0]}")
         found.append((theirs, mend))
     return found
 
@@ -91,7 +91,7 @@ def gathered(job: Job, fix: Fix) -> Fix | NoFix:
 
 
 def _builds(job: Job) -> Iterator[Fix | NoFix]:
-    """The fixes of the builds of a file that make nothing for those whom a guard is to let through."""
+    """The fixes of the builds of a file that make nothing for the chips that a guard will let through."""
     guarded, context, texts = job.guarded, job.context, Texts()
     parted = family_split.parts(context, guarded) if guarded is not None else None
     if parted is None or parted[1] <= runs_on(context.builds.of(job.module)):
@@ -146,7 +146,9 @@ def _guards(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
             continue
         theirs = _mended(job, draft, source, sure=same and not reasons.hinted(other.guard.comment))
         if isinstance(theirs, NoFix) and same:
-            return NoFix(f"the guard at {_place(other.module.path, other.guard.at)} asks the same: {theirs.reason}")
+            return NoFix(
+                f"the guard at {_place(other.module.path, other.guard.at)} makes the same check: {theirs.reason}"
+            )
         if not isinstance(theirs, NoFix):
             found.append(theirs)
     macros = _macros(job)

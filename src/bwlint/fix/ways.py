@@ -1,4 +1,4 @@
-"""The ways that there are where a person has to choose: other edits for a finding, each with a proof of its own."""
+"""Alternative edits for a finding that needs a person's choice, each with its own proof."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Many sources, each checked in a process of its own: the list, who does it, what is kept of it, and the table."""
+"""`bwlint fleet`: check many sources, each in its own process, and keep results between runs."""

@@ -61,7 +61,7 @@ def _answer(job: FleetJob, stack: ExitStack) -> Answer:
 def _checked(job: FleetJob, stack: ExitStack) -> Answer:
     source = job.source
     if job.tool != __version__:
-        return NotChecked(f"bwlint is {__version__} there, and {job.tool} here")
+        return NotChecked(f"the worker has bwlint {__version__}, and this machine {job.tool}")
     if source.kind == "git":
         return _repository(job, stack)
     if source.kind == "pypi":

@@ -1,4 +1,4 @@
-"""What one source is asked, and what comes back, as both processes know it."""
+"""The request and the answer for one source, as exchanged between two processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of what to check, as somebody writes it."""
+"""Parse the user's list of sources to check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process a source, on this machine: what kills one of them kills no other."""
+"""Run one process for each source on this machine, so that a crash costs one source."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _judged(code: int | None, data: bytes, said: str, job: FleetJob) -> AnsweredJob:
     if code is None:
-        return failed(f"no end after {job.asked.seconds} s", said)
+        return failed(f"not done after {job.asked.seconds} s", said)
     if code < 0:
         return failed(f"its process was ended by {signal.Signals(-code).name}", said)
     try:

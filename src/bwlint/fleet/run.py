@@ -1,4 +1,4 @@
-"""A run over a fleet: what is kept is not asked again, and what is answered is kept at once."""
+"""One run over a fleet: reuse stored results, and store each new one at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def checked(
         answer, said = answered.answer, answered.said
         if isinstance(answer, AsBefore):
             before = kept[job.source]
-            answer = before or NotChecked("nothing is kept of it")
+            answer = before or NotChecked("an earlier run left no result for it")
         elif isinstance(answer, Checked):
             try:
                 state.keep(job, answered.data)

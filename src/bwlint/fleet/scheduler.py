@@ -1,4 +1,4 @@
-"""The processes of workers that a scheduler of Dask has, on any machine; each has the same one process a source."""
+"""Run the processes of a fleet on the workers of a Dask scheduler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a fleet from run to run: the answer of each source, and what the last whole run came to."""
+"""Results stored between fleet runs: one for each source, and the last complete run."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class FleetState:
         return None
 
     def end(self, checked: Mapping[str, Checked]) -> None:
-        """The run has come to its end; raises OSError."""
+        """The run has ended; raises OSError."""
         answers = {name: packed_answer(one).hex() for name, one in checked.items()}
         self._put(self._key("last", *self.lists), packed((__version__, answers)))
 

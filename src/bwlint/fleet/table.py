@@ -1,4 +1,4 @@
-"""What a fleet comes to: a row a source, a page a target, a row for what several have, and what is new."""
+"""The result of a fleet run: a row per source, a page per target, shared findings, and changes."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class SourceChange:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """All there is to say of a run, whoever did the work. `before` is the version that the last run had, if any."""
+    """The result of a run, whoever did the work. `before` is the version that the last run had, if any."""
 
     targets: tuple[str, ...]
     rows: tuple[FleetRow, ...]

@@ -1,1 +1,1 @@
-"""What earlier runs have found out, in one file of the user: facts by content, reports by what was seen."""
+"""Results of earlier runs in one file of the user's cache: facts by file content, reports by what a run read."""

@@ -1,4 +1,4 @@
-"""What every answer rests on besides the files of the user: bwlint as it is installed here, and Python."""
+"""What every cached result depends on besides the user's files: bwlint's own code, and Python."""
 
 # ruff: noqa: PTH120
 

@@ -1,4 +1,4 @@
-"""What a run asks the index for. Nothing is kept and nothing found unless a command has said `using`."""
+"""What a run takes from the index and adds to it. Without `using`, nothing is read or stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the index lies: a folder that is the user's alone, or nowhere."""
+"""Where the index file lies: a folder of the user alone, or nowhere."""
 
 # Paths are plain strings here, as in `sources.disk`.
 # ruff: noqa: PTH100, PTH102, PTH103, PTH116, PTH118, PTH120

@@ -1,4 +1,4 @@
-"""EarlierAnswers of earlier runs, each with what was read for it: one holds as long as every read would show the same.
+"""Cached results with everything that was read for them; a result holds while each read would give the same.
 
 Reads of the disk are looked at once more; what others show is told by who asks, as a text. EarlierAnswers are called by
 names, and what they are made of is shared between them (`sources.recorder`).

@@ -1,4 +1,4 @@
-"""In which files of a project earlier runs have found something: the others need not be read to be searched again.
+"""Cached text searches: which files of a project contain a word.
 
 What is said of a file holds while it is as it was; one that has changed, or is new, may have anything.
 """

@@ -111,7 +111,7 @@ class Store:
         return int(rows[0][0]) if rows else 0
 
     def close(self) -> None:
-        """Write down what there is to, and let go of the file until it is asked for again."""
+        """Write pending data, and close the file until it is needed again."""
         self.flush()
         if self._has_grown:
             self.prune()

@@ -1,4 +1,4 @@
-"""The answer in one sentence: where a shipment runs, and what of it does not."""
+"""One sentence about a package or library: which cards it runs on, and what fails."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def _elsewhere(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
 
 
 def _way(shipment: Shipment) -> Iterator[str]:
-    """How it comes to device code where it brings none."""
+    """How it gets device code where it ships none."""
     if shipment.compiles:
         yield f"it compiles at run time ({', '.join(shipment.compiles)})"
 

@@ -1,4 +1,4 @@
-"""What a package says of itself: which others it asks for, and where a stub fetches its wheel from."""
+"""A package's own metadata: its dependencies, and where a stub package fetches its wheel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From arguments of `inspect` to things that are installed or loaded as a whole, each with its files."""
+"""Turn the arguments of `inspect` into packages and libraries with their files."""
 
 from __future__ import annotations
 

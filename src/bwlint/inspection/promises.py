@@ -1,4 +1,4 @@
-"""Build files against binaries: where the tree asks for a chip that a binary in it does not serve."""
+"""Compare build files with the binaries in the tree: targets that were requested but not built."""
 
 from __future__ import annotations
 

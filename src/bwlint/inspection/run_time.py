@@ -1,4 +1,4 @@
-"""What is compiled only where it runs: code for devices that a package carries as text, or asks a compiler for."""
+"""Device code that a package compiles at run time: kernels shipped as source, and compiler calls."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a rule sees and says: context, evidence, drafts, claims."""
+"""What rules use: the context they read, and the drafts, evidence and claims they produce."""

@@ -1,4 +1,4 @@
-"""What an operation asks for in numbers, which targets get as far as to it, and for which chips its file is meant."""
+"""Amounts that operations need (bytes, threads, blocks), and the chips that reach them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Asked:
 
     @cached_property
     def meant(self) -> str:
-        """For whom the place is meant, by what it and its file name."""
+        """The chips that the place is meant for, by the names in it and in its file."""
         operation = self.operation
         if operation.path and _lets_in(self.context, self.module, operation.path):
             return OURS
@@ -101,7 +101,7 @@ def _through_macros(context: Context, module: Module, kind: OperationKind) -> It
 
 
 def meant(context: Context, module: Module, *names: str) -> str:
-    """For whom a file is meant: by its own name and those given, then by what it mentions, then by its guards."""
+    """The chips that a file is meant for: by its name and those given, by what it mentions, then by its guards."""
     place = _words("/".join(module.path.split("/")[-4:]), *names)
     if mentioned(place).named & context.targets:
         return OURS

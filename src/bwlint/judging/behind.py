@@ -1,7 +1,7 @@
-"""What stands between a gate and what it leads to: gates, lists, builds and instructions that take one twin alone.
+"""What stands between a gate and the code it guards: other gates, lists, builds and instructions.
 
 A gate is opened in vain, or to an error, where the next one still tells the twins apart. So a fix asks here for every
-definition that the working side may come to, and for everybody who asks a flag, a predicate or a list.
+definition that the working side may reach, and for everybody who asks a flag, a predicate or a list.
 """
 
 from __future__ import annotations

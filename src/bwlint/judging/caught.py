@@ -1,4 +1,4 @@
-"""Errors of what a file does that others catch, or look at."""
+"""Whether an error at a place is handled: by a try, a caller, or a status check."""
 
 from __future__ import annotations
 

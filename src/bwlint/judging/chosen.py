@@ -1,4 +1,4 @@
-"""Where a value is chosen: the test or the row of a table that makes of an expression what it is on a chip."""
+"""Find where a value is chosen by chip: the check or table row that decides it."""
 
 from __future__ import annotations
 

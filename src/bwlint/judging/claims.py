@@ -1,4 +1,4 @@
-"""Claims in fields and in words, one constructor a kind of `model.findings.ClaimKind`."""
+"""Claims that `confirm` can test: one constructor for each kind in `model.findings.ClaimKind`."""
 
 from __future__ import annotations
 
@@ -33,35 +33,35 @@ class Claimed:
 
 def instruction(name: str, targets: TargetSet, *, wrapped: bool = False, operands: bool = False) -> Claim:
     """An instruction by its head, or with `wrapped` a name that stands for some; `operands`: these decide too."""
-    what = f"what `{name}` wraps" if wrapped else f"`{name}`"
+    what = f"the code of `{name}`" if wrapped else f"`{name}`"
     what += " with these operands" if operands else ""
     return Claim("instruction", f"{what} does not assemble for {targets}", targets=targets.names, subject=name)
 
 
 def legal(name: str, targets: TargetSet, *, wrapped: bool = False) -> Claim:
-    what = f"what `{name}` wraps" if wrapped else f"`{name}`"
+    what = f"the code of `{name}`" if wrapped else f"`{name}`"
     return Claim("legal", f"{what} assembles for {targets}", targets=targets.names, subject=name)
 
 
 def slow(name: str, targets: TargetSet, *, wrapped: bool = False) -> Claim:
-    what = f"what `{name}` wraps" if wrapped else f"`{name}`"
-    says = f"{what} assembles to code with a call of the driver for {targets}"
+    what = f"the code of `{name}`" if wrapped else f"`{name}`"
+    says = f"{what} assembles for {targets} to code that calls a driver routine"
     return Claim("slow", says, targets=targets.names, subject=name)
 
 
 def calls(kernel: str, chips: ChipSet) -> Claim:
     """A kernel of a binary that calls the driver's routines."""
-    says = f"`{_short(kernel)}` calls routines of the driver on {plain(chips)}"
+    says = f"`{_short(kernel)}` calls driver routines on {plain(chips)}"
     return Claim("slow", says, chips=chips.names, subject=kernel)
 
 
 def guard(text: str, targets: TargetSet, may: TargetSet, must: TargetSet) -> Claim:
     """A directive with its test, and of `targets` those for which it may hold and those for which it must."""
     subject, holds, certain = directive(text), may & targets, must & targets
-    verb = "holds" if holds == certain else "may hold"
+    verb = "is true" if holds == certain else "may be true"
     told = [f"{verb} for {holds}"] if holds else []
-    told += [f"not for {targets - holds}"] if targets - holds else []
-    says = f"`{_short(subject)}` {' and '.join(told)}" if holds else f"`{_short(subject)}` does not hold for {targets}"
+    told += [f"false for {targets - holds}"] if targets - holds else []
+    says = f"`{_short(subject)}` {' and '.join(told)}" if holds else f"`{_short(subject)}` is false for {targets}"
     return Claim("guard", says, targets=targets.names, holds=holds.names, certain=certain.names, subject=subject)
 
 
@@ -81,7 +81,7 @@ def image(chips: ChipSet, *, kernel: str = "", at: int | None = None, path: str 
 def build(pairs: Iterable[str], chips: ChipSet) -> Claim:
     """What pairs such as "compute_90,sm_90" make does not load on the chips."""
     subject = ";".join(dict.fromkeys(pairs))
-    says = f"what nvcc makes of {_short(subject)} does not load on {plain(chips)}"
+    says = f"nvcc's code for {_short(subject)} does not load on {plain(chips)}"
     return Claim("build", says, chips=chips.names, subject=subject)
 
 
@@ -126,7 +126,7 @@ def bounds(threads: int, blocks: int, chips: ChipSet) -> Claim:
 
 def unchecked(chips: ChipSet, size: int | None) -> Claim:
     amount = f"{size} bytes of" if size is not None else "too much"
-    says = f"a refusal of {amount} dynamic shared memory on {plain(chips)} goes unnoticed here"
+    says = f"nothing here notices that {plain(chips)} refuse {amount} dynamic shared memory"
     return Claim("unchecked", says, chips=chips.names, amounts=() if size is None else (size,))
 
 

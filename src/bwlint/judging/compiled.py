@@ -1,4 +1,4 @@
-"""What a list of a build compiles, as far as the tree has it, and what of that another target would not have."""
+"""What a build list compiles, and what a changed target would fail to compile."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH118, PTH119, PTH120
@@ -33,7 +33,7 @@ class Behind:
 def behind(context: Context, build: Module, carry: Carry) -> Behind:
     """What a list of a build file compiles."""
     if not carry.sources:
-        return Behind((), "what is compiled for this list")
+        return Behind((), "the code that this list compiles")
     found: dict[str, Module] = {}
     read: list[Module] = []
     outside = ""

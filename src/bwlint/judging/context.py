@@ -1,4 +1,4 @@
-"""What a rule sees: the world of one run."""
+"""What a rule reads: the scanned tree, its gates, builds and evidence in one run."""
 
 from __future__ import annotations
 

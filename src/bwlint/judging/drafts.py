@@ -1,4 +1,4 @@
-"""What a rule returns: drafts of findings, and what would mend them."""
+"""What a rule returns: draft findings, and the remedy for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is behind a side of a gate, and on which chips it works.
+"""The code behind each side of a gate, and the chips on which it works.
 
 Evidence comes from names that are used, strongest first: an operation of the hardware in a definition of the tree
 that a name leads to; the callee's own gate; the library table. Names alone are weak and stay weak.
@@ -102,7 +102,7 @@ class Evidence:
         return self.of_object(module, use) if whole else None
 
     def of_object(self, module: Module, use: Use) -> Need | None:
-        """What a class needs that is picked to make an object of: what one of its methods surely comes to."""
+        """What a class needs that is picked to make an object of: what one of its methods surely reaches."""
         place = self._definitions.definition(module, use) if module.language == "python" else None
         return self._of_nodes(self._definitions.methods_of(place), use) if place is not None else None
 
@@ -297,8 +297,8 @@ def claimed(need: Need, module: Module, chips: ChipSet) -> Claimed:
     if need.use.how == "text" and _is_refused(need.use.name, TargetSet.native(chips)):
         return Claimed(claims.instruction(need.use.name, TargetSet.native(chips)))  # a text is no place of it
     name = need.use.name if need.use.how == "text" else called_by(need.use.name)
-    what = f"what the name `{name}` speaks of" if need.use.how == "define" else f"`{name}`"
-    what = f"what {what} leads to here" if need.hops else what
+    what = f"the code that `{name}` names" if need.use.how == "define" else f"`{name}`"
+    what = f"the code behind {what}" if need.hops else what
     says = f"{what} works on {plain(chips)} too" if works else f"{what} does not work on {plain(chips)}"
     return Claimed(claims.need(name, chips, works, says), need.use.at, module)
 

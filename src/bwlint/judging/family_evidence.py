@@ -1,4 +1,4 @@
-"""Why a member of a family may be treated as its sibling is: what the tree itself says for it.
+"""Evidence in the tree that a chip can be treated like its sibling.
 
 That two chips run the same instructions is no ground by itself: a path may never have been built or tried on one of
 them. A ground is a place that anybody can look at: an error that was all it met, a definition that is for it too, a
@@ -142,7 +142,7 @@ def _named_for_family(context: Context, parted: Parted) -> str | None:
         alone = other.core & (parted.held | parted.missing) == parted.missing
         if other.gate.kind == gate.kind and alone and _FAMILY_TARGET.search(other.gate.name):
             return None  # each member has one of its own
-    return f"`{gate.name}` speaks of the family, to which {plain(parted.missing)} belongs ({_here(judged, judged.at)})"
+    return f"`{gate.name}` names the family, to which {plain(parted.missing)} belongs ({_here(judged, judged.at)})"
 
 
 def _reason_holds(context: Context, parted: Parted) -> str | None:
@@ -178,7 +178,7 @@ def old_library(judged: Judged) -> str | None:
 
 
 def exact_target(context: Context, judged: Judged, moved: ChipSet, company: ChipSet) -> Target | None:
-    """The target of others that is made, or named in a text, where chips come to that an edit sends the way of
+    """The target of others that is made, or named in a text, on paths that chips take which an edit sends the way of
     `company`, at a gate or at those that ask it, and that they do not load; None where something there is for them.
     """
     asked = judged.gate.is_a(*ANSWERS, *LISTED)
@@ -201,7 +201,7 @@ def _made(module: Module, side: Side) -> list[Target]:
 
 
 def _named(context: Context, module: Module, side: Side, moved: ChipSet) -> Iterator[Target]:
-    """The targets with a suffix that texts name on a side, where chips come to, or in what it names of its file."""
+    """The targets with a suffix that texts name on a side's path, or in what it names of its file."""
     source = Texts().source(module.path) if side.at is not None else None
     if source is None or side.at is None or next(exact_names(source), None) is None:
         return
@@ -254,6 +254,6 @@ def _here(judged: Judged, at: Span) -> str:
 
 
 def place_in(judged: Judged, hop: Hop) -> str:
-    """A place as it is told within the project of a gate."""
+    """A place as reports show it within the project of a gate."""
     folder = judged.module.path.removesuffix(judged.place.replace("/", os.sep))
     return f"{hop.path.removeprefix(folder).replace(os.sep, '/')}:{hop.at[0]}"

@@ -1,4 +1,4 @@
-"""Comparisons of one thing that leave it no choice together, `a != 9 or a != 12`: tried on the values around."""
+"""Joined comparisons with one result for every value, such as `a != 9 or a != 12`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Macros that a guard defines, and what becomes of the places that ask for them where it does not."""
+"""Macros that a guard defines, and the places that use them where the guard is false."""
 
 from __future__ import annotations
 

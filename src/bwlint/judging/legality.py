@@ -151,8 +151,10 @@ def _slow(head: str, form: Form, said: PtxasVerdict, slow: TargetSet) -> Charge:
     if form.group == "multicast":
         advice = f"Load in each block on {chips}."
     else:
-        advice = "Use `.shared::cta` (PTX 8.6) if the destination is the block's own: it makes neither test nor call."
-    message = f"On {chips} `{head}` becomes {form.advice}."
+        advice = (
+            "Write `.shared::cta` (PTX 8.6) if the destination is the block's own: it needs neither check nor call."
+        )
+    message = f"On {chips} `{head}` compiles to {form.advice}."
     return Charge("slow", "note", slow, said.legal, message, "calls the driver", advice)
 
 
@@ -308,7 +310,7 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
 
 
 def _told(operation: Operation, carry: Carry) -> TargetSet:
-    """The targets for which a build is told of: what is slow there, it is for sources that it surely compiles so."""
+    """The targets for which a build is reported: what is slow there, it is for sources that it surely compiles so."""
     refused = ~legal(operation)
     return refused if carry.kind == "extension" else refused | slow(operation)
 
@@ -391,7 +393,7 @@ def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
     if first.charge.severity != "error":
         return first.charge.severity, "medium", ""
     if _is_trap(first):
-        return "note", "medium", f" It is an assertion there, and callers decide whether {chips} get to it."
+        return "note", "medium", f" On {chips} it is an assertion that fails. Callers decide whether they get to it."
     if first.carry is not None:
         if named_for(first.carry):
             return "note", "high", f" See {first.carry.name or 'the build'}, which builds it for {chips}."

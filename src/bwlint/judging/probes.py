@@ -13,7 +13,7 @@ from bwlint.world.libraries import called_after
 
 
 def turn_away(context: Context, judged: Judged, chips: ChipSet, at: Span | None = None) -> bool:
-    """Whether `chips` that pass a gate leave its function or helper by a probe before they come to `at`."""
+    """Whether `chips` that pass a gate leave its function or helper by a probe before they reach `at`."""
     for module, function in _functions(context, judged):
         passed: set[Span | None] = set()
         below = at if at is not None and module is judged.module and function.at.holds(at) else None

@@ -1,4 +1,4 @@
-"""What other gates of the tree say of the same thing: a definition's list, its guard, what it is built for."""
+"""What other checks in the tree say about the same code: its list, its guard, its build."""
 
 from __future__ import annotations
 

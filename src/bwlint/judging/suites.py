@@ -1,4 +1,4 @@
-"""What the tests need, and are for, that run where what runs before them skips none: a `SetUp`, a fixture."""
+"""What tests need when their fixture or `SetUp` skips no chip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings about chips that never get to the place in which they were found: nobody would act on them."""
+"""Drop findings about chips that never reach the flagged place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards that class templates put around kernels, and macros that are defined elsewhere."""
+"""Guards in wrapper class templates around kernels, and macros that are defined elsewhere."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _rank(row: Row) -> int:
 
 
 def _said(row: Row, first: Row) -> tuple[RowPlace, ...]:
-    """The places of a row beside those of another, with whom they belong to."""
+    """The places of a row beside those of another, with what they belong to."""
     if row.subject == first.subject:
         return row.places
     return tuple(elsewhere(place, row.subject) for place in row.places)

@@ -1,4 +1,4 @@
-"""Questions of operations that some chips lack: bytes, clusters, multiprocessors, peers, pinned packages.
+"""Audit rows for operations that some chips lack: bytes, clusters, multiprocessors, peers, pinned packages.
 
 What a table of `chips/` decides is decided here: instructions and atoms that ptxas takes, releases of CUDA.
 """

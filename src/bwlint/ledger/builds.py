@@ -1,4 +1,4 @@
-"""Questions of builds: for which targets they compile, by list, flag or variable."""
+"""Audit rows for builds: the targets of a list, a flag or a variable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions of gates and guards: chains of arms, predicates with their uses, tests of the preprocessor."""
+"""Audit rows for gates and guards: chains of branches, predicates and their uses, preprocessor conditions."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def _neighbours(arms: Sequence[Judged], sides: dict[str, Side], names: Sequence[
 
 
 def _names(arms: Sequence[Judged], sides: Iterable[Side], asked: ChipSet) -> set[str]:
-    """For whom things are called on the way that the asked chips take, and around the gate."""
+    """The generations in names on the path of the asked chips, and around the gate."""
     marks: set[str] = set()
     first = arms[0]
     taken = frozenset().union(*(naming.generations(use.name) for side in sides for use in side.uses[:_MOST_USES]))

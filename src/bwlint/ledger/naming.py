@@ -1,4 +1,4 @@
-"""For which generations names are meant: of functions, files and texts on the way that a chip takes."""
+"""The chip generations that names of functions, files and texts point to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question as it is found in a file: a row before rows are joined, judged and ranked. Paths are real ones."""
+"""One check of the chip as found in a file, before checks are joined, judged and ranked. Paths are real ones."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class Question:
 
 
 def elsewhere(place: RowPlace, subject: str) -> RowPlace:
-    """A place of a question as one of another question tells it: with whom it belongs to."""
+    """A place of a question as one of another question tells it: with what it belongs to."""
     return RowPlace(place.path, place.line, place.end_line, f"{place.says}, in {subject}")
 
 
 def subject_of(place: RowPlace) -> str:
-    """Whom a place belongs to that `elsewhere` has told of; "" = the question's own."""
+    """What a place belongs to, by what `elsewhere` wrote; "" = the question's own."""
     return place.says.partition(", in ")[2]
 
 

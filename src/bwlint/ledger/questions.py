@@ -1,4 +1,4 @@
-"""All that a file with facts asks."""
+"""Collect all checks of the chip in one file."""
 
 from __future__ import annotations
 

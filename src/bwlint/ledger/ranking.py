@@ -1,4 +1,4 @@
-"""How suspicious a question is: a sum of named weights that a reader can check."""
+"""How suspicious a row is: a sum of named weights."""
 
 from __future__ import annotations
 

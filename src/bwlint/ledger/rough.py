@@ -1,4 +1,4 @@
-"""A rough truth table of a line by its spelling alone: what the interpreter cannot evaluate is still recognised.
+"""Estimate a line's truth table from its spelling, where the interpreter cannot evaluate it.
 
 Comparisons with numbers that chips have are taken each by itself and joined by the line's `and` or `or`; negations,
 arithmetic and what stands on other lines are left out. Whoever shows such a table says that it is rough.

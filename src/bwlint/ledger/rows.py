@@ -1,4 +1,4 @@
-"""From questions and findings to rows: what is asked once is one row, judged and ranked."""
+"""Turn checks and findings into audit rows: join, judge and rank them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FoundAt:
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    """A question with what is told of it."""
+    """A check with its findings."""
 
     question: Question
     told: tuple[FoundAt, ...]
@@ -85,7 +85,7 @@ _Lines = dict[tuple[str, int], list[FoundAt]]
 def _answered(
     questions: Sequence[Question], told: Sequence[FoundAt], aside: Callable[[str], str]
 ) -> Iterator[_Answered]:
-    """Questions with what is told of them, and findings about which nobody asks."""
+    """Checks with their findings, and findings that belong to no check."""
     lines: _Lines = defaultdict(list)
     for one in told:
         for line in range(one.first, min(one.last, one.first + _LONGEST) + 1):
@@ -118,7 +118,7 @@ def _about(question: Question, lines: _Lines) -> tuple[FoundAt, ...]:
 
 
 def _with_places(question: Question, found: Sequence[FoundAt]) -> Question:
-    """A question with where what is told of it stands as well."""
+    """A check with the places of its findings added."""
     own = {(place.path, line) for place in question.places for line in (place.line, place.end_line)}
     more = [RowPlace(one.path, one.first, one.last, "found here") for one in found if (one.path, one.first) not in own]
     return replace(question, places=(*question.places, *more)) if more else question

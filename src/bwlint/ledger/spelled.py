@@ -1,4 +1,4 @@
-"""Questions of words: lines that speak of a chip and of which no reader has a fact."""
+"""Audit rows for lines that name a chip but that no reader has a fact about."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _texts(members: Sequence[Sighting]) -> list[str]:
 
 
 def _named(members: Sequence[Sighting], found: frozenset[str], asked: ChipSet) -> set[str]:
-    """For whom words are."""
+    """The chips that words are about."""
     marks = {f"speaks-of-{one.what}" for one in members}
     if naming.of_others(found, asked):
         marks.add("names-others")

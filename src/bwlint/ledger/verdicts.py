@@ -1,4 +1,4 @@
-"""What is known of a question: review, open or pass, and why in one sentence; a finding of `check` makes it fail."""
+"""The verdict of a row (review, open or pass) and its reason in one sentence."""
 
 from __future__ import annotations
 

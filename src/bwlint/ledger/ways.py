@@ -1,4 +1,4 @@
-"""What a chip gets on one side of a gate, in words."""
+"""What a chip gets on one side of a gate, in words: an error, a value, a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose code a file is: the project's own, what no build compiles, what a program has written, another project's."""
+"""Who owns a file: the project, another project, a generator, or nobody (no build compiles it)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One `bwlint matrix`: what a tree offers to its users, and on which chips that works."""
+"""`bwlint matrix`: the public operations of a tree, and the chips each works on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dispatch inside an operation: which chips take the arm that is for whatever nobody names."""
+"""Dispatch inside an operation: which chips take the default branch."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _of_chain(tree: Tree, module: Module, gates: list[Gate], frame: EvaluationFr
 
 
 def _reached(tree: Tree, module: Module, gate: Gate, frame: EvaluationFrame) -> ChipSet:
-    """The chips that surely come to a gate, but for those that an error above stops."""
+    """The chips that surely reach a gate, but for those that an error above stops."""
     function = module.functions.get(gate.qualname)
     errors = {
         negate(path[-1]) for path, value in (function.returns if function else ()) if path and value.op == "raise"

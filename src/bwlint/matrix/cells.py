@@ -1,4 +1,4 @@
-"""Whether an operation works on each chip: its own gates, run where they stand, with the backend that a row names.
+"""Decide one cell of the matrix: whether an operation works on a chip with a given backend.
 
 A chip is refused where nothing is left to an operation but to raise, whatever else it is given; by a declared list on
 it or on the check of its backend; or where its class answers that it does not work there. What is not decided
@@ -176,7 +176,7 @@ class Cells:
         return Ruling(refused, last if len(refused) < len(EVERY) else None)
 
     def _comes_to(self, way: ArmSite) -> ChipSet:
-        """The chips that may come to the arms of a definition."""
+        """The chips that may reach the arms of a definition."""
         chips = EVERY
         for name, at in way.arms:
             module = self.tree.module(name)
@@ -184,7 +184,7 @@ class Cells:
         return chips
 
     def _gate_around(self, name: str, at: Span) -> GatePlace | None:
-        """The last test of the device that decides whether a chip comes to a place."""
+        """The last test of the device that decides whether a chip reaches a place."""
         module = self.tree.module(name)
         around = [
             one
@@ -374,7 +374,7 @@ class Cells:
         bound: Mapping[str, str],
         assumed: Mapping[Span, bool],
     ) -> ChipSet:
-        """The chips that surely come to a call, by the tests around it that the device alone decides."""
+        """The chips that surely reach a call, by the tests around it that the device alone decides."""
         module = self.module(site)
         coming = EVERY
         for at, outcome in call.tests:
@@ -393,7 +393,7 @@ class Cells:
         return coming
 
     def _proved(self, site: DefinitionSite, qualname: str) -> Ruling:
-        """What a function surely comes to in the end: instructions, and libraries, that not every chip has."""
+        """What a function surely reaches in the end: instructions, and libraries, that not every chip has."""
         outline = self.outlines.named(site.module)
         definition = outline.definitions.get(qualname) if outline and outline.path == site.path else None
         if outline is None or definition is None:

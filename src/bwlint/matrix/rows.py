@@ -1,4 +1,4 @@
-"""What a tree offers to its users: the rows of the matrix, before anything is judged."""
+"""Collect the rows of the matrix: the operations that a tree offers its users."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH118, PTH119
@@ -63,7 +63,7 @@ class DefinitionSite:
 @dataclass(frozen=True, slots=True)
 class ArmSite:
     """One of the definitions that a name stands for, None outside of the tree; `arms` are the places, each with its
-    module, that a chip has to come to for it."""
+    module, that a chip has to reach for it."""
 
     site: DefinitionSite | None
     arms: tuple[tuple[str, Span], ...] = ()

@@ -1,4 +1,4 @@
-"""The matrix itself, for reports."""
+"""The finished matrix, as data for reports."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What rooms hand each other: expressions, facts of files and of binaries, findings. It computes nothing."""
+"""Data types that all rooms share: expressions, facts, findings, images. It computes nothing."""

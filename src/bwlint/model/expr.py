@@ -1,4 +1,4 @@
-"""The expression form: what every reader lowers conditions into and the only thing the interpreter runs.
+"""The expression form that every reader produces and the interpreter runs.
 
 A node is ``Expr(op, args, at)``. `args` holds nodes, tuples of nodes, strings, numbers, booleans and None, nothing
 else, so that nodes compare by what they say. `at` is a source span or None.

@@ -1,4 +1,4 @@
-"""What readers say about a file: plain, immutable, and the same in every process."""
+"""Facts that readers report about a file: immutable and identical in every process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules produce and what reports, fixes and the JSON contract consume.
+"""Findings, fixes, claims and reports, as rules produce them and reports print them.
 
 Lines and columns are 1-based; columns count UTF-16 code units and an end column is one past the end
 (`sources.read.SourceText` converts from the byte columns of `ast`). Chip sets are tuples of compute capabilities
@@ -180,7 +180,7 @@ other        what is to be seen in the source: no rung tests it
 """
 
 BUILDER = "builder"
-"""The subject of a claim on a cluster that no compiler lets come to a launch."""
+"""The subject of a claim on a cluster that no compiler lets reach a launch."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The ledger: every place of a tree that asks the chip, and what is known of it for each chip asked about.
+"""The rows of an audit, as data for reports.
 
 A row is one question: a gate with its arms, a guard, a list of a build, a table, an amount, names of a generation.
 What stands in no row speaks of no chip.

@@ -1,4 +1,4 @@
-"""What stands in a file."""
+"""Something at a place in a file."""
 
 from __future__ import annotations
 

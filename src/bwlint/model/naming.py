@@ -1,4 +1,4 @@
-"""Names as messages say them, and numbers of things."""
+"""Names and counts in messages: "1 file", "2 files"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file defines and hands on: the nodes and edges of the graph."""
+"""What a file defines and exports: nodes and edges of the program graph."""
 
 from __future__ import annotations
 

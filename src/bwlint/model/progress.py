@@ -1,4 +1,4 @@
-"""How far a run is, for whoever wants to show it."""
+"""The progress of a run, for a caller that shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule says of itself to whoever handles its findings; its texts for users are in the catalogue."""
+"""A rule's traits for the code that handles its findings; its texts for users are in the catalogue."""
 
 from __future__ import annotations
 

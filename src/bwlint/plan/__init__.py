@@ -1,1 +1,1 @@
-"""`bwlint plan`: how to split a model over GPUs, by what links and memories let through. It reads no file."""
+"""`bwlint plan`: compare ways to split a model over GPUs, by bandwidth and memory. It reads no file."""

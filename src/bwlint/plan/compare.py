@@ -1,4 +1,4 @@
-"""Every plan that a machine can have for a model, its costs, and which is the best."""
+"""All plans that fit a model and a machine, their costs, and the best one."""
 
 from __future__ import annotations
 
@@ -163,9 +163,9 @@ def _stretches(
 def _of_machine(machine: JoinedGpus) -> Iterator[str]:
     sold, link = machine.product, machine.link
     if machine.gpus > 1 and sold.peer == "none" and not link.is_network:
-        yield f"{sold.name}: the stock driver has no access to a peer's memory; copies through the host take longer"
+        yield f"{sold.name}: the stock driver gives no peer access; copies through the host take longer"
     if machine.gpus > 1 and sold.per_host and not link.is_network:
         yield f"{sold.name} is one GPU a machine"
     if sold.shared_memory:
-        yield f"{sold.name}: the memory is shared with the host, which needs a part of it too"
+        yield f"{sold.name}: the GPU shares its memory with the host, which needs a part of it"
     yield from (f"unverified: {each.unverified}" for each in (sold, link) if each.unverified)

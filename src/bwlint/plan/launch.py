@@ -1,4 +1,4 @@
-"""Launches in shell scripts, containers and options in YAML: which plan they are, and how another is written."""
+"""Find launch commands in scripts, containers and YAML: which plan they use, and how to write another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_LINES = 100
 
 _PIECE = re.compile(r"""\\.|["']|\s+|[;|]+|[^\s"'\\;|]+|\\""", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:@|\{?\w{0,40}(?:ARG|OPT|FLAG|EXTRA|\[[@*]\]))", re.IGNORECASE)
-_UNSEEN = "bwlint does not see options that come from variables"
+_UNSEEN = "bwlint cannot read options that come from variables"
 _QUOTES = frozenset({"'", '"'})
 _ENDS = frozenset({";", ";;", "|", "||", "&&", "&"})
 _REDIRECTION = re.compile(r"\d*[<>]|&>")

@@ -1,4 +1,4 @@
-"""What somebody writes for the GPUs and the link between them: `4xRTX-PRO-6000`, `pcie5x16`."""
+"""Parse the user's GPUs and link: `4xRTX-PRO-6000`, `pcie5x16`."""
 
 from __future__ import annotations
 

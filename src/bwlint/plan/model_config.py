@@ -49,7 +49,7 @@ def load(data: bytes, name: str) -> Config:
     except (ValueError, RecursionError):
         raise UsageError(f"{name}: not JSON") from None
     if not isinstance(config, dict):
-        raise UsageError(f"{name}: not the config.json of a model: no object")
+        raise UsageError(f"{name}: not the config.json of a model: the JSON is not an object")
     return config
 
 
@@ -123,13 +123,13 @@ class _ConfigNumbers:
         if value is None:
             return 0
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-            raise UsageError(f"{self.file}: {key} is no whole number from 0 to {most}")
+            raise UsageError(f"{self.file}: {key} is not a whole number from 0 to {most}")
         return value
 
     def need(self, key: str, most: int) -> int:
         found = self.may(key, most)
         if not found:
-            raise UsageError(f"{self.file}: not the config.json of a model that is known here: no {key}")
+            raise UsageError(f"{self.file}: no {key}: bwlint does not know this kind of config.json")
         return found
 
     def first(self, keys: Sequence[str], most: int) -> int:
@@ -182,7 +182,7 @@ def _name(config: Config, file: str) -> str:
 def _remarks(numbers: _ConfigNumbers, nested: bool) -> list[str]:
     found = []
     if nested:
-        found.append("bwlint counts the language model alone, without the parts for images or sound")
+        found.append("bwlint counts the language model only, without its parts for images or sound")
     other = next((key for key in numbers.config if isinstance(key, str) and key.startswith(_OTHER_LAYERS)), None)
     if other is not None:
         found.append(f"layers of another kind ({other[:40]}) are counted as attention: weights may be off")

@@ -1,4 +1,4 @@
-"""What a comparison of plans comes to."""
+"""The result of a comparison of plans, as data for reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of a model's weights: what of it is quantized, and how."""
+"""Bytes of a model's weights, by what is quantized and how."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def weigh(config: Config, shape: Shape) -> Weights:
     quantization = _quantization(config)
     form = _form(quantization) if quantization else plain
     if form is None:
-        remarks = (*remarks, "bwlint does not know how the weights are quantized, and counts them without")
+        remarks = (*remarks, "bwlint does not know this quantization, and counts the weights as not quantized")
         form = plain
     counted = parts(shape)
     attention_form = plain if form.experts_only or _ignores_attention(quantization) else form
@@ -73,7 +73,7 @@ def _plain(config: Config) -> tuple[WeightForm, tuple[str, ...]]:
             name = place.get(key)
             if isinstance(name, str) and name.removeprefix("torch.") in weight_forms():
                 return weight_forms()[name.removeprefix("torch.")], ()
-    return weight_forms()[_USUAL], (f"no dtype is named: {_USUAL}",)
+    return weight_forms()[_USUAL], (f"the configuration names no dtype: {_USUAL} assumed",)
 
 
 def _places(config: Config) -> Iterator[Config]:

@@ -1,4 +1,4 @@
-"""`bwlint port`: what to edit, and in which order, for operations to work on a chip, and what no edit gives."""
+"""`bwlint port`: the edits that make a tree's operations work on a chip, in order, and what no edit can give."""
 
 from __future__ import annotations
 
@@ -428,7 +428,7 @@ class _Planner:
 
 
 def _is_met(ways: Sequence[OpenWay]) -> bool:
-    """Whether something keeps the chip from some uses that it comes to: a gate to open, or an error of its own arm."""
+    """Whether something keeps the chip from some uses that it reaches: a gate to open, or an error of its own arm."""
     return bool(passable(ways)) or any(way.name == OWN_ARM for way in ways)
 
 

@@ -1,4 +1,4 @@
-"""What surely runs behind a gate once it lets a chip in, under the tests that hold where it is met."""
+"""The code that runs behind a gate once the gate lets a chip in."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BeyondGate:
     reasons: Reasons
 
     def lacking(self, judged: Judged) -> Iterator[Lacking]:
-        """What the chip surely comes to that it lacks."""
+        """What the chip surely reaches that it lacks."""
         for one in self._runs(judged):
             for lacking in self.reasons.final_in(one.node, one.run.holds):
                 if self.gates.chip not in lacking.legal:
@@ -107,7 +107,7 @@ class BeyondGate:
         return ""
 
     def _later(self, judged: Judged) -> Iterator[Judged]:
-        """The gates that the chip comes to behind one; of an `if` with its `elif` the one whose arm it takes, or the
+        """The gates that the chip reaches behind one; of an `if` with its `elif` the one whose arm it takes, or the
         last."""
         for one in self._runs(judged):
             found = [each for each in self.gates.judged(one.node.outline.path) if one.run.holds(each.gate.at)]

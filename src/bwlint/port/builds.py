@@ -1,4 +1,4 @@
-"""Flags that compile what an operation comes to for other chips alone: what stands behind its gates, once they let one
+"""Flags that compile what an operation reaches for other chips alone: what stands behind its gates, once they let one
 through.
 """
 

@@ -1,4 +1,4 @@
-"""Choices by the device that send a chip to what it lacks, and what the tree has for its family instead."""
+"""Choices by chip that lead to code the chip lacks, and alternatives for its family in the tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `bwlint check` says that a chip needs where no way of an operation leads: in kernels, builds and tests."""
+"""Other findings of `check` that block a chip: in kernels, builds and tests."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class FoundSteps:
     _files: set[str] | None = None
 
     def beside(self, known: set[GatePlace], planned: Sequence[GatePlace]) -> Iterator[FoundPlace]:
-        """What is found in files that the operations come to: nothing that is out of the way after the steps that are
+        """What is found in files that the operations reach: nothing that is out of the way after the steps that are
         `known`, nor what keeps the chip out of functions that are `planned`."""
         left = [left for place in known for left in self._left(place)]
         name = self.ways.gates.chip
@@ -219,7 +219,7 @@ class FoundSteps:
         return any((one.module.path, one.gate.name) == (table.module.path, table.gate.name) for one in asked)
 
     def _is_asked(self, found: FoundPlace) -> bool:
-        """Whether operations that were asked for by name come to the file of a finding, are built or tested there. What
+        """Whether operations that were asked for by name reach the file of a finding, are built or tested there. What
         lets the chip in too far is for who asks about the whole tree."""
         if not self.select:
             return True
@@ -232,7 +232,7 @@ class FoundSteps:
         return bool(names) if found.kind == "build" else found.file.real in self._reached()
 
     def _reached(self) -> set[str]:
-        """The files that the operations may come to, with what is compiled for them."""
+        """The files that the operations may reach, with what is compiled for them."""
         if self._files is None:
             sites = (self.ways.gates.site(entry) for entry, _ in (*self.rows.kept, *self.rows.alike))
             self._files = {path for site in sites if site is not None for path in self.ways.files_of(site)}

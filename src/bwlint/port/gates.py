@@ -1,4 +1,4 @@
-"""The gates of a tree as a plan finds them: by the place that a row, a proof or a use gives."""
+"""Find the gate of a tree at a given place."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class PortGates:
         return (module, max(found, key=lambda one: one.at)) if found else None
 
     def let_in(self, place: GatePlace) -> ChipSet:
-        """The chips that do not come to an error of C++; none where that is not known."""
+        """The chips that do not reach an error of C++; none where that is not known."""
         module = self.module(place.path) if not place.path.endswith(".py") else None
         outline = self.world.native.outline(place.path) if module is not None else None
         around = (one.qualname for one in (outline.definitions.values() if outline else ()) if one.at.holds(place.at))

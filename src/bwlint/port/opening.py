@@ -1,4 +1,4 @@
-"""Edits that open a gate for a chip: found by the fixers, with their proof; words where they know none."""
+"""Edits that open a gate for a chip, with their proofs, or instructions where no edit is known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bwlint.rules import checks
 from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged
 
-UNSEEN = "nobody has seen the code behind it run there"
+UNSEEN = "nothing shows that the code behind it has run there"
 UNKNOWN = "nothing in the tree shows that the code behind it runs there"
 
 
@@ -31,7 +31,7 @@ def opened(
     context: Context, judged: Judged, root: str, chips: ChipSet, holds: bool | None, shown: tuple[str, ...]
 ) -> Fix | NoFix:
     """The edit after which a gate lets `chips` through: they are to pass its test where it `holds`, to fail it where
-    not, or (None) to come to its working side. `shown` is what is known to work there."""
+    not, or (None) to reach its working side. `shown` is what is known to work there."""
     source = Texts().source(judged.module.path)
     if source is None:
         return NoFix("the file cannot be read again")

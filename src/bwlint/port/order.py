@@ -1,4 +1,4 @@
-"""Which ways are opened, and in which order their gates."""
+"""Which code paths a port opens, and the order of their gates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shared(ways: Sequence[OpenWay]) -> set[GatePlace]:
 
 def inside_out(ways: Iterable[OpenWay]) -> list[GatePlace]:
     """The gates of ways in the order in which they can be opened: each after all that stands behind it, so that at no
-    time a chip comes to a gate that still refuses it. Gates that stand behind each other are next to each other."""
+    time a chip reaches a gate that still refuses it. Gates that stand behind each other are next to each other."""
     import networkx  # takes long to load
 
     graph: networkx.DiGraph[GatePlace] = networkx.DiGraph()

@@ -105,7 +105,7 @@ class Partly:
         return self._found[place]
 
     def _around(self, node: Node) -> tuple[tuple[GatePlace, ...], tuple[Node, ...]]:
-        """The gates in a definition that the chip comes to and that refuse it, and what is called where it comes."""
+        """The gates in a definition that the chip reaches and that refuse it, and what is called where it comes."""
         if node.key not in self._near:
             known = self.ways.gates.judged(node.outline.path) if node.definition.kind != "class" else ()
             gates = [one for one in known if node.definition.at.holds(one.gate.at) and not one.in_test]
@@ -148,7 +148,7 @@ class Partly:
         return None
 
     def _older(self, chain: Sequence[Judged]) -> ChipSet | None:
-        """The oldest chip of an arm without what the chip lacks, where the chip comes to what it lacks. It lacks that,
+        """The oldest chip of an arm without what the chip lacks, where the chip reaches what it lacks. It lacks that,
         too: what is made for one that has it is no way out."""
         last = chain[-1]
         lacked = self.ways.reasons.lacking(last.module, last.gate.no)

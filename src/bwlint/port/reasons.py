@@ -1,4 +1,4 @@
-"""Why no edit of a gate gives an operation to a chip: what it lacks behind it, seen, compiled or named."""
+"""Why opening a gate does not help: the code behind it lacks a kernel, an instruction or a build."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH119
@@ -78,7 +78,7 @@ class Reasons:
         return siblings(chip(self.gates.chip))
 
     def lacking(self, module: Module, side: Side) -> list[Need]:
-        """What a side surely comes to that the chip lacks."""
+        """What a side surely reaches that the chip lacks."""
         needs = (need for need in self.gates.context.evidence.of(module, side) if need.strength == PROOF)
         return [need for need in needs if need.kind in FINAL and self.gates.chip not in need.legal]
 
@@ -156,7 +156,7 @@ class Reasons:
                     way.lacks |= {ends[place].place: ends[place] for place in way.gates if place in ends}
 
     def _has_own_end(self, entry: RowEntry) -> bool:
-        """Whether an operation comes to something that works on the chip, or compiles something."""
+        """Whether an operation reaches something that works on the chip, or compiles something."""
         site = self.gates.site(entry)
         nodes = list(self._further([site] if site is not None else ()))
         named = (found for node in nodes for found in self._final_in(node))
@@ -352,7 +352,7 @@ class Reasons:
         return need if need is not None and need.kind in FINAL else None
 
     def named_for_others(self, entry: RowEntry, backends: Sequence[Node]) -> Iterator[Lacking]:
-        """An operation, or what the code of a backend comes to, that is called after other chips."""
+        """An operation, or what the code of a backend reaches, that is called after other chips."""
         site = self.gates.site(entry) if entry.backend is None else None
         nodes = [one for start in backends for one in self.gates.world.definitions.may_lead(start)]
         for node in nodes if site is None else [site]:

@@ -1,4 +1,4 @@
-"""What a source that is handed to a compiler has for other chips and not for one."""
+"""What a source passed to a compiler contains for other chips and not for one."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH118, PTH120

@@ -1,4 +1,4 @@
-"""Answers for the whole program that keep a chip from a way without an error: predicates, and flags of a module."""
+"""Global switches that disable a code path on a chip without an error: predicates and module flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan itself, for reports and patches."""
+"""The plan to port, as data for reports and patches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways of an operation: on each the gates that keep a chip out, and what stands behind them that it lacks."""
+"""The code paths of an operation: the gates that keep a chip out of each, and what is missing behind them."""
 
 # Paths are plain strings here, as in `sources.tree`.
 
@@ -58,14 +58,14 @@ class Ways:
         return [self._of_arm(name, chips, place) for name, (chips, place) in arms.items()]
 
     def files_of(self, node: Node) -> Iterator[str]:
-        """The files that a definition may come to, with what is compiled for it."""
+        """The files that a definition may reach, with what is compiled for it."""
         for one in self.gates.world.definitions.may_lead(node):
             yield one.outline.path
             for start in self.gates.world.native.sources_of(one.outline.path, one.definition.qualname):
                 yield from CompiledSources(self.gates.world, self.gates.chip).files(start)
 
     def behind(self, place: GatePlace, users: Iterable[Node] = ()) -> OpenWay:
-        """The way through one gate, to what its working side comes to, and what `users` of the definition around do:
+        """The way through one gate, to what its working side reaches, and what `users` of the definition around do:
         where an argument decides whether it is met, the chip comes there today."""
         judged = self.gates.gate(place)
         asked = (node for test in (judged.gate.path if judged is not None else ()) for node in walk(test))

@@ -1,4 +1,4 @@
-"""One reader a language: bytes in, `facts.Module` out. A reader knows its language and no rules."""
+"""One reader for each language: bytes in, `facts.Module` out. A reader knows its language and no rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What authors call a number of multiprocessors, and by which words they ask the device for it, in any language."""
+"""Names for a number of multiprocessors, and queries for it, in any language."""
 
 from __future__ import annotations
 

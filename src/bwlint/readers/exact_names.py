@@ -1,4 +1,4 @@
-"""Where the text of a file names a target that one chip or family loads, and what the lines around it define."""
+"""Text that names an exact or family target, and what the lines around it define."""
 
 from __future__ import annotations
 

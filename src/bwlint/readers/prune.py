@@ -1,4 +1,4 @@
-"""Leave out of a module's facts what no gate, name or short function can ask for: most of what kernels compute."""
+"""Drop facts that no gate, name or short function can need: most of what kernels compute."""
 
 from __future__ import annotations
 

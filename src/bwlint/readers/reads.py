@@ -1,4 +1,4 @@
-"""Which expressions of one file may read the device, through its own definitions."""
+"""Expressions of one file that may read the device, directly or through its own functions."""
 
 from __future__ import annotations
 

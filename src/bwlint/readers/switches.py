@@ -1,4 +1,4 @@
-"""Macros that a build sets for a library's helpers (chips/macros.toml), by line, as operations switched-on."""
+"""Macros that a build sets for a library's helpers (chips/macros.toml)."""
 
 from __future__ import annotations
 

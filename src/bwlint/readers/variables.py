@@ -1,4 +1,4 @@
-"""Variables of the environment that a file sets for a tool (chips/toolkits.toml), as operations of kind environment.
+"""Environment variables that a file sets for a tool (chips/toolkits.toml).
 
 `name` is the variable; the amounts are its value and what is said around the place. A file that names the variable
 that replaces it sets nothing: it knows of both.

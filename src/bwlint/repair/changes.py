@@ -1,4 +1,4 @@
-"""Changes of one text by offsets: whether two get on, what comes of them, and several rounds of them as one."""
+"""Combine edits of one text: detect conflicts, and merge several rounds into one."""
 
 from __future__ import annotations
 

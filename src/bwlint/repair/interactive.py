@@ -1,4 +1,4 @@
-"""One fix after another, shown and asked about."""
+"""Show fixes one by one and ask for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a repair is about to do to the disk, written down for the run after one that was killed."""
+"""A log of pending disk writes, so that a killed repair can be completed or undone."""
 
 from __future__ import annotations
 

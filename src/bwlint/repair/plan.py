@@ -1,4 +1,4 @@
-"""What one pass changes: the fixes that get on with each other; the rest has to wait, or is refused."""
+"""Choose the fixes of one pass: those without conflicts; the rest wait or are refused."""
 
 from __future__ import annotations
 

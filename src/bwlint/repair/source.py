@@ -1,4 +1,4 @@
-"""A file that is repaired: what is on disk, and what has become of it so far."""
+"""A file under repair: its text on disk, and its text so far."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 # ruff: noqa: PTH114, PTH117, PTH120

@@ -1,4 +1,4 @@
-"""What a repair has come to, in lines for stderr."""
+"""The result of a repair, in lines for stderr."""
 
 from __future__ import annotations
 

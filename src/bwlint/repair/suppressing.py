@@ -1,4 +1,4 @@
-"""Comments for all that is found: how an old tree takes bwlint up without a baseline."""
+"""Write suppression comments for all findings, to adopt bwlint without a baseline."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 

@@ -51,7 +51,7 @@ class Checkout:
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What a rendering needs beside the report; each format takes its part of it. `home` is bwlint's address, `links`
-    says that what is shown can be clicked on, `group_by` by what the text is told together."""
+    says that what is shown can be clicked on, `group_by` how the text groups findings."""
 
     lines: Lines = no_source
     version: str = "0"

@@ -68,7 +68,7 @@ def _result(rank: int, row: Row, hashes: Mapping[tuple[str, int], str], places: 
 def _text(row: Row) -> str:
     """The subject, the reason and what each asked chip gets; lists show the first sentence."""
     ways = "; ".join(f"{', '.join(way.chips)}: {way.does}" for way in row.ways)
-    parts = (f"{row.subject}: {row.why}" if row.subject else row.why, ways and f"{ways}.", f"Asked: {row.question}")
+    parts = (f"{row.subject}: {row.why}" if row.subject else row.why, ways and f"{ways}.", f"The check: {row.question}")
     # Brackets could be taken for a link.
     text = visible(" ".join(part for part in parts if part))
     return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]") if "](" in text else text

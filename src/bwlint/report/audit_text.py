@@ -1,4 +1,4 @@
-"""A ledger for people: the most suspicious questions with their tables, as a review is written."""
+"""The audit for people: the most suspicious rows with their tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the forms of rows mean."""
+"""What each form of an audit row means."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FORMS: dict[RowForm, str] = {
     "list": "A list declares the chips that something is for",
     "table": "A table has rows by chip",
     "amount": "An operation takes an amount that some chips lack",
-    "finding": "A finding of check without a question of its own",
+    "finding": "A finding of check that is no row otherwise",
     "asked": "A comparison that bwlint knows by its spelling alone",
     "name": "A name contains a generation",
     "product": "A product name of a card",

@@ -1,4 +1,4 @@
-"""A baseline: what was there when a tree took bwlint up, or before a change. It is known by its content.
+"""A baseline file: the findings that were known at some time, by content.
 
 A finding is known by its fingerprint, which has neither path nor line, and by how many there are of it. So it stays
 known where its lines move or its file gets another name, and one more of the same is new. Where it is gone from its

@@ -43,7 +43,7 @@ def plain(value: Any) -> Any:
 
 
 def picked(value: object, *names: str) -> dict[str, Any]:
-    """Some attributes as JSON has them. A region is told by its four numbers, in its place."""
+    """Some attributes as JSON has them. A region is written as its four numbers, in its place."""
     found = {name: plain(getattr(value, name)) for name in names}
     place: dict[str, Any] = found.pop("region", {})
     return found | place

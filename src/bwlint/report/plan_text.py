@@ -68,7 +68,7 @@ def _print(found: Comparison, console: Console) -> None:
     if len(found.rows) > 1 and found.stretches:
         console.print(f"by tokens at a time (powers of two): {by_tokens(found)}")
     console.print()
-    for title, lines in (("assumed", assumptions(found)), ("to know", found.remarks)):
+    for title, lines in (("assumed", assumptions(found)), ("note", found.remarks)):
         for line in lines:
             console.print(_item(title, visible(line)))
 
@@ -158,7 +158,7 @@ def _launch(each: Suggestion, found: Comparison, best: PlanCost, width: int) -> 
     yield from (f"  {line}" for line in "\n".join(each.written).split("\n"))
     yield from _wrapped(each.remark, width)
     if found.machine.product.per_host:
-        hosts = f"{found.machine.product.name} is one GPU a machine: the launcher has to know of each machine, too"
+        hosts = f"{found.machine.product.name} has one GPU per machine: tell the launcher about every machine"
         yield from _wrapped(hosts, width)
 
 

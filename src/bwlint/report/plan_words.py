@@ -1,4 +1,4 @@
-"""What a comparison of plans rests on and comes to, in words. No number of a link without its direction."""
+"""A comparison of plans in words: the verdict, and the assumptions behind it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _CLOSE = 1.1
 
 _COPIES = {
     "gpu": "a token goes once to each GPU that has an expert for it",
-    "expert": "a token goes to each of its experts on its own",
-    "all": "every token goes to every GPU, as what launchers exchange it with does where there is no NVLink",
+    "expert": "a token goes to each of its experts separately",
+    "all": "every token goes to every GPU, as the exchange of launchers does without NVLink",
 }
 
 
@@ -44,7 +44,7 @@ def verdict(found: Comparison) -> str:
     if best is None:
         least = min(row.weight_bytes for row in found.rows)
         limit = found.machine.product.memory_gb * 1e9 * share_for_weights()
-        return f"no plan fits: at least {amount(least)} of weights for each GPU, {amount(limit)} can be had"
+        return f"no plan fits: each GPU needs at least {amount(least)} for weights and has {amount(limit)} for them"
     second = next((row for row in found.rows[1:] if row.fits), None)
     if second is None:
         others = "nothing else fits" if len(found.rows) > 1 else "there is no other plan"
@@ -54,7 +54,7 @@ def verdict(found: Comparison) -> str:
     return (
         f"{best.split.name} is better: {duration(best.step_seconds)} a step of {tokens}, {second.split.name} takes "
         f"{duration(second.step_seconds)}, {ratio(second, best)} times as long"
-        + (" (closer than the assumptions are good for: measure both)" if is_close else "")
+        + (" (closer than these assumptions can tell: measure both)" if is_close else "")
     )
 
 
@@ -62,7 +62,7 @@ def sensitivity(found: Comparison) -> str:
     """What would turn the verdict; "" where the latency of a hop does not."""
     if found.best is None or found.without_latency == found.best.split.name:
         return ""
-    return f"the latency of a hop decides it: were there none, {found.without_latency} would be better (--latency)"
+    return f"the latency of a hop decides this: without it {found.without_latency} would be better (--latency)"
 
 
 def ratio(slow: PlanCost, fast: PlanCost) -> str:
@@ -94,17 +94,19 @@ def assumptions(found: Comparison) -> list[str]:
             f"experts are equally likely; {shape.expert_layers} of {counted(shape.layers, 'layer')} have experts"
         )
     if any(row.split.pipeline > 1 for row in found.rows):
-        said.append("PP: as many parts of a step as stages, all stages busy; each passes on hidden state and residual")
+        said.append(
+            "PP: a step has as many microbatches as stages, and all are busy; each passes on hidden state and residual"
+        )
     said.append(
         f"weights: {found.parameters / 1e9:.1f} billion parameters counted from the shape, {found.weights.form}; "
-        f"each step reads those that it needs once, at {machine.product.memory_gb_per_s:g} GB/s of memory"
+        f"each step reads the weights it needs once, at {machine.product.memory_gb_per_s:g} GB/s of memory"
     )
     said.append(
         f"memory: {machine.product.memory_gb:g} GB a GPU, of which weights may take {share_for_weights():.0%}; "
         "the KV cache is not counted"
     )
     said.append(
-        "left out: computing (about the same for each plan as long as every GPU has tokens; it decides a prefill), "
+        "left out: compute time (about equal for all plans while every GPU has tokens; it decides a prefill), "
         "KV cache, embedding and logits, overlap of link and memory"
     )
     return said
@@ -115,9 +117,9 @@ def _of_link(found: Comparison) -> list[str]:
     form = "2*(GPUs-1)" if link.all_reduce == "ring" else "2"
     activation = _form(found.load.activation)
     return [
-        f"{link.what}: {link.gb_per_s:g} GB/s in one direction, each GPU has it to itself; "
+        f"{link.what}: {link.gb_per_s:g} GB/s in one direction, not shared between GPUs; "
         f"{machine.latency_us:g} us a hop (--latency)",
-        f"TP: two all-reduces a layer of {activation}, each sends 2*(GPUs-1)/GPUs of it one way in {form} hops",
+        f"TP: two all-reduces a layer of {activation}, each GPU sends 2*(GPUs-1)/GPUs of it one way in {form} hops",
     ]
 
 

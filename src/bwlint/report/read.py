@@ -1,4 +1,4 @@
-"""Reports read back: what a run wrote as JSON or SARIF, which somebody else may have changed since."""
+"""Read back a report that bwlint wrote as JSON or SARIF, as untrusted input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command says on stderr when a run is over."""
+"""The lines on stderr at the end of a run."""
 
 from __future__ import annotations
 
@@ -101,17 +101,17 @@ def next_step(report: Report, paths: Iterable[str], target: Iterable[str] = ()) 
 
 
 def questions(ledger: Ledger, which: str = "") -> str:
-    """``1,593 questions; for 12.0 and 12.1: 1,402 pass, 6 fail, 150 review, 35 open``, how many are decided and how.
-    `which` says which questions the ledger has, where it has not all."""
+    """``1,593 checks of the chip; for 12.0 and 12.1: 1,402 pass, 6 fail, 150 review, 35 open``, and
+    how many are decided and how. `which` says which of them the ledger has, where it has not all."""
     if not ledger.rows:
-        return f"no questions{which}"
+        return f"no checks of the chip{which}"
     chips: dict[str, list[str]] = defaultdict(list)
     for chip in ledger.targets:
         chips[_kinds(dict(row.verdicts).get(chip, "pass") for row in ledger.rows)].append(chip)
     told = "; ".join(f"for {' and '.join(some)}: {words}" for words, some in chips.items())
     files = {file.path for file in ledger.skipped}
     skipped = f"; {counted(len(files), 'file')} skipped" if files else ""
-    count = f"{len(ledger.rows):,} question{'s' * (len(ledger.rows) != 1)}"
+    count = f"{len(ledger.rows):,} check{'s' * (len(ledger.rows) != 1)} of the chip"
     return f"{count}{which}; {told}{_decided(ledger)}{skipped}"
 
 

@@ -29,7 +29,7 @@ STYLES = {
 
 _CODE = re.compile(r"`[^`]*`")
 CAUSE = "cause"
-"""Findings that say the same but for names: the first is told whole, the others by their places."""
+"""Findings that say the same but for names: the first is shown whole, the others by their places."""
 GROUPS: dict[str, Callable[[Finding], str]] = {
     "feature": lambda finding: finding.category,
     "rule": lambda finding: f"{finding.rule} {finding.name}",

@@ -43,11 +43,11 @@ def _choices(trace: Trace) -> Iterator[str]:
 
 
 def _choice(choice: Choice) -> tuple[str, ...]:
-    eligible = {True: "yes", False: "no", None: "nothing is known against it"}[choice.eligible]
+    eligible = {True: "yes", False: "no", None: "as far as bwlint knows"}[choice.eligible]
     ran = "; ".join(map(_short, choice.executed or choice.instead))
     word = "" if choice.outcome == "executed" else choice.outcome.upper()
     reason = choice.reason if choice.eligible is False else ""
-    return f"{choice.option}={choice.value}", eligible, ran or "nothing that is known", f"{word} {reason}".strip()
+    return f"{choice.option}={choice.value}", eligible, ran or "no kernel that bwlint knows", f"{word} {reason}".strip()
 
 
 def _process(process: Process) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What tests came to, for people."""
+"""The results of `confirm`, for people."""
 
 from __future__ import annotations
 

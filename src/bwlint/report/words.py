@@ -1,4 +1,4 @@
-"""Sets of chips in words, and words in columns."""
+"""Sets of chips in words, and columns of text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from bwlint.model.findings import CATEGORIES, Finding
 from bwlint.model.naming import counted
+
+_GATES = frozenset({"capability-type", "excluded", "family-split", "leak", "message", "test-gate"})
+"""Categories whose first set is what a check lets in."""
 
 
 def words(names: Sequence[str]) -> str:
@@ -37,12 +40,13 @@ def aligned(rows: Sequence[Sequence[str]], names: int | None = None) -> Iterator
 
 
 def sets(finding: Finding) -> list[tuple[str, str]]:
-    """What to call each set of a finding, and the set; `certain` only where it differs from `admitted`."""
-    category, rows = CATEGORIES[finding.category], []
-    if finding.admitted or not category.is_gateless:
-        rows.append(("served" if category.is_served else "admitted", words(finding.admitted)))
-    if finding.certain != finding.admitted:
-        rows.append(("certain", words(finding.certain)))
+    """What to call each set of a finding, and the set; an empty one says something of a gate alone."""
+    is_served, rows = CATEGORIES[finding.category].is_served, []
+    name = "loads on" if is_served else "lets in" if finding.category in _GATES else "reached by"
+    if finding.admitted or any(claim.kind in ("gate", "guard") for claim in finding.claims):
+        sure = f"{words(finding.certain)} for sure, " if finding.certain else ""
+        others = f"{sure}{words(finding.admitted)} depending on more than the chip"
+        rows.append((name, words(finding.admitted) if finding.certain == finding.admitted else others))
     if finding.legal is not None:
-        rows.append(("legal", words(finding.legal)))
+        rows.append(("works on", words(finding.legal)))
     return rows

@@ -1,4 +1,4 @@
-"""One module a rule, or a folder of modules that look at different things.
+"""One module or folder for each rule.
 
 A rule is a constant `RULE`, of its module or of its folder, which says all that others have to know of it. Its modules
 have one or more of these: `check(context, judged)` for gates over chips, `check_guard(context, guarded)` for guards of

@@ -96,7 +96,7 @@ def _above(gate: Gate, later: Gate) -> bool:
 
 
 def _leaves(judged: Judged, later: Gate) -> bool:
-    """Whether only who fails a test comes to `later`: behind a way out that does something, or as the other value."""
+    """Whether only chips that fail a test reach `later`: behind a branch that does something."""
     gate = judged.gate
     if judged.sets.must == EVERY or negate(gate.test) not in later.path:
         return False

@@ -36,7 +36,7 @@ _BACKEND = re.compile(r"[A-Za-z][\w.-]+")
 _OF_THE_READER = re.compile(r"\b(?:is|are) not supported (?:on|by) (?:this|your|the current) \w+", re.I)
 """A text that refuses a device for lack of a chip that it names: "SM100 is not supported on this device"."""
 _HOPPER = 90
-_FOR_NOBODY = "whoever is skipped is none of those that the reason leaves out"
+_FOR_NOBODY = "the reason of the skip names other chips"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -78,7 +78,7 @@ def _of_generation(context: Context, module: Module, said: Operation, text: str)
         message=f"This text sends every Blackwell card to `{need.use.name}`. {plain(told)} cannot use it. {says}.",
         label="this text",
         advice=f"Name {plain(need.legal)}, and say what {plain(told)} can use.",
-        remedy=NoFix("what the other chips can use is not known here"),
+        remedy=NoFix("bwlint does not know what the other chips can use"),
         claims=(claimed(need, module, told),),
     )
 
@@ -186,7 +186,7 @@ def _repeats(context: Context, judged: Judged, text: Prose, said: Mention) -> It
     """The text of a refusal that cuts a family says the same as the test: mend both."""
     if family_split.split(context, judged) is None or len(said.exact & context.targets) != 1:
         return
-    message = f"This text repeats that {only(said.exact & context.targets)} will do, as the check beside it does."
+    message = f"This text says {only(said.exact & context.targets)}, as the check beside it does."
     found = _draft(judged, text, message, "Name the family in the check and in the text.")
     yield replace(found, remedy=NoFix("the test beside it has to be mended first"))
 
@@ -199,7 +199,7 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
             return  # the predicate is mended, and the text with it
         _, need, wrong = behind
         if need.strength == PROOF and need.kind in ("operation", "library") and wrong & said.named:
-            message = f"This text says that {called(wrong & said.named)} will do. {sentence(need.use.name, need.what)}."
+            message = f"This text promises {called(wrong & said.named)}. {sentence(need.use.name, need.what)}."
             found = _draft(judged, text, message, f"Name {plain(need.legal)}.")
             yield replace(found, claims=(claimed(need, judged.module, wrong & said.named),))
             return
@@ -211,7 +211,7 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
 
 
 def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> Iterator[Draft]:
-    """A text that names the first of the chips that would do, and is told to later ones."""
+    """A text that names the first of the chips that would do, and is shown to later ones."""
     said = _said(text)
     out = _told_all_the_same(context, judged, said, side) if said.open_ended else NONE
     if not out or judged.in_test or _served_between(context, judged, text, out) or out != context.targets:

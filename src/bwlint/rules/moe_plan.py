@@ -93,7 +93,7 @@ def _in_path(path: str) -> Cards:
 
 
 def _in_common(declared: ChipSet, whole: Cards, wrong: ChipSet) -> Cards:
-    """For whom an option is that stands apart from every card of its file: of several, those listed as hardware."""
+    """The cards of an option apart from every card of its file: of several, those listed as hardware."""
     if declared or not whole or whole.chips <= wrong:
         return Cards(declared) if declared else whole
     return Cards(whole.chips - wrong, foreign=True)
@@ -131,7 +131,7 @@ def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choic
         message=says,
         label="the launch is for 12.x" if one.meant else "nothing says for which GPU this is",
         advice=advice,
-        related=tuple(RelatedSpan(module, other.option.at, "and here") for other in others[:_RELATED]),
+        related=tuple(RelatedSpan(module, other.option.at, "also here") for other in others[:_RELATED]),
         claims=(Claimed(claims.other(says, one.wrong), one.option.at),),
     )
 
@@ -174,6 +174,6 @@ def _branch(module: Module, name: str, branches: list[_NamedPlan], *, is_asked: 
         message=says,
         label="chosen by name alone",
         advice="Check for NVLink between the GPUs (NVML) or for the chip. Refuse with a message, or use NCCL.",
-        related=tuple(RelatedSpan(module, one.option.at, "and here") for one in others[:_RELATED]),
+        related=tuple(RelatedSpan(module, one.option.at, "also here") for one in others[:_RELATED]),
         claims=(Claimed(claims.other(says, first.wrong), first.option.at),),
     )

@@ -1,4 +1,4 @@
-"""pdl-noop: a kernel may begin before the one in front of it has ended, and its wait compiles to nothing."""
+"""pdl-noop: a kernel may start before its predecessor ends, and its wait compiles to nothing."""
 
 from __future__ import annotations
 

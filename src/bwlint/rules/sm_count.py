@@ -184,7 +184,7 @@ def _tiers(context: Context, module: Module, one: Operation, tier: MemoryTier) -
             module,
             one,
             taken,
-            says=f"Memory size stands for a product here, {one.name}. {listed(told_apart)} {verb} taken for it too",
+            says=f"This tells a product ({one.name}) by its memory size. {listed(told_apart)} {verb} taken for it too",
             label="memory is no measure of the rest",
             advice=(
                 "Check multi_processor_count or the capability where the choice is about compute. GB10's memory is its"
@@ -214,7 +214,7 @@ def _rate(context: Context, judged: Judged) -> Iterator[Draft]:
         if not chips >= _from(first) or any(_divides(other, judged, chips) for other in context.within(judged)):
             continue
         says = (
-            f"One rate of the tensor cores stands for every chip from {first} on. A multiprocessor of"
+            f"This uses one tensor-core rate for every chip from {first} on. A multiprocessor of"
             f" {called(ours)} does less in a clock than one of 10.0"
         )
         yield _of_generation(
@@ -246,7 +246,7 @@ def _tuned(context: Context, judged: Judged) -> Iterator[Draft]:
     yield _of_generation(
         judged,
         says=(
-            f"By its words this is for {whose.name} ({whose.multiprocessors} multiprocessors), but it takes every chip"
+            f"This is named for {whose.name} ({whose.multiprocessors} multiprocessors), but the check admits every chip"
             f" from 10.0 on. {told(products_of(ours))}"
         ),
         label=f"meant for {whose.name}",

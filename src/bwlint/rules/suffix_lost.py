@@ -23,6 +23,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     lost = [chip for chip in context.targets if _family_target_lost(guarded, chip)]
     if not lost or _needs_exact(guarded, lost) or served(context, guarded, _family_targets(lost)):
         return
+    own = ", ".join(Target(chip.joined, "a").name for chip in lost)
     names = ", ".join(Target(chip.joined, "f").name for chip in lost)
     fails = guarded.other.ends in ENDS
     yield Draft(
@@ -31,7 +32,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         severity="warning" if fails else "note",
         confidence="high" if fails else "medium",
         message=(
-            f"This guard compiles for the a target and not for {names}. A build for the family target "
+            f"This guard is true for {own} and false for {names}. A build for {names} "
             + ENDS.get(guarded.other.ends, "loses the code behind it.")
         ),
         label=f"compiles for {guarded.admitted & TargetSet.native(context.targets)}",
@@ -49,8 +50,8 @@ def _remedy(guarded: Guarded, lost: list[Chip]) -> Remedy | NoFix:
     return Remedy(
         "guard",
         targets.chips,
-        evidence="no instruction seen behind it needs the a target",
-        unsafe="what is behind it may need the a target in places that are not seen here",
+        evidence="no instruction that bwlint sees behind it needs the `a` target",
+        unsafe="code that bwlint does not see may need the `a` target",
         targets=targets,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.wording import called, plain, them
+from bwlint.chips.wording import called, marked, plain, them
 from bwlint.judging import claims, suites
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -40,7 +40,7 @@ _ASKED = re.compile(words.said("demand"), re.I)
 _TAKES_BACK = re.compile(rf"\bnot?\b|\bonly\b|{words.said('refusal')}", re.I)
 _MEANT_FOR_SOME = NoFix("the skip's reason names other chips only: decide whether the test is for these too")
 _ODD_ONES = 2
-"""What refuses no more chips than these says whom it does not know, and not for whom it is."""
+"""A refusal of no more chips than these names the ones its author did not try, and not its users."""
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -116,7 +116,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
         severity: Severity = "warning" if unmeant and sure else "note"
         found = replace(family_split.draft(context, judged, *parts), rule=RULE, severity=severity)
     else:
-        reason = " because its helper is true on one exact part only"
+        reason = f", but runs on {marked(live - missing)}. Both run the same instructions"
         found = _skipped(judged, missing, severity="note", reason=reason, related=None)
     evidence = "" if api is None else f"`{api.name}`, which the test calls, is for {api.chips}"
     remedy = Remedy(

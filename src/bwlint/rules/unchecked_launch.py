@@ -1,4 +1,4 @@
-"""unchecked-launch: an opt-in to more shared memory whose refusal nobody would notice."""
+"""unchecked-launch: an opt-in to more shared memory whose status nothing checks."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def _draft(one: Asked, over: ChipSet, size: int, claimed: Claimed) -> Draft:
         severity="warning" if loud else "note",
         confidence="high" if over else "medium" if ours else "low",
         message=(
-            "This call's status is not checked. If the size exceeds the chip's limit, the kernel does not run and its"
-            " output keeps old data. A later synchronize returns success."
+            "This call's status is not checked. If it asks for more shared memory than the chip allows a block, the"
+            " kernel does not run. Its output keeps old data, and a later synchronize returns success."
         ),
         label="the status is dropped",
         advice="Check the status of this call, and cudaGetLastError() after the launch.",
@@ -53,8 +53,8 @@ def _draft(one: Asked, over: ChipSet, size: int, claimed: Claimed) -> Draft:
         remedy=Remedy(
             "status",
             one.targets.chips,
-            evidence="other calls of the file are looked at so",
-            unsafe="what went on without it ends in an error there",
+            evidence="the file checks its other calls like this",
+            unsafe="a failure that went unnoticed then raises an error",
         ),
         claims=(claimed,),
         cause=None if loud else (one.module.path, RULE.name),

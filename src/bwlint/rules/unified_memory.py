@@ -1,4 +1,4 @@
-"""unified-memory: a driver is asked how much memory a device has that shares its host's, and gives no answer."""
+"""unified-memory: a memory query that GB10, whose memory is its host's, does not answer."""
 
 from __future__ import annotations
 

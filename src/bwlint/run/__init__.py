@@ -1,1 +1,1 @@
-"""One run: arguments in, a report out."""
+"""One run of bwlint: arguments in, a report out."""

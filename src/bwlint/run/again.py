@@ -1,4 +1,4 @@
-"""The files of a run that nobody has to judge again: what an earlier run has told of them still holds."""
+"""Files whose results from an earlier run still hold."""
 
 # ruff: noqa: PTH119
 
@@ -67,7 +67,7 @@ class Again:
                 self.told |= {real: ToldOfFile(*told) for real, told in known.items()}
 
     def _alike(self) -> Iterator[Sequence[SourceFile]]:
-        """Files with the same name and content together: what is told of one depends on the others."""
+        """Files with the same name and content together: the findings of one depend on the others."""
         watch, groups = disk.watch(), defaultdict[tuple[str, str], list[SourceFile]](list)
         for file in self.modules.files:
             look = watch.looks.get(("file", file.real)) if watch is not None else None
@@ -85,7 +85,7 @@ class Again:
         return self._reads[real]
 
     def tell(self, real: str, told: ToldOfFile) -> None:
-        """Something new is told of a file."""
+        """A file has a new result."""
         root = self.answers.recorder.thing(self._reads[real])
         parts = tuple(getattr(told, name) for name in ToldOfFile.__slots__)
         self.answers.answer(self._names[real], parts, root)

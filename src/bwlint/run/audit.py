@@ -1,4 +1,4 @@
-"""One `bwlint audit`: every question of what a request names, judged and ranked."""
+"""One `bwlint audit`: collect, judge and rank every check of the chip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One `bwlint check`: arguments in, a report out. What is printed and written is the command's business."""
+"""One `bwlint check`: arguments in, a report out. The command prints and writes it."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 
@@ -39,7 +39,7 @@ def check(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> 
 
 
 def judge(gathered: Gathered) -> Outcome:
-    """What there is to say of what was gathered."""
+    """The report on the gathered files."""
     found, collected, settings, names = gathered.found, gathered.collected, gathered.settings, gathered.names
     carried, unread_binaries = _carried(gathered, names)
     told = _told(gathered, names, carried=carried)
@@ -65,7 +65,7 @@ def unread(gathered: Gathered) -> tuple[Skipped, ...]:
 
 
 def told_of_text(gathered: Gathered, world: Linked) -> ToldOfText:
-    """What there is to say of the text of what was gathered, in its world."""
+    """The report on the gathered text files, in their world."""
     return _told(gathered, gathered.names, world)
 
 

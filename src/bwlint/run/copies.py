@@ -1,4 +1,4 @@
-"""One fault, one finding: what is wrong in files with the same bytes is told once, at the first of them."""
+"""Report a finding in byte-identical files once, at the first of them."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH119

@@ -1,4 +1,4 @@
-"""One run: facts linked, gates evaluated, rules asked, drafts merged into findings."""
+"""The engine: link facts, evaluate gates, call rules, merge drafts into findings."""
 
 from __future__ import annotations
 
@@ -393,7 +393,7 @@ class Judging:
                 yield from as_far_as_it_goes(partial(check_file, context, part), module.path, name)
 
 
-_ASKED_ELSEWHERE = NoFix("what is handed on is asked in another file")
+_ASKED_ELSEWHERE = NoFix("the check is in another file: mend it there")
 _LESS: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
 
 
@@ -403,14 +403,14 @@ def _weighed(judged: Judged, drafts: Iterable[Draft]) -> Iterator[Draft]:
         if judged.sets.guessed or not judged.sets.decided:
             draft = replace(draft, confidence=_LESS[draft.confidence])
         if judged.sets.toolkit:
-            draft = replace(draft, label=f"{draft.label} (tests of the toolkit's version taken as passed)")
+            draft = replace(draft, label=f"{draft.label} (if its checks of the CUDA version pass)")
         yield draft
 
 
 def _handed_on(module: Module, one: HandedOn, draft: Draft) -> Draft:
     """A draft about a test in another file, told at the call that hands on what is asked there."""
     place = replace(draft.place, module=module, at=one.at, gate=None)
-    asked = RelatedSpan(draft.module, draft.at, "asked here")
+    asked = RelatedSpan(draft.module, draft.at, "checked here")
     return replace(draft, place=place, remedy=_ASKED_ELSEWHERE, related=(asked, *draft.related))
 
 

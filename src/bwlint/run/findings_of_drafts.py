@@ -1,4 +1,4 @@
-"""From drafts to findings: columns, reported paths, fingerprints, fixes, and the user's say in each file."""
+"""Turn drafts into findings: columns, reported paths, fingerprints, fixes, and the user's settings."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 # ruff: noqa: PTH119
@@ -355,7 +355,7 @@ def gate_claim(judged: Judged, asked: ChipSet, at: Region) -> Claim:
     gate, sets = judged.gate, judged.sets
     holds, certain, raises = ((asked & chips).names for chips in (sets.may, sets.must, sets.raises))
     says = _outcomes(gate, asked.names, holds, certain, raises)
-    says += ", tests of the toolkit's version taken as passed" if sets.toolkit else ""
+    says += ", if its checks of the CUDA version pass" if sets.toolkit else ""
     return Claim("gate", says, asked.names, (), holds, certain, raises, claimed_test(gate), at=at)
 
 
@@ -363,7 +363,7 @@ def _outcomes(
     gate: Gate, asked: Sequence[str], holds: Sequence[str], certain: Sequence[str], raises: Sequence[str]
 ) -> str:
     """A gate's outcomes on chips as a sentence: the test `cap == 120` holds on 12.0 and fails on 12.1."""
-    always, maybe, never = _VERBS.get(gate.kind, ("holds on", "may hold on", "fails on"))
+    always, maybe, never = _VERBS.get(gate.kind, ("is true on", "may be true on", "is false on"))
     outcomes = (
         (always, certain),
         (maybe, [name for name in holds if name not in certain]),

@@ -1,4 +1,4 @@
-"""What a run reads: arguments in, files and their facts out."""
+"""Collect the files of a run and their facts."""
 
 # ruff: noqa: PTH117, PTH118, PTH119, PTH120
 

@@ -1,4 +1,4 @@
-"""One fault, one finding: drafts of a file that stand on the same test are one, and the others become related places.
+"""Merge drafts about the same check into one finding with related places.
 
 Gates of different files are left apart, even where one leads to the other: each is wrong by itself and mended by
 itself, and a run on one file must say what a run on the whole tree says of it.

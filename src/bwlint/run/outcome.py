@@ -1,4 +1,4 @@
-"""What a run comes to."""
+"""The result of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a package's own Python and build files do with a chip, for its inspection, whose room knows no gates."""
+"""What a package's own Python and build files do with a chip, for its inspection."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _unlike_older(row: Row, chips: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_declared(row: Row) -> bool:
-    """Whether it is a bound or a list of chips, and no test: whom it is true of gets in."""
+    """Whether it is a bound or a list of chips, and no test: chips for which it is true get in."""
     return row.form in _CONDITIONS and not any(letter.isalpha() for letter in row.question)
 
 

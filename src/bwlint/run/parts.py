@@ -1,4 +1,4 @@
-"""Work on a long list in copies of this process: each takes a stretch of it and sends back what it found.
+"""Split work on a long list over copies of this process.
 
 What both sides know stays what it is: the answer of a copy names it instead of carrying it.
 """

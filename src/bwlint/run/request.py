@@ -1,4 +1,4 @@
-"""What a run is asked for."""
+"""The request of a run."""
 
 from __future__ import annotations
 

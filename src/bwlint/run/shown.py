@@ -1,4 +1,4 @@
-"""What reads show that are none of the disk: what searches find, and what is said of all files of a run together."""
+"""Recorded reads that are not disk reads: searches, and facts about all files of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that would see what an earlier one saw: its outcome is taken from the index.
+"""Take a whole report from the index where nothing it depends on has changed.
 
 Nothing of the run itself is imported for it.
 """

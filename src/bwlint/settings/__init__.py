@@ -1,1 +1,1 @@
-"""The user's say: configuration, rules by code and name, comments that silence."""
+"""The user's settings: configuration, rules by code and name, suppression comments."""

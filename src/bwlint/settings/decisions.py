@@ -1,4 +1,4 @@
-"""What people have decided about rows of the ledger: `bwlint-audit.toml`, and what becomes of the rows.
+"""People's decisions about audit rows, in `bwlint-audit.toml`.
 
 People write in the file too: an edit leaves their words, their comments and their order as they are. The file may come
 with a tree that nobody trusts: it names nothing that is read or written.
@@ -25,7 +25,7 @@ from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.worktree import top_of
 
 NAME = "bwlint-audit.toml"
-_HEAD = "# Decisions about the questions of `bwlint audit`; --decide adds to it.\nversion = 1\n"
+_HEAD = "# Decisions about the rows of `bwlint audit`; --decide adds to it.\nversion = 1\n"
 _LARGEST = 2 << 20
 _MOST_DOTS = 100
 """In a line: a parser of TOML needs time that grows with the square of the parts of a key."""

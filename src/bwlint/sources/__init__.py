@@ -1,1 +1,1 @@
-"""Finding and reading what is scanned: trees, files and wheels. Nothing of it is imported or executed."""
+"""Find and read what is scanned: trees, files, archives, wheels. Nothing of it is executed."""

@@ -1,4 +1,4 @@
-"""The file system as a run sees it. Whoever asks about a path, or lists a folder, asks here, and what is read is noted.
+"""The file system as a run sees it; every read is recorded.
 
 A run that is watched can be told by what it has looked at: as long as each look would show the same, so would the run.
 """

@@ -1,4 +1,4 @@
-"""What a reader raises."""
+"""Errors that readers raise."""
 
 
 class ReadError(Exception):

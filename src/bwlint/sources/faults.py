@@ -1,4 +1,4 @@
-"""Errors of bwlint's own. Each costs the file or the question at hand, is noted here and told at the end."""
+"""Internal errors: each costs one file or check, and is reported at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Git repositories as trees to scan: one commit, fetched by the user's git. Nothing is run, nobody is asked."""
+"""Git repositories as trees to scan: one commit, fetched by the user's git, without prompts or hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a run holds as long as it lives. The system lets go of them when it ends, however that ends."""
+"""Files that a run locks; the system releases them when the process ends."""
 
 from __future__ import annotations
 

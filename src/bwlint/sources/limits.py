@@ -1,4 +1,4 @@
-"""What reading one file may take. A file that wants more is skipped, with the reason, and the run goes on."""
+"""Limits on reading one file; a file over them is skipped with the reason."""
 
 from __future__ import annotations
 

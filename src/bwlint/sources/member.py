@@ -18,7 +18,7 @@ CHUNK = 1024 * 1024
 """The largest piece of a file that is in memory at once, in bytes."""
 
 Meter = Callable[[int], None]
-"""Is told of every stretch of bytes that was unpacked; raises when there were too many."""
+"""Called for every stretch of unpacked bytes; raises when there were too many."""
 
 
 @dataclass(frozen=True, slots=True)

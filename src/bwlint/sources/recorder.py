@@ -1,4 +1,4 @@
-"""What is read while something is computed: of each thing that a run remembers, the reads that it came from.
+"""Record what each computed result has read, so that it can be reused while the reads hold.
 
 A read is a row of words: ("file", path), ("word", folder, kind, name). What is computed in between is a row of numbers,
 those of the reads and of the other things that it was made of. Who is handed a remembered thing has read what it was

@@ -1,4 +1,4 @@
-"""Folders for what is unpacked. They go with their run, or with the next one where that was killed."""
+"""Temporary folders, removed at the end of a run, or by the next run if it was killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Source distributions. pip would run the setup of what it fetches, so it only says where they lie."""
+"""Source distributions: pip only locates them, because it would run their setup."""
 
 from __future__ import annotations
 

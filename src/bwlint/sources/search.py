@@ -1,4 +1,4 @@
-"""Which files of a project name something: a search over their bytes, for what no import or include says."""
+"""Find files of a project that contain a name, by a search over their bytes."""
 
 # Paths are plain strings here, as in `sources.tree`.
 

@@ -1,4 +1,4 @@
-"""A commit of a local repository as files, without filters, hooks or a clone; what is missing is counted."""
+"""A commit of a local repository as files, without filters, hooks or a clone."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 # ruff: noqa: PTH118

@@ -83,7 +83,7 @@ class _Stream:
         try:
             return next(self._chunks, None)
         except ReadError as error:
-            # From now on the chunks would look as if they had come to their end.
+            # From now on the chunks would look as if they had reached their end.
             self._fault = error
             raise
 

@@ -1,4 +1,4 @@
-"""Sources by real path, and the paths that reports tell."""
+"""Texts of sources by real path, and the paths that reports show."""
 
 # ruff: noqa: PTH118, PTH206
 

@@ -1,4 +1,4 @@
-"""From arguments to the files to read. Only ignore files and the first line of scripts are opened here."""
+"""Turn arguments into the list of files to read."""
 
 # Paths are plain strings here: a `Path` for each file would double the time of a walk.
 # ruff: noqa: PTH118, PTH119, PTH120, PTH122, PTH123

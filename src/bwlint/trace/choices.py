@@ -1,4 +1,4 @@
-"""What was asked for by options and variables, and whether its kernels are those that ran."""
+"""Backends that options and variables requested, and whether their kernels ran."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _eligible(option: str, value: str, devices: Sequence[str]) -> tuple[bool | N
     """Whether the table of launchers lets it run on the devices that were used."""
     plan = backends.plan_of(option, value)
     if plan is None:
-        return None, "no row of backends.toml is against it"
+        return None, "bwlint knows no reason against it"
     if not devices:
         return None, "no device was used"
     barred = [device for device in devices if device not in plan.legal.names]

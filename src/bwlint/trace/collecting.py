@@ -1,4 +1,4 @@
-"""Running a program with the collector in it: building that, finding CUPTI, waiting for the end."""
+"""Build the collector, find CUPTI, and run the program with it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NotTraced(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a program ended: `code` None where `signal` ended it, `stopped` why we did, `interrupted` by whom."""
+    """How a program ended: `code` None where `signal` ended it, `stopped` why we did, `interrupted` the signal."""
 
     code: int | None
     signal: str
@@ -43,7 +43,7 @@ def built(folder: Path, environment: Mapping[str, str]) -> Path:
     named = environment.get("CC", "").split()[:1]
     compiler = next((path for name in (*named, *_COMPILERS) if (path := shutil.which(name))), None)
     if compiler is None:
-        raise NotTraced("no C compiler (cc, gcc, clang) to build the collector with")
+        raise NotTraced("no C compiler found (cc, gcc, clang): bwlint needs one to build the collector")
     library = folder / "collector.so"
     command = [compiler, "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-o", str(library), str(_SOURCE)]
     done = subprocess.run([*command, "-ldl", "-lpthread"], capture_output=True, text=True, errors="replace")
@@ -67,7 +67,7 @@ def run(
     """Run a program with its own streams; the collectors of its processes write to `folder`. Raises `NotTraced`.
     `limit` is in seconds: after it the program is asked to end, and ended. So it is where somebody interrupts us."""
     if platform.system() != "Linux":
-        raise NotTraced("CUDA takes a collector on Linux alone")
+        raise NotTraced("bwlint trace runs on Linux only: CUDA loads a collector nowhere else")
     if environment.get(_INJECTION):
         raise NotTraced(f"{_INJECTION} is set: another tool is in there")
     given = {

@@ -1,4 +1,4 @@
-"""The lines of the collector, made into processes: a file has those of one, or of several that had its number."""
+"""Parse the collector's output into processes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _of_file(file: Path) -> Iterator[Process]:
             except (ValueError, LookupError, TypeError, AttributeError):
                 # The last line of a process that was killed may be cut off.
                 if seen is not None:
-                    seen.faults.append(f"line {number} of {file.name} is not whole")
+                    seen.faults.append(f"line {number} of {file.name} is cut off")
     if seen is not None:
         yield seen.whole(file.parent)
 
@@ -112,7 +112,7 @@ class _ProcessSeen:
         read = [_module(told, folder, ran) for told in self.modules]
         modules = tuple(module for module, _ in read)
         if any(name.endswith(" ptx") for name in self.jit) and not any(module.container == JIT for module in modules):
-            self.faults.append("code was compiled from PTX, and no loaded module claims it")
+            self.faults.append("code was compiled from PTX, but belongs to no loaded module")
         sources: dict[str, dict[str, None]] = {}
         for module, kernels in read:
             for kernel in kernels & ran:
@@ -189,7 +189,7 @@ def _module(told: dict[str, Any], folder: Path, ran: set[str]) -> tuple[LoadedMo
     """A module by what its cubin says, and the names of its kernels."""
     size, name = int(told["size"]), str(told.get("file", ""))
     if not name:
-        return LoadedModule(size, UNKNOWN, "", "", 0, (), "more code was loaded than the receipt holds"), set()
+        return LoadedModule(size, UNKNOWN, "", "", 0, (), "the program loaded more code than a receipt can hold"), set()
     cubin, fault = None, "no cubin"
     try:
         cubin = read_binary(ByteSource.of_bytes((folder / name).read_bytes())).cubin

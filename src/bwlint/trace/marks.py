@@ -1,4 +1,4 @@
-"""What a trace says of findings: whether the kernel that one is about ran, and whether it ran where it should not.
+"""Compare findings with a trace: whether a flagged kernel ran, and on which chip.
 
 A finding is about the kernel that it stands in, or that its lines name, or so with its related places, or that a claim
 names. Where
@@ -59,12 +59,12 @@ def read(path: Path) -> tuple[Launched, ...]:
     try:
         document = json.loads(path.read_text("utf-8"))
         if "trace" not in document or document["version"] != 1:
-            raise BadTrace("no receipt of `bwlint trace`")
+            raise BadTrace("not a receipt of `bwlint trace`")
         return tuple(launch for process in document["processes"] for launch in _launched(process))
     except BadTrace:
         raise
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise BadTrace(f"no receipt of `bwlint trace`: {type(error).__name__}: {error}") from None
+        raise BadTrace(f"not a receipt of `bwlint trace`: {type(error).__name__}: {error}") from None
 
 
 def _launched(process: dict[str, Any]) -> Iterator[Launched]:
@@ -132,7 +132,7 @@ def _against(finding: Finding, launch: Launched) -> str:
     claimed = next(said, "")
     if claimed:
         return claimed
-    return "the code there should not work on it" if _is_barred(finding, launch) else ""
+    return "this code should not work on that GPU" if _is_barred(finding, launch) else ""
 
 
 def _is_barred(finding: Finding, launch: Launched) -> bool:

@@ -1,4 +1,4 @@
-"""What was seen of a traced program."""
+"""The record of a traced program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scanned tree as one world: modules by name, gates with their sets, what a name leads to, who leads there.
+"""The scanned tree as one program: modules, gates with their sets, builds, callers.
 
 Which chips get somewhere, and which of them does it work on? One door for each question; rules go through
 `judging.context.Context` and `judging.evidence.Evidence`, which stand in front of these.

@@ -1,4 +1,4 @@
-"""Who arrives at a definition: the places of the project that use it, and the chips that get to those.
+"""Where a project uses a definition, and the chips that reach those places.
 
 A program runs on one device from start to end. So a function runs on a chip only where something that names the
 function does; a method, a nested function and a class likewise, and a method only where its object could be made.
@@ -144,7 +144,7 @@ class Arrivals:
         return self._arriving(file, file.around(at))
 
     def of_name(self, root: str, name: str) -> Arrival:
-        """The chips that come to a use of a name that is bound to what lies outside of Python."""
+        """The chips that reach a use of a name that is bound to what lies outside of Python."""
         self._steps, self._rests_on = 0, 0
         return self._of_uses(self._mentioned(root, name))
 

@@ -1,4 +1,4 @@
-"""What the compiler makes of device code on a chip: nothing, for an instruction that it lacks or a guard."""
+"""What the compiler emits for device code on a chip: nothing, behind a false guard or for a missing instruction."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _refuses(side: Side, fails: Fails) -> bool:
 
 
 def _emptied(tree: Tree, module: Module, node: Node, parts: list[Operation]) -> Iterator[NeedProof]:
-    """A kernel of whose body guards leave nothing, on those chips; a family cut in two is told at the guard."""
+    """A kernel of whose body guards leave nothing, on those chips; a split family is reported at the guard."""
     bodies = (_inside(part.path, node.definition.at) for part in parts if part.kind == "body")
     left = TargetSet.union(tree.compiled(module, path) for path in bodies)
     empty = ChipSet.where(lambda chip: not TargetSet.native(siblings(chip)) & left)
@@ -92,7 +92,7 @@ def _inside(path: Path, around: Span) -> Path:
 
 
 def _other_ways(module: Module, around: Span, at: Span) -> Iterator[Side]:
-    """What the guards in a definition compile for those whom they keep from a place."""
+    """What the guards in a definition compile for the chips that they keep from a place."""
     for guard in module.guards:
         for side, other in ((guard.yes, guard.no), (guard.no, guard.yes)):
             if around.holds(guard.at) and side.holds(at):

@@ -1,4 +1,4 @@
-"""How many files a run may read beyond those it was given: what one file asks for must not become the whole disk."""
+"""Limit on the files that a run reads beyond those it was given."""
 
 from __future__ import annotations
 

@@ -255,7 +255,7 @@ def runs_on(carries: Iterable[Carry]) -> ChipSet:
 
 
 def exactly_one_of(carries: Iterable[Carry]) -> ChipSet:
-    """The families for one part of which builds compile: that they leave out the others is told where they say so."""
+    """The families for one part of which builds compile: the build that leaves out the others is reported itself."""
     exact = (target for carry in carries for target in known_targets(carry.sass) if target.suffix == "a")
     return ChipSet.joining(chip for target in exact for chip in siblings(target.chip))
 

@@ -1,4 +1,4 @@
-"""What the imports of a file bring that carries the device (helpers, constants, classes), from the bytes alone."""
+"""Imported names that carry the device into a file: helpers, constants, classes."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH119

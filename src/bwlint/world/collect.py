@@ -1,4 +1,4 @@
-"""From files to facts: read, prefilter and lower in a pool of processes; what cannot be read becomes a `Skipped`."""
+"""Read files into facts in a pool of processes; unreadable ones become `Skipped`."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 # ruff: noqa: PTH119
@@ -214,7 +214,7 @@ _in_pool = False
 
 
 def _put_by(module: Module, kind: str, data: bytes, brought: frozenset[str]) -> None:
-    """Have facts at hand for whom an import asks for them: through the index where that is another process."""
+    """Have facts ready for the imports that need them: through the index where that is another process."""
     _idle[module.path] = _Idle(module, brought)
     if _in_pool and kept.store() is not None:
         matters = may_matter(kind, module.path, data, brought)

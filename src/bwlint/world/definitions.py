@@ -1,4 +1,4 @@
-"""The Python half of the graph: what a name means, shows and leads to; what does not resolve ends a path."""
+"""Resolve Python names: what a name means, and what it leads to."""
 
 # Paths are plain strings here, as in `sources.tree`.
 
@@ -153,7 +153,7 @@ class Definitions:
         return (*self._own(node), *self._generated(node), *self._used_libraries(node))
 
     def leads(self, node: Node) -> tuple[Edge, ...]:
-        """The definitions that one surely comes to, in Python or bound in C++; of a class, what making one runs."""
+        """The definitions that one surely reaches, in Python or bound in C++; of a class, what making one runs."""
         found = []
         for use in _sure(node):
             after = self._after(node, use)
@@ -327,7 +327,7 @@ class Definitions:
         return None if found and any(base.endswith("Enum") for base in found.definition.bases) else row
 
     def passing(self, module: Module, at: Span) -> ChipSet:
-        """The chips that the gates around a place of a file may let come to it."""
+        """The chips that the gates around a place of a file may let reach it."""
         return self._refusals.passing(module, at)
 
     def _passing(self, place: Node, at: Span) -> ChipSet:

@@ -1,4 +1,4 @@
-"""Which functions of its headers a source has compiled: those that its text leads to, by the words in it.
+"""Which header functions a source file instantiates.
 
 What nobody calls is never assembled: a helper of a header may hold an instruction that no target of the source has.
 Every word counts, so that macros and templates lead where calls do. What stands in an arm of `if constexpr` is compiled
@@ -39,7 +39,7 @@ class _Decided:
 
 @dataclass(slots=True)
 class Emitted:
-    """Tells for each source. It reads texts where there is something to be told of a header alone."""
+    """Answers for each source. It reads texts only where a header has something to report."""
 
     native: Native
     _headers: dict[tuple[str, bool], _Parts] = field(default_factory=memory)

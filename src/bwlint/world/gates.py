@@ -1,4 +1,4 @@
-"""A gate with its sets, and its sides named by what they do."""
+"""A gate with its sets of chips, and its two sides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bwlint.world.tree import Sets
 
 _OF_DEVICES = re.compile(words.said("of-devices"), re.I)
 _ASKED_OF_IT = re.compile(r"^_*(?:device|gpu|platform|hardware)_(?:supports|can|has)_(?=[a-z])", re.I)
-"""What `device_supports_nvfp4` says before it comes to what it is for."""
+"""What `device_supports_nvfp4` says before it reaches what it is for."""
 TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.(?:py|cpp|cc|cu|cuh|h)$")
 
 

@@ -1,7 +1,7 @@
-"""The program as one graph: definitions of all languages, what leads from one to another, where all that works.
+"""The program graph over all languages: definitions, edges between them, and the chips each works on.
 
 An edge is a use that surely happens where its definition runs. A definition **works** on the chips that nothing it
-surely comes to refuses: the greatest solution of
+surely reaches refuses: the greatest solution of
 
     works(d) = what d itself shows  &  for each edge: works(one of its ends) | the chips that are kept from it
 
@@ -53,7 +53,7 @@ class Graph:
         self._proofs: dict[Key, tuple[NeedProof, ...]] = memory()
 
     def works(self, node: Node) -> ChipSet:
-        """The chips on which everything that a definition surely comes to works."""
+        """The chips on which everything that a definition surely reaches works."""
         if node.key not in self._works:
             fresh = self._grown(node)
             self._solve(fresh)
@@ -121,7 +121,7 @@ class Graph:
     # -- the ways
 
     def _told(self, start: Node) -> Iterator[NeedProof]:
-        """The proofs behind a definition, each once for the chips that come to it first."""
+        """The proofs behind a definition, each once for the chips that reach it first."""
         told: dict[object, ChipSet] = {}
         come = {start.key: EVERY}
         waiting: deque[tuple[Node, ChipSet, tuple[Hop, ...]]] = deque([(start, EVERY, ())])

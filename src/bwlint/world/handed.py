@@ -1,4 +1,4 @@
-"""What a call hands to a function of another Python file, which is read again with it, and its tests there."""
+"""Functions of other Python files that a call passes a value to, read again with that value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of the scanned tree: which file an include names, and which files define a macro that another sees."""
+"""Headers of the tree: which file an include names, and which macros it defines."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH117, PTH118, PTH120
@@ -60,7 +60,7 @@ class Headers:
                     self._members["::" + name.rpartition("::")[2]].append((module, name))
 
     def edited(self, module: Module) -> Headers:
-        """The same files with one of them in another state; who includes whom is as it was."""
+        """The same files with one of them in another state; the includes stay as they were."""
         other = Headers(self._load)
         other._by_path = {path: module if path == module.path else known for path, known in self._by_path.items()}
         for mine, copied in ((self._definers, other._definers), (self._named, other._named)):
@@ -175,7 +175,7 @@ class Headers:
         return self._direct[module.path]
 
     def surely(self, module: Module) -> frozenset[str]:
-        """The files that a file is compiled with whatever the preprocessor is told, itself among them."""
+        """The files that a file is compiled with whatever macros the preprocessor gets, itself among them."""
         if module.path not in self._sure:
             self._sure[module.path] = self._untested(module)
         return self._sure[module.path]

@@ -1,4 +1,4 @@
-"""What the includes of a C++ file bring that carries the device: short functions that ask it, by the bytes."""
+"""Device queries that the includes of a C++ file bring in."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH120

@@ -1,4 +1,4 @@
-"""What libraries need, by the names under which code uses them: the table `chips/libraries.toml`."""
+"""What libraries need, by the names that code uses (`chips/libraries.toml`)."""
 
 from __future__ import annotations
 

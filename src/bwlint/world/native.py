@@ -1,4 +1,4 @@
-"""From a name to its C++ definitions, and to what these show: their instructions, their refusals, their builds.
+"""Resolve a name to C++ definitions and their instructions, errors and builds.
 
 A definition in another file is found by its name alone, since headers say little of where a function is built. So a
 claim holds only where every definition of that name agrees with it; a name with many definitions says nothing.
@@ -373,7 +373,7 @@ class Native:
                 yield from (Node(outline, outline.definitions[name]) for name in outline.outside.get(owner, ()))
 
     def _passing(self, node: Node, at: Span) -> ChipSet:
-        """The chips that the gates and guards within a definition may let come to a place in it."""
+        """The chips that the gates and guards within a definition may let reach a place in it."""
         module = self._facts(node.outline.path)
         if module is None:
             return EVERY

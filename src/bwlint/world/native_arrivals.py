@@ -1,4 +1,4 @@
-"""Who arrives at a C++ function: the calls of its name in the project, and the chips that get to those.
+"""Where a project calls a C++ function, and the chips that reach those calls.
 
 As in `arrivals`, every mention of a name counts, and chips are only ever kept away by a test that was evaluated. What
 stands in no function, in a macro, or in a file that cannot be read is reached by every chip, and so is what nobody is

@@ -1,4 +1,4 @@
-"""Tests, and what runs before them: marks, fixtures, methods that set up. Whom these skip does not come to the test."""
+"""What runs before a test: marks, fixtures and setup methods that may skip it."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH118, PTH119, PTH120

@@ -1,4 +1,4 @@
-"""What is behind a definition, and where it works: nodes and proofs of the graph."""
+"""The code behind a definition and the chips it works on: nodes and proofs of the graph."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class NeedProof:
 class Edge:
     """What a definition surely leads to: one of `after`, for a name may have several definitions.
 
-    `chips` are those that the gates around the use may let come to it; `hop` is the use, None where the one is a part
+    `chips` are those that the gates around the use may let reach it; `hop` is the use, None where the one is a part
     of the other, as a class's `__init__` is.
     """
 
@@ -72,5 +72,5 @@ def one_of(node: Node, ends: Sequence[tuple[Node, ...]]) -> Iterator[Edge]:
     """The edge to what a definition ends in one of, `ends` in the order of its choices; none where one is unknown."""
     if ends and all(ends):
         at = node.definition.choices[0].at
-        hop = Hop(node.outline.path, at, f"`{node.definition.qualname}` runs one of {len(ends)}")
+        hop = Hop(node.outline.path, at, f"`{node.definition.qualname}` picks one of {len(ends)} functions")
         yield Edge(tuple(one for end in ends for one in end), hop)

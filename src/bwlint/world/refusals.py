@@ -1,4 +1,4 @@
-"""What a definition refuses by itself: by the lists that it declares, and by the errors that it ends in."""
+"""Chips that a definition refuses itself: by declared lists, and by errors it raises."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Refusals:
         return self._errors[key]
 
     def passing(self, module: Module, at: Span) -> ChipSet:
-        """The chips that the gates around a place may let come to it."""
+        """The chips that the gates around a place may let reach it."""
         sides = ((judged, side) for judged in self.judged(module) for side in (judged.gate.yes, judged.gate.no))
         return ChipSet.common(judged.let_through(side) for judged, side in sides if side.holds(at))
 

@@ -1,4 +1,4 @@
-"""Which versions of packages a project asks for, and its own, a lock file first. Nothing is executed."""
+"""Package versions that a project requires, from a lock file first. Nothing is executed."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH118, PTH120

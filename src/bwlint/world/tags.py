@@ -1,4 +1,4 @@
-"""Names that are called like a device and are none: what the tree only ever gives literals, in every mention."""
+"""Names that look like a device but hold only literals."""
 
 from __future__ import annotations
 

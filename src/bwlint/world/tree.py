@@ -1,4 +1,4 @@
-"""The scanned tree as one world: modules by dotted name, imports followed, gates evaluated where they stand."""
+"""The scanned tree: modules by dotted name, imports followed, gates evaluated in place."""
 
 from __future__ import annotations
 

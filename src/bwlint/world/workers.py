@@ -1,4 +1,4 @@
-"""Processes to read files with, which end with the one that began them, however that ends."""
+"""Worker processes for reading files; they end with their parent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def serve() -> None:
 
 
 def _end_with_parent() -> None:
-    """Whatever ends the parent closes its end of a pipe; nobody is told when it is killed."""
+    """Whatever ends the parent closes its end of a pipe; a killed parent notifies nobody."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

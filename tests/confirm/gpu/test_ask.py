@@ -39,7 +39,7 @@ def test_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ({"calls": {"cuInit": [100]}}, "cuInit: CUDA_ERROR_NO_DEVICE (100)"),
         ({"calls": {"cuInit": [999]}}, "cuInit: CUDA_ERROR_UNKNOWN (999)"),
         ({"devices": []}, "the driver shows no GPU"),
-        ({"calls": {"cuDeviceGetCount": ["die"]}}, "the process that spoke to the driver was ended by SIGKILL"),
+        ({"calls": {"cuDeviceGetCount": ["die"]}}, "the process that called the driver was ended by SIGKILL"),
         # A device that goes away between two questions.
         ({"calls": {"cuDeviceGetAttribute": [0, 0, 46]}}, "cuDeviceGetAttribute: CUDA_ERROR_DEVICE_UNAVAILABLE (46)"),
     ],
@@ -55,7 +55,7 @@ def test_a_driver_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     fake_gpu.install(tmp_path, monkeypatch, calls={"cuInit": ["hang"]})
     assert gpu.devices(folder=tmp_path, limit=0.7) == (
         (),
-        "the process that spoke to the driver was not done after 0.7 s",
+        "the process that called the driver was not done after 0.7 s",
     )
 
 
@@ -202,9 +202,9 @@ def test_nothing_is_answered_after_a_fault(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("what", "why"),
     [
-        ("hang", "the process that spoke to the driver was not done after 1 s"),
-        ("die", "the process that spoke to the driver was ended by SIGKILL"),
-        ({"print": 100_000_000}, "the process that spoke to the driver was ended: it wrote more than 64 MiB"),
+        ("hang", "the process that called the driver was not done after 1 s"),
+        ("die", "the process that called the driver was ended by SIGKILL"),
+        ({"print": 100_000_000}, "the process that called the driver was ended: it wrote more than 64 MiB"),
     ],
 )
 def test_kernels_that_do_not_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: Any, why: str) -> None:

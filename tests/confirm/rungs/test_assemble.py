@@ -285,7 +285,7 @@ REFUTED = [
     ("instruction", "taken.cu legal", WAIT, "ptxas assembles it for sm_120a"),
     ("instruction", "fine.ptx wait", WAIT, "ptxas assembles it for sm_120a"),
     ("legal", "refused.cu in a helper", FENCE, "not supported on .target 'sm_120a'"),
-    ("bounds", "taken.cu few", "", "ptxas for sm_120a takes 2 blocks of 256 threads without a word"),
+    ("bounds", "taken.cu few", "", "ptxas for sm_120a takes 2 blocks of 256 threads without a warning"),
 ]
 INCONCLUSIVE = [
     ("instruction", "refused.cu not instantiated", FENCE, "not compiled in: "),

@@ -98,7 +98,7 @@ def test_claims(
     [
         ("shared", {**SHARED, "chips": ("12.1",)}, False, "the device is 9.0, the claim is about 12.1"),
         ("shared", {"subject": "dynamic"}, False, "the claim names no amount"),
-        ("shared", {"subject": "tensor", "amounts": (1,)}, False, "'tensor' is no kind of shared memory"),
+        ("shared", {"subject": "tensor", "amounts": (1,)}, False, "'tensor' is not a kind of shared memory"),
         ("cluster", {"amounts": (0,)}, False, "0 blocks make no cluster"),
         ("shared", {"subject": "static", "amounts": (90000,)}, True, "CUDA_ERROR_INVALID_PTX (218)"),
     ],

@@ -18,7 +18,7 @@ MOST = 232448
 @pytest.mark.parametrize(
     ("kind", "claim", "outcome", "reason"),
     [
-        ("shared", {"subject": "dynamic", "amounts": (MOST + 1,)}, "confirmed", "a block has at most 232448"),
+        ("shared", {"subject": "dynamic", "amounts": (MOST + 1,)}, "confirmed", "232448 are the most"),
         ("shared", {"subject": "dynamic", "amounts": (MOST,)}, "refuted", "grants a block 232448 bytes"),
         ("shared", {"subject": "dynamic", "amounts": (MOST + 1, 240000)}, "confirmed", "refuses 240000 bytes"),
         ("shared", {"subject": "dynamic", "amounts": (MOST + 1, 1024)}, "inconclusive", "grants a block 1024 bytes"),
@@ -57,7 +57,11 @@ def test_claims(
     [
         ("shared", {"amounts": (1,), "chips": ("12.0",)}, "the device is 9.0, the claim is about 12.0"),
         ("shared", {"amounts": ()}, "the claim names no amount"),
-        ("shared", {"subject": "tensor", "amounts": (1,)}, "'tensor' is no kind of shared memory that can be had here"),
+        (
+            "shared",
+            {"subject": "tensor", "amounts": (1,)},
+            "'tensor' is not a kind of shared memory that bwlint can test",
+        ),
         ("cluster", {"amounts": (0, 1, 1)}, "0 blocks make no cluster"),
         ("cluster", {"amounts": (1 << 20, 1, 1)}, "1048576 blocks make no cluster"),
         ("bounds", {"amounts": (2048, 1)}, "the claim does not name threads and blocks"),

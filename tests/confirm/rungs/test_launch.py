@@ -55,7 +55,7 @@ def library(folder: Path, *kernels: str) -> Path:
             {"subject": "k"},
             {"calls": {"cuCtxSynchronize": ["hang"]}},
             "inconclusive",
-            "k: the process that spoke to the",
+            "k: the process that called the",
         ),
         ("image", {}, {"calls": {"cuCtxSynchronize": [{"print": 99999999}]}}, "inconclusive", "more than 64 MiB"),
         (

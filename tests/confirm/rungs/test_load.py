@@ -161,8 +161,8 @@ def test_not_eligible(
 @pytest.mark.parametrize(
     ("scene", "reason"),
     [
-        ({"calls": {"cuModuleLoadDataEx": ["hang"]}}, "the process that spoke to the driver was not done after 1 s"),
-        ({"calls": {"cuModuleLoadDataEx": ["die"]}}, "the process that spoke to the driver was ended by SIGKILL"),
+        ({"calls": {"cuModuleLoadDataEx": ["hang"]}}, "the process that called the driver was not done after 1 s"),
+        ({"calls": {"cuModuleLoadDataEx": ["die"]}}, "the process that called the driver was ended by SIGKILL"),
         ({"calls": {"cuDevicePrimaryCtxRetain": [46]}}, "CUDA_ERROR_DEVICE_UNAVAILABLE (46)"),
     ],
 )
@@ -216,7 +216,7 @@ PTX = ".version 8.7\n.target {}\n.address_size 64\n.visible .entry k()\n{{\nbad.
         ),
         ("sm_90", 6, None, "refuted", "assembles and loads the file for sm_90"),
         ("sm_90", 7, None, "inconclusive", "the file has changed"),
-        ("sm_120", 6, None, None, "no device is one that sm_120 is for"),
+        ("sm_120", 6, None, None, "no device here loads sm_120"),
         ("sm_100a", 6, None, None, "the file is for sm_100a, the claim about sm_90, sm_90a and sm_120"),
     ],
 )

@@ -32,9 +32,14 @@ def kernels(*, arrived: bool = True, wrong: int = 0, counted: int = 256_000) -> 
         ("peer-store", {"peer": {"can": 0}}, "confirmed", "the driver gives these GPUs no access"),
         ("remote-atomic", {}, "refuted", "counter 0 to 1: 256000 of 256000 additions"),
         ("remote-atomic", {"kernels": kernels(counted=3)}, "confirmed", "counter 0 to 1: 3 of 256000 additions"),
-        ("remote-atomic", {"peer": {"NATIVE_ATOMIC_SUPPORTED": 0}}, "confirmed", "not all native atomics"),
-        ("multicast", {}, "inconclusive", "have NVLink multicast, which are not put to use here"),
-        ("multicast", {"devices": [fake_gpu.device(MULTICAST_SUPPORTED=0)] * 2}, "confirmed", "have not both NVLink"),
+        ("remote-atomic", {"peer": {"NATIVE_ATOMIC_SUPPORTED": 0}}, "confirmed", "not support all native atomics"),
+        ("multicast", {}, "inconclusive", "have NVLink multicast; bwlint does not use them"),
+        (
+            "multicast",
+            {"devices": [fake_gpu.device(MULTICAST_SUPPORTED=0)] * 2},
+            "confirmed",
+            "not both GPUs have NVLink",
+        ),
         ("fabric", {}, "inconclusive", "the driver does not say whether these GPUs have fabric handles"),
         ("peer-store", {"calls": {"cuLaunchKernel": [46]}}, "inconclusive", "CUDA_ERROR_DEVICE_UNAVAILABLE (46)"),
         ("peer-store", {"calls": {"cuMemcpyPeer": ["die"]}}, "inconclusive", "ended by SIGKILL"),
@@ -56,7 +61,7 @@ def test_claims(
 @pytest.mark.parametrize(
     ("devices", "chips", "reason"),
     [
-        (TWO[:1], ("9.0",), "there is one GPU, and a peer takes two"),
+        (TWO[:1], ("9.0",), "a peer test needs two GPUs, and this machine has one"),
         (TWO, ("12.0",), "the devices are 9.0, and the claim is about 12.0"),
         (TWO, (), "the devices are 9.0, and the claim is about no chip"),
         ([TWO[0], fake_gpu.device(COMPUTE_CAPABILITY_MAJOR=8)], ("9.0",), "the devices are 9.0 and 8.0, and the claim"),

@@ -38,21 +38,21 @@ def test_what_belongs_together_is_one_edit(project: Project, before: str, after:
 REFUSED = [
     (
         HEAD + '    assert major == 8 or major == 9, "only sm80 and sm90 are supported"\n    return go(x)\n',
-        "want to be written anew",
+        "names the other chips only",
     ),
     (
         HEAD + "    if major not in (8, 9, 10):\n"
         '        raise RuntimeError("built for 8.x, 9.x, 10.x")\n    return go(x)\n',
-        "want to be written anew",
+        "names the other chips only",
     ),
     (  # 9.0 apart from 10.x, and nobody says where 12.x goes
         HEAD + "    assert major in (8, 9, 10)\n    if major >= 9:\n        return tma(x)\n    return old(x)\n",
-        "parts those that get here today",
+        "splits the chips that get here",
     ),
     (
         HEAD + "    if major == 8:\n        return 4, 2\n    elif major == 9:\n        return 8, 8\n"
         '    else:\n        raise ValueError("unknown")\n',
-        "the arms give numbers, and those of 12.x are not known",
+        "the branches give numbers: decide those of 12.x",
     ),
     (
         "import torch\n\n\nclass Op(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
@@ -61,7 +61,7 @@ REFUSED = [
         "        if major == 8:\n            return go(x)\n        return go90(x)\n\n"
         "    @staticmethod\n    def backward(ctx, x):\n"
         "        if ctx.major_version == 8:\n            return back(x)\n        return back90(x)\n",
-        "has to be opened with it",
+        "open both by hand",
     ),
 ]
 

@@ -79,7 +79,7 @@ def test_never_safely(project: Project, before: str) -> None:
 def test_reason_that_names_them(project: Project) -> None:
     mark = "@pytest.mark.skipif(torch.cuda.get_device_capability()[0] < 10, reason='needs SM100 or SM120')\n"
     fixes, refusals = of_test(project, f"{CAP}{mark}{TEST}")
-    assert (fixes, refusals) == ([], ["the text at line 6 speaks of 12.x too: rewrite it by hand"])
+    assert (fixes, refusals) == ([], ["the text at line 6 names 12.x too: rewrite it by hand"])
 
 
 HELPERS = """\

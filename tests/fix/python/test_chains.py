@@ -166,4 +166,4 @@ def test_what_neither_of_them_has(project: Project, name: str) -> None:
         f"    return {name}[compute_capability]\n"
     )
     refusals = project({"p/__init__.py": "", "p/m.py": text}).refusals("family-split")
-    assert refusals == ["12.x have no tensor memory: what is said of the one is to be looked at first"]
+    assert refusals == ["12.x have no tensor memory: check the row that is there first"]

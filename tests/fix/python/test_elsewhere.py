@@ -184,7 +184,7 @@ def test_no_capability_at_hand(project: Project) -> None:
     found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": source})
     assert found.fixes("leak") == []
     assert found.refusals("leak") == [
-        "`is_sm_at_least_100` (util.py:5) decides this, and other files ask it too: add a check of the capability here"
+        "`is_sm_at_least_100` (util.py:5) decides this, and other files use it too: add a check of the capability here"
     ]
 
 
@@ -202,7 +202,7 @@ OWN += "    major = torch.cuda.get_device_capability()[0]\n    if major >= 10:\n
 def test_never_away_from_an_arm_of_their_own(project: Project, body: str) -> None:
     found = project({"kernels.py": KERNELS, "m.py": f"{OWN}{body}    else:\n        other()\n"})
     assert found.fixes("leak") == []
-    assert found.refusals("leak") == ["m.py:9 has a path of its own for 12.x, which the bound would cut off"]
+    assert found.refusals("leak") == ["the bound would cut off the path for 12.x at m.py:9"]
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_words_of_another_file_are_told(project: Project) -> None:
     found = project({"kernels.py": KERNELS, "m.py": PREDICATE, "user.py": user})
     (fix,) = [one.fix for one in found.findings if one.fix is not None and one.name == "leak"]
     assert fix.applicability == "unsafe"
-    assert "the words beside user.py:6 still speak of 12.x" in fix.proof.evidence
+    assert "the words beside user.py:6 still name 12.x" in fix.proof.evidence
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ NAMED += "    return torch.ops.p.gemm()\n"
 def test_name_of_another_generation(project: Project, name: str, refused: bool) -> None:
     found = project({"m.py": NAMED.format(name, "not in [(9, 0), (12, 0)]")})
     assert bool(found.fixes("family-split")) is not refused
-    told = f"`{name}` speaks of 9.0: give 12.1 another name"
+    told = f"`{name}` names 9.0: give 12.1 another name"
     assert found.refusals("family-split") == ([told] if refused else [])
 
 

@@ -105,7 +105,7 @@ def test_a_names_of_every_family(project: Project) -> None:
     found = project(files)
     assert found.fixes("family-split") == []
     assert found.refusals("family-split") == [
-        "it lists the `a` targets of other families alone, too: what is behind it may exist on those only"
+        "it lists the `a` targets of other families alone, too: the code behind it may exist on those only"
     ]
 
 

@@ -129,7 +129,7 @@ def test_a_copy_that_is_meant_holds_the_others_back(project: Project) -> None:
     checked = project({"p/__init__.py": "", "p/a.py": MODULE.format("a", "SM120"), "p/b.py": meant})
     (fix,) = [one.fix for one in checked.findings if one.fix is not None]
     assert fix.applicability == "unsafe"
-    assert "the same is asked at p/b.py" in fix.proof.evidence
+    assert "the same check is at p/b.py" in fix.proof.evidence
 
 
 @pytest.mark.parametrize(("name", "safety"), [("_trtllm_gemm_fp4_requirement", "unsafe"), ("_kit_gemm", "safe")])

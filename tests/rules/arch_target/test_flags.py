@@ -35,7 +35,7 @@ def gen_plain():
     [
         ("gen_router()", [None]),
         ("gen_router(), gen_plain()", [None]),
-        ("gen_router(), gen_router_sm120()", ["`gen_router_sm120` is let in too, and made for its own part"]),
+        ("gen_router(), gen_router_sm120()", ["`gen_router_sm120` is let in too, and is made for its own chip"]),
         ("gen_router_sm120()", []),
     ],
 )

@@ -26,7 +26,7 @@ def told(*chips: str) -> dict[Place, str]:
 
 @pytest.mark.parametrize(("chip", "sibling"), [("12.1", "12.0"), ("12.0", "12.1")])
 def test_alone_and_with_its_sibling(chip: str, sibling: str) -> None:
-    told_of = rf"(?:no target of|on|nothing for) {sibling} \([^)]*\)(?: too|\.| under)|{sibling} \([^)]*\) is left"
+    told_of = rf"(?:no target of|on|nothing for) {sibling} \([^)]*\)(?: too|\.| under)|{sibling} \([^)]*\) gets PTX"
     of_sibling = re.compile(rf"{told_of}|^(?!.*{re.escape(chip)}).*{sibling}")
     both, alone = told("12.0", "12.1"), told(chip)
     ours = {place for place, message in both.items() if not of_sibling.search(message)}

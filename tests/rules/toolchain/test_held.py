@@ -16,33 +16,37 @@ OLD = "torch==2.6.0"
         (
             "requirements.txt",
             OLD,
-            ["`torch==2.6.0` has no kernels for 12.x. Its wheels have kernels for them from 2.7 on."],
+            ["`torch==2.6.0` has no kernels for 12.x. torch ships kernels for them from 2.7 on."],
         ),
         ("requirements.txt", "torch == 2.5.1+cu121", ["`torch== 2.5.1` for CUDA 12.1 has no kernels for 12.x."]),
         (
             "requirements.txt",
             "torch==2.7.1+cu118",
             [
-                "`torch==2.7.1` for CUDA 11.8 has no kernels for 12.x. Its wheels have kernels for them from 2.7"
-                " for CUDA 12.8 on."
+                "`torch==2.7.1` for CUDA 11.8 has no kernels for 12.x. torch ships kernels for them from 2.7 on,"
+                " in wheels for CUDA 12.8 or newer."
             ],
         ),
         (
             "requirements.txt",
             "triton==3.4.0",
-            ["`triton==3.4.0` has no ptxas for 12.1 (GB10). Its wheels have ptxas for it from 3.6 on."],
+            ["`triton==3.4.0` has no ptxas for 12.1 (GB10). triton ships ptxas for it from 3.6 on."],
         ),
         (
             "requirements.txt",
             "triton==3.2.0",
-            ["no ptxas for 12.x. Its wheels have ptxas for them from 3.3 on for 12.0 and from 3.6 on for 12.1 (GB10)."],
+            ["no ptxas for 12.x. triton ships ptxas for 12.0 from 3.3 on and 12.1 (GB10) from 3.6 on."],
         ),
         ("requirements-cuda.txt", "torch<=2.6.0,>=2.0.0", ["`torch<=2.6.0,>=2.0.0` has no kernels for 12.x."]),
         ("pyproject.toml", f'dependencies = ["{OLD}"]', ["`torch==2.6.0` has no kernels"]),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "2.5.1"', ["`torch==2.5.1` has no kernels"]),
         ("Dockerfile", f"RUN pip install {OLD}", ["`torch==2.6.0` has no kernels"]),
-        ("Dockerfile", "ARG CUDA_VERSION=12.4", ["The newest CUDA here is 12.4, and the first for 12.x is 12.8."]),
-        ("Dockerfile", "FROM pytorch/pytorch:2.5.1-cuda12.1-cudnn9-devel as base", ["The newest CUDA here is 12.1,"]),
+        (
+            "Dockerfile",
+            "ARG CUDA_VERSION=12.4",
+            ["The newest CUDA here is 12.4. The first for 12.x is CUDA 12.8."],
+        ),
+        ("Dockerfile", "FROM pytorch/pytorch:2.5.1-cuda12.1-cudnn9-devel as base", ["The newest CUDA here is 12.1."]),
         (
             "install.sh",
             "pip install torch --index-url https://download.pytorch.org/whl/cu124",

@@ -86,7 +86,7 @@ class CompilerRun:
     @property
     def said(self) -> tuple[str, ...]:
         """The lines of messages, without the lines of source that follow them. A source can include any file that its
-        user can read: nothing is told of one that is no header of the tree, of the system or of a toolkit, because
+        user can read: one that is no header of the tree, of the system or of a toolkit, because
         receipts are made to be sent around."""
         return tuple(self._said())
 

@@ -1,4 +1,4 @@
-"""What a listing and ptxas's messages say of a claim, for one target."""
+"""What a PTX listing and ptxas messages prove about a claim, for one target."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def bounds(case: AssemblyCase) -> TargetAnswer:
             return TargetAnswer("confirmed", reason, message.text, names[dropped[1]].line)
     if case.cubin.path is None:
         return _failed(case)
-    reason = f"ptxas for {case.target} takes {asked[1]} blocks of {asked[0]} threads without a word"
+    reason = f"ptxas for {case.target} takes {asked[1]} blocks of {asked[0]} threads without a warning"
     return TargetAnswer("refuted", reason)
 
 

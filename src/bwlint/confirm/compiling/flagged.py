@@ -1,4 +1,4 @@
-"""Where a flagged place is looked for in what a compiler makes of its file."""
+"""Find a flagged source line in the compiler's output for its file."""
 
 from __future__ import annotations
 

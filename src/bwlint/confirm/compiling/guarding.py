@@ -1,4 +1,4 @@
-"""A test of the preprocessor, put to nvcc's own preprocessor for every target.
+"""Test a preprocessor condition with nvcc's own preprocessor, for every target.
 
 Where the test reads nothing but what the compiler defines and what its own file does, a file of ours is enough: the
 directives of the flagged one and a mark behind the flagged. Else the file itself is preprocessed, and what follows the

@@ -1,4 +1,4 @@
-"""Kernels of C++: a translation unit is built for one target, and those are found that a flagged place is about."""
+"""Compile a C++ translation unit for one target and find the kernels that a flagged line belongs to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to be known of a path before a compiler or a reader is given it."""
+"""Checks on a path before a compiler or a reader gets it."""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH116

@@ -1,4 +1,4 @@
-"""PTX of our own for claims about an instruction that no file of the tree writes: a build asks for it, or a text."""
+"""Generate PTX for a claim about an instruction that no file of the tree contains."""
 
 from __future__ import annotations
 

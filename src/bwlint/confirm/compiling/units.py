@@ -1,4 +1,4 @@
-"""What is compiled for a claim about a C++ file: the file itself, files of the tree that include it, or it alone."""
+"""Choose what to compile for a claim about a C++ file: the file, a file that includes it, or the header alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What CuTe DSL's own package says of a claim that one of its operations does not work on a chip.
+"""Ask CuTe DSL's own package whether one of its operations works on a chip.
 
 The operation is compiled with arguments of ours, not the kernel that uses it: a kernel takes tensors, shapes and
 options that nothing in its tree fixes, and the package refuses an operation before it looks at those.

@@ -1,4 +1,4 @@
-"""The child that asks CuTe DSL what it makes of its own operations, for one chip after the other.
+"""The child process that compiles operations of CuTe DSL for one chip after another.
 
 The job comes as JSON on stdin, the answer goes as JSON to the descriptor that `child.ANSWER` names. Nothing of a
 scanned tree runs here: a tree gives names, and what is compiled are operations of the package with arguments of ours.

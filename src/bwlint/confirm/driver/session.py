@@ -1,4 +1,4 @@
-"""One GPU with what the steps of a job have made on it: an image, its kernels, buffers."""
+"""State of one GPU during a job: the loaded image, its kernels and buffers."""
 
 from __future__ import annotations
 

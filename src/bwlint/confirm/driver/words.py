@@ -1,4 +1,4 @@
-"""Words that the probes leave behind, as their PTX writes them."""
+"""Result words that the probe kernels write, as laid out by their PTX."""
 
 UNTOUCHED = 0xA5A5A5A5
 """What a buffer for results is filled with."""

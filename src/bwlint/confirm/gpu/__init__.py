@@ -1,4 +1,4 @@
-"""The GPU, spoken to by a child process: it may hang, fault or print without end, and we go on.
+"""Talk to the GPU through a child process, which may hang, crash or print without end.
 
 A job is a dictionary, and so is its answer; `driver.jobs` and `driver.steps` say which there are. The child is the only
 code that loads a driver, and it loads no library of a scanned tree.
@@ -44,9 +44,9 @@ class Answered:
         """Why there is no answer to build on, in words; "" where there is one."""
         if self.ended.trouble:
             was = "" if self.ended.trouble.startswith(("ended", "not ")) else "ended: "
-            return f"the process that spoke to the driver was {was}{self.ended.trouble}"
+            return f"the process that called the driver was {was}{self.ended.trouble}"
         if self.answer is None:
-            return f"the process that spoke to the driver gave no answer (exit status {self.ended.code})"
+            return f"the process that called the driver gave no answer (exit status {self.ended.code})"
         if "missing" in self.answer:
             return str(self.answer["missing"])
         if self.answer.get("error"):

@@ -1,4 +1,4 @@
-"""Which GPU a claim is tried on, and why there is none; jobs for it."""
+"""Choose the GPU that a claim is tested on, or say why there is none, and write jobs for it."""
 
 from __future__ import annotations
 

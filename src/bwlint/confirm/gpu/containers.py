@@ -1,4 +1,4 @@
-"""The containers of device code in the file of a finding, as a driver is given them.
+"""The device-code containers in the file of a finding, in the form that a driver takes.
 
 They are read by our own readers; a library is never loaded. Of a plain file a container is a stretch, that of a packed
 or archived one is copied out.

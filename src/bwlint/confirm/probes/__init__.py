@@ -1,4 +1,4 @@
-"""Kernels of our own that check themselves, as PTX: written out for a chip, assembled where a ptxas is at hand.
+"""bwlint's own self-checking kernels: PTX written for a chip, and assembled where ptxas is available.
 
 Each file begins with what its kernels do and leave behind. `UNTOUCHED` is what a buffer for results is filled with,
 `DONE` what the first word of a block's four becomes when it has ended.

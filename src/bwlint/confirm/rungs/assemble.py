@@ -48,9 +48,11 @@ def attempt(subject: Subject, world: Workbench) -> Attempt:
     if of_triton is not None and (of_triton.outcome in ("confirmed", "refuted") or claim.kind != "instruction"):
         return of_triton
     if claim.kind == "need":
-        return cute.attempt(subject, world) or not_requested("assemble", f"no compiler decides that {claim.says}")
+        return cute.attempt(subject, world) or not_requested(
+            "assemble", f"no compiler can test this claim: {claim.says}"
+        )
     if claim.kind == "shared" and claim.subject != "static":
-        return not_requested("assemble", "dynamic shared memory is asked for when a kernel is launched")
+        return not_requested("assemble", "a kernel requests dynamic shared memory at its launch")
     if claim.kind == "cluster" and claim.subject != BUILDER:
         return not_requested("assemble", "ptxas takes clusters of any size")
     try:
@@ -214,7 +216,7 @@ def _of_source(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attempt:
     if not records or not records[-1].seen:
         if subject.real and not is_source(subject.real):
             return not_eligible("assemble", f"nvcc compiles C++, and {Path(subject.real).name} is not C++")
-        return not_eligible("assemble", "no file that nvcc could compile for this claim")
+        return not_eligible("assemble", "nvcc can compile no file for this claim")
     return _best(records).attempt()
 
 
@@ -317,7 +319,7 @@ def _of_build(subject: Subject, made: CompilerRun) -> TargetAnswer:
         return TargetAnswer("confirmed", f"nvcc refuses them: {made.first_error}", made.first_error)
     if refused:
         return undecided(f"nvcc does not build a kernel with these flags: {made.first_error}")
-    return undecided("nvcc builds a kernel for these targets; whether it loads is for a driver to say")
+    return undecided("nvcc builds a kernel for these targets; only a driver can show whether it loads")
 
 
 def pairs_of(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""bench: how long the flagged way of loading takes, and another. A time decides nothing; it is there to be read."""
+"""bench: time the flagged way of loading and its replacement. A time decides no verdict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REPEAT = 200
 
 def attempt(subject: Subject, world: Workbench) -> Attempt:
     if not world.bench:
-        return not_requested(RUNG, "times were not asked for")
+        return not_requested(RUNG, "this run has no --bench")
     device = chosen(RUNG, subject.claim, world)
     if isinstance(device, Attempt):
         return device

@@ -49,7 +49,7 @@ def attempt(subject: Subject, world: Workbench) -> Attempt:
 def _shared(claim: Claim, world: Workbench, device: Device) -> Attempt:
     how = claim.subject if claim.kind == "shared" else "dynamic"
     if how not in _HOW:
-        return not_eligible(RUNG, f"{how!r} is no kind of shared memory that can be had here")
+        return not_eligible(RUNG, f"{how!r} is not a kind of shared memory that bwlint can test")
     static = how == "static"
     target = roomy_target(device.capability) if static else probes.target_of(device.capability)
     details: dict[str, Any] = {**about(device), "target": target, "ran": {}}
@@ -64,7 +64,7 @@ def _shared(claim: Claim, world: Workbench, device: Device) -> Attempt:
         log = log or asked.ended.output
         if asked.trouble or gpu.failure(asked.steps[0] if asked.steps else {}):
             why = asked.trouble or gpu.failure(asked.steps[0])
-            return not_executed(RUNG, f"no probe to run: {why}", details, log, seconds)
+            return not_executed(RUNG, f"no probe ran: {why}", details, log, seconds)
         ran = judged(asked.steps[len(steps) - 3 :], blocks=1, checked=amount)
         details["ran"][str(amount)] = ran.word
         seen.append(_of_shared(claim, amount, ran, _HOW[how]))

@@ -38,7 +38,7 @@ def attempt(subject: Subject, world: Workbench) -> Attempt:
         return _cluster_of_a_kernel(subject, world, device)
     test = _SHARED.get(claim.subject) if claim.kind == "shared" else _TESTS[claim.kind]
     if test is None:
-        return not_eligible(RUNG, f"{claim.subject!r} is no kind of shared memory that can be had here")
+        return not_eligible(RUNG, f"{claim.subject!r} is not a kind of shared memory that bwlint can test")
     key = (RUNG, claim.kind, claim.subject, claim.amounts, device.uuid)
     return world.once(key, lambda: test(claim, world, device))
 
@@ -61,7 +61,10 @@ def _dynamic(claim: Claim, world: Workbench, device: Device) -> Attempt:
 def _granted(amount: int, device: Device, setting: Mapping[str, Any], fits: Mapping[str, Any]) -> Seen:
     most = device.attributes.get("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
     if setting.get("error") == INVALID_VALUE:
-        return "confirmed", f"the driver refuses {amount} bytes of dynamic shared memory: a block has at most {most}"
+        return (
+            "confirmed",
+            f"the driver refuses {amount} bytes of dynamic shared memory: {most} are the most",
+        )
     if setting.get("error") != 0 or fits.get("error") != 0:
         return "inconclusive", gpu.failure(setting) or gpu.failure(fits)
     if not fits["blocks"]:

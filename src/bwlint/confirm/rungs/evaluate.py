@@ -83,7 +83,7 @@ def agrees(claim: Claim, name: str, answer: Answer) -> bool:
 
 def _open(claim: Claim, name: str, answer: Answer) -> str:
     """Why an answer does not decide what is claimed of a chip, "" where it does. Where a test may hold and has been
-    seen to, what other runs come to changes nothing."""
+    seen to, the results of other runs change nothing."""
     seen = "true" in answer.gives and not answer.guessed
     return "" if seen and name in claim.holds and name not in claim.certain else answer.undecided
 

@@ -1,4 +1,4 @@
-"""launch: a kernel of the flagged file is started with guessed arguments, if the user allows that it is.
+"""launch: start a kernel of the flagged file with guessed arguments, if the user allows it.
 
 Of a binary it is one that is there, of C++ one that its translation unit is built to. What counts is whether the driver
 starts it: a fault after that is one of a kernel that has run, which wrong arguments explain as well as anything.

@@ -212,7 +212,7 @@ def _instruction(subject: Subject, world: Workbench) -> Attempt:
         return not_eligible(RUNG, f"the file is for {target or 'no target'}, the claim about {listed(claim.targets)}")
     device = next((one for one in world.devices if one.capability.replace(".", "") == number), None)
     if device is None:
-        return not_eligible(RUNG, f"no device is one that {target} is for")
+        return not_eligible(RUNG, f"no device here loads {target}")
     job = {"do": "image", "device": device.ordinal, "image": str(real), "steps": [{"do": "load"}, {"do": "functions"}]}
     asked = ask(job, world)
     details: dict[str, Any] = {**about(device), "target": target}
@@ -232,7 +232,7 @@ def _of_instruction(
     loading, found = (*steps, {})[:2]
     loads = loading.get("error") == 0
     if loads and found.get("error") != 0:
-        return "inconclusive", "the file loads, but its kernels are not had"
+        return "inconclusive", "the file loads, but the driver does not return its kernels"
     if not loads and loading.get("error") not in NO_MACHINE_CODE:
         return "inconclusive", gpu.failure(loading)
     if listing.misleads:

@@ -1,4 +1,4 @@
-"""peer: what two GPUs of this machine do with each other's memory. NVLink multicast is only asked about, never used."""
+"""peer: test the memory of a pair of GPUs. NVLink multicast is queried, never used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def attempt(subject: Subject, world: Workbench) -> Attempt:
     if not world.devices:
         return not_eligible(RUNG, world.no_device)
     if len(world.devices) < 2:
-        return not_eligible(RUNG, "there is one GPU, and a peer takes two")
+        return not_eligible(RUNG, "a peer test needs two GPUs, and this machine has one")
     pair = [device for device in world.devices if device.capability in subject.claim.chips][:2]
     if len(pair) < 2:
         there = listed(list(dict.fromkeys(device.capability for device in world.devices)))
@@ -89,8 +89,8 @@ def _declared(subject: str, pair: list[Device]) -> tuple[Outcome, str]:
     if None in values:
         return "inconclusive", f"the driver does not say whether these GPUs have {words}"
     if not all(values):
-        return "confirmed", f"the driver says that these GPUs have not both {words}"
-    return "inconclusive", f"the driver says that these GPUs have {words}, which are not put to use here"
+        return "confirmed", f"the driver says that not both GPUs have {words}"
+    return "inconclusive", f"the driver says that these GPUs have {words}; bwlint does not use them"
 
 
 def _right(test: str, answer: Mapping[str, Any]) -> tuple[bool, str]:
@@ -113,7 +113,7 @@ def _judged(subject: str, seen: list[tuple[str, bool | None, str]], access: Mapp
     if atomics:
         native = [found.get("NATIVE_ATOMIC_SUPPORTED", 0) for found in access["attributes"]]
         if not all(native):
-            return "confirmed", f"the driver says that the link has not all native atomics; {said}"
+            return "confirmed", f"the driver says that the link does not support all native atomics; {said}"
     if any(right is False for _, right, _ in wanted):
         return "confirmed", said
     if all(right for _, right, _ in wanted):

@@ -1,4 +1,4 @@
-"""The cases. Half of them are meant to go wrong on the chip that is asked, yet none says whether it does."""
+"""The cases of the self-test. About half fail on the tested chip; no case says which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a device says of a case, and what "works" and "fails" mean for each kind of question.
+"""Read a device's answer to a case, and define "works" and "fails" for each kind of case.
 
 image      The driver loads the image, and its kernel `k` writes what it should. It fails where the driver refuses the
            image (209 no image for this GPU, 218 invalid PTX, 222 PTX too new, 801 an edited header, 200 and 300 for

@@ -1,4 +1,4 @@
-"""Cases into files: by ptxas, fatbinary and nvcc, without a GPU. Only our own inputs are compiled."""
+"""Build the cases with ptxas, fatbinary and nvcc, without a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program: runs `pick` of a gate case with the capability of the device, by CPython, without a library behind it.
+"""A standalone program that calls `pick` of a gate case with the device's capability.
 
 Reads {"source": PATH, "capability": [major, minor]} on stdin and writes {"picked": STATEMENT} or {"raised": TYPE,
 "text": TEXT} to $BWLINT_ANSWER, with "behind", the statement that `pick` names where it lets the device through.

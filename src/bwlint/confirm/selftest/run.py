@@ -1,4 +1,4 @@
-"""All cases of a bundle on the device that is there: bwlint's verdict, the device's, and whether they are the same."""
+"""Run all cases of a bundle on this device, and compare bwlint's verdict with the device's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bwlint says of a case before anything runs: its own check and inspect on the input, for the chip that is asked.
+"""bwlint's own verdict on a case: check and inspect on its input, for the tested chip.
 
 "fails" takes a claim (`ClaimKind`) about the very target or chip, or an inspection by which a container with
 kernels does not run there; "works" is that nothing of the kind is said. What a driver must know is compared with the
@@ -56,7 +56,7 @@ def static(
     """The verdict on a case that lies in `source` (text) and `made`. `cuda` is the version of the compiler, or of the
     driver, that is to take it."""
     if case.question == "observed":
-        return Static("unknown", ("no rule speaks of this",))
+        return Static("unknown", ("no rule is about this",))
     if case.question == "gate":
         return _gate(case, chip, source)
     said = list(_said(case, chip, source, made, cuda, compiler))

@@ -49,7 +49,7 @@ class Simulated:
                 "total_memory": product.memory_gib * _GIB or None,
             }
         elif of_chip := [one.name for one in products() if one.chip == chip.name]:
-            known["instead"] = f"what differs by product takes the name of one, such as {of_chip[0]}"
+            known["instead"] = f"name a product, such as {of_chip[0]}: this value differs by product"
         return {key: value for key, value in known.items() if value is not None}
 
     def assumed(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def simulated(text: str) -> Simulated:
     except ValueError as error:
         raise UsageError(str(error)) from None
     if len(chips) != 1:
-        raise UsageError("one chip is simulated at a time")
+        raise UsageError("simulate one chip at a time")
     of_chip = [one for one in products() if one.chip == chips[0].name]
     named = next((one for one in of_chip if letters(text) in _names(one)), None)
     only = next((one for one in of_chip if set(map(letters, chips[0].products)) <= _names(one)), None)

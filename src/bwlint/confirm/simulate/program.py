@@ -1,4 +1,4 @@
-"""Runs a program of the user's with the stand-ins in every Python that it starts."""
+"""Run the user's program with stand-ins for CUDA libraries in every Python that it starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the processes of a program have written down, read with the care that somebody's output takes."""
+"""Read the records of the program's processes, as untrusted input."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def read(simulated: Simulated, program: tuple[str, ...], ended: ProgramEnd, fold
         records += found
         missing += (f"process {process}: {gap}" for gap in _gaps(found, bad))
     if not any(record.kind == "start" for record in records):
-        missing.append("no Python of the program was simulated: it is none, or runs with -I, -E or -S")
+        missing.append("no Python was simulated: the program is not Python, or runs with -I, -E or -S")
     return Simulation(simulated, program, ended, tuple(records), tuple(missing))
 
 
@@ -74,11 +74,11 @@ def _gaps(found: list[Noted], bad: int) -> Iterator[str]:
     """What of a process is not known. One that was forked leaves by os._exit as a matter of course."""
     kinds = {record.kind for record in found}
     if "start" in kinds and not kinds & {"end", "exec"}:
-        yield "it was ended, or left by os._exit: what it would have done after that is not known"
+        yield "it was killed or called os._exit: bwlint does not know what came after"
     if "full" in kinds:
         yield next(record.what for record in found if record.kind == "full")
     if bad:
-        yield f"{bad} lines of its records are none"
+        yield f"{bad} lines of its records cannot be read"
 
 
 def _parsed(data: bytes) -> tuple[list[Noted], int]:

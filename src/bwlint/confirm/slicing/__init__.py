@@ -1,1 +1,1 @@
-"""How CPython is asked about a gate: what is cut out of the source, and the child that it runs in."""
+"""Evaluate a gate with CPython: cut its code out of the source, and run that in a sandboxed child."""

@@ -63,7 +63,7 @@ def unavailable() -> str | None:
 
 def install(*descriptors: int, files_fail: bool = False) -> None:
     """From now on this process may write to `descriptors`, compute, and end. Raises OSError where that is refused. With
-    `files_fail` who opens a file, or asks whether one is there or is a terminal, is told that it may not, and goes on:
+    `files_fail` who opens a file, or asks whether one is there or is a terminal, gets an error, and goes on:
     what warns or raises looks for its source."""
     program = _program(_MACHINES[platform.machine()], descriptors, files_fail)
     library = ctypes.CDLL(None, use_errno=True)

@@ -1,4 +1,4 @@
-"""What a slice finds in place of libraries: the capability on one chip, a few helpers, and values that nobody knows.
+"""Replacements for libraries inside a slice: a chip's capability, a few helpers, and unknown values.
 
 This runs in the child.
 """

@@ -1,4 +1,4 @@
-"""Values that nobody knows, and what was chosen where Python asked whether they are true.
+"""Unknown values, and which way a branch went when Python asked for their truth.
 
 Such a value gives another one for whatever is done with it; where its truth is asked, one of both is chosen, and the
 run is repeated with the other. This runs in the child.

@@ -1,4 +1,4 @@
-"""What Triton says of a claim about one of its kernels: its shared memory, and what ptxas makes of its PTX."""
+"""Test a claim about a Triton kernel: its shared memory, and ptxas on its PTX."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def attempt(subject: Subject, world: Workbench, toolkit: Toolkit | None) -> Atte
     if why is not None:
         return not_eligible("assemble", why)
     if not cases:
-        return not_eligible("assemble", "no launch of a kernel of the file is what the claim is about")
+        return not_eligible("assemble", "the claim is about no launch of a kernel in this file")
     return _tested(_Test(subject, world, toolkit, home), cases)
 
 

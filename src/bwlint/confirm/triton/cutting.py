@@ -1,4 +1,4 @@
-"""A kernel of Triton with all that it needs, cut out of the tree by the room that cuts out gates."""
+"""Cut a Triton kernel and everything it needs out of the tree."""
 
 # Paths are plain strings here, as in `world.tree`.
 # ruff: noqa: PTH119

@@ -1,4 +1,4 @@
-"""The child that compiles a kernel: it makes Triton ready, shuts itself in, links what was cut out, and compiles it.
+"""The child process that prepares Triton, enters the sandbox, and compiles one kernel.
 
 The job comes as JSON on stdin, the answer goes as JSON to the descriptor that `child.ANSWER` names. Triton's passes and
 LLVM only compute: behind the filter no file is opened and no program started. ptxas is asked by who started this.

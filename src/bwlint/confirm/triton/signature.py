@@ -1,4 +1,4 @@
-"""What a kernel of Triton is compiled for: types of parameters and values of constants, each with its evidence.
+"""Parameter types and constant values that a Triton kernel is compiled with, each with its evidence.
 
 Nothing is made up. A constant is what the launch, a configuration or a default says; an element what the launching
 function makes of a tensor, or what the finding states. Sizes and strides are those that Triton specialises for:

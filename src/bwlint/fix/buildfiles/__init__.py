@@ -1,4 +1,4 @@
-"""Lists, flags and conditions of builds: the missing sibling, the family target, what a source cannot be built for.
+"""Fixes in build files: add a missing sibling or family target, or drop a target that cannot compile.
 
 A spelling is only a proposal. The file is read again with it, its list has to reach just the chips that are wanted,
 every other list has to say what it said, and the rule that found the fault must have nothing left to say of it.

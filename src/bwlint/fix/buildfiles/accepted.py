@@ -31,7 +31,7 @@ def names(place: CarryPlace) -> Iterator[Proposal]:
         piece = _beside(place, one, there)
         if piece is not None:
             python = place.job.module.language == "python"
-            unsafe = "what the program does for a name that it accepts is not looked for" if python else ""
+            unsafe = "bwlint does not look at what the program does with the name" if python else ""
             yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({n}), 0, unsafe)
 
 
@@ -46,7 +46,7 @@ def branch(place: CarryPlace) -> Iterator[Proposal]:
     piece = in_front(place.source, path, (inner,), low, later) if inner is not None else None
     if piece is not None:
         title = f"{place.wanted()} from CUDA {later} on"
-        unsafe = f"whether CUDA {later} is to have a branch of its own is for the author to say"
+        unsafe = f"whether CUDA {later} gets a branch of its own is your choice"
         yield Proposal((piece,), "family", title, place.gains, frozenset({place.index}), 1, unsafe, how="splits")
 
 
@@ -103,7 +103,7 @@ def unshown(place: CarryPlace, exact: Target, wide: Target) -> str | None:
     """Why it is not shown that what a condition lets through compiles for the family; None where it is."""
     code = behind(place.job.context, place.job.module, place.carry)
     if not code.modules or code.outside:
-        return f"{code.outside or 'what it lets through'} is not in this tree"
+        return f"{code.outside or 'the code that it lets through'} is not in this tree"
     return lost(place.job.context, code, exact, wide)
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a name that a list of a build accepts, or a condition over one: who compiles for it must know it."""
+"""Check that a build knows how to compile a target name before a fix lets the name in."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _spellings(
         return (
             partial(guards.bounded, code, end=first),
             "bound",
-            f"Keep {lost.chips} away from what is behind the guard",
+            f"Keep {lost.chips} out of the guarded code",
         )
     change = family_change(guarded, wanted)
     if change is None and moved.chips <= guarded.chips:

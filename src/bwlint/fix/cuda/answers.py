@@ -1,4 +1,4 @@
-"""A function that says what is supported: each lower bound of its parameter ends where its yes is wrong."""
+"""Fix a C++ function that reports support: bound the parameter where its true is wrong."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def mend(job: Job) -> Fix | NoFix:
         said = saying_yes(replace(context, tree=context.tree.edited(edited)), edited, again) if again else before
         if said == wanted:
             proof = Proof(before.names, (), said.names, (), job.evidence)
-            return Fix(job.applicability, "bound", f"Say yes for {plain(wanted)} alone", made, proof)
+            return Fix(job.applicability, "bound", f"Return true for {plain(wanted)} only", made, proof)
     return NoFix(f"no bound of the function could end at {plain(change.chips)}")
 
 

@@ -1,4 +1,4 @@
-"""Guards that are mended with another one: they ask the same, and what stands behind them belongs together."""
+"""Guards that must be edited together, because their code belongs together."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _compares(node: Expr) -> tuple[str, int | None]:
 
 
 def _number(chip: Chip, like: int) -> int:
-    """The number of a chip as another one is told: 9, 90 or 900."""
+    """The number of a chip in the form of another one: 9, 90 or 900."""
     return chip.major if like < _LEAST_JOINED else chip.joined if like < _LEAST_HUNDREDFOLD else chip.joined * 10
 
 

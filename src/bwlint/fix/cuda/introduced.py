@@ -1,4 +1,4 @@
-"""Names that a file introduces behind its guards: who is let through another guard has to have them too."""
+"""Names that a file defines only behind its guards; a chip let through another guard needs them too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Macros that are named after one part of a family: the same block for its sibling, and both wherever one is asked for.
+"""Add a sibling's macros beside those of one family member, and check both wherever one is checked.
 
 The proof: every guard of the files that are edited lets the sibling's targets through exactly where it lets the part's
 own through, if it asks for one of the macros, and nothing moves for any other target.
@@ -32,7 +32,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|endif)\w*[^\n]*", re.M)
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 _COMMENT = re.compile(r"[ \t]*//[^\n]*\w")
 _MOST_FILES = 40
-_DOUBT = "nothing here shows that the sibling runs what is behind these macros"
+_DOUBT = "nothing here shows that the sibling runs the code behind these macros"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def mend(job: Job) -> Fix | NoFix:
     proof = _proof(job, block, made)
     if isinstance(proof, NoFix):
         return proof
-    title = f"Give {plain(change.chips)} the macros of {plain(change.twins)}, wherever these are asked for"
+    title = f"Give {plain(change.chips)} the macros of {plain(change.twins)} wherever these are checked"
     every = tuple(edit for _, _, found in made for edit in found)
     return Fix("unsafe" if "(unsafe:" in proof.evidence else "safe", "family", title, every, proof)
 

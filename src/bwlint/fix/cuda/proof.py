@@ -69,7 +69,7 @@ class FileChecker:
         for index, targets in along.items():
             other = None if index is None else after_tree.target_sets(edited, edited.guards[index])
             if other is None or other.may != targets & other.live:  # so nothing else of it has moved
-                return NoFix("what belongs to the guard is not mended by the same edit")
+                return NoFix("this edit alone would leave the guard's other code unfixed")
         said = self._others(edited, after_tree, frozenset({here, *along}), moved)
         said = said or self._operations(edited, after_tree, moved)
         lost = old.may - new.may
@@ -88,7 +88,7 @@ class FileChecker:
             ended = (new.may - old.may) if self._is_error(guard.yes) else NO_TARGET
             ended |= (new.live - new.may) - (old.live - old.may) if self._is_error(guard.no) else NO_TARGET
             if ended:
-                return NoFix(f"for {_few(ended)} the guard at line {guard.at[0]} behind it ends in an error: edit both")
+                return NoFix(f"for {_few(ended)} the guard at line {guard.at[0]} behind it raises an error: edit both")
         return None
 
     def _is_error(self, side: Side) -> bool:
@@ -109,7 +109,7 @@ class FileChecker:
         return NoFix(f"{said} Add an #else that traps, or keep them away on the host") if targets else None
 
     def _operations(self, edited: Module, after: Tree, moved: TargetSet) -> NoFix | None:
-        """No instruction comes to targets that lack it."""
+        """No instruction reaches targets that lack it."""
         for old, new in zip(needs(self.module), needs(edited), strict=True):
             gained = after.compiled(edited, new.path) - self.before.compiled(self.module, old.path)
             if lacking := gained - legal(new):
@@ -148,7 +148,9 @@ class FileChecker:
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
             if shifted(old, new) and other.chain not in chains and other.leaf not in leaves and other not in gates:
                 if _asks(gates[0], other):
-                    return NoFix(f"the test at line {other.at[0]} asks it, too: what is behind both has to be for them")
+                    return NoFix(
+                        f"the test at line {other.at[0]} makes the same check: the code behind both must be for them"
+                    )
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
         return None
 

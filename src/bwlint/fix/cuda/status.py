@@ -1,4 +1,4 @@
-"""A call whose status is dropped, in what the file checks its other calls with."""
+"""Wrap a call whose status is ignored in the macro that the file uses for its other calls."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def mend(job: Job) -> Fix | NoFix:
     calls = [match for match in _CALL.finditer(code.text, max(0, start - _NEAR), end) if match.start(1) <= end]
     checks = Counter(match[1] for match in _CHECK.finditer(code.text, 0, start))
     if not checks:
-        return NoFix(
-            "no call above checks its status, so nothing shows how this file reports errors: check this one by hand"
-        )
+        return NoFix("no other call shows how this file reports errors: check this one by hand")
     close = matching(code.text, calls[-1].end() - 1) if calls else -1
     if close < end - 1 or not code.text[close + 1 :].lstrip().startswith(";"):
         return NoFix("the call is part of a larger expression: check its status by hand")
@@ -40,7 +38,7 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("the edit would change other code too")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     proof = Proof(admitted, certain, admitted, certain, job.evidence)
-    return Fix(job.applicability, "check", f"Look at the status: write `{name}(...)`", made, proof)
+    return Fix(job.applicability, "check", f"Check the status: write `{name}(...)`", made, proof)
 
 
 def _wrapped(code: Code, name: str, start: int, end: int) -> str:

@@ -145,7 +145,7 @@ def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
     at = f"{PurePath(one.module.path).name}:{one.gate.at.line}"
     if any(value.args[:1] and isinstance(value.args[0], str) for _, value in _returns(one)):
         return NoFix(f"`{_named(one)}` ({at}) decides this and returns the reason: bound it there")
-    return NoFix(f"`{_named(one)}` ({at}) decides this, and other files ask it too: add a check of the capability here")
+    return NoFix(f"`{_named(one)}` ({at}) decides this, and other files use it too: add a check of the capability here")
 
 
 def _returns(judged: Judged) -> tuple[tuple[Path, Expr], ...]:

@@ -1,4 +1,4 @@
-"""Lists and comparisons that name the chips they admit, with another generation written beside them."""
+"""Fix lists and comparisons that name the admitted chips: add another generation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A test that is opened for all that it leads to but one statement, which has a test of its own then.
+"""Open a check for all of its block but one statement, which gets a check of its own.
 
 `if has_sm120: own(); shared()` becomes `if has_sm120: own()` and `if has_sm120 or has_sm121: shared()`.
 """

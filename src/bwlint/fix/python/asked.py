@@ -1,4 +1,4 @@
-"""Tests that ask a helper which later chips pass, with the capability as it reads it: `ok() and cap < (12, 0)`."""
+"""Fix a check that calls a helper later chips pass: `ok() and cap < (12, 0)`."""
 
 from __future__ import annotations
 

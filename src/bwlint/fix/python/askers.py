@@ -1,4 +1,4 @@
-"""Who asks what a bound narrows: what is behind them, and the words that they say."""
+"""Callers that a narrowed function affects: their code, and the messages they show."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet) ->
     """Why a gate is not bounded: a user has an arm for the chips, runs on them, or has no such need; or its name."""
     evidence, said = job.context.evidence, plain(gone & job.context.targets)
     if (own := next(filter(None, (_own_arm(job, user, gone) for user in users)), None)) is not None:
-        return NoFix(f"{own} has a path of its own for {said}, which the bound would cut off")
+        return NoFix(f"the bound would cut off the path for {said} at {own}")
     name, gone = asked.gate.name or asked.gate.qualname.rpartition(".")[2], gone & job.context.targets
     promised = named_in(name) if users[0] is not asked else NONE
     if promised & gone:
@@ -78,7 +78,7 @@ def _own_arm(job: Job, user: Judged, gone: ChipSet) -> str | None:
 
 
 def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | None:
-    """Where somebody might lose by a bound what works today; None where all who ask come to what surely fails."""
+    """A caller that a bound might cut off from what works today; None where all callers reach code that fails."""
     users, answers = list(askers(job, judged, origin)), is_global(judged.gate)
     if answers and not _is_known(job, judged, users):
         return f"`{judged.gate.name}` may be asked where nothing here looks"
@@ -123,7 +123,7 @@ def _attributes(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
 
 
 def _is_shown(job: Job, user: Judged, use: Use, gone: ChipSet) -> bool:
-    """Whether a use surely comes to what the tree itself shows to fail on all of some chips."""
+    """Whether a use surely reaches what the tree itself shows to fail on all of some chips."""
     direct = operation_in(use.name) if use.how == "call" else None
     if direct is not None and not direct.chips & gone:
         return True

@@ -1,4 +1,4 @@
-"""Flags of a build that are named after targets: the twin's flag asked for beside the one that is."""
+"""Fix flags named after one target: check the sibling's flag as well."""
 
 from __future__ import annotations
 

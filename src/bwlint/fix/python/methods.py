@@ -1,4 +1,4 @@
-"""Methods of a platform object that ask for one part, and their sisters that ask for a family."""
+"""Fix a call of a platform method for one chip: call the method for its family."""
 
 from __future__ import annotations
 

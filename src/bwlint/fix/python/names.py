@@ -51,13 +51,13 @@ def mend(job: Job) -> Fix | NoFix:
 def _added(place: ConditionPlace, syntax: Syntax) -> Candidate | NoFix:
     found = next((node for node in syntax.within(place.span) if isinstance(node, (ast.List, ast.Tuple, ast.Set))), None)
     if found is None:
-        return NoFix("the names of this list stand elsewhere")
+        return NoFix("the names of this list are written elsewhere")
     items = [(syntax.start(node), syntax.end(node)) for node in found.elts]
     edits: Candidate = ()
     for index, node in enumerate(found.elts):
         if isinstance(node, ast.Attribute) and spelling.member(node.attr) and node.attr.endswith("a"):
             edits += behind(syntax, place.module.path, items, index, [f"{syntax.segment(node)[:-1]}f"])
-    return edits or NoFix("the names of this list stand elsewhere")
+    return edits or NoFix("the names of this list are written elsewhere")
 
 
 def _names(gate: Gate) -> tuple[str, ...]:

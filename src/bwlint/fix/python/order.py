@@ -1,4 +1,4 @@
-"""Orders that stand for something else: of names for a family, of texts for releases.
+"""Fix an order comparison that means something else: names for a family, texts for releases.
 
 Here the set of the test is right today, or all but right; what is wrong is how it is asked for.
 """
@@ -51,4 +51,4 @@ def _uses_packaging(job: Job) -> bool:
 
 def _title(candidate: Candidate) -> str:
     text = " ".join(candidate[-1].text.split())
-    return f"Write `{text}`" if len(text) <= _LONGEST else "Ask for what is meant"
+    return f"Write `{text}`" if len(text) <= _LONGEST else "Correct the comparison"

@@ -52,7 +52,7 @@ class ConditionPlace:
         for name in (self.gate.name, self.gate.qualname.rpartition(".")[2]):
             said = named_in(name)
             if said and {chip.major for chip in self.change.chips} - {chip.major for chip in said}:
-                return NoFix(f"`{name}` speaks of {plain(said)}: give {plain(self.change.chips)} another name")
+                return NoFix(f"`{name}` names {plain(said)}: give {plain(self.change.chips)} another name")
         return None
 
 

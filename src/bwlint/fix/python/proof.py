@@ -82,7 +82,7 @@ class GateChecker:
         if change.kind == "type" and any(clash.certain for clash in after.clashes):
             return NoFix("the edited comparison can still never be true")
         if change.kind == "type" and before.clashes and len(after.clashes) >= len(before.clashes):
-            return NoFix("the edited comparison still goes wrong")
+            return NoFix("the edited comparison is still wrong")
         return change.missed(before, after)
 
     def _others(self, edited: Module, pairs: Sequence[tuple[Gate, Gate]]) -> NoFix | None:

@@ -143,7 +143,7 @@ def _newest(rows: Sequence[_TableRow]) -> _TableRow | None:
 def _twin(place: ConditionPlace) -> _TableRow | NoFix:
     rows = _rows(place.source, place.span)
     if rows is None:
-        return NoFix("the rows of this table stand elsewhere")
+        return NoFix("the rows of this table are written elsewhere")
     twins = (row for row in rows if row.literal.chip in place.change.twins)
     return next(twins, None) or NoFix("no row of this table is for the twin")
 

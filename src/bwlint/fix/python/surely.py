@@ -1,4 +1,4 @@
-"""Whether a place of a block is come to whatever is asked on the way, but for one gate."""
+"""Whether a place in a block is reached whatever the other conditions are, but for one gate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXITS = ("exit", "_exit", "quit")
 
 
 def surely(body: Sequence[ast.stmt], at: Span, gate: Span) -> bool:
-    """Whether who is let through by a gate comes to `at`: no other test is around it, and nothing before it leaves."""
+    """Whether who is let through by a gate reaches `at`: no other test is around it, and nothing before it leaves."""
     for statement in body:
         place = span(statement)
         if place.holds(at):

@@ -1,4 +1,4 @@
-"""What CMake's variables hold where a build asks for one target: conditions, tried for every target and spelling."""
+"""CMake conditions on the requested targets, tried for every target and spelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Python file that builds does for some of the targets asked for: `if "12.0a" in archs:`, tried on all names."""
+"""Python build code that depends on the requested targets: `if "12.0a" in archs:`, tried for all names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What shell, sed, awk, grep and CMake do to names of targets as if they had two digits: `s/([0-9])([0-9])/\\1.\\2/`.
+"""Shell, sed, awk, grep and CMake code that assumes two-digit targets: `s/([0-9])([0-9])/\\1.\\2/`.
 
 Each comes out as an operation of kind as-text, whose amount is an example. Tried on the names of all chips.
 """

@@ -123,7 +123,7 @@ def _asks_device(node: ast.AST) -> bool:
 
 
 def _apart(tree: ast.Module, calls: list[ast.Call], flags: list[Carry]) -> Iterator[Carry]:
-    """What each of several extensions is compiled for, where it is told flags of its own."""
+    """What each of several extensions is compiled for, where it has flags of its own."""
     for one in extensions(tree, calls) if len(calls) > 1 else ():
         places = {span(text) for text in one.flags}
         own = [flag for flag in flags if flag.at in places]

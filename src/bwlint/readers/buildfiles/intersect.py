@@ -1,4 +1,4 @@
-"""The loose intersection that projects filter a kernel's architectures with: what is built of what was asked for."""
+"""The arch-list intersection that many CMake projects use to pick a kernel's targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Releases that a project holds fast: packages with device code whose newer releases it rules out, images of CUDA.
+"""Versions that a project pins: packages with device code, and CUDA base images.
 
 `package-pin` is named after the package, `cuda-image` after the release. What a marker keeps to another system, and a
 file for GPUs of another maker, says nothing.

@@ -1,4 +1,4 @@
-"""What in host code may ask the device: by what it is called, or by the numbers that it is compared with."""
+"""Host code that may check the device: by the names it uses, or the numbers it compares with."""
 
 from __future__ import annotations
 

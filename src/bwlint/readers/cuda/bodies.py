@@ -1,4 +1,4 @@
-"""Kernels whose whole body stands behind a guard: where it fails, they run and do nothing."""
+"""Kernels whose whole body is behind a guard: where the guard is false, they run and do nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A C++ file cut up: its text without comments, that without directives, and what stands where in it."""
+"""A C++ file in layers: its text without comments, without directives, and the places of both."""
 
 from __future__ import annotations
 

@@ -320,7 +320,7 @@ class _ExpressionParser:
 
 
 def _called(function: Expr, arguments: tuple[Expr, ...], at: Span) -> Expr:
-    """A call; what makes a pair, a tuple or a text is told by its name."""
+    """A call; the names of functions that make a pair, a tuple or a text are known."""
     name = str(function.args[-1]) if function.op in ("name", "param", "static") else ""
     if name in _MAKES:
         return Expr("tuple", (arguments,), at)

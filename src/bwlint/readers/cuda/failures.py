@@ -1,4 +1,4 @@
-"""What reports an error in C++, or ends the program with one."""
+"""C++ calls that report an error or end the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file gives to names: constants, fields of objects, parameters, by all that assign or call them."""
+"""Values that a file assigns to names: constants, fields, parameters."""
 
 from __future__ import annotations
 

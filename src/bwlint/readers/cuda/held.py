@@ -1,4 +1,4 @@
-"""What local names of C++ hold: lambdas and objects of classes, which calls lead to, and numbers, which are no way."""
+"""What local C++ names hold: lambdas, objects whose calls can be followed, and numbers."""
 
 from __future__ import annotations
 

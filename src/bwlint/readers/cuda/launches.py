@@ -139,7 +139,7 @@ class _LaunchReader:
             yield from self._generations()
 
     def _generations(self) -> Iterator[Operation]:
-        """Each instruction or target that the file names: for whom it is meant."""
+        """Each instruction or target that the file names: the chips that it is meant for."""
         seen: dict[str, tuple[int, int]] = {}
         for word in self.code.words_with(_GENERATION):
             at = next((at for at in places(self.code.source, (word,)) if not self._in_comment(at)), -1)

@@ -1,4 +1,4 @@
-"""Questions of C and C++ to NVML whose refusal ends the program: operations as `readers.python.memory_queries` has."""
+"""C and C++ calls of NVML memory queries whose failure ends the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of multiprocessors that C++ says itself: operations as `readers.python.multiprocessors` has, two kinds."""
+"""Hard-coded multiprocessor counts in C++."""
 
 from __future__ import annotations
 

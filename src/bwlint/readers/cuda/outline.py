@@ -1,4 +1,4 @@
-"""What a C++ file defines, what each definition surely uses, and under which names it hands functions on."""
+"""What a C++ file defines, what each definition uses, and the names it exports."""
 
 from __future__ import annotations
 

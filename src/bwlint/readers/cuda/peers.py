@@ -1,4 +1,4 @@
-"""Work on another GPU's memory: what device code does there, and the host code that lets it begin.
+"""Device code that accesses another GPU's memory, and the host code that launches it.
 
 Operations of these kinds come out, with names of paths (see chips/peers.toml):
 

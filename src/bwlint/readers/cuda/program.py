@@ -1,4 +1,4 @@
-"""Host code of a file: which functions, macros and stretches are walked, and what they know of each other."""
+"""The host functions, macros and regions of a file that the reader walks."""
 
 from __future__ import annotations
 

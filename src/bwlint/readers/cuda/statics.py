@@ -1,4 +1,4 @@
-"""What C++ asks of a class or a template by name: `Arch<900, 1000>::admits(sm)`, `matches<Exact<100>, Family<120>>()`.
+"""Static checks of a class or template by name: `Arch<900, 1000>::admits(sm)`.
 
 Under the key of a static member, or of a function template, a file has a macro whose first parameters are those of the
 template; a parameter that ends in dots takes any number of arguments. A type that is an argument is its own text.

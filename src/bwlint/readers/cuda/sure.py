@@ -1,4 +1,4 @@
-"""Which stretches of a body run whenever it runs: what no test, early exit or loop of its own can keep away."""
+"""Regions of a body that run whenever the body runs."""
 
 from __future__ import annotations
 

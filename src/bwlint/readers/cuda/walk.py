@@ -1,4 +1,4 @@
-"""A host function walked statement by statement: its conditions lowered, gates noted with both ways out."""
+"""Walk a host function statement by statement: lower its conditions and record gates."""
 
 from __future__ import annotations
 
@@ -633,7 +633,7 @@ class HostWalk:
                 self.found.containers.add(("var", self.env[name].args[0]))
 
     def _outs(self, start: int, end: int) -> None:
-        """What a query of the device writes where it is told to."""
+        """What a query of the device writes to its output argument."""
         asked = queries.attributes()
         for out in _OUT.finditer(self.text, start, end):
             call = _CALLED_BEFORE.search(self.text, max(start, out.start() - MAX_NAME), out.start())

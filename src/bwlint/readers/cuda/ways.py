@@ -1,4 +1,4 @@
-"""What the ways out of a condition do in C++: names used, values given, messages, how they end."""
+"""What each branch of a C++ condition does: names used, values set, messages, how it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code of a Python file that runs where a text is asked for: `if backend == "cutlass":`, `{"cutlass": f}[key]`."""
+"""Python code that runs for a given string: `if backend == "cutlass":`, `{"cutlass": f}[key]`."""
 
 from __future__ import annotations
 

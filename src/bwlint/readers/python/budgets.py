@@ -1,4 +1,4 @@
-"""Amounts of shared memory that code takes for what a block may have, without a look at the device.
+"""Hard-coded shared-memory budgets in Python.
 
 Each comes out as an operation of kind capacity: `name` is that of a constant, a target whose capacity is asked for by
 name (sm_80), the mapping of a lookup, or "" for a number in a comparison. The amount is the number; where only the

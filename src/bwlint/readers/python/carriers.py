@@ -1,4 +1,4 @@
-"""Names that carry what the device was asked for, whatever they are called: a matter of flow."""
+"""Names that carry a device query's answer, found by data flow."""
 
 from __future__ import annotations
 

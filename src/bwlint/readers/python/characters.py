@@ -1,4 +1,4 @@
-"""Where a capability is handled as a text: ordered, or taken apart by the places of its characters.
+"""Code that handles a capability as text: orders it, or slices its characters.
 
 `cc[0] + cc[2]` of "8.6", `arch[:2]` of "86", `arch < "80"`: what fits numbers of one digit and no others. An expression
 comes out as it is, to be evaluated; a tuple of one value is a text of which each name takes one character, a call of

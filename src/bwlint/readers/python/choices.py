@@ -1,4 +1,4 @@
-"""What stands behind a string that an arm of a test chooses: `kind = "fast"`, and `if kind == "fast":` further down."""
+"""Code selected by a string that a check chose: `kind = "fast"`, and `if kind == "fast":` later."""
 
 from __future__ import annotations
 

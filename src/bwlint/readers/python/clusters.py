@@ -1,4 +1,4 @@
-"""Clusters over the portable maximum that Python picks by a literal, where nothing in the function asks what fits.
+"""Hard-coded cluster sizes above the portable maximum, without an occupancy query.
 
 `checked` says that the function looks at the device: it then runs on whatever that is. One that is `last` is left over
 where the function has tried smaller ones against the memory that the device has.

@@ -1,4 +1,4 @@
-"""The calls of which every way through a function ends in one: `return small(x) if few else large(x)`."""
+"""Calls that every path of a function ends in: `return small(x) if few else large(x)`."""
 
 from __future__ import annotations
 

@@ -564,7 +564,7 @@ class Flow:
         self._call_lists(node.value, rest)
         if isinstance(node.target, ast.Name):
             found = self.lowerer.define(value)
-            # no plain reference: what it comes to is its value, whatever the name is called like
+            # no plain reference: what it reaches is its value, whatever the name is called like
             self.lowerer.scope.env[node.target.id] = Expr("if", (const(True), found, NONE), found.at)
             self._written(node.target.id, found)
         return False

@@ -1,4 +1,4 @@
-"""What a call writes out for parameters (a constant, an enum's member), and the tests that it decides."""
+"""Constant arguments of a call, and the checks that they decide."""
 
 from __future__ import annotations
 

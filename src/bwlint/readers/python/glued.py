@@ -1,4 +1,4 @@
-"""Names of two targets that Python makes one string of, for want of a comma: `{"9.0", "10.0" "12.0"}`.
+"""Two target names that Python joins because a comma is missing: `{"9.0", "10.0" "12.0"}`.
 
 Each comes out as an operation of kind glued, called as the string that comes of it.
 """

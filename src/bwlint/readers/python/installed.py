@@ -1,4 +1,4 @@
-"""Names of a file that say whether something can be imported, and the tests that ask nothing but them.
+"""Names that say whether a package can be imported, and checks of those names alone.
 
 try:
     import flash_attn_interface

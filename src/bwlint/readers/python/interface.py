@@ -1,4 +1,4 @@
-"""What a Python file offers to those who import it: names it hands on, definitions, and tables of backends."""
+"""What a Python file offers importers: re-exported names, definitions, tables of backends."""
 
 from __future__ import annotations
 

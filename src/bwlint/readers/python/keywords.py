@@ -1,4 +1,4 @@
-"""What a file hands to a function or class by keyword."""
+"""Keyword arguments that a file passes to a function or class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What names of a Python file are at least, in whole numbers: by defaults, assignments and the calls written in it."""
+"""Lower bounds of integer names, from defaults, assignments and calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of a module that a function of it fills by an import of its own: `global _run; from lib import run as _run`."""
+"""Module names that a function fills with an import: `global _run; from lib import run as _run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python that computes with the bandwidth of NVLink, which is 0, or None, on a GPU without any.
+"""Python that computes with NVLink bandwidth, which is 0 or None on a GPU without NVLink.
 
 Operations of kind link-speed are functions that tell it: `name` is what they give without NVLink, zero or none. Those
 of kind link-use are what is done with it unasked: `name` is division (by it) or bound (a plan that falls to its least

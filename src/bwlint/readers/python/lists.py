@@ -135,7 +135,7 @@ def _numbers(nodes: Sequence[ast.expr]) -> list[int]:
 
 
 def _said(call: ast.Call) -> dict[str | int, ast.expr]:
-    """What a record says for whom it is beside the chips: its words, and its lists of words."""
+    """What a record says about its users beside the chips: its words, and its lists of words."""
     given: list[tuple[str | int, ast.expr]] = list(enumerate(call.args))
     given += [(one.arg or "", one.value) for one in call.keywords]
     return {place: value for place, value in given if not _order(str(place)) and _is_said(value)}
@@ -176,7 +176,7 @@ def holds_numbers(node: ast.expr) -> bool:
 
 
 def has_rows_of_none(node: ast.expr) -> bool:
-    """Whether some rows of a table say what a chip without a row is told: None."""
+    """Whether a row of a table has the value that a chip without a row gets: None."""
     return isinstance(node, ast.Dict) and any(
         isinstance(row, ast.Constant) and row.value is None for row in node.values
     )

@@ -1,4 +1,4 @@
-"""Python expressions into the expression form, against an environment of reaching definitions."""
+"""Turn Python expressions into the expression form, with the values that reach them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions of Python to the driver about a device's memory that unified memory has no answer to.
+"""Python memory queries that have no answer on unified memory.
 
 Each comes out as an operation of kind memory-query: `name` is a call that raises there (nvmlDeviceGetMemoryInfo), or a
 column of nvidia-smi (memory.total) or of its table (Memory-Usage) whose text is read as a number. One that is `checked`

@@ -1,4 +1,4 @@
-"""Amounts of a GPU's memory by which Python tells products apart, where words beside say for which: `# H100 and H200`.
+"""Checks that tell GPU products apart by memory size, with a comment that names them.
 
 Each comes out as an operation of kind memory-tier, whose `name` are the products as they are written.
 """

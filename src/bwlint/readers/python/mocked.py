@@ -1,4 +1,4 @@
-"""Stretches of Python in which a program says itself what the device is, and asks none: tests that patch the question.
+"""Code that sets the device itself: tests that patch the capability query.
 
 Each comes out as an operation of kind mocked, called as what is replaced: from the replacement to the end of what it
 holds for, a `with` or a function; all of a function that has a decorator, or takes a fixture or calls a helper which

@@ -1,4 +1,4 @@
-"""Numbers of multiprocessors that Python says itself where the device could be asked.
+"""Hard-coded multiprocessor counts in Python.
 
 Each comes out as an operation of kind multiprocessors, whose `name` is what the number does:
 

@@ -1,4 +1,4 @@
-"""What a Python file defines and hands on, without a look at what it asks the device."""
+"""What a Python file defines and exports."""
 
 from __future__ import annotations
 

@@ -298,7 +298,7 @@ def _fabric(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
 
 
 def _demanded(test: ast.expr, tests: tuple[ast.expr, ...], function: _PeerFunction) -> Iterator[_Found]:
-    """A refusal where the device has no multicast, in a function that is told whether it is wanted."""
+    """A refusal where the device has no multicast, in a function with a parameter that says whether it is wanted."""
     if isinstance(function.node, ast.Module) or not any(map(_OFFERED.search, _words(test))):
         return
     if any(_WANTED.search(word) for one in (test, *tests) for word in _words(one)):

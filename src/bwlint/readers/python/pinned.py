@@ -1,4 +1,4 @@
-"""Attributes for an architecture that a class pins, and constructors that set such a one whatever it was.
+"""Architectures that a class fixes as an attribute, and constructors that overwrite them.
 
 Operations come out of two kinds, with `Class.attribute` as their name:
 

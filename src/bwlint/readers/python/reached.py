@@ -1,4 +1,4 @@
-"""What surely runs of a Python function where some of its tests are known: the arm of `if emulate:` behind another."""
+"""Code of a Python function that runs once some of its checks are decided."""
 
 from __future__ import annotations
 

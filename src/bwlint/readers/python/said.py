@@ -1,4 +1,4 @@
-"""What the strings of a file say of chips, as operations.
+"""Chips that the strings of a file name, as operations.
 
 stated      the shared memory that docstrings, messages and helps give them: `name` are the words, the amount is bytes
 generation  an error, a warning or a line of a log that speaks of a whole generation: `name` is what that is called

@@ -1,4 +1,4 @@
-"""What the ways out of a gate do: names used, strings chosen, messages shown, how they end."""
+"""What each branch of a gate does: names used, strings chosen, messages, how it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One HTML file for a report, opened from disk: no network, no framework, nothing that is scanned ever becomes markup.
+"""One self-contained HTML file for a report. No scanned text ever becomes markup.
 
 The page is `page.html` with `page.css` and the scripts put in, and two blocks of JSON: the report as `--format json`
 has it, and what the page needs beside that (excerpts of sources, chips, rules). A policy admits the style and the

@@ -86,7 +86,7 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
     alone = len(shipment.libraries) == 1
     files = {unit.path or library.path for library in shipment.libraries for unit in library.units}
     places = "" if len(files) == 1 else f" in {len(files)} files"
-    many = f"{counted(len(units), 'container')}{places}"
+    many = f"{counted(len(units), 'container')} of device code{places}"
     reason = main_reason(shipment.libraries, dead.names[0])
     specific, built = all(unit.is_specific for unit in units), "that is built " if shipment.compiles else ""
     rest = f" The rest compiles at run time ({', '.join(shipment.compiles)})." if built else ""
@@ -95,7 +95,7 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
         rule=RULE,
         severity=severities[specific + bool(built)],
         path=shipment.libraries[0].path if alone else shipment.name,
-        message=f"Nothing {built}here runs on {called(dead)}: {many}, {reason}.{rest}",
+        message=f"Nothing {built}here runs on {called(dead)}: {reason} ({many}).{rest}",
         label=f"nothing for {plain(dead)}",
         advice=f"Build for {called(dead)} too, or add plain PTX.",
         key="nothing",
@@ -113,10 +113,11 @@ def _absent(library: DeviceLibrary, absent: ChipSet) -> Flaw:
         severity="note" if specific else "warning",
         path=library.path,
         message=(
-            f"Nothing in this library runs on {called(absent)}: {counted(len(library.units), 'container')}, {reason}."
+            f"Nothing in this library runs on {called(absent)}: {reason}"
+            f" ({counted(len(library.units), 'container')} of device code)."
         ),
         label=f"nothing for {plain(absent)}",
-        advice=f"Build for {called(absent)} too, or keep these calls away from {them(absent)}.",
+        advice=f"Build for {called(absent)} too, or do not load this library on {them(absent)}.",
         key="library",
         admitted=_served([library]),
         claims=_of_files([library], absent, library.path),
@@ -133,8 +134,8 @@ def _compiled(library: DeviceLibrary, judged: ChipSet) -> Iterator[Flaw]:
         rule=RULE,
         severity="note",
         path=library.path,
-        message=f"Nothing here is built for {called(chips)}. The driver compiles it by JIT: {reason}.",
-        label="by JIT only",
+        message=f"This library has no cubin for {called(chips)}, only {reason}. The first run waits for that.",
+        label="PTX only",
         advice=f"Build for {called(chips)} too.",
         key="jit",
         admitted=_served([library]),
@@ -143,7 +144,7 @@ def _compiled(library: DeviceLibrary, judged: ChipSet) -> Iterator[Flaw]:
 
 
 def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator[Flaw]:
-    """Operations without a variant, together by file, chips and reason; what a sibling runs is told as a half."""
+    """Operations without a variant, together by file, chips and reason; what a sibling runs is reported by `_half`."""
     groups: dict[tuple[str, ChipSet, str, bool], list[KernelOperation]] = {}
     for one in shipment.operations:
         served = ChipSet.of(*one.served) & asked
@@ -153,16 +154,15 @@ def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator
             groups.setdefault((one.library, chips, one.reason, minor), []).append(one)
     for (path, chips, reason, minor), some in groups.items():
         names = [one.name for one in some]
-        what = "The operation" if len(names) == 1 else f"{len(names)} operations"
         have = "has" if len(names) == 1 else "have"
         yield Flaw(
             rule=RULE,
             severity="note" if minor else "warning",
             confidence="low" if minor else "medium",
             path=path,
-            message=f"{what} {listed(names)} {have} no kernel for {called(chips)}: {reason}.",
+            message=f"{listed([f'`{name}`' for name in names])} {have} no kernel for {called(chips)}: {reason}.",
             label=f"no kernel for {plain(chips)}{_defined(some)}",
-            advice=f"Build a variant for {called(chips)}, or keep these calls away from {them(chips)}.",
+            advice=f"Build them for {called(chips)} too, or do not launch them on {them(chips)}.",
             key=f"operations {' '.join(names)}",
             admitted=ChipSet.of(*some[0].served),
             claims=tuple(

@@ -186,7 +186,7 @@ class _BuildFile:
         return self.context.places.get(self.module.path, "")
 
     def copied(self, built: _Built) -> bool:
-        """Whether the list stands above under the same name: what is wrong with it is told there."""
+        """Whether the list stands above under the same name: its fault is reported there."""
         return self._copies(built)[0] is not built
 
     def _asked(self, built: _Built) -> ChipSet:
@@ -337,14 +337,14 @@ class _BuildFile:
                 continue
             exact = any(target.suffix for target in group_of.every if target.chip in present)
             sure = exact or built.carry.refuses or self._offered(built, missing, exact=True)
-            verb = "holds for" if built.carry.kind == "match" else "accepts"
+            verb = "is true for" if built.carry.kind == "match" else "accepts"
             names = " ".join(_short(target) for chip in missing for target in targets_of(chip) if target.suffix)
             yield self._draft(
                 built,
                 severity="warning" if sure else "note",
                 confidence="medium",
-                message=f"This {verb} {_listed(mine)} and no target of {called(missing)}. It leaves out a build for "
-                f"{plain(missing)}.",
+                message=f"This {verb} {_listed(mine)} and no target of {called(missing)}. A build for "
+                f"{plain(missing)} is left out.",
                 label=f"no {plain(missing)} here",
                 advice=f"Accept {names} too, unless the code is meant for {marked(present)} only.",
                 claim=_left_out(verb, group_of, present, missing),
@@ -376,7 +376,7 @@ class _BuildFile:
                 built,
                 severity="note",
                 confidence="low",
-                message=f"This accepts {_listed(mine)} and not {_listed(lacking)}. It leaves out a build for those.",
+                message=f"This accepts {_listed(mine)} and not {_listed(lacking)}, so a build for those is left out.",
                 label=f"no {_listed(lacking)} here",
                 advice=f"Accept {_listed(lacking)} too.",
                 claim=claims.other(f"no name that is accepted is {_listed(lacking)}", _own_chips(lacking)),
@@ -402,18 +402,19 @@ class _BuildFile:
                 built,
                 severity="note" if sparse else "warning",
                 confidence="low" if sparse else "medium",
-                message=f"This holds for {_listed(mine)} and not for {_short(wider)}, which loads on {plain(asked)}. A "
-                f"build for {_short(wider)} is left out.{' Sparse FP4 mma needs an exact target.' * sparse}",
+                message=f"This condition is true for {_listed(mine)} and false for {_short(wider)}, which loads on"
+                f" {plain(asked)}. A build for {_short(wider)} skips it."
+                f"{' Sparse FP4 mma needs an exact target.' * sparse}",
                 label=NO_FAMILY,
                 advice=f"Accept {_short(wider)} too, unless the code needs an exact target.",
-                claim=claims.other(f"this does not hold for {_short(wider)}", asked),
+                claim=claims.other(f"this is false for {_short(wider)}", asked),
                 covered=_own_chips(built.every),
                 remedy=self._admitting_the_family(built),
             )
 
     def _admitting_the_family(self, built: _Built) -> Remedy:
         """Tests and examples are there to be run; what else stands behind a condition has to be looked at."""
-        unsafe = None if self._is_tried else "whether the code behind compiles for the family is not shown"
+        unsafe = None if self._is_tried else "nothing here shows that the code behind it compiles for the family"
         return Remedy("carry", built.named, evidence=_TRIED * self._is_tried, unsafe=unsafe)
 
     @property
@@ -426,9 +427,9 @@ class _BuildFile:
         if built.carry.kind == "match" and self._is_tried:
             evidence = _TRIED
         elif built.carry.kind == "match":
-            evidence, unsafe = "", f"that what stands behind it works on {plain(missing)} is not shown"
+            evidence, unsafe = "", f"nothing here shows that the code behind it works on {plain(missing)}"
         elif built.carry.sources:
-            evidence, unsafe = "", f"it compiles sources, and that they work on {plain(missing)} is not shown"
+            evidence, unsafe = "", f"nothing here shows that its sources work on {plain(missing)}"
         if not exact:
             enough = f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
             if not (unsafe or self._offered(built, missing)):
@@ -512,7 +513,9 @@ class _BuildFile:
             compiled = missing & active.jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
             left = (
-                f"{called(missing)} is left to the JIT" if compiled else f"This build has nothing for {called(missing)}"
+                f"{called(missing)} gets PTX, which the driver compiles at first use"
+                if compiled
+                else f"This build has nothing for {called(missing)}"
             )
             left += "" if active.toolkits == built.toolkits else f" under CUDA {_named(active.toolkits)}"
             yield self._draft(
@@ -547,7 +550,7 @@ class _BuildFile:
         shown = elsewhere(self.context, self.module, built.carry, built.loads & _relatives(missing) | missing)
         asked = self.context.let_in(self.module, built.carry.at) if built.carry.kind in FLAGS else NONE
         if asked and asked <= missing:
-            return Remedy("carry", wanted, evidence=f"{plain(asked)} alone gets there, and loads nothing of it")
+            return Remedy("carry", wanted, evidence=f"only {plain(asked)} gets there, and loads nothing of it")
         if alone:
             return Remedy("carry", wanted, evidence=shown or "", unsafe="a build may be meant for one chip alone")
         code = behind(self.context, self.module, built.carry) if shown is None else Behind(())
@@ -580,7 +583,7 @@ class _BuildFile:
                 severity="warning" if own or len(steps) > 1 else "note",
                 confidence="medium",
                 message=message,
-                label="by JIT only",
+                label="PTX only",
                 advice=self._native(built, asked),
                 claim=_without_cubins(together, asked),
                 covered=jits,
@@ -626,7 +629,9 @@ class _BuildFile:
         if carry.kind == "filter":
             return NoFix(f"the accepted names pick kernels: which of them serve {plain(asked)} is your choice")
         wanted = built.loads | Target(first.joined).loads_on()
-        return Remedy("carry", wanted, unsafe=f"a target more makes the build larger: {plain(asked)} has to be wanted")
+        return Remedy(
+            "carry", wanted, unsafe=f"one more target makes the build larger: decide whether it is for {plain(asked)}"
+        )
 
     def _branches(self, built: _Built) -> set[str]:
         """The toolkit from which on a list is this one, where earlier ones have others and no later one has."""
@@ -808,12 +813,12 @@ class _BuildFile:
         chips = _own_chips(here)
         exact = _spelled(built.carry, _relatives(chips) & self.context.targets, "a")
         suffixed = "the family target (12.0f)" if takes_family(self.module, built.carry) else exact
-        unsafe = "the suffix costs the PTX for later chips, and whether these kernels need it is not shown"
+        unsafe = "the suffix costs the PTX for later chips, and nothing here shows that these kernels need it"
         yield self._draft(
             built,
             severity="note",
             confidence="low",
-            message=f"{_listed(here)} is plain, but {_listed(others)} have their suffix. setmaxnreg, "
+            message=f"{_listed(here)} has no suffix here, but {_listed(others)} have one. setmaxnreg, "
             f"tensormap.replace and FP4 mma need one on {called(chips)} too.",
             label="without a suffix",
             advice=f"Write {suffixed} if the kernels use these instructions. The plain target loads on both.",
@@ -1007,7 +1012,7 @@ def _split(asked: ChipSet, have: ChipSet) -> Iterator[tuple[ChipSet, ChipSet, Ch
 
 
 def _families(asked: ChipSet) -> Iterator[ChipSet]:
-    """The families of chips, asked for or not: what is told of a chip does not rest on who asks for its sibling."""
+    """The families of chips, asked for or not: a chip's findings do not depend on whether its sibling is checked."""
     yield from dict.fromkeys(siblings(chip) - (group("announced") - asked) for chip in asked)
 
 

@@ -136,7 +136,7 @@ def _remedy(context: Context, judged: Judged, missing: ChipSet, places: list[tup
     own = [(use.at, other) for use in uses if spelling.numberless(other := use.name.rpartition(".")[2])]
     if not own:
         return Remedy("test", judged.core | missing, evidence=evidence)
-    unsafe = f"`{own[0][1]}` is let in too, and made for its own part"
+    unsafe = f"`{own[0][1]}` is let in too, and is made for its own chip"
     at = own[0][0] if len(own) == 1 else None  # what it is kept apart from
     return Remedy("test", judged.core | missing, evidence=evidence, unsafe=unsafe, at=at)
 

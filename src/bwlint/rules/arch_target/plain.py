@@ -86,7 +86,7 @@ def _by_kept(
 
 
 def _own(context: Context, module: Module) -> Iterator[_Compiled]:
-    """The sources that a file names, with their lists: that of a file above is told where the sources are named."""
+    """The sources that a file names, with their lists: that of a file above is reported where the sources are named."""
     beside = _flags_by_sources(module)
     for carry in module.carries:
         if carry.sources:
@@ -136,7 +136,7 @@ def _runs_setup(module: Module) -> bool:
 def _needing(context: Context, one: _Compiled, every: tuple[Target, ...], code: Behind, target: Target) -> _Needing:
     """What is refused for a target of a list, and not for another one of it or for its own chip's with a suffix.
 
-    For the chips that are asked for it is told at the source, unless a suffix is all that it wants.
+    For the checked chips it is reported at the source, unless a suffix is all that it wants.
     """
     asked = bool(target.loads_on() & context.targets)
     wanted = _suffixed(target) if asked else None

@@ -148,7 +148,7 @@ def _unpacked(context: Context, module: Module, text: Expr) -> tuple[ChipSet, st
 
 
 def _number_cut(context: Context, module: Module, part: Expr) -> tuple[ChipSet, str]:
-    """`int(arch[3:5])` of what is called like a capability; what is known to be a text is told where it is cut."""
+    """`int(arch[3:5])` of what is called like a capability; a known text is reported where it is cut."""
     lanes = context.tree.value(module, part.args[0]).spread()
     if not all(isinstance(lane, Guess) and not lane.part for lane in lanes):
         return NONE, ""
@@ -215,7 +215,7 @@ def _of(context: Context, module: Module, function: Function, name: Expr, at: Sp
             advice="Strip the suffix first: the leading digits are the number.",
             claims=(
                 Claimed(
-                    claims.other(f"`{name_of_it}` takes {plain(wrong)} with a suffix for no number", wrong), at, module
+                    claims.other(f"`{name_of_it}` reads no number from {plain(wrong)} with a suffix", wrong), at, module
                 ),
             ),
         )

@@ -17,7 +17,7 @@ from bwlint.model.findings import NoFix
 from bwlint.rules.capability_type import RULE
 from bwlint.world.gates import Judged
 
-_ORDERED_YET = "the releases there are today come in the same order as texts: nothing goes wrong yet"
+_ORDERED_YET = "today's releases sort alike as texts: nothing fails yet"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -85,17 +85,17 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def _beside_others(context: Context, judged: Judged, remedy: Remedy | NoFix) -> Remedy | NoFix:
-    """What changes nothing on any chip, or one arm of several that ask by the order, is for a person to change."""
+    """What changes nothing on any chip, or one arm of several that ask by the order, is left to a person."""
     if not isinstance(remedy, Remedy) or remedy.unsafe:
         return remedy
     if remedy.chips == judged.core:
-        return replace(remedy, unsafe="the same chips pass today, and a plain target would not any more")
+        return replace(remedy, unsafe="the edit would keep plain targets out")
     if not judged.gate.chain:
         return remedy
     for other in context.within(judged):
         same = other is not judged and other.gate.chain == judged.gate.chain
         if same and any(_is_bound(node) for node in walk(other.gate.test)):
-            return replace(remedy, unsafe="the arms beside it ask by the order of the names too")
+            return replace(remedy, unsafe="the branches beside it use the order of the names too")
     return remedy
 
 

@@ -54,7 +54,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         label="a lower bound",
         advice="Query cudaOccupancyMaxActiveClusters, or keep clusters to chips with multicast in hardware.",
         remedy=BY_HAND,
-        claims=(Claimed(claims.other(f"nothing asks whether clusters fit on {plain(ours)}", ours), judged.at),),
+        claims=(Claimed(claims.other(f"nothing checks whether clusters fit on {plain(ours)}", ours), judged.at),),
     )
 
 
@@ -259,7 +259,9 @@ def _over_all(one: Asked, sizes: dict[Chip, int]) -> Iterator[Draft]:
 
 
 def _may_not_fit(size: int, chips: ChipSet) -> Claim:
-    return claims.other(f"nothing asks whether a cluster of {size} blocks of this kernel fits on {plain(chips)}", chips)
+    return claims.other(
+        f"nothing checks whether a cluster of {size} blocks of this kernel fits on {plain(chips)}", chips
+    )
 
 
 def _size(one: Asked, chip: Chip) -> int | None:

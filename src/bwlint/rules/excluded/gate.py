@@ -40,7 +40,7 @@ _NAMED_TO_REFUSE = group("after-datacenter")
 _B200 = group("first-blackwell")
 _ANNOUNCED = group("announced") | group("renamed")
 _SMALL_PARTS = "This check picks chips with 99 KiB of shared memory a block, but not 12.x. They have 99 KiB too."
-_OPEN = "Leave it unless you know that the code behind it runs there. A comment can say why."
+_OPEN = "Leave the check as it is unless you know that its code runs there. A comment can say why."
 _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
@@ -204,7 +204,7 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
     if closed is not None:
         return Kept(out, "note", "low", f"{reason} Its device code raises an error too.", closed, at=judged.gate.no.at)
     told = RelatedSpan(judged.module, like.gate.at, f"the case for {plain(small)}")
-    why = f"the arms give numbers, and those of {plain(out)} are not known" if _is_literal(like.gate.yes.value) else ""
+    why = f"the branches give numbers: decide those of {plain(out)}" if _is_literal(like.gate.yes.value) else ""
     return Kept(out, "warning", "medium", reason, told, at=judged.gate.no.at, arm=like, unmended=why)
 
 
@@ -441,7 +441,7 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     if _stops_at_hopper(context, judged, out):
         reason = f"{keeps} and takes {plain(judged.admitted)}. Code for 8.6 and 8.9 runs on {plain(out)}."
         asked = judged.gate.kind in ANSWERS or judged.other.ends == "return"  # whom it answers is not seen
-        why = f"whether what is asked about is built for {plain(out)} is not shown here" if asked else ""
+        why = f"nothing here shows that this feature is built for {plain(out)}" if asked else ""
         return Kept(out, "warning", "medium", reason, repeated=True, unmended=why)
     an_arm_each = judged.gate.kind == "condition" and not judged.denies and refuses(judged.other)
     if judged.core & _DATACENTER and judged.core & _HOPPER and an_arm_each and not judged.other.rest:
@@ -591,7 +591,7 @@ def _remedy(judged: Judged, kept: Kept) -> Remedy | NoFix:
         asked = f"decide which checks should let {plain(out)} in"
         return NoFix(kept.unmended or asked)
     chips = one.core - out if one.denies and not kept.arm else one.core | out
-    told = f"what runs for {plain(one.core if kept.arm else one.admitted)} here is for {plain(out)} too"
+    told = f"the code for {plain(one.core if kept.arm else one.admitted)} here is for {plain(out)} too"
     evidence, unsafe = (kept.reason, None) if kept.proved else (told, "nothing here has run there")
     return Remedy("admit", chips, evidence=evidence, unsafe=unsafe, at=one.at if kept.arm else None)
 

@@ -70,7 +70,7 @@ def _behind(guarded: Guarded, working: TargetSet, proved: list[Operation]) -> Cl
     """That what is behind the guard works on those that are left out."""
     if not proved:
         out = working.chips
-        says = f"what is behind the guard works on {plain(out)} too"
+        says = f"the guarded code works on {plain(out)} too"
         return Claimed(claims.need(claims.directive(guarded.guard.text), out, out, says))
     first = proved[0]
     claim = claims.legal(short(first), working, wrapped=first.kind == "atom")
@@ -79,7 +79,7 @@ def _behind(guarded: Guarded, working: TargetSet, proved: list[Operation]) -> Cl
 
 def _remedy(guarded: Guarded, working: TargetSet) -> Remedy:
     targets = guarded.admitted | (working & guarded.sets.live)
-    why = "what is behind it was never compiled for these chips"
+    why = "the code behind it was never compiled for these chips"
     return Remedy(
         "guard", targets.chips, evidence="the instructions behind it assemble there", unsafe=why, targets=targets
     )

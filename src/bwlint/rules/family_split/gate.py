@@ -36,8 +36,8 @@ _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
 _NOT_F = re.compile(rf"12\df\b[^.;]{{0,40}}?{words.said('left-out')}", re.I)
 _MAX_SLOTS = 40
-_UNPROVED = "nothing here shows that the sibling runs what is behind the test"
-_F_NAMES = "nothing here shows that what is behind the list compiles for the family target"
+_UNPROVED = "nothing here shows that the sibling runs the code behind the check"
+_F_NAMES = "nothing here shows that the code behind the list compiles for the family target"
 _SAME = "both run the same instructions"
 _RUBIN = group("announced")
 _B, _THOR = group("datacenter-blackwell"), group("thor")
@@ -66,7 +66,7 @@ def _asked_together(context: Context, judged: Judged, family: ChipSet) -> bool:
 
 
 def _told_further(context: Context, judged: Judged) -> bool:
-    """Whether a function that it asks, or all that it leads to, parts the family by a test of its own: that is told."""
+    """Whether a function that it asks, or all that it leads to, splits the family by its own check, reported there."""
     tests = (judged.gate.test, *judged.gate.path)
     asked = [_within(context, judged, node) for test in tests for node in walk(test) if node.op == "call"]
     led_to = [
@@ -89,7 +89,7 @@ def _within(context: Context, judged: Judged, call: Expr) -> tuple[Judged, ...]:
 
 
 def _parts_itself(context: Context, gates: Sequence[Judged]) -> bool:
-    """Whether one of the gates of a function, that is no answer about the device alone, is told as a split."""
+    """Whether one of the gates of a function, that is no answer about the device alone, is reported as a split."""
     for other in gates:
         parted = split(context, other) if other.gate.kind not in ANSWERS else None
         if parted is not None and draft(context, other, *parted).severity == "warning":
@@ -120,7 +120,7 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         advice="List the f names too, or check the family.",
         remedy=_f_names(context, judged, {name: names[name] for name in read})
         if known
-        else NoFix("nothing here knows the f names"),
+        else NoFix("nothing here defines names of f targets"),
         claims=(Claimed(claims.other("the list has no name of a family target", context.targets), judged.at),),
     )
 
@@ -128,7 +128,9 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
 def _f_names(context: Context, judged: Judged, names: Mapping[str, Expr]) -> Remedy | NoFix:
     """The names of the family beside the `a` names; `NoFix` says what speaks against what they compile."""
     if len(names) > len(_CONSUMER) and all(_has_family_name(context, judged, *each) for each in names.items()):
-        return NoFix("it lists the `a` targets of other families alone, too: what is behind it may exist on those only")
+        return NoFix(
+            "it lists the `a` targets of other families alone, too: the code behind it may exist on those only"
+        )
     beside = [one for one in context.beside(judged.module) if one is judged or judged.gate.name in one.mentioned]
     asked = [one for one in beside if one.gate.qualname.startswith(judged.gate.qualname.removeprefix("<module>"))]
     if any(_NOT_F.search(text) for one in asked for text in reasons.texts(one)):
@@ -360,14 +362,14 @@ def _remedy(
     """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
     at = judged.gate.leaf or judged.at
     if test <= _CONSUMER and _TENSOR_MEMORY.search(SourceText(Texts().source(judged.module.path) or "").line(at.line)):
-        return NoFix("12.x have no tensor memory: what is said of the one is to be looked at first")
+        return NoFix("12.x have no tensor memory: check the row that is there first")
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     if refuses(judged.other) and names_members(judged) and not admitted and old_library(judged) is None:
-        return NoFix("it refuses one part, and the sibling would lose what it has")
+        return NoFix("the check refuses one of the two, and the edit would refuse both")
     if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
-        return NoFix("whether the later part alone needs it, or the first one alone cannot have it, is not said here")
+        return NoFix("only you know which of the two needs it, or cannot have it")
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = against(context, judged, held, lost) if admitted else None
     valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value

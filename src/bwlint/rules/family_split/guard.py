@@ -78,7 +78,7 @@ def _same_value(context: Context, guarded: Guarded, twins: TargetSet) -> bool:
 def _told_where_defined(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> bool:
     """Whether it asks for a macro of the project that the sibling lacks: the guard that defines it is the finding.
 
-    What a macro with the number of a part switches on is told where it is switched on.
+    What a macro with a chip's number enables is reported where it is enabled.
     """
     passing, twins = guarded.admitted & TargetSet.native(held), _twins(guarded, held, lost)
     switches = defined(guarded)
@@ -102,7 +102,9 @@ def _defined_by_guard(context: Context, module: Module, macro: str) -> bool:
 def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Remedy | NoFix:
     """Widen the guard by the sibling's targets: those with the suffixes that it admits for the others."""
     if _denied(guarded, held, lost):
-        return NoFix(f"{plain(lost)} is left out by its number: whether {plain(held)} is to be, too, is not known")
+        return NoFix(
+            f"the guard leaves {plain(lost)} out by number: decide whether it should leave {plain(held)} out too"
+        )
     if macros_of_part(context, guarded, held, lost):
         gained = _twins(guarded, held, lost) & guarded.sets.live
         return Remedy("macros", guarded.chips | lost, targets=guarded.admitted | gained)
@@ -138,7 +140,7 @@ def _doubt(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet, 
     carries = context.compiling(guarded.module)
     if carries and not lost <= runs_on(carries):
         return f"no build of this file makes what {plain(lost)} loads"
-    return None if evidence else "nothing here shows that the sibling runs what is behind the guard"
+    return None if evidence else "nothing here shows that the sibling runs the guarded code"
 
 
 def _loads_already(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> str:
@@ -204,7 +206,7 @@ def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
 
 
 def _denied(guarded: Guarded, held: ChipSet, lost: ChipSet) -> bool:
-    """Whether a guard names those whom it leaves out, and not their twins: `__CUDA_ARCH__ != 1200`."""
+    """Whether a guard names the chips that it leaves out, and not their siblings: `__CUDA_ARCH__ != 1200`."""
     return spelled(guarded.guard.test, held | lost) == lost
 
 

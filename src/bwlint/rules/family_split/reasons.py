@@ -1,4 +1,4 @@
-"""What authors say at a gate for one member of a family: why it is meant so, or only for whom they wrote it.
+"""What authors say at a gate for one member of a family: why it is meant so, or for which chip they wrote it.
 
 "SM120" and "RTX 50" are what people call the whole family: such words are no reason.
 """
@@ -35,7 +35,7 @@ def hinted(comment: str) -> bool:
 
 
 def speaks_of_twin(said: str) -> bool:
-    """12.1 is named by itself, and not together with 12.0 as those for whom it is meant."""
+    """12.1 is named by itself, and not together with 12.0 as a target of the code."""
     return _TWIN.search(_BOTH.sub("", said)) is not None
 
 

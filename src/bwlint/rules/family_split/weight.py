@@ -53,7 +53,7 @@ class Cut:
 
     @property
     def named(self) -> ChipSet:
-        """Those whom the author thought of."""
+        """The chips that the author thought of."""
         said = spelled(self.judged.gate.test, self.test | self.missing)
         if said in (self.test, self.missing):
             return said
@@ -79,7 +79,7 @@ class Cut:
 
     @property
     def switched_off(self) -> ChipSet:
-        """Those for whom something is made false or None, where the others keep it."""
+        """The chips for which something becomes false or None, where the others keep it."""
         gate, side = self.judged.gate, self.turned_away
         if gate.kind in ANSWERS:
             return NONE
@@ -167,7 +167,7 @@ def _of_one_version(context: Context, cut: Cut) -> Weight | None:
     tests = (cut.judged.gate.test, *cut.judged.gate.path)
     exact = (node for test in tests for node in walk(test) if node.op == "cmp" and node.args[0] in ("==", "!="))
     if any(_is_of_version(node) for node in exact):
-        return Weight("note", "low", " The check also asks for one version of a tool.")
+        return Weight("note", "low", " The check also requires one version of a tool.")
     return None
 
 
@@ -253,7 +253,11 @@ def _one_card(context: Context, cut: Cut) -> Weight | None:
 def _tuned(context: Context, cut: Cut) -> Weight | None:
     gate = cut.judged.gate
     reckoned = gate.yes.value is not None and gate.yes.value.op == "bin" and gate.no.empty and gate.yes.ends == "fall"
-    return Weight("note", "low", " It picks tuning values.") if gate.yes.tuning or gate.no.tuning or reckoned else None
+    return (
+        Weight("note", "low", " Only tuning values depend on it.")
+        if gate.yes.tuning or gate.no.tuning or reckoned
+        else None
+    )
 
 
 def _other_way(context: Context, cut: Cut) -> Weight | None:
@@ -261,7 +265,8 @@ def _other_way(context: Context, cut: Cut) -> Weight | None:
     if judged.sets.guessed:
         return None
     if any(judged.working.holds(text.at) for text in judged.module.targets):
-        return Weight("warning", "medium", f" {plain(cut.left_out)} is not built with the suffix that its twin gets.")
+        why = f" The build gives {plain(cut.test)} a suffix that {plain(cut.left_out)} does not get."
+        return Weight("warning", "medium", why)
     if not parts_ways(judged) or _exact_behind(context, cut):
         return None
     return Weight("warning", "medium", f" {plain(cut.left_out)} takes another path.")

@@ -1,7 +1,7 @@
-"""What mends a leak: the test without the chips for which what is behind it is not.
+"""The remedy of a leak: the check without the chips on which the guarded code does not work.
 
 Safe is that where an instruction, an error that is raised or what is compiled shows that it fails there, and who is
-left out is refused or skipped: nobody loses what worked. Who would come to another arm, a table of libraries, names and
+left out is refused or skipped: nobody loses what worked. Who would reach another arm, a table of libraries, names and
 words are for a person to look at, and chips are never sent to an arm that is not for them either.
 """
 
@@ -34,10 +34,10 @@ def bounded(
     lacking: ChipSet = NONE,
     doubt: str | None = None,
 ) -> Remedy | NoFix:
-    """The test that lets the `wrong` chips come to a side no more, and is as it was on all others.
+    """The test that lets the `wrong` chips reach a side no more, and is as it was on all others.
 
     With them go those of `lacking`, whole generations of what it does not work on either. `doubt` says why a person
-    should look at it, beyond that who is left out may come to another arm.
+    should look at it, beyond that who is left out may reach another arm.
     """
     passing = {chip.major for chip in judged.on(side) - lacking - wrong}
     gone = wrong | ChipSet.joining(chip for chip in lacking if chip.major not in passing)
@@ -102,7 +102,7 @@ def doubted(need: Need, name: str) -> str | None:
 
 
 def _is_for_others(context: Context, module: Module, side: Side, chips: ChipSet) -> bool:
-    """Whether what a side comes to works on none of some chips, or is named for who has instructions of its own."""
+    """Whether what a side reaches works on none of some chips, or is named for who has instructions of its own."""
     if any(not need.legal & chips for need in context.evidence.of(module, side)):
         return True
     said = (mentioned(use.name.replace("_", " ")).named for use in handed_out(side) if use.sure)

@@ -40,7 +40,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def tells(context: Context, judged: Judged) -> bool:
-    """Whether what is found behind a gate is told of the class that the gate asks: `if kernel.can_implement():`."""
+    """Whether the finding behind a gate is reported at the class that the gate calls: `if kernel.can_implement():`."""
     for node in walk(judged.gate.test):
         found = context.tree.function(judged.module, node.args[0]) if node.op == "call" else None
         if found is None or not is_asked(found.function.qualname):
@@ -57,7 +57,7 @@ def breaks(context: Context, module: Module, owner: str) -> bool:
 
 
 def _of_heirs(context: Context, module: Module, owner: str, names: set[str]) -> Draft | None:
-    """What the classes break of which the last word for whom they are is the answer of this one."""
+    """What subclasses break whose support answer comes from this class."""
     first: Draft | None = None
     for home, family in _heirs(context, module, owner, names) if module.language == "python" else ():
         heir = family[0].definition.qualname
@@ -158,7 +158,7 @@ def _is_number(function: Function) -> bool:
 
 
 def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> NeedProof | None:
-    """What one of its methods surely comes to that does not work on a target which the class says it is for."""
+    """What one of its methods surely reaches that does not work on a target which the class says it is for."""
     for method, proofs in context.evidence.methods(module, owner):
         for proof in proofs if not is_asked(method) else ():
             if (
@@ -175,7 +175,8 @@ def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proo
     name = _answered(judged).rpartition(".")[2]
     says = f"`{owner}` does not work on {plain(wrong)}"
     right = plain(admitted & proof.legal or proof.legal)
-    function, returned = judged.module.functions.get(judged.gate.qualname), f"Return true for {right} only."
+    function = judged.module.functions.get(judged.gate.qualname)
+    returned = f"Return true for {right} only." if function is not None else f"Accept {right} only."
     least = function is not None and _is_number(function)
     others = (one for one, _ in context.evidence.methods(judged.module, owner) if is_asked(one) and one != name)
     where = f"at the top of `{one}`" if (one := next(others, "")) else "where it is used"

@@ -100,7 +100,7 @@ def _where_chosen(context: Context, judged: Judged, found: Draft, wrong: ChipSet
         at = None
     if at is None or at == judged.at:
         return found
-    use = RelatedSpan(judged.module, judged.at, "this checks for it")
+    use = RelatedSpan(judged.module, judged.at, "this check compares the value")
     place, related = replace(found.place, at=at), (use, *found.related)
     remedy = NoFix(f"choose what {plain(wrong)} should use instead")
     return replace(
@@ -159,7 +159,7 @@ def _let_through_before(context: Context, judged: Judged, need: Need, wrong: Chi
             continue
         for side in (other.gate.yes, other.gate.no):
             if wrong & other.on(side) and other.on(side) != other.sets.live and _uses(side, need):
-                yield RelatedSpan(other.module, other.at, "this sends them there too")
+                yield RelatedSpan(other.module, other.at, "this check lets them through too")
 
 
 def _uses(side: Side, need: Need) -> bool:

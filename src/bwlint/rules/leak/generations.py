@@ -1,4 +1,4 @@
-"""leak: of two arms that are named after generations, later chips take the one whose instructions they have not."""
+"""leak: of two branches named after generations, later chips take one whose instructions they lack."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _asks_for(judged: Judged, side: Side) -> bool:
 
 
 def _says_all(context: Context, judged: Judged, use: Use, beside: Side) -> bool:
-    """Whether a function does what its name says, and nobody comes to it on the other side too."""
+    """Whether a function does what its name says, and the other side does not reach it too."""
     if use.how == "text" or context.evidence.is_made_for_all(judged.module, use):
         return False  # a library called sm100 may have more in it
     return all(other.name != use.name for other in handed_out(beside))

@@ -62,7 +62,7 @@ def _draft(context: Context, guarded: Guarded, wrapper: Wrapper, wrong: ChipSet)
         label=f"compiles for {guarded.chips}",
         advice="Add an upper bound where the wrapped kernels run on that generation only (wgmma, tcgen05).",
         related=wrapper.places,
-        remedy=Remedy("guard", targets.chips, unsafe="what is wrapped may be right for later chips", targets=targets),
+        remedy=Remedy("guard", targets.chips, unsafe="the wrapped code may be right for later chips", targets=targets),
         claims=(guarded.claimed(TargetSet.native(wrong)), Claimed(behind)),
     )
 

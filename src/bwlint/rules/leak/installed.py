@@ -1,4 +1,4 @@
-"""leak where nobody asks: what can be imported is used on every chip, in front of something that works there."""
+"""leak without a check: an import alone enables code on every chip."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _is_text(value: Expr) -> bool:
 
 
 def _works(context: Context, module: Module, instead: Side, chips: ChipSet) -> bool:
-    """Whether who does not take a way comes to another, of which nothing says that it does not work either."""
+    """Whether a chip that skips a path reaches another one that nothing shows to fail."""
     if instead.ends in REFUSING or not any(use.is_a("call", "text", "name") for use in instead.uses):
         return False
     needs = [one for one in context.evidence.of(module, instead, sure=False) if one.strength == PROOF]

@@ -1,4 +1,4 @@
-"""What is behind the sides of a gate and does not work on a chip that may take them."""
+"""Code behind a gate that does not work on a chip the gate lets in."""
 
 from __future__ import annotations
 
@@ -118,12 +118,12 @@ def _of_class(judged: Judged, need: Need) -> bool:
 
 
 def _leaves(side: Side) -> bool:
-    """Whether who takes a side does not come to what follows."""
+    """Whether a chip that takes a side does not reach what follows."""
     return refuses(side) or answers_no(side) or side.ends_in("return", "continue")
 
 
 def _runs_into_it(judged: Judged, side: Side, need: Need) -> bool:
-    """Whatever a gate is there for: who takes this arm, or is not skipped, comes to an error raised for these chips."""
+    """Whether a chip that takes this branch, or is not skipped, reaches an error raised for it."""
     error = need.strength == PROOF and need.kind == "gate"
     return error and (judged.other.ends == "skip" or not side.rest)
 
@@ -191,7 +191,7 @@ def _refuses_itself(context: Context, judged: Judged) -> bool:
 
 
 def _in_what_follows(context: Context, judged: Judged, need: Need) -> bool:
-    """`if x: return f(); ... return f_too()`: who does not take the branch comes to the same need."""
+    """`if x: return f(); ... return f_too()`: a chip that does not take the branch reaches the same need."""
     other = judged.gate.no if judged.gate.no.rest else judged.gate.yes
     here = judged.gate.yes if other is judged.gate.no else judged.gate.no
     if refuses(here) or (here.at is not None and not here.at.holds(need.use.at)):

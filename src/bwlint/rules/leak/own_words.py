@@ -1,4 +1,4 @@
-"""leak: a gate lets chips through, and its own words say that what is behind it is another generation's."""
+"""leak: a gate lets in a chip although its own message or names say another generation."""
 
 from __future__ import annotations
 
@@ -340,7 +340,7 @@ def _remedy(
     same = (one for one in alike if owner and one.gate.qualname.rpartition(".")[0] == owner)
     again = next((one for one in same if one.mentioned & judged.mentioned and not refuses(one.other)), None)
     if again is not None and not refuses(judged.other):
-        return NoFix(f"line {again.gate.at[0]} asks the same, and may count on what is done here")
+        return NoFix(f"line {again.gate.at[0]} makes the same check, and may rely on this one")
     lacking = judged.admitted - legal if legal else NONE
     why = f'{said.what} says "{said.text[:_SHOWN]}"' if said.what.strip("`") != said.text else said.what
     doubt = f"nothing but {said.what} speaks against it"

@@ -1,4 +1,4 @@
-"""leak at a choice: the device picks what is called, or told to a library, and picks what does not run there.
+"""leak at a choice: the chip selects a function or a library option that does not run on it.
 
 It is told in the file that chooses, wherever the call stands: there it is mended for all who ask.
 """
@@ -55,7 +55,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _calls_of_others(context: Context, module: Module) -> Iterator[tuple[Module, Operation]]:
-    """The calls in other files that a text may come to which a function of this one chooses."""
+    """The calls in other files that a text may reach which a function of this one chooses."""
     asking = {gate.qualname for gate in module.gates}
     for name in (one for one in asking if one in module.functions and "." not in one):
         if any(value.op == "const" and isinstance(value.args[0], str) for _, value in module.functions[name].returns):

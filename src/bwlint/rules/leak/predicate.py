@@ -1,4 +1,4 @@
-"""leak at a predicate: it says that something can be used, and who asks it comes to what does not run there.
+"""leak at a predicate: it returns true on a chip, and its callers then run code that fails there.
 
 Such a predicate is mended once, where it stands; a helper that only names chips (`is_sm90_or_newer`) is right by
 itself, and each use of it is judged where it is.
@@ -51,7 +51,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def untold(context: Context, judged: Judged) -> list[tuple[Side, Need, ChipSet]]:
-    """What is behind a gate and not told of a predicate, be it asked by the gate or by another in front of the same."""
+    """Code behind a gate that no predicate finding reports, neither at this gate's predicate nor at another gate's."""
     apart: frozenset[Span] = frozenset()
     while True:
         found = [one for one in leaks(context, judged, apart) if not _tells(context, judged, one)]
@@ -63,12 +63,12 @@ def untold(context: Context, judged: Judged) -> list[tuple[Side, Need, ChipSet]]
 
 
 def tells(context: Context, judged: Judged, found: tuple[Side, Need, ChipSet]) -> bool:
-    """Whether what is found behind a gate is told of a predicate."""
+    """Whether the finding behind a gate is reported at a predicate."""
     return _tells(context, judged, found) or _told_beside(context, judged, found)
 
 
 def _tells(context: Context, asker: Judged, found: tuple[Side, Need, ChipSet]) -> bool:
-    """Whether what is found is told of a predicate that a gate asks."""
+    """Whether the finding is reported at a predicate that the gate calls."""
     _, need, wrong = found
     if need.strength != PROOF:
         return False
@@ -77,7 +77,7 @@ def _tells(context: Context, asker: Judged, found: tuple[Side, Need, ChipSet]) -
 
 
 def _told_beside(context: Context, judged: Judged, found: tuple[Side, Need, ChipSet]) -> bool:
-    """Whether it is told of a predicate that another gate asks, in front of the same use or on the way from it."""
+    """Whether it is reported at a predicate that another gate calls, before this use or on the path from it."""
     _, need, wrong = found
     in_front = chain(context.in_front(judged, need.use.at), _on_the_way(context, judged, need))
     return any(wrong <= other.on(side) != other.sets.live and _tells(context, other, found) for other, side in in_front)
@@ -92,7 +92,7 @@ def _on_the_way(context: Context, judged: Judged, need: Need) -> Iterator[tuple[
 
 
 def harm_of(context: Context, predicate: Judged) -> Harm | None:
-    """The first use of a predicate through which a chip comes to what does not run there; tests come last."""
+    """The first use of a predicate through which a chip reaches code that does not run there; tests come last."""
     if not predicate.core & context.targets or not _is_of_a_feature(predicate, context.targets):
         return None
     key = (predicate.module.path, predicate.gate.qualname)
@@ -175,11 +175,11 @@ def comparisons(context: Context, judged: Judged) -> Iterator[RelatedSpan]:
     """The comparisons of the helpers that a gate asks, which are mended there for all who ask."""
     for value in () if judged.owns_comparison else _functions(context, judged):
         own = (gate for gate in value.module.gates if gate.qualname == value.function.qualname)
-        yield from (RelatedSpan(value.module, gate.at, f"`{value.function.qualname}` checks this") for gate in own)
+        yield from (RelatedSpan(value.module, gate.at, f"`{value.function.qualname}` compares here") for gate in own)
     for node in walk(judged.gate.test):
         kept = held_by_self(context.tree, judged.module, node) if node.op == "attr" else None
         if kept is not None and kept.at is not None and context.tree.value(judged.module, kept).device:
-            yield RelatedSpan(judged.module, kept.at, f"`{node.args[1]}` holds this")
+            yield RelatedSpan(judged.module, kept.at, f"`{node.args[1]}` is set here")
 
 
 def is_told_by_name(context: Context, judged: Judged) -> bool:

@@ -144,7 +144,7 @@ def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], 
         advice=f"Refuse {called(wrong)} here, or compile the extension for {them(wrong)}.",
         legal=legal,
         related=(RelatedSpan(Hop(origin, first.at, ""), first.at, f"setup.py compiles for {built}"),),
-        remedy=NoFix(f"a refusal of {plain(wrong)} and a build for them would both mend it"),
+        remedy=NoFix(f"refuse {plain(wrong)} or build for {them(wrong)}: choose one"),
         cause=(origin, first.at),
         claims=(Claimed(claims.build(pairs, wrong), first.at, Hop(origin, first.at, "")),),
     )

@@ -1,4 +1,4 @@
-"""leak: of several gates on one subject, one lets chips through that the others keep out."""
+"""leak: of several checks on one subject, one lets in chips that the others keep out."""
 
 from __future__ import annotations
 

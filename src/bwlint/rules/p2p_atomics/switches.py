@@ -184,7 +184,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
     entries = sorted(entries, key=lambda entry: entry.switch.name != "launch")
     first, text = entries[0], PATHS[path]
     works = tuple({(work.module.path, work.at): work for entry in entries for work in entry.works}.values())
-    others = tuple(RelatedSpan(module, entry.switch.at, "and here") for entry in entries[1:])
+    others = tuple(RelatedSpan(module, entry.switch.at, "also here") for entry in entries[1:])
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
     proved_wrong = path == "remote-atomic" and works and not asked
     if path == "remote-atomic" and not asked:
@@ -236,7 +236,7 @@ def _told(context: Context, module: Module, switch: Operation, wanted: str) -> D
             "peer-store",
             "Look for NVLink on every device (NVML), or query cudaDeviceCanAccessPeer for each pair.",
         )
-        said = f"This looks for NVLink only if the device is named PCIe. {called(ours)} {have(ours)} none in any case."
+        said = f"This assumes NVLink unless the device is named PCIe. {called(ours)} {have(ours)} no NVLink."
     else:
         path, advice = "multicast", f"Refuse only where `{wanted}` is set."
         said = f"This refuses {called(ours)} for lack of multicast, even for callers that want none (`{wanted}`)."
@@ -246,7 +246,7 @@ def _told(context: Context, module: Module, switch: Operation, wanted: str) -> D
         severity="warning",
         confidence="medium",
         message=said,
-        label="decides for everybody",
+        label="decides for every chip",
         advice=advice,
         remedy=BY_HAND,
         claims=(_claimed(context, path, switch),),
@@ -267,7 +267,7 @@ def _said(switch: Operation, path: str) -> str:
 
 def _skip(context: Context, module: Module, switch: Operation, entered: PeerSwitch) -> Draft:
     variable, tests = entered.variable, entered.tests_with
-    said = "says otherwise"
+    said = "documented here"
     declared = [RelatedSpan(module, one.at, said) for one in _of(module, "declared", variable)]
     against = f", although line {declared[0].at.line} says otherwise" if declared else ""
     return Draft(

@@ -1,4 +1,4 @@
-"""smem: what keeps tiles small is told to each generation in turn, and to none of the chips with the least memory."""
+"""smem: a function limits tile sizes for each generation, but not for the chips with the least memory."""
 
 from __future__ import annotations
 

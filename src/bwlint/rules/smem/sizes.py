@@ -181,9 +181,10 @@ def _tile(
     shared = ChipSet.where(lambda chip: most(chip) > most(next(iter(ours))) and _takes(answers, pick, chip))
     limit = kib(most(next(iter(ours))))
     says = f"a block of {plain(ours)} has too little shared memory for the tile {pick.text}"
+    fits = " The larger tile may not fit."
     message = (
         f"{called(ours)} {_take(ours)} the tile of {plain(shared)} ({pick.text}). With the same {limit} of shared"
-        f" memory a block, {called(peers)} {_take(peers)} a smaller one ({small.text})."
+        f" memory a block, {called(peers)} {_take(peers)} a smaller one ({small.text}).{fits}"
     )
     return drafted(
         module,
@@ -196,7 +197,7 @@ def _tile(
         severity="warning" if sure and _shipped(context, module, pick) else "note",
         confidence="medium" if sure else "low",
         related=(
-            RelatedSpan(module, pick.at, "picked here"),
+            RelatedSpan(module, pick.at, "the size is chosen here"),
             RelatedSpan(module, small.at, f"{plain(peers)} {_take(peers)} this"),
         ),
         judged=judged,
@@ -278,7 +279,7 @@ def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pic
             claimed=Claimed(claims.shared("dynamic", size, wrong), pick.at),
             severity="note" if _when(pick) else "warning",
             confidence="medium",
-            related=(RelatedSpan(module, pick.at, "picked here"),),
+            related=(RelatedSpan(module, pick.at, "the size is chosen here"),),
             judged=judged,
         )
 

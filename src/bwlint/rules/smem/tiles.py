@@ -74,18 +74,19 @@ def _launched(one: Asked, answers: Answers) -> Iterator[Draft]:
     if not over:
         return
     case = taken[next(iter(over))]
-    where = f" and {case.width} (no check forbids it)" if case.width else ""
+    where = f" and {case.width}" if case.width else ""
+    untested = " No check rules these values out." if where else ""
     yield _draft(
         one,
         case.size,
         over,
         message=(
             f"A block of `{one.operation.qualname}` needs at least {kib(case.size)} of shared memory with "
-            f"{one.operation.name}-bit elements{where}. {_has(over)}."
+            f"{one.operation.name}-bit elements{where}. {_has(over)}.{untested}"
         ),
         label="launched here",
         severity="note" if where else "warning",
-        related=(RelatedSpan(one.module, case.at, "picked here"),) if case.at is not None else (),
+        related=(RelatedSpan(one.module, case.at, "the size is chosen here"),) if case.at is not None else (),
     )
 
 
@@ -123,7 +124,7 @@ def _draft(
         confidence="high" if one.meant == OURS else "medium",
         message=message,
         label=label,
-        advice="Query shared_memory_per_block_optin. Use smaller tiles or fewer stages where it is less.",
+        advice=f"Use smaller tiles or fewer stages where shared_memory_per_block_optin is below {kib(size)}.",
         legal=fitting(size),
         related=related,
         claims=(Claimed(claims.shared("dynamic", size, over), one.operation.at),),

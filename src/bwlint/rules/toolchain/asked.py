@@ -1,4 +1,4 @@
-"""What a function answers for each chip under each release of CUDA."""
+"""A function's answer for each chip, under each release of CUDA."""
 
 from __future__ import annotations
 

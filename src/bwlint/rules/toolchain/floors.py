@@ -34,7 +34,7 @@ _NEWEST_ROWS = 100
 _ADDING_UP: frozenset[CarryKind] = frozenset({"list", "piece", "gencode"})
 """What a build makes of all its sources: what one kernel is offered for may need a later release for itself."""
 _FOR_ITS_BUILD = "decide from which release on a build serves the chip"
-_FOR_ITS_AUTHOR = "whether something besides the chip needs this release is for the author to say"
+_FOR_ITS_AUTHOR = "only you know whether something besides the chip needs this release"
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,16 +55,16 @@ def _package(context: Context, module: Module, pins: list[Operation]) -> Iterato
     asked, built = _range(pins[0])
     rows = list(_rows(pins[0].name, chips))
     of_cuda = f" for CUDA {first_release(chips)}" if built else ""
-    name = f"`{pins[0].name}{asked}`" + (f" for CUDA {built}" if built else "")
+    name, what = f"`{pins[0].name}{asked}`" + (f" for CUDA {built}" if built else ""), rows[0].what
     since = [
-        f"from {row.first}{of_cuda} on" + (f" for {marked(ChipSet.of(*row.chips) & chips)}" if len(rows) > 1 else "")
+        f"{marked(ChipSet.of(*row.chips) & chips) if len(rows) > 1 else them(chips)} from {row.first} on"
         for row in rows
     ]
-    have = f"Its wheels have {rows[0].what} for {them(chips)} {listed(since)}."
-    message = f"{name} has no {rows[0].what} for {called(chips)}. {have}"
+    wheels = f", in wheels{of_cuda} or newer" if built else ""
+    message = f"{name} has no {what} for {called(chips)}. {pins[0].name} ships {what} for {listed(since)}{wheels}."
     first = max((row.first for row in rows), key=version)
     severity: Severity = "warning" if module.path.endswith(_REQUIRED) and is_served(context, chips) else "note"
-    yield draft(module, pins[0], chips, severity, message, asked, f"Allow {first}{of_cuda}.")
+    yield draft(module, pins[0], chips, severity, message, asked, f"Allow {first} or newer{of_cuda}.")
 
 
 def _range(pin: Operation) -> tuple[str, str]:
@@ -107,5 +107,5 @@ def _image(context: Context, module: Module, image: Operation) -> Iterator[Draft
     need = first_release(context.targets)
     others = [newest(other, "cuda-image") for other in _beside(context, module)]
     if need and all(version(one.name) < version(need) for one in (image, *filter(None, others))):
-        message = f"The newest CUDA here is {image.name}, and the first for {called(context.targets)} is {need}."
+        message = f"The newest CUDA here is {image.name}. The first for {called(context.targets)} is CUDA {need}."
         yield draft(module, image, context.targets, "note", message, f"CUDA {image.name}", f"Use CUDA {need} or newer.")

@@ -52,7 +52,7 @@ def _matrix(context: Context, module: Module, one: Operation) -> Iterator[Draft]
         return
     if not _SHIPS.search(context.places.get(module.path, "")):
         return
-    message = f"The newest CUDA in this matrix is {one.name}, and the first for {called(context.targets)} is {need}."
+    message = f"The newest CUDA in this matrix is {one.name}. The first for {called(context.targets)} is CUDA {need}."
     label, advice = f"nothing from {need} on", f"Add CUDA {need} or newer."
     yield draft(module, one, context.targets, "note", message, label, advice)
 
@@ -114,7 +114,7 @@ def _picked(context: Context, module: Module, one: Operation, picked: PickedTarg
     if known and left_out:
         message = f"CUDA {listed(known)} gets {exact} here, which {called(left_out)} does not load. It knows {wider}."
         found = draft(module, one, left_out, "warning", message, f"{exact}", f"Use {wider} from {first} on.")
-        beside = f"what else is called after {exact}, such as a folder of artifacts, has to be renamed with it"
+        beside = f"whatever else has {exact} in its name, such as a folder of artifacts, needs the new name too"
         yield replace(found, remedy=NoFix(beside))
 
 

@@ -1,4 +1,4 @@
-"""How a process comes to its end, and the exceptions on the way: uncaught ones, and those that pytest reports."""
+"""Record how a process ends, and its exceptions: uncaught ones, and those that pytest reports."""
 
 from __future__ import annotations
 

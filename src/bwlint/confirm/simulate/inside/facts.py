@@ -1,4 +1,4 @@
-"""What is known of the simulated chip, and how a question is answered by it."""
+"""Facts about the simulated chip, and the answers that stand-ins give from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of a process, a line of JSON each, in a file of its own: written at once, whatever becomes of it."""
+"""Write the records of a process, one JSON line each, at once, so that a crash loses none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LIBRARIES = frozenset(
         *("importlib", "functools", "contextlib", "threading", "subprocess"),
     }
 )
-"""What passes a question on: the frame that is told is that of who had the question."""
+"""What passes a question on: the recorded frame is that of its caller."""
 
 _seen: set[str] = set()
 _writing = threading.local()
