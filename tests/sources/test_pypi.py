@@ -535,7 +535,12 @@ def test_an_index_out_of_reach_is_asked_once_and_said_in_one_line(
     monkeypatch.setenv("PIP_PROXY", address if by == "proxy" else "")
     runs: list[list[str]] = []
     real = subprocess.run
-    monkeypatch.setattr(pypi.subprocess, "run", lambda command, **how: runs.append(command) or real(command, **how))
+
+    def run(command: list[str], **how: Any) -> Any:
+        runs.append(command)
+        return real(command, **how)
+
+    monkeypatch.setattr(subprocess, "run", run)
     with pytest.raises(SourceError) as error:
         open_package(argument, tmp_path)
     assert len(runs) == 1 and runs[0][runs[0].index("--retries") + 1] == "1"
@@ -557,6 +562,11 @@ def test_an_index_that_answers_badly_is_tried_as_often_as_pip_likes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str | None, runs: int
 ) -> None:
     options: list[tuple[str, ...]] = []
-    monkeypatch.setattr(pypi, "_pip", lambda spec, dest, given, seconds: options.append(given) or said)
+
+    def ask(_spec: Spec, _dest: Path, given: tuple[str, ...], _seconds: int) -> tuple[int, str]:
+        options.append(given)
+        return (0, "") if said is None else (1, said)
+
+    monkeypatch.setattr(pypi, "ask_pip", ask)
     assert pypi.pip_download(Spec("x"), tmp_path, ("-vv",)) == said
     assert options == [("--retries", "1", "-vv"), ("-vv",)][:runs]

@@ -161,7 +161,8 @@ def _hidden(place: _Place, stack: ExitStack) -> Iterator[tuple[str, tuple[Findin
     from bwlint.report.baseline import load
 
     report, baseline = place.outcome.report, place.outcome.baseline
-    new, known = report.findings, ()
+    new: tuple[Finding, ...] = report.findings
+    known: tuple[Finding, ...] = ()
     if baseline:
         with put_right():
             new, known = map(tuple, load(Path(baseline)).split(report.findings))
