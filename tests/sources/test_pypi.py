@@ -524,7 +524,12 @@ def test_an_index_out_of_reach_is_asked_once_and_said_in_one_line(
     monkeypatch.setenv("PIP_PROXY", address if by == "proxy" else "")
     runs: list[list[str]] = []
     real = subprocess.run
-    monkeypatch.setattr(pypi.subprocess, "run", lambda command, **how: runs.append(command) or real(command, **how))
+
+    def run(command: list[str], **how: Any) -> subprocess.CompletedProcess[bytes]:
+        runs.append(command)
+        return real(command, check=False, **how)
+
+    monkeypatch.setattr(subprocess, "run", lambda command, check=False, **how: run(command, **how))
     with pytest.raises(SourceError) as error:
         open_package(argument, tmp_path)
     assert len(runs) == 1 and runs[0][runs[0].index("--retries") + 1] == "1"
@@ -546,6 +551,11 @@ def test_an_index_that_answers_badly_is_tried_as_often_as_pip_likes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str | None, runs: int
 ) -> None:
     options: list[tuple[str, ...]] = []
-    monkeypatch.setattr(pypi, "_pip", lambda spec, dest, given, seconds: options.append(given) or said)
+
+    def pip(spec: Spec, dest: Path, given: tuple[str, ...], seconds: int) -> str | None:
+        options.append(given)
+        return said
+
+    monkeypatch.setattr(pypi, "_pip", pip)
     assert pypi.pip_download(Spec("x"), tmp_path, ("-vv",)) == said
     assert options == [("--retries", "1", "-vv"), ("-vv",)][:runs]
