@@ -54,7 +54,7 @@ def why_silent(path: str, line: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _AskedLine:
     """A line, what a run says of all that it read (`outcome`), and the `rows` that have the line."""
 
     path: str
@@ -96,7 +96,7 @@ class _Place:
         return str(rendered(replace(self.ledger, rows=self.rows), "text", setting({"output": None}), 0))
 
 
-def _judged(path: str, line: int, stack: ExitStack) -> _Place:
+def _judged(path: str, line: int, stack: ExitStack) -> _AskedLine:
     """Run `check` as it would be run from the folder that we are in; a file elsewhere is judged by itself."""
     from bwlint.index import kept
     from bwlint.model.ledger import Ledger
@@ -114,12 +114,12 @@ def _judged(path: str, line: int, stack: ExitStack) -> _Place:
         made = load(settings.decisions_file).made
     report = outcome.report
     ledger = apply(Ledger(report.targets, outcome.rows, report.skipped, report.stats), made)
-    place = _Place(path, line, real, settings, outcome, ledger, ())
+    place = _AskedLine(path, line, real, settings, outcome, ledger, ())
     rows = (row for row in ledger.rows if any(place.has(at.path, at.line, at.end_line) for at in row.places))
     return replace(place, rows=tuple(rows))
 
 
-def _not_read(place: _Place) -> str:
+def _not_read(place: _AskedLine) -> str:
     """Why the file was not read; "" where it was."""
     from bwlint.sources.walk import discover
 
@@ -139,7 +139,7 @@ def _not_read(place: _Place) -> str:
     return "not read: .gitignore, or the name of a folder above it, leaves this file out"
 
 
-def _said(place: _Place, stack: ExitStack) -> Iterator[str]:
+def _said(place: _AskedLine, stack: ExitStack) -> Iterator[str]:
     hidden = dict(_hidden(place, stack))
     loud = hidden.pop("", ())
     if loud:
@@ -156,17 +156,17 @@ def _said(place: _Place, stack: ExitStack) -> Iterator[str]:
         yield f"{_not_read(place) or _NO_QUESTION}\n"
 
 
-def _hidden(place: _Place, stack: ExitStack) -> Iterator[tuple[str, tuple[Finding, ...]]]:
+def _hidden(place: _AskedLine, stack: ExitStack) -> Iterator[tuple[str, tuple[Finding, ...]]]:
     """The findings of the line by what hides them from the report of `check`; "" stands for those that it shows."""
+    from bwlint.model.findings import Finding
     from bwlint.report.baseline import load
 
     report, baseline = place.outcome.report, place.outcome.baseline
-    new: tuple[Finding, ...] = report.findings
-    known: tuple[Finding, ...] = ()
+    new, known = [*report.findings], list[Finding]()
     if baseline:
         with put_right():
-            new, known = map(tuple, load(Path(baseline)).split(report.findings))
-    loud = at_least(replace(report, findings=new), place.outcome.severity).findings
+            new, known = load(Path(baseline)).split(report.findings)
+    loud = at_least(replace(report, findings=tuple(new)), place.outcome.severity).findings
     yield "", place.of(loud)
     quiet = [finding for finding in new if finding not in loud]
     parts = {
@@ -180,7 +180,7 @@ def _hidden(place: _Place, stack: ExitStack) -> Iterator[tuple[str, tuple[Findin
     yield from ((why, found) for why, found in parts.items() if found)
 
 
-def _switched_off(place: _Place, stack: ExitStack) -> tuple[Finding, ...]:
+def _switched_off(place: _AskedLine, stack: ExitStack) -> tuple[Finding, ...]:
     """What rules would report of the line that the configuration does not let run on its file."""
     from bwlint.run.request import CheckRequest
 
@@ -195,7 +195,7 @@ def _switched_off(place: _Place, stack: ExitStack) -> tuple[Finding, ...]:
     return tuple(finding for finding in place.of(every) if finding.name in off)
 
 
-def _on_every_chip(place: _Place, stack: ExitStack) -> _Place:
+def _on_every_chip(place: _AskedLine, stack: ExitStack) -> _AskedLine:
     """The rows with the answers for all chips, those asked about first; the file alone is judged for the others."""
     from bwlint.run.request import CheckRequest
 
