@@ -127,7 +127,7 @@ def test_what_is_not_known_is_not_made_up() -> None:
         ("mem_get_info", 6),
     ]
     assert (found["exceptions"][0]["what"], found["product"]) == ("Unanswered", None)
-    assert "takes the name of one, such as RTX PRO 6000" in found["unanswered"][1]["reason"]
+    assert "name a product, such as RTX PRO 6000" in found["unanswered"][1]["reason"]
 
 
 def test_kernels_are_written_down_and_not_launched() -> None:
@@ -289,7 +289,7 @@ def test_wrong_usage(arguments: tuple[str, ...], words: str) -> None:
 def test_what_is_no_python_is_said_to_be_none() -> None:
     found = CliRunner().invoke(cli.app, ["confirm", "--simulate", "12.1", "--", "true"])
     assert found.exit_code == 3
-    assert "no Python of the program was simulated" in found.stdout
+    assert "no Python was simulated" in found.stdout
 
 
 def test_every_chip_can_be_simulated() -> None:
