@@ -88,18 +88,17 @@ function questionDetail(row) {
 }
 
 function answersTable(row) {
-  const chips = Object.keys(row.table);
+  const columns = chipColumns(Object.keys(row.table), (chip) => row.table[chip] !== "-");
   const answer = (chip) => {
     const [sign, told] = answerOf(row.table[chip]);
     return truthCell(["", sign, told]);
   };
   const verdict = (chip) => h("td", { class: `level ${row.verdicts[chip] || ""}` }, row.verdicts[chip]);
   const rows = [
-    h("tr", null, h("th", { scope: "row" }, row.rough ? "answer (rough: by its spelling)" : "answer"), chips.map(answer)),
-    h("tr", null, h("th", { scope: "row" }, "verdict"), chips.map(verdict)),
+    h("tr", null, h("th", { scope: "row" }, row.rough ? "answer (rough: by its spelling)" : "answer"), chipCells(columns, answer)),
+    h("tr", null, h("th", { scope: "row" }, "verdict"), chipCells(columns, verdict)),
   ];
-  const head = h("thead", null, h("tr", null, h("td"), chips.map(chipHead)));
-  return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `answers of question ${row.index + 1}` }, h("table", { class: "truth" }, h("caption", { class: "unseen" }, "Answers by chip"), head, h("tbody", null, rows)));
+  return chipTable(`answers of question ${row.index + 1}`, "truth", columns, h("td"), h("tbody", null, rows));
 }
 
 function partsOf(row) {

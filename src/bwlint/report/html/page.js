@@ -5,6 +5,7 @@ const blockOf = (id) => JSON.parse(document.getElementById(id).textContent);
 const beside = blockOf("beside");
 const report = blockOf("report");
 const CHIPS = beside.chips.map((chip) => chip.name);
+const ASKED = report.asked || report.targets || [];
 
 /** An element. `given` are attributes, `class` among them, and listeners as functions; children are nodes or texts. */
 function h(tag, given, ...children) {
@@ -62,9 +63,34 @@ function chipTitle(name) {
   return [name, chip.generation, chip.products.slice(0, 4).join(", ")].filter(Boolean).join(" · ");
 }
 
-function chipHead(name) {
-  const isAsked = (report.targets || []).includes(name);
-  return h("th", { scope: "col", class: isAsked ? "chip asked" : "chip", title: chipTitle(name) }, name);
+const chipHead = (name) => h("th", { scope: "col", class: ASKED.includes(name) ? "chip asked" : "chip", title: chipTitle(name) }, name);
+
+/** What scrolls by itself where it is larger than the page. */
+const wide = (label, inner) => h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, inner);
+
+/** Chips as columns: the asked ones first; those in which nothing stands (`tells`) are last, and folded. */
+function chipColumns(chips, tells) {
+  const rank = (chip) => (ASKED.includes(chip) ? 0 : tells(chip) ? 1 : 2);
+  return [...chips].sort((one, other) => rank(one) - rank(other)).map((chip) => ({ chip, isFolded: rank(chip) === 2 }));
+}
+
+/** What `make` makes of the chip of each column. */
+function chipCells(columns, make) {
+  return columns.map(({ chip, isFolded }) => {
+    const cell = make(chip);
+    cell.classList.toggle("fold", isFolded);
+    return cell;
+  });
+}
+
+function chipTable(label, kind, columns, lead, bodies) {
+  const table = h("table", { class: `${kind} folded` }, h("caption", { class: "unseen" }, label));
+  const folded = columns.filter((each) => each.isFolded).map((each) => each.chip);
+  const unfold = (event) => event.currentTarget.setAttribute("aria-expanded", String(!table.classList.toggle("folded")));
+  const more = h("button", { type: "button", class: "more", "aria-expanded": "false", title: `nothing stands there: ${folded.join(", ")}`, click: unfold }, counted(folded.length, "more chip"));
+  const head = h("tr", null, lead, chipCells(columns, chipHead), folded.length > 0 && h("td", null, more));
+  table.append(h("thead", null, head), ...[bodies].flat());
+  return wide(label, table);
 }
 
 /** Text of `element` to the clipboard; `button` says what came of it. */
@@ -121,6 +147,18 @@ function themeButton() {
 function pageHead(title, told, ...tools) {
   document.title = `bwlint: ${title}`;
   return h("header", { class: "top" }, h("h1", null, "bwlint ", h("span", null, title)), h("p", { class: "told" }, told), ...tools, themeButton());
+}
+
+// What is chosen stands in the address, so that a link opens the same view.
+const address = () => new URLSearchParams(location.hash.slice(1));
+
+function keep(values) {
+  const given = address();
+  for (const [name, each] of Object.entries(values)) {
+    given.delete(name);
+    for (const value of each) if (value) given.append(name, value);
+  }
+  if (String(given) !== String(address())) history.replaceState(null, "", `#${given}`);
 }
 
 const searchField = (words, heard) => {

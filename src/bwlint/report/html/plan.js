@@ -47,7 +47,7 @@ function plansTable() {
     h(
       "tr",
       { class: plan.name === report.best ? "best" : plan.fits ? "" : "misfit" },
-      h("th", { scope: "row" }, plan.name, plan.name === report.best && h("span", { class: "has-fix" }, "best")),
+      h("th", { scope: "row" }, plan.name, plan.name === report.best && h("span", null, "best")),
       h("td", { class: "number" }, bytes(plan.weight_bytes_per_gpu), plan.fits ? "" : h("span", { class: "verdict refuted" }, "does not fit")),
       h("td", { class: "number" }, bytes(plan.link_bytes_per_token_one_direction)),
       h("td", { class: "number" }, seconds(plan.link_seconds_per_step)),
@@ -57,7 +57,7 @@ function plansTable() {
     ),
   );
   const heads = ["plan", "weights a GPU", "on links, a token", "links", "weights", "a step", [h("span", { class: "key weights" }), "weights, ", h("span", { class: "key links" }), "links"]];
-  return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "plans" }, h("table", { class: "plans" }, h("caption", { class: "unseen" }, "Plans"), h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", null, rows)));
+  return wide("plans", h("table", { class: "plans" }, h("caption", { class: "unseen" }, "Plans"), h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", null, rows)));
 }
 
 function timeBar(plan, most) {
