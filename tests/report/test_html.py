@@ -13,6 +13,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -180,6 +181,66 @@ def test_what_nobody_sees_is_written_as_an_escape(text: str, written: str, node:
     assert done.stdout.decode() == written
 
 
+STUBS = """
+const location = { hash: "#search=old&rows=rule" };
+const history = { replaceState: (state, title, url) => { location.hash = url; } };
+"""
+
+
+def evaluated(expression: str, node: str, told: str = '{"chips": []}') -> Any:
+    """What an expression is in a page whose JSON is `told`."""
+    document = DOCUMENT.replace('{"chips": []}', told)
+    written = f"process.stdout.write(JSON.stringify({expression}));"
+    texts = [(FOLDER / name).read_text("utf-8") for name in ("page.js", "findings.js")]
+    script = "\n".join((STUBS, document, *texts, written))
+    done = subprocess.run([node, "-"], input=script.encode(), check=True, capture_output=True, timeout=60)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("asked", "tells", "columns"),
+    [
+        (["12.1"], ["9.0"], ["12.1", "9.0", "(8.0)", "(12.0)"]),
+        (["12.0", "12.1"], [], ["12.0", "12.1", "(8.0)", "(9.0)"]),
+        (["12.1"], ["8.0", "9.0", "12.0"], ["12.1", "8.0", "9.0", "12.0"]),
+        ([], ["9.0"], ["9.0", "(8.0)", "(12.0)", "(12.1)"]),
+    ],
+)
+def test_asked_chips_are_the_first_columns_and_empty_ones_are_folded(
+    asked: list[str], tells: list[str], columns: list[str], node: str
+) -> None:
+    made = f'chipColumns(["8.0", "9.0", "12.0", "12.1"], (chip) => {json.dumps(tells)}.includes(chip))'
+    shown = f"{made}.map(({{ chip, isFolded }}) => (isFolded ? `(${{chip}})` : chip))"
+    assert evaluated(shown, node, json.dumps({"chips": [], "targets": asked})) == columns
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ({"search": ["a b&c=d"]}, {"rows": ["rule"], "search": ["a b&c=d"]}),
+        ({"chip": ["12.0", "12.1"], "search": [""]}, {"rows": ["rule"], "chip": ["12.0", "12.1"]}),
+        ({"rows": []}, {"search": ["old"]}),
+    ],
+)
+def test_the_address_keeps_what_is_chosen(values: dict[str, list[str]], kept: dict[str, list[str]], node: str) -> None:
+    address = evaluated(f"(keep({json.dumps(values)}), location.hash)", node)
+    assert parse_qs(address.removeprefix("#")) == kept
+
+
+@pytest.mark.parametrize(
+    ("message", "other", "differs"),
+    [
+        ("`b` reaches `tcgen05.mma`", "`a` reaches `tcgen05.mma`", "`b`"),
+        ("`a` is wrong", "`a` is wrong", ""),
+        ("no name", "no name", ""),
+        ("`c` and `d` differ", "`a` and `b` differ", "`c` `d`"),
+    ],
+)
+def test_a_further_place_says_by_which_names_it_differs(message: str, other: str, differs: str, node: str) -> None:
+    told = f"differing({json.dumps({'message': message})}, {json.dumps({'message': other})})"
+    assert evaluated(told, node) == differs
+
+
 TEN = "".join(f"{number}\n" for number in range(1, 11))
 PATCHES = {
     "in a line": ("if cap == (12, 0):\n    go()\n", [("a.py", Region(1, 4, 1, 18), "cap[0] == 12")]),
@@ -251,6 +312,43 @@ def test_what_a_finding_is_about(
 ) -> None:
     found = report(finding(claims=claims))
     assert html.of_findings(found, Setting())["concerned"] == [list(chips)]
+
+
+def test_findings_of_one_cause_stand_together_the_gravest_first(
+    finding: Callable[..., Finding], report: Callable[..., Report]
+) -> None:
+    found = report(
+        finding(severity="note", message="`a` is a note"),
+        finding(message="`a` falls into the arm that raises"),
+        finding(message="another fault"),
+        finding(message="`b` falls into the arm that raises", path="pkg/other.py"),
+        finding(severity="error", message="`a` falls into the arm that raises"),
+    )
+    assert html.of_findings(found, Setting())["causes"] == [3, 1, 2, 1, 0]
+
+
+SPARK, CARDS = "DGX Spark / GB10 (12.1)", "RTX PRO 6000 / RTX 5090 (12.0)"
+HEADLINES = [
+    ("runs on 12.1", f"Runs on {SPARK}"),
+    ("does not run on 12.1: sm_120a is for 12.0 alone", f"Does not run on {SPARK}: sm_120a is for {CARDS} alone"),
+    ("runs on 12.0 and 12.1", f"Runs on {CARDS} and {SPARK}"),
+    ("runs on 12.0; no code for 12.1 (none is 12.1)", f"Runs on {CARDS}; no code for {SPARK} (none is 12.1)"),
+    ("12.1 is in aarch64 machines alone", f"{SPARK} is in aarch64 machines alone"),
+    ("its ptxas (CUDA 12.1) does not know 12.1", f"Its ptxas (CUDA 12.1) does not know {SPARK}"),
+    ("runs on 8.8 and 9.0", "Runs on 8.8 and 9.0"),  # nobody has asked for them
+    ("no device code: torch 12.1.2 or 2.12.1 is not read", "No device code: torch 12.1.2 or 2.12.1 is not read"),
+    ("cannot be read: lib_12.1.so is cut", "Cannot be read: lib_12.1.so is cut"),
+    ("no device code", "No device code"),
+]
+
+
+@pytest.mark.parametrize(("answer", "told"), HEADLINES)
+def test_a_headline_names_the_asked_cards_once_and_no_version(answer: str, told: str) -> None:
+    assert html.headline(answer, ("12.0", "12.1")) == told
+
+
+def test_a_headline_names_a_chip_that_nothing_is_sold_with() -> None:
+    assert html.headline("runs on 8.8", ("8.8",)) == "Runs on 8.8"
 
 
 SOURCE = [f"{number}\n" for number in range(1, 101)]
