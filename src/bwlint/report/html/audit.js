@@ -122,12 +122,8 @@ const changes = storedDecisions();
 let isKept = true;
 
 function storedDecisions() {
-  try {
-    const found = Object.entries(JSON.parse(localStorage.getItem(DECISIONS)) || {});
-    return new Map(found.filter(([, each]) => each === null || SAID.includes(each.said)));
-  } catch {
-    return new Map();
-  }
+  const found = Object.entries(JSON.parse(stored(DECISIONS)) || {});
+  return new Map(found.filter(([, each]) => each === null || SAID.includes(each.said)));
 }
 
 /** What is decided about a row: `said`, `reason`, `who`, `date`; null where nothing is. */
@@ -136,12 +132,7 @@ const saidOf = (row) => (decisionOf(row) ? decisionOf(row).said : UNDECIDED);
 
 function keepDecision(row, decision) {
   changes.set(row.fingerprint, decision);
-  try {
-    localStorage.setItem(DECISIONS, JSON.stringify(Object.fromEntries(changes)));
-    isKept = true;
-  } catch {
-    isKept = false;
-  }
+  isKept = store(DECISIONS, JSON.stringify(Object.fromEntries(changes)));
   drawDecision(row);
   tellDecisions();
 }

@@ -149,39 +149,25 @@ function picture(by) {
   const rows = new Map();
   for (const finding of findings)
     for (const value of FACETS[by].of(finding)) {
-      if (!rows.has(value)) rows.set(value, new Map(CHIPS.map((chip) => [chip, { about: 0, in: 0, gates: 0 }])));
-      count(rows.get(value), finding);
+      if (!rows.has(value)) rows.set(value, new Map(CHIPS.map((chip) => [chip, 0])));
+      const counts = rows.get(value);
+      for (const chip of finding.concerned) counts.set(chip, (counts.get(chip) || 0) + 1);
     }
-  const about = (name) => Math.max(...[...rows.get(name).values()].map((cell) => cell.about));
-  const names = sortedValues(FACETS[by], new Map([...rows.keys()].map((name) => [name, about(name)])));
-  const most = Math.max(1, ...names.map(about));
-  const columns = chipColumns(CHIPS, (chip) => names.some((name) => rows.get(name).get(chip).about));
-  const body = h("tbody");
+  const mostOf = (name) => Math.max(...rows.get(name).values());
+  const names = sortedValues(FACETS[by], new Map([...rows.keys()].map((name) => [name, mostOf(name)])));
+  const most = Math.max(...names.map(mostOf));
+  const columns = chipColumns(CHIPS, (chip) => names.some((name) => rows.get(name).get(chip)));
   const row = (name) => h("tr", null, h("th", { scope: "row" }, h("bdi", null, name)), chipCells(columns, (chip) => pictureCell(by, name, chip, rows.get(name).get(chip), most)));
-  body.append(...names.slice(0, 20).map(row));
-  const rest = names.slice(20);
-  const more = rest.length > 0 && h("button", { type: "button", class: "more", click: (event) => (body.append(...rest.map(row)), event.currentTarget.remove()) }, `${rest.length} more rows`);
+  const body = h("tbody");
+  const more = firstOf(names, row, 20, body, "rows");
   return [chipTable(`Findings by ${by} and chip`, "picture", columns, h("td"), body), more];
 }
 
-function count(cells, finding) {
-  const isGate = finding.admitted.length || !beside.gateless.includes(finding.category);
-  for (const [chip, cell] of cells) {
-    cell.about += Number(finding.concerned.includes(chip));
-    cell.gates += Number(Boolean(isGate));
-    cell.in += Number(isGate && finding.admitted.includes(chip));
-  }
-}
-
-function pictureCell(by, name, chip, cell, most) {
-  const share = cell.gates ? cell.in / cell.gates : 0;
-  const said = `${name}, ${chip}: ${counted(cell.about, "finding")}; ${cell.in} of ${cell.gates} gates let it in`;
-  const bar = h("span", { class: "bar" });
-  bar.style.setProperty("--share", share);
-  const heat = cell.about ? 1 + Math.min(4, Math.floor((5 * Math.log(cell.about)) / Math.log(most + 1))) : 0;
-  if (!cell.about) return h("td", { class: "heat-0", title: said }, h("span", { class: "unseen" }, "0"), bar);
-  const button = h("button", { type: "button", "aria-label": said, title: said, click: () => narrow({ [by]: name, chip }) }, cell.about.toLocaleString("en"), bar);
-  return h("td", { class: `heat-${heat}` }, button);
+function pictureCell(by, name, chip, count, most) {
+  if (!count) return h("td", null, h("span", { class: "unseen" }, "0"));
+  const said = `${name}, ${chip}: ${counted(count, "finding")}`;
+  const button = h("button", { type: "button", "aria-label": said, title: said, click: () => narrow({ [by]: name, chip }) }, count.toLocaleString("en"));
+  return shaded(h("td", null, button), (0.6 * Math.log(count + 1)) / Math.log(most + 1));
 }
 
 function pictureSection() {
@@ -196,7 +182,7 @@ function pictureSection() {
     "details",
     { class: "picture", open: true },
     h("summary", null, "Chips"),
-    h("p", { class: "legend" }, h("label", { for: "by" }, "Rows by "), by, " Number: findings about the chip. Bar: how many of their gates let it in. Underlined: chips that were asked about."),
+    h("p", { class: "legend" }, h("label", { for: "by" }, "Rows by "), by, " Number: findings about the chip. Underlined: chips that were asked about."),
     holder,
   );
 }

@@ -83,6 +83,12 @@ function chipCells(columns, make) {
   });
 }
 
+/** A cell that is the darker, the larger the share. */
+function shaded(cell, share) {
+  cell.style.setProperty("--share", `${100 * share}%`);
+  return cell;
+}
+
 function chipTable(label, kind, columns, lead, bodies) {
   const table = h("table", { class: `${kind} folded` }, h("caption", { class: "unseen" }, label));
   const folded = columns.filter((each) => each.isFolded).map((each) => each.chip);
@@ -118,28 +124,34 @@ async function copied(text) {
 
 const copyButton = (words, text) => h("button", { type: "button", class: "copy", click: (event) => copy(text(), event.currentTarget) }, words);
 
+// A page from disk may have no storage: then what is chosen lasts as long as the page.
+function stored(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function store(key, value) {
+  try {
+    localStorage.setItem(key, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const THEMES = ["auto", "light", "dark"];
 
 function themeButton() {
-  const button = h("button", { type: "button", class: "theme", click: () => turn(1) });
-  let at = 0;
-  try {
-    at = Math.max(0, THEMES.indexOf(localStorage.getItem("bwlint-theme")));
-  } catch {
-    // A page from disk may have no storage.
+  const button = h("button", { type: "button", click: () => show(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length]) });
+  function show(theme) {
+    document.documentElement.dataset.theme = theme;
+    button.textContent = `Theme: ${theme}`;
+    store("bwlint-theme", theme);
   }
-  function turn(by) {
-    at = (at + by) % THEMES.length;
-    document.documentElement.dataset.theme = THEMES[at];
-    button.textContent = `Theme: ${THEMES[at]}`;
-    if (!by) return;
-    try {
-      localStorage.setItem("bwlint-theme", THEMES[at]);
-    } catch {
-      // Then the choice lasts as long as the page.
-    }
-  }
-  turn(0);
+  show(THEMES.find((theme) => theme === stored("bwlint-theme")) || THEMES[0]);
   return button;
 }
 
@@ -196,6 +208,13 @@ function inTurn(all, make, into, first = 60, chunk = 120) {
       some(all.length);
     },
   };
+}
+
+/** What `make` makes of the first in `into`; returns the button that puts the others there. */
+function firstOf(all, make, count, into, word) {
+  into.append(...all.slice(0, count).map(make));
+  const rest = all.slice(count);
+  return rest.length > 0 && h("button", { type: "button", class: "more", click: (event) => (into.append(...rest.map(make)), event.currentTarget.remove()) }, `${rest.length} more ${word}`);
 }
 
 function skippedSection() {

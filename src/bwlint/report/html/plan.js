@@ -1,16 +1,13 @@
 // Plans: what a step takes, of links and of weights, for each way to split a model.
 
-const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]];
-
-function seconds(value) {
-  const [unit, name] = UNITS.find(([each]) => value >= each) || UNITS[2];
+/** A number with the largest of the units that it reaches. */
+function scaled(value, units) {
+  const [unit, name] = units.find(([each]) => value >= each) || units.at(-1);
   return `${Number((value / unit).toPrecision(3)).toLocaleString("en")} ${name}`;
 }
 
-function bytes(value) {
-  const [unit, name] = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]].find(([each]) => value >= each) || [1, "B"];
-  return `${Number((value / unit).toPrecision(3)).toLocaleString("en")} ${name}`;
-}
+const seconds = (value) => scaled(value, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]);
+const bytes = (value) => scaled(value, [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]);
 
 function planView() {
   const { model, machine, load } = report;

@@ -83,16 +83,11 @@ function shipmentSection(shipment) {
 
 /** Libraries down, chips across: how many of the containers of each run; below, where they are listed, the containers. */
 function heatMap(shipment, columns) {
-  const group = (library) => libraryGroup(shipment, library, columns);
   const lead = [h("td"), h("th", { scope: "col" }, "containers")];
-  const made = chipTable(`containers of ${shipment.name} by chip`, "picture heat", columns, lead, shipment.libraries.slice(0, MANY).map(group));
-  const rest = shipment.libraries.slice(MANY);
-  const more = rest.length > 0 && h("button", { type: "button", class: "more", click: (event) => (made.firstChild.append(...rest.map(group)), event.currentTarget.remove()) }, `${rest.length} more files`);
-  return [
-    h("p", { class: "legend" }, "Number: containers that run, of all in the file; the darker, the more. Hatched: some only after the driver has compiled their PTX."),
-    made,
-    more,
-  ];
+  const made = chipTable(`containers of ${shipment.name} by chip`, "picture heat", columns, lead, []);
+  const more = firstOf(shipment.libraries, (library) => libraryGroup(shipment, library, columns), MANY, made.firstChild, "files");
+  const legend = "Number: containers that run, of all in the file; the darker, the more. Hatched: some only after the driver has compiled their PTX.";
+  return [h("p", { class: "legend" }, legend), made, more];
 }
 
 function libraryGroup(shipment, library, columns) {
@@ -118,11 +113,10 @@ const servedOf = (tally) => (tally ? totalOf(tally) - tally.none : 0);
 function tallyCell(name, chip, tally) {
   if (!tally) return h("td", { title: "not judged" }, "?");
   const [total, served] = [totalOf(tally), servedOf(tally)];
-  const share = total ? served / total : 0;
   const told = WAYS.filter((way) => tally[way]).map((way) => `${way.replace("_", " ")} ${tally[way]}`).join(", ");
-  const heat = !total ? 0 : share === 1 ? 4 : share > 0.5 ? 3 : share > 0 ? 2 : 0;
-  const isCompiled = tally.jit + tally.jit_link > 0;
-  return h("td", { class: `serves-${heat}${isCompiled ? " compiled" : ""}`, title: `${name}, ${chip}: ${told || "no container"}` }, String(total ? served : "-"), h("span", { class: "unseen" }, ` of ${total}`));
+  const kind = !served ? "serves-none" : tally.jit + tally.jit_link ? "compiled" : "";
+  const cell = h("td", { class: kind, title: `${name}, ${chip}: ${told || "no container"}` }, String(total ? served : "-"), h("span", { class: "unseen" }, ` of ${total}`));
+  return shaded(cell, total ? (0.52 * served) / total : 0);
 }
 
 function unitRow(unit, columns) {
