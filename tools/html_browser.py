@@ -267,7 +267,7 @@ class Visit:
         """The patch of one finding on the clipboard, and those of all: none is refused."""
         row.locator("button.copy").click()
         row.get_by_text("Copied").wait_for()
-        patches = page.evaluate("findings.filter(each => each.fix && isWhole(each.fix)).map(each => patchOf(each.fix))")
+        patches = page.evaluate("beside.patches.filter(files => files.length && isWhole(files)).map(patchOf)")
         self.expect(page.evaluate("navigator.clipboard.readText()") in patches, "what is copied is no patch")
         for patch in patches:
             command = ["git", "apply", "--check", "-"]

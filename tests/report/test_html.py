@@ -21,6 +21,7 @@ from bwlint.confirm.receipt import Receipt, Tried, executed
 from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report
 from bwlint.report import FORMATS, Lines, Setting, html, renderer
 from bwlint.report.html.excerpts import AROUND, excerpts
+from bwlint.report.html.patches import patches
 from bwlint.report.json_report import document
 from bwlint.sources.read import SourceText
 
@@ -253,6 +254,9 @@ PATCHES = {
     "no last end": ("a\nb", [("a.py", Region(2, 1, 2, 2), "x")]),
     "the last line gets an end": ("a\nb", [("a.py", Region(2, 2, 2, 2), "\nc\n")]),
     "an empty last line": ("a\n", [("a.py", Region(2, 1, 2, 1), "b\n")]),
+    "in a long line": ("a\n" + "x" * 5000 + "\nb\n", [("a.py", Region(2, 4000, 2, 4001), "y")]),
+    "a long text goes": (TEN * 9, [("a.py", Region(10, 1, 80, 2), "")]),
+    "lines that look like heads": ("-- a\n++ b\n@@ c\n", [("a.py", Region(1, 1, 3, 3), "d")]),
     "all of it": ("a\nb\n", [("a.py", Region(1, 1, 3, 1), "")]),
 }
 
@@ -263,17 +267,33 @@ def test_a_copied_patch_does_what_the_fix_does(
 ) -> None:
     text, places = PATCHES[name]
     fix = Fix("safe", "family", "", tuple(Edit(*place) for place in places), Proof((), (), (), (), ""))
-    found = finding(path="a.py", fix=fix)
-    beside = html.of_findings(Report((), (found,), (), (), {}), Setting(lambda path: SourceText(text).ended_lines))
-    told = document(Report((), (found,), (), (), {}), Setting())["findings"][0]["fix"]
+    (files,) = patches((finding(path="a.py", fix=fix),), lambda path: SourceText(text).ended_lines)
     script = (
-        f"const beside = {json.dumps(beside)};\n{(FOLDER / 'source.js').read_text('utf-8')}\n"
-        f"process.stdout.write(patchOf({json.dumps(told)}));"
+        f"{(FOLDER / 'source.js').read_text('utf-8')}\n"
+        f"process.stdout.write(isWhole({json.dumps(files)}) && patchOf({json.dumps(files)}));"
     )
     patch = subprocess.run([node, "-"], input=script.encode(), check=True, capture_output=True, timeout=60).stdout
     (tmp_path / "a.py").write_bytes(text.encode())
     subprocess.run(["git", "apply", "-"], input=patch, cwd=tmp_path, check=True, timeout=60)
     assert (tmp_path / "a.py").read_bytes().decode() == _edited(SourceText(text), fix)
+
+
+@pytest.mark.parametrize("lines", [None, [], ["only one line\n"]])
+def test_of_a_file_that_is_not_as_it_was_there_are_no_hunks(
+    lines: list[str] | None, finding: Callable[..., Finding]
+) -> None:
+    fix = Fix("safe", "family", "", (Edit("a.py", Region(5, 1, 5, 2), "x"),), Proof((), (), (), (), ""))
+    assert patches((finding(), finding(fix=fix)), lambda path: lines) == [[], [("a.py", "")]]
+
+
+def test_hunks_have_three_lines_around_and_the_lines_of_the_file(finding: Callable[..., Finding]) -> None:
+    edits = (Edit("a.py", Region(500, 1, 500, 2), "x"), Edit("a.py", Region(700, 1, 701, 1), ""))
+    fix = Fix("safe", "family", "", edits, Proof((), (), (), (), ""))
+    (((path, hunks),),) = patches((finding(fix=fix),), lambda path: [f"{number}\n" for number in range(1, 1001)])
+    rows = hunks.splitlines()
+    assert path == "a.py"
+    assert [row for row in rows if row.startswith("@@")] == ["@@ -497,7 +497,7 @@", "@@ -697,8 +697,7 @@"]
+    assert rows[1:9] == [" 497", " 498", " 499", "-500", "+x00", " 501", " 502", " 503"]
 
 
 def _edited(source: SourceText, fix: Fix) -> str:
@@ -371,11 +391,6 @@ def test_of_a_long_place_an_excerpt_has_both_ends(finding: Callable[..., Finding
     assert len(found) < 30
 
 
-def test_of_what_a_fix_replaces_it_has_every_line(finding: Callable[..., Finding]) -> None:
-    fix = Fix("safe", "family", "", (Edit("pkg/gate.py", Region(10, 1, 80, 2), ""),), Proof((), (), (), (), ""))
-    assert numbers(finding(fix=fix))["pkg/gate.py"] == [*range(1, 6), *range(7, 84)]
-
-
 @pytest.mark.parametrize(
     "place",
     [
@@ -398,13 +413,6 @@ def test_a_long_line_is_cut_around_its_place(finding: Callable[..., Finding]) ->
     assert isinstance(text, str)
     assert text[5002 - skipped :].startswith("cap == 120y")
     assert len(text) == 1000
-
-
-def test_a_line_that_a_fix_changes_is_whole(finding: Callable[..., Finding]) -> None:
-    line = "x" * 5000 + "\n"
-    fix = Fix("safe", "family", "", (Edit("pkg/gate.py", Region(1, 4000, 1, 4001), "y"),), Proof((), (), (), (), ""))
-    found = excerpts((finding(region=Region(1, 9, 1, 10), fix=fix),), lambda path: [line])
-    assert found == {"pkg/gate.py": {1: line}}
 
 
 def test_a_finding_that_was_tested_has_its_receipt(

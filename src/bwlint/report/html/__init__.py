@@ -93,12 +93,14 @@ def of_findings(report: Report, setting: Setting) -> dict[str, Any]:
     """What a page needs beside the findings of `report`."""
     from bwlint.model.findings import CATEGORIES
     from bwlint.report.html.excerpts import excerpts
+    from bwlint.report.html.patches import patches
     from bwlint.report.text import by_cause
 
     causes = {id(finding): rank for rank, group in enumerate(by_cause(report.findings)) for finding in group}
     shown = {finding.rule for finding in report.findings}
     return {
         "excerpts": excerpts(report.findings, setting.lines),
+        "patches": patches(report.findings, setting.lines),
         "rules": {rule.code: rule.summary for rule in setting.rules if rule.code in shown},
         "served": [name for name, traits in CATEGORIES.items() if traits.is_served],
         "gateless": [name for name, traits in CATEGORIES.items() if traits.is_gateless],

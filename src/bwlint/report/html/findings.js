@@ -107,12 +107,13 @@ const truthCell = ([word, sign, told = word]) => h("td", { class: word, title: t
 function fixOf(finding) {
   const { fix } = finding;
   const { proof } = fix;
+  const files = beside.patches[finding.index];
   const set = (chips) => (chips.length ? chips.join(" ") : "none");
   return h(
     "section",
     { class: `fix ${fix.applicability}`, "aria-label": `fix of ${placeOf(finding.path, finding)}` },
-    h("p", null, h("strong", { class: `fixable ${fix.applicability}` }, `${fix.applicability} fix`), ": ", prose(fix.title), " ", isWhole(fix) && copyButton("Copy patch", () => patchOf(fix))),
-    diffOf(fix),
+    h("p", null, h("strong", { class: `fixable ${fix.applicability}` }, `${fix.applicability} fix`), ": ", prose(fix.title), " ", isWhole(files) && copyButton("Copy patch", () => patchOf(files))),
+    diffOf(fix, files),
     h("dl", { class: "proof" }, h("dt", null, "may pass before"), h("dd", null, set(proof.before_may)), h("dt", null, "and after"), h("dd", null, set(proof.after_may)), h("dt", null, "evidence"), h("dd", null, prose(proof.evidence))),
   );
 }
