@@ -21,7 +21,7 @@ const FACETS = {
   rule: { title: "Rule", of: (finding) => [finding.ruleName], byName: true, told: (value) => (beside.rules || {})[value.split(" ")[0]] },
   feature: { title: "Feature", of: (finding) => [finding.feature] },
   chip: { title: "Chip", of: (finding) => finding.concerned, values: CHIPS, first: CHIPS.length, told: chipTitle },
-  fix: { title: "Fix", of: (finding) => [finding.fixable] },
+  fix: { title: "Fix", of: (finding) => [finding.fixable], values: ["safe fix", "unsafe fix", "no fix"] },
   verdict: { title: "Verdict", of: (finding) => [finding.outcome] },
   trace: { title: "By the trace", of: (finding) => [finding.sighting] },
   folder: { title: "Folder", of: (finding) => [folderOf(finding.path)] },

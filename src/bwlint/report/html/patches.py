@@ -20,19 +20,19 @@ CONTEXT = 3
 def patches(findings: Iterable[Finding], lines: Lines) -> list[list[tuple[str, str]]]:
     """For each finding the files that its fix changes, with the hunks as `git apply` takes them; "" where the file
     cannot be read or has no such lines any more."""
-    sources: dict[str, _Source] = {}
+    sources: dict[str, PatchedFile] = {}
     found = []
     for finding in findings:
         files: dict[str, list[Edit]] = defaultdict(list)
         for edit in finding.fix.edits if finding.fix else ():
             files[edit.path].append(edit)
             if edit.path not in sources:
-                sources[edit.path] = _Source("".join(lines(edit.path) or ()))
+                sources[edit.path] = PatchedFile("".join(lines(edit.path) or ()))
         found.append([(path, sources[path].hunks(edits)) for path, edits in sorted(files.items())])
     return found
 
 
-class _Source:
+class PatchedFile:
     """A file, with its lines as git has them: a line feed ends them and nothing else does."""
 
     def __init__(self, text: str) -> None:
