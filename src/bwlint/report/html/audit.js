@@ -122,7 +122,7 @@ const changes = storedDecisions();
 let isKept = true;
 
 function storedDecisions() {
-  const found = Object.entries(JSON.parse(stored(DECISIONS)) || {});
+  const found = Object.entries(stored(DECISIONS) || {});
   return new Map(found.filter(([, each]) => each === null || SAID.includes(each.said)));
 }
 
@@ -132,7 +132,7 @@ const saidOf = (row) => (decisionOf(row) ? decisionOf(row).said : UNDECIDED);
 
 function keepDecision(row, decision) {
   changes.set(row.fingerprint, decision);
-  isKept = store(DECISIONS, JSON.stringify(Object.fromEntries(changes)));
+  isKept = store(DECISIONS, Object.fromEntries(changes));
   drawDecision(row);
   tellDecisions();
 }

@@ -124,10 +124,10 @@ async function copied(text) {
 
 const copyButton = (words, text) => h("button", { type: "button", class: "copy", click: (event) => copy(text(), event.currentTarget) }, words);
 
-// A page from disk may have no storage: then what is chosen lasts as long as the page.
+// A page from disk may have no storage, or what others wrote there: then what is chosen lasts as long as the page.
 function stored(key) {
   try {
-    return localStorage.getItem(key);
+    return JSON.parse(localStorage.getItem(key));
   } catch {
     return null;
   }
@@ -135,7 +135,7 @@ function stored(key) {
 
 function store(key, value) {
   try {
-    localStorage.setItem(key, value);
+    localStorage.setItem(key, JSON.stringify(value));
     return true;
   } catch {
     return false;
