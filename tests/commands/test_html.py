@@ -85,7 +85,14 @@ def test_a_confirmation_brings_the_receipts() -> None:
 
 
 def test_an_inspection_says_what_it_takes_as_the_text_does() -> None:
-    (lines,) = block(invoke(*COMMANDS["inspection"], "--format", "html").stdout, "beside")["needs"]
+    (shipment,) = block(invoke(*COMMANDS["inspection"], "--format", "html").stdout, "beside")["shipments"]
+    lines = shipment["needs"]
     assert [line for line in lines if "Linux" in line and "Windows" in line]
     told = invoke(*COMMANDS["inspection"]).stdout
     assert all(line in told for line in lines)
+
+
+def test_the_headline_of_an_inspection_names_the_card() -> None:
+    command = ("inspect", "made-1.0-py3-none-any.whl", "--target", "12.0", "--format", "html")
+    (shipment,) = block(invoke(*command).stdout, "beside")["shipments"]
+    assert shipment["headline"].startswith("Runs on RTX PRO 6000 / RTX 5090 (12.0)")

@@ -318,7 +318,7 @@ DECISIONS = """
 const HIDDEN = /[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202e\\u{e0000}-\\u{e007f}]|\\p{Surrogate}/gu;
 const beside = { kind: "audit" };
 const location = { pathname: "/a.html" };
-const localStorage = { getItem: () => JSON.stringify(STORED) };
+const stored = () => STORED;
 """
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -20,6 +21,7 @@ from bwlint.confirm.receipt import Receipt, Tried, executed
 from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report
 from bwlint.report import FORMATS, Lines, Setting, html, renderer
 from bwlint.report.html.excerpts import AROUND, excerpts
+from bwlint.report.html.patches import patches
 from bwlint.report.json_report import document
 from bwlint.sources.read import SourceText
 
@@ -180,6 +182,66 @@ def test_what_nobody_sees_is_written_as_an_escape(text: str, written: str, node:
     assert done.stdout.decode() == written
 
 
+STUBS = """
+const location = { hash: "#search=old&rows=rule" };
+const history = { replaceState: (state, title, url) => { location.hash = url; } };
+"""
+
+
+def evaluated(expression: str, node: str, told: str = '{"chips": []}') -> Any:
+    """What an expression is in a page whose JSON is `told`."""
+    document = DOCUMENT.replace('{"chips": []}', told)
+    written = f"process.stdout.write(JSON.stringify({expression}));"
+    texts = [(FOLDER / name).read_text("utf-8") for name in ("page.js", "findings.js")]
+    script = "\n".join((STUBS, document, *texts, written))
+    done = subprocess.run([node, "-"], input=script.encode(), check=True, capture_output=True, timeout=60)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("asked", "tells", "columns"),
+    [
+        (["12.1"], ["9.0"], ["12.1", "9.0", "(8.0)", "(12.0)"]),
+        (["12.0", "12.1"], [], ["12.0", "12.1", "(8.0)", "(9.0)"]),
+        (["12.1"], ["8.0", "9.0", "12.0"], ["12.1", "8.0", "9.0", "12.0"]),
+        ([], ["9.0"], ["9.0", "(8.0)", "(12.0)", "(12.1)"]),
+    ],
+)
+def test_asked_chips_are_the_first_columns_and_empty_ones_are_folded(
+    asked: list[str], tells: list[str], columns: list[str], node: str
+) -> None:
+    made = f'chipColumns(["8.0", "9.0", "12.0", "12.1"], (chip) => {json.dumps(tells)}.includes(chip))'
+    shown = f"{made}.map(({{ chip, isFolded }}) => (isFolded ? `(${{chip}})` : chip))"
+    assert evaluated(shown, node, json.dumps({"chips": [], "targets": asked})) == columns
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ({"search": ["a b&c=d"]}, {"rows": ["rule"], "search": ["a b&c=d"]}),
+        ({"chip": ["12.0", "12.1"], "search": [""]}, {"rows": ["rule"], "chip": ["12.0", "12.1"]}),
+        ({"rows": []}, {"search": ["old"]}),
+    ],
+)
+def test_the_address_keeps_what_is_chosen(values: dict[str, list[str]], kept: dict[str, list[str]], node: str) -> None:
+    address = evaluated(f"(keep({json.dumps(values)}), location.hash)", node)
+    assert parse_qs(address.removeprefix("#")) == kept
+
+
+@pytest.mark.parametrize(
+    ("message", "other", "differs"),
+    [
+        ("`b` reaches `tcgen05.mma`", "`a` reaches `tcgen05.mma`", "`b`"),
+        ("`a` is wrong", "`a` is wrong", ""),
+        ("no name", "no name", ""),
+        ("`c` and `d` differ", "`a` and `b` differ", "`c` `d`"),
+    ],
+)
+def test_a_further_place_says_by_which_names_it_differs(message: str, other: str, differs: str, node: str) -> None:
+    told = f"differing({json.dumps({'message': message})}, {json.dumps({'message': other})})"
+    assert evaluated(told, node) == differs
+
+
 TEN = "".join(f"{number}\n" for number in range(1, 11))
 PATCHES = {
     "in a line": ("if cap == (12, 0):\n    go()\n", [("a.py", Region(1, 4, 1, 18), "cap[0] == 12")]),
@@ -192,6 +254,9 @@ PATCHES = {
     "no last end": ("a\nb", [("a.py", Region(2, 1, 2, 2), "x")]),
     "the last line gets an end": ("a\nb", [("a.py", Region(2, 2, 2, 2), "\nc\n")]),
     "an empty last line": ("a\n", [("a.py", Region(2, 1, 2, 1), "b\n")]),
+    "in a long line": ("a\n" + "x" * 5000 + "\nb\n", [("a.py", Region(2, 4000, 2, 4001), "y")]),
+    "a long text goes": (TEN * 9, [("a.py", Region(10, 1, 80, 2), "")]),
+    "lines that look like heads": ("-- a\n++ b\n@@ c\n", [("a.py", Region(1, 1, 3, 3), "d")]),
     "all of it": ("a\nb\n", [("a.py", Region(1, 1, 3, 1), "")]),
 }
 
@@ -202,17 +267,33 @@ def test_a_copied_patch_does_what_the_fix_does(
 ) -> None:
     text, places = PATCHES[name]
     fix = Fix("safe", "family", "", tuple(Edit(*place) for place in places), Proof((), (), (), (), ""))
-    found = finding(path="a.py", fix=fix)
-    beside = html.of_findings(Report((), (found,), (), (), {}), Setting(lambda path: SourceText(text).ended_lines))
-    told = document(Report((), (found,), (), (), {}), Setting())["findings"][0]["fix"]
+    (files,) = patches((finding(path="a.py", fix=fix),), lambda path: SourceText(text).ended_lines)
     script = (
-        f"const beside = {json.dumps(beside)};\n{(FOLDER / 'source.js').read_text('utf-8')}\n"
-        f"process.stdout.write(patchOf({json.dumps(told)}));"
+        f"{(FOLDER / 'source.js').read_text('utf-8')}\n"
+        f"process.stdout.write(isWhole({json.dumps(files)}) && patchOf({json.dumps(files)}));"
     )
     patch = subprocess.run([node, "-"], input=script.encode(), check=True, capture_output=True, timeout=60).stdout
     (tmp_path / "a.py").write_bytes(text.encode())
     subprocess.run(["git", "apply", "-"], input=patch, cwd=tmp_path, check=True, timeout=60)
     assert (tmp_path / "a.py").read_bytes().decode() == _edited(SourceText(text), fix)
+
+
+@pytest.mark.parametrize("lines", [None, [], ["only one line\n"]])
+def test_of_a_file_that_is_not_as_it_was_there_are_no_hunks(
+    lines: list[str] | None, finding: Callable[..., Finding]
+) -> None:
+    fix = Fix("safe", "family", "", (Edit("a.py", Region(5, 1, 5, 2), "x"),), Proof((), (), (), (), ""))
+    assert patches((finding(), finding(fix=fix)), lambda path: lines) == [[], [("a.py", "")]]
+
+
+def test_hunks_have_three_lines_around_and_the_lines_of_the_file(finding: Callable[..., Finding]) -> None:
+    edits = (Edit("a.py", Region(500, 1, 500, 2), "x"), Edit("a.py", Region(700, 1, 701, 1), ""))
+    fix = Fix("safe", "family", "", edits, Proof((), (), (), (), ""))
+    (((path, hunks),),) = patches((finding(fix=fix),), lambda path: [f"{number}\n" for number in range(1, 1001)])
+    rows = hunks.splitlines()
+    assert path == "a.py"
+    assert [row for row in rows if row.startswith("@@")] == ["@@ -497,7 +497,7 @@", "@@ -697,8 +697,7 @@"]
+    assert rows[1:9] == [" 497", " 498", " 499", "-500", "+x00", " 501", " 502", " 503"]
 
 
 def _edited(source: SourceText, fix: Fix) -> str:
@@ -253,6 +334,43 @@ def test_what_a_finding_is_about(
     assert html.of_findings(found, Setting())["concerned"] == [list(chips)]
 
 
+def test_findings_of_one_cause_stand_together_the_gravest_first(
+    finding: Callable[..., Finding], report: Callable[..., Report]
+) -> None:
+    found = report(
+        finding(severity="note", message="`a` is a note"),
+        finding(message="`a` falls into the arm that raises"),
+        finding(message="another fault"),
+        finding(message="`b` falls into the arm that raises", path="pkg/other.py"),
+        finding(severity="error", message="`a` falls into the arm that raises"),
+    )
+    assert html.of_findings(found, Setting())["causes"] == [3, 1, 2, 1, 0]
+
+
+SPARK, CARDS = "DGX Spark / GB10 (12.1)", "RTX PRO 6000 / RTX 5090 (12.0)"
+HEADLINES = [
+    ("runs on 12.1", f"Runs on {SPARK}"),
+    ("does not run on 12.1: sm_120a is for 12.0 alone", f"Does not run on {SPARK}: sm_120a is for {CARDS} alone"),
+    ("runs on 12.0 and 12.1", f"Runs on {CARDS} and {SPARK}"),
+    ("runs on 12.0; no code for 12.1 (none is 12.1)", f"Runs on {CARDS}; no code for {SPARK} (none is 12.1)"),
+    ("12.1 is in aarch64 machines alone", f"{SPARK} is in aarch64 machines alone"),
+    ("its ptxas (CUDA 12.1) does not know 12.1", f"Its ptxas (CUDA 12.1) does not know {SPARK}"),
+    ("runs on 8.8 and 9.0", "Runs on 8.8 and 9.0"),  # nobody has asked for them
+    ("no device code: torch 12.1.2 or 2.12.1 is not read", "No device code: torch 12.1.2 or 2.12.1 is not read"),
+    ("cannot be read: lib_12.1.so is cut", "Cannot be read: lib_12.1.so is cut"),
+    ("no device code", "No device code"),
+]
+
+
+@pytest.mark.parametrize(("answer", "told"), HEADLINES)
+def test_a_headline_names_the_asked_cards_once_and_no_version(answer: str, told: str) -> None:
+    assert html.headline(answer, ("12.0", "12.1")) == told
+
+
+def test_a_headline_names_a_chip_that_nothing_is_sold_with() -> None:
+    assert html.headline("runs on 8.8", ("8.8",)) == "Runs on 8.8"
+
+
 SOURCE = [f"{number}\n" for number in range(1, 101)]
 
 
@@ -271,11 +389,6 @@ def test_of_a_long_place_an_excerpt_has_both_ends(finding: Callable[..., Finding
     found = numbers(finding(region=Region(10, 1, 80, 2)))["pkg/gate.py"]
     assert {10, 80} <= set(found)
     assert len(found) < 30
-
-
-def test_of_what_a_fix_replaces_it_has_every_line(finding: Callable[..., Finding]) -> None:
-    fix = Fix("safe", "family", "", (Edit("pkg/gate.py", Region(10, 1, 80, 2), ""),), Proof((), (), (), (), ""))
-    assert numbers(finding(fix=fix))["pkg/gate.py"] == [*range(1, 6), *range(7, 84)]
 
 
 @pytest.mark.parametrize(
@@ -300,13 +413,6 @@ def test_a_long_line_is_cut_around_its_place(finding: Callable[..., Finding]) ->
     assert isinstance(text, str)
     assert text[5002 - skipped :].startswith("cap == 120y")
     assert len(text) == 1000
-
-
-def test_a_line_that_a_fix_changes_is_whole(finding: Callable[..., Finding]) -> None:
-    line = "x" * 5000 + "\n"
-    fix = Fix("safe", "family", "", (Edit("pkg/gate.py", Region(1, 4000, 1, 4001), "y"),), Proof((), (), (), (), ""))
-    found = excerpts((finding(region=Region(1, 9, 1, 10), fix=fix),), lambda path: [line])
-    assert found == {"pkg/gate.py": {1: line}}
 
 
 def test_a_finding_that_was_tested_has_its_receipt(

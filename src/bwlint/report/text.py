@@ -35,7 +35,7 @@ GROUPS: dict[str, Callable[[Finding], str]] = {
     "rule": lambda finding: f"{finding.rule} {finding.name}",
     "folder": lambda finding: posixpath.dirname(finding.path) or ".",
 }
-"""By what findings are told together, as on the page of `--format html`."""
+"""By what findings are told together."""
 
 
 def render(report: Report, setting: Setting) -> str:
@@ -46,7 +46,7 @@ def render(report: Report, setting: Setting) -> str:
         return "\n".join("".join(f"{row}\n" for row in _block(finding, setting, paint)) for finding in findings)
 
     if setting.group_by == CAUSE:
-        found = _by_cause(report.findings)
+        found = by_cause(report.findings)
         return "\n".join(f"{blocks(one[:1])}{_others(one, setting, paint)}" for one in found)
     if setting.group_by not in GROUPS:
         return blocks(report.findings)
@@ -58,7 +58,7 @@ def render(report: Report, setting: Setting) -> str:
     return "\n".join(f"{head}\n\n{blocks(found)}" for head, (_, found) in zip(heads, ordered, strict=True))
 
 
-def _by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
+def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Findings that differ only in names together: the gravest first, then the most frequent."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in findings:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -37,12 +38,27 @@ def render(report: Report, setting: Setting, receipts: Sequence[Receipt] = ()) -
 
 
 def of_inspection(inspection: Inspection, setting: Setting) -> dict[str, Any]:
-    """What a page needs beside an inspection: the lines of the text on what each shipment takes."""
+    """What a page needs beside an inspection: of each shipment a headline, and the text's lines on what it takes."""
     from bwlint.binaries.needs import judged
     from bwlint.report.inspection_text import needs
 
-    lines = [list(needs(shipment, judged(inspection, shipment))) for shipment in inspection.shipments]
-    return {**of_findings(inspection.report, setting), "needs": lines}
+    shipments = [
+        {"headline": headline(answer, inspection.asked), "needs": list(needs(shipment, judged(inspection, shipment)))}
+        for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True)
+    ]
+    return {**of_findings(inspection.report, setting), "shipments": shipments}
+
+
+def headline(answer: str, asked: Iterable[str]) -> str:
+    """An answer that names each asked chip by its cards where it names it first: "Runs on DGX Spark / GB10 (12.1)"."""
+    from bwlint.chips import chip
+    from bwlint.chips.wording import capital
+
+    for name in asked:
+        card = " / ".join(reversed(chip(name).products))
+        first = rf"(?<![\w.(/])(?<!CUDA ){re.escape(name)}(?![\w.)])"
+        answer = re.sub(first, f"{card} ({name})" if card else name, answer, count=1)
+    return capital(answer)
 
 
 def of_audit(ledger: Ledger, setting: Setting) -> dict[str, Any]:
@@ -77,14 +93,19 @@ def of_findings(report: Report, setting: Setting) -> dict[str, Any]:
     """What a page needs beside the findings of `report`."""
     from bwlint.model.findings import CATEGORIES
     from bwlint.report.html.excerpts import excerpts
+    from bwlint.report.html.patches import patches
+    from bwlint.report.text import by_cause
 
+    causes = {id(finding): rank for rank, group in enumerate(by_cause(report.findings)) for finding in group}
     shown = {finding.rule for finding in report.findings}
     return {
         "excerpts": excerpts(report.findings, setting.lines),
+        "patches": patches(report.findings, setting.lines),
         "rules": {rule.code: rule.summary for rule in setting.rules if rule.code in shown},
         "served": [name for name, traits in CATEGORIES.items() if traits.is_served],
         "gateless": [name for name, traits in CATEGORIES.items() if traits.is_gateless],
         "concerned": [list(_concerned(finding)) for finding in report.findings],
+        "causes": [causes[id(finding)] for finding in report.findings],
     }
 
 

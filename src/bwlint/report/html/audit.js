@@ -88,18 +88,17 @@ function questionDetail(row) {
 }
 
 function answersTable(row) {
-  const chips = Object.keys(row.table);
+  const columns = chipColumns(Object.keys(row.table), (chip) => row.table[chip] !== "-");
   const answer = (chip) => {
     const [sign, told] = answerOf(row.table[chip]);
     return truthCell(["", sign, told]);
   };
   const verdict = (chip) => h("td", { class: `level ${row.verdicts[chip] || ""}` }, row.verdicts[chip]);
   const rows = [
-    h("tr", null, h("th", { scope: "row" }, row.rough ? "answer (rough: by its spelling)" : "answer"), chips.map(answer)),
-    h("tr", null, h("th", { scope: "row" }, "verdict"), chips.map(verdict)),
+    h("tr", null, h("th", { scope: "row" }, row.rough ? "answer (rough: by its spelling)" : "answer"), chipCells(columns, answer)),
+    h("tr", null, h("th", { scope: "row" }, "verdict"), chipCells(columns, verdict)),
   ];
-  const head = h("thead", null, h("tr", null, h("td"), chips.map(chipHead)));
-  return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `answers of question ${row.index + 1}` }, h("table", { class: "truth" }, h("caption", { class: "unseen" }, "Answers by chip"), head, h("tbody", null, rows)));
+  return chipTable(`answers of question ${row.index + 1}`, "truth", columns, h("td"), h("tbody", null, rows));
 }
 
 function partsOf(row) {
@@ -123,12 +122,8 @@ const changes = storedDecisions();
 let isKept = true;
 
 function storedDecisions() {
-  try {
-    const found = Object.entries(JSON.parse(localStorage.getItem(DECISIONS)) || {});
-    return new Map(found.filter(([, each]) => each === null || SAID.includes(each.said)));
-  } catch {
-    return new Map();
-  }
+  const found = Object.entries(stored(DECISIONS) || {});
+  return new Map(found.filter(([, each]) => each === null || SAID.includes(each.said)));
 }
 
 /** What is decided about a row: `said`, `reason`, `who`, `date`; null where nothing is. */
@@ -137,12 +132,7 @@ const saidOf = (row) => (decisionOf(row) ? decisionOf(row).said : UNDECIDED);
 
 function keepDecision(row, decision) {
   changes.set(row.fingerprint, decision);
-  try {
-    localStorage.setItem(DECISIONS, JSON.stringify(Object.fromEntries(changes)));
-    isKept = true;
-  } catch {
-    isKept = false;
-  }
+  isKept = store(DECISIONS, Object.fromEntries(changes));
   drawDecision(row);
   tellDecisions();
 }

@@ -1,4 +1,4 @@
-"""The lines of sources that a page shows: around each place of a finding, and all that a fix replaces."""
+"""The lines of sources that a page shows: those around each place of a finding."""
 
 from __future__ import annotations
 
@@ -31,39 +31,36 @@ def excerpts(findings: Iterable[Finding], lines: Lines) -> Excerpts:
 def of_rows(rows: Iterable[Row], lines: Lines) -> Excerpts:
     """The same for the rows of a ledger, each with its first places: those that the page draws."""
     places = (place for row in rows for place in row.places[:DRAWN_PLACES])
-    return _excerpts(((place.path, Region(place.line, 1, place.end_line, 1), False) for place in places), lines)
+    return _excerpts(((place.path, Region(place.line, 1, place.end_line, 1)) for place in places), lines)
 
 
-def _excerpts(places: Iterable[tuple[str, Region, bool]], lines: Lines) -> Excerpts:
+def _excerpts(places: Iterable[tuple[str, Region]], lines: Lines) -> Excerpts:
     found: Excerpts = {}
     sources: dict[str, Sequence[str]] = {}
-    for path, region, whole in places:
+    for path, region in places:
         if path not in sources:
             sources[path] = lines(path) or ()
         kept = found.setdefault(path, {}) if sources[path] else {}
-        for number in _numbers(region, len(sources[path]), whole):
+        for number in _numbers(region, len(sources[path])):
             text = sources[path][number - 1]
-            if len(text) <= _LONG or whole:
+            if len(text) <= _LONG:
                 kept[number] = text
             else:
                 kept.setdefault(number, _cut(text, region.column if number == region.line else 1))
     return found
 
 
-def _places(finding: Finding) -> Iterator[tuple[str, Region, bool]]:
-    """Every place of a finding, and whether all of its lines are needed."""
+def _places(finding: Finding) -> Iterator[tuple[str, Region]]:
     if finding.region != WHOLE_FILE:
-        yield finding.path, finding.region, False
+        yield finding.path, finding.region
     for related in finding.related:
         if related.region != WHOLE_FILE:
-            yield related.path, related.region, False
-    for edit in finding.fix.edits if finding.fix else ():
-        yield edit.path, edit.region, True
+            yield related.path, related.region
 
 
-def _numbers(region: Region, count: int, whole: bool) -> Iterator[int]:
+def _numbers(region: Region, count: int) -> Iterator[int]:
     first, last = max(1, region.line - AROUND), min(count, region.end_line + AROUND)
-    if whole or last - first <= _HEAD + _TAIL + 2 * AROUND:
+    if last - first <= _HEAD + _TAIL + 2 * AROUND:
         yield from range(first, last + 1)
         return
     yield from range(first, min(count, region.line + _HEAD) + 1)

@@ -4,7 +4,8 @@ const LEVELS = ["error", "warning", "note"];
 const findings = (report.findings || []).map((finding, index) => ({
   ...finding,
   index,
-  concerned: (beside.concerned || [])[index] || [],
+  concerned: beside.concerned[index],
+  cause: beside.causes[index],
   feature: finding.category,
   ruleName: `${finding.rule} ${finding.name}`,
   fixable: finding.fix ? `${finding.fix.applicability} fix` : "no fix",
@@ -20,16 +21,22 @@ const FACETS = {
   rule: { title: "Rule", of: (finding) => [finding.ruleName], byName: true, told: (value) => (beside.rules || {})[value.split(" ")[0]] },
   feature: { title: "Feature", of: (finding) => [finding.feature] },
   chip: { title: "Chip", of: (finding) => finding.concerned, values: CHIPS, first: CHIPS.length, told: chipTitle },
-  fix: { title: "Fix", of: (finding) => [finding.fixable] },
+  fix: { title: "Fix", of: (finding) => [finding.fixable], values: ["safe fix", "unsafe fix", "no fix"] },
   verdict: { title: "Verdict", of: (finding) => [finding.outcome] },
   trace: { title: "By the trace", of: (finding) => [finding.sighting] },
   folder: { title: "Folder", of: (finding) => [folderOf(finding.path)] },
   file: { title: "File", of: (finding) => [finding.path] },
 };
 
+/** The names in a message by which it differs from that of another finding of its cause. */
+function differing(finding, other) {
+  const names = (text) => text.match(/`[^`]*`/g) || [];
+  return names(finding.message).filter((name) => !names(other.message).includes(name)).join(" ");
+}
+
 const ORDERS = {
+  cause: { of: (finding) => finding.cause, compare: (one, other) => one.cause - other.cause || one.index - other.index, also: differing },
   file: { of: (finding) => finding.path, compare: (one, other) => one.index - other.index },
-  severity: { of: (finding) => finding.severity, compare: (one, other) => LEVELS.indexOf(one.severity) - LEVELS.indexOf(other.severity) || one.index - other.index },
   rule: { of: (finding) => finding.ruleName, compare: (one, other) => (one.rule < other.rule ? -1 : one.rule > other.rule ? 1 : one.index - other.index) },
 };
 
@@ -42,25 +49,19 @@ const FINDINGS = {
   name: (finding) => `finding ${finding.severity}`,
   head: (finding) => [
     h("span", { class: `level ${finding.severity}` }, finding.severity),
-    h("span", { class: "what" }, h("span", { class: "rule" }, finding.ruleName), " ", prose(finding.message)),
-    strip(finding),
-    h("span", { class: "where" }, isWholeFile(finding) ? finding.path : `line ${finding.line}`, finding.fix && h("span", { class: "has-fix" }, `${finding.fix.applicability} fix`), finding.verdict && h("span", { class: `verdict ${finding.outcome}` }, finding.outcome), sightingOf(finding)),
+    h("span", { class: "what" }, h("span", { class: "told" }, h("span", { class: "rule" }, finding.ruleName), " ", prose(finding.message)), " ", pathOf(finding), " ", h("span", { class: "differs" })),
+    h("span", { class: "where" }, h("span", { title: "chips that it is about" }, finding.concerned.join(" ")), finding.fix && h("span", { class: `fixable ${finding.fix.applicability}` }, finding.fixable), finding.verdict && h("span", { class: `verdict ${finding.outcome}` }, finding.outcome), sightingOf(finding)),
   ],
   detail: detailOf,
 };
 
 const findingsView = () => listView(FINDINGS, null, suppressedSection());
 
-/** Sixteen squares: which chips the gate lets in, and which the finding is about. */
-function strip(finding) {
-  const known = finding.admitted.length || !beside.gateless.includes(finding.category);
-  const at = (chips) => CHIPS.flatMap((chip, place) => (chips.includes(chip) ? [place] : []));
-  const squares = (places) => places.map((place) => `M${place * 7 + 0.5} .5h5v8h-5z`).join("");
-  const drawn = svg("svg", { class: "strip", viewBox: "0 0 112 13", width: "112", height: "13", "aria-hidden": "true", focusable: "false" });
-  drawn.append(svg("path", { class: "out", d: squares(CHIPS.map((_, place) => place)) }));
-  if (known) drawn.append(svg("path", { class: "in", d: squares(at(finding.admitted)) }));
-  drawn.append(svg("path", { class: "about", d: at(finding.concerned).map((place) => `M${place * 7} 10.5h6v2h-6z`).join("") }));
-  return drawn;
+/** Where a finding is; its folder is less loud than its file. */
+function pathOf(finding) {
+  const name = finding.path.lastIndexOf("/") + 1;
+  const place = placeOf(finding.path, isWholeFile(finding) ? finding : { ...finding, column: 0 });
+  return h("code", { class: "at" }, h("span", { class: "quiet" }, place.slice(0, name)), place.slice(name));
 }
 
 // One in full
@@ -83,7 +84,6 @@ function detailOf(finding) {
 function truthTable(finding) {
   if (!finding.admitted.length && !finding.legal && beside.gateless.includes(finding.category)) return null;
   const named = new Set([...finding.admitted, ...finding.certain, ...(finding.legal || []), ...finding.concerned]);
-  const columns = [...CHIPS, ...[...named].filter((name) => !CHIPS.includes(name))];
   const isServed = beside.served.includes(finding.category);
   const raises = new Set(finding.claims.flatMap((claim) => claim.raises));
   const gate = (chip) => {
@@ -97,9 +97,9 @@ function truthTable(finding) {
     finding.legal && ["works behind it", works],
     ["finding is about", (chip) => (finding.concerned.includes(chip) ? ["about", "▲"] : ["", ""])],
   ].filter(Boolean);
-  const head = h("tr", null, h("td"), columns.map(chipHead));
-  const body = rows.map(([title, cell]) => h("tr", null, h("th", { scope: "row" }, title), columns.map((chip) => truthCell(cell(chip)))));
-  return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `truth table of ${placeOf(finding.path, finding)}` }, h("table", { class: "truth" }, h("caption", { class: "unseen" }, "By chip"), h("thead", null, head), h("tbody", null, body)));
+  const columns = chipColumns([...new Set([...CHIPS, ...named])], (chip) => named.has(chip) || raises.has(chip));
+  const body = rows.map(([title, cell]) => h("tr", null, h("th", { scope: "row" }, title), chipCells(columns, (chip) => truthCell(cell(chip)))));
+  return chipTable(`truth table of ${placeOf(finding.path, finding)}`, "truth", columns, h("td"), h("tbody", null, body));
 }
 
 const truthCell = ([word, sign, told = word]) => h("td", { class: word, title: told }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "unseen" }, told || "no"));
@@ -107,12 +107,13 @@ const truthCell = ([word, sign, told = word]) => h("td", { class: word, title: t
 function fixOf(finding) {
   const { fix } = finding;
   const { proof } = fix;
+  const files = beside.patches[finding.index];
   const set = (chips) => (chips.length ? chips.join(" ") : "none");
   return h(
     "section",
-    { class: "fix", "aria-label": `fix of ${placeOf(finding.path, finding)}` },
-    h("p", null, h("strong", null, "Fix"), ` (${fix.applicability}): `, prose(fix.title), " ", isWhole(fix) && copyButton("Copy patch", () => patchOf(fix))),
-    diffOf(fix),
+    { class: `fix ${fix.applicability}`, "aria-label": `fix of ${placeOf(finding.path, finding)}` },
+    h("p", null, h("strong", { class: `fixable ${fix.applicability}` }, `${fix.applicability} fix`), ": ", prose(fix.title), " ", isWhole(files) && copyButton("Copy patch", () => patchOf(files))),
+    diffOf(fix, files),
     h("dl", { class: "proof" }, h("dt", null, "may pass before"), h("dd", null, set(proof.before_may)), h("dt", null, "and after"), h("dd", null, set(proof.after_may)), h("dt", null, "evidence"), h("dd", null, prose(proof.evidence))),
   );
 }
@@ -149,52 +150,40 @@ function picture(by) {
   const rows = new Map();
   for (const finding of findings)
     for (const value of FACETS[by].of(finding)) {
-      if (!rows.has(value)) rows.set(value, CHIPS.map(() => ({ about: 0, in: 0, gates: 0 })));
-      count(rows.get(value), finding);
+      if (!rows.has(value)) rows.set(value, new Map(CHIPS.map((chip) => [chip, 0])));
+      const counts = rows.get(value);
+      for (const chip of finding.concerned) counts.set(chip, (counts.get(chip) || 0) + 1);
     }
-  const names = sortedValues(FACETS[by], new Map([...rows].map(([name, cells]) => [name, Math.max(...cells.map((cell) => cell.about))])));
-  const most = Math.max(1, ...[...rows.values()].flat().map((cell) => cell.about));
-  const head = h("thead", null, h("tr", null, h("td"), CHIPS.map(chipHead)));
+  const mostOf = (name) => Math.max(...rows.get(name).values());
+  const names = sortedValues(FACETS[by], new Map([...rows.keys()].map((name) => [name, mostOf(name)])));
+  const most = Math.max(...names.map(mostOf));
+  const columns = chipColumns(CHIPS, (chip) => names.some((name) => rows.get(name).get(chip)));
+  const row = (name) => h("tr", null, h("th", { scope: "row" }, h("bdi", null, name)), chipCells(columns, (chip) => pictureCell(by, name, chip, rows.get(name).get(chip), most)));
   const body = h("tbody");
-  const row = (name) => h("tr", null, h("th", { scope: "row" }, h("bdi", null, name)), rows.get(name).map((cell, at) => pictureCell(by, name, CHIPS[at], cell, most)));
-  body.append(...names.slice(0, 20).map(row));
-  const rest = names.slice(20);
-  const more = rest.length > 0 && h("button", { type: "button", class: "more", click: (event) => (body.append(...rest.map(row)), event.currentTarget.remove()) }, `${rest.length} more rows`);
-  return [h("table", { class: "picture" }, h("caption", { class: "unseen" }, `Findings by ${by} and chip`), head, body), more];
+  const more = firstOf(names, row, 20, body, "rows");
+  return [chipTable(`Findings by ${by} and chip`, "picture", columns, h("td"), body), more];
 }
 
-function count(cells, finding) {
-  const isGate = finding.admitted.length || !beside.gateless.includes(finding.category);
-  CHIPS.forEach((chip, at) => {
-    if (finding.concerned.includes(chip)) cells[at].about++;
-    if (!isGate) return;
-    cells[at].gates++;
-    if (finding.admitted.includes(chip)) cells[at].in++;
-  });
-}
-
-function pictureCell(by, name, chip, cell, most) {
-  const share = cell.gates ? cell.in / cell.gates : 0;
-  const said = `${name}, ${chip}: ${counted(cell.about, "finding")}; ${cell.in} of ${cell.gates} gates let it in`;
-  const bar = h("span", { class: "bar" });
-  bar.style.setProperty("--share", share);
-  const heat = cell.about ? 1 + Math.min(4, Math.floor((5 * Math.log(cell.about)) / Math.log(most + 1))) : 0;
-  if (!cell.about) return h("td", { class: "heat-0", title: said }, h("span", { class: "unseen" }, "0"), bar);
-  const button = h("button", { type: "button", "aria-label": said, title: said, click: () => narrow({ [by]: name, chip }) }, cell.about.toLocaleString("en"), bar);
-  return h("td", { class: `heat-${heat}` }, button);
+function pictureCell(by, name, chip, count, most) {
+  if (!count) return h("td", null, h("span", { class: "unseen" }, "0"));
+  const said = `${name}, ${chip}: ${counted(count, "finding")}`;
+  const button = h("button", { type: "button", "aria-label": said, title: said, click: () => narrow({ [by]: name, chip }) }, count.toLocaleString("en"));
+  return shaded(h("td", null, button), (0.6 * Math.log(count + 1)) / Math.log(most + 1));
 }
 
 function pictureSection() {
   if (!findings.length) return null;
-  const holder = h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "findings by chip" });
+  const holder = h("div");
   const draw = (by) => holder.replaceChildren(...picture(by).filter(Boolean));
-  const by = h("select", { id: "by", change: (event) => draw(event.target.value) }, ["feature", "rule", "folder", "file"].map((name) => h("option", null, name)));
-  draw("feature");
+  const kinds = ["feature", "rule", "folder", "file"];
+  const by = h("select", { id: "by", change: () => (keep({ rows: [by.value === kinds[0] ? "" : by.value] }), draw(by.value)) }, kinds.map((name) => h("option", null, name)));
+  by.value = kinds.find((name) => name === address().get("rows")) || kinds[0];
+  draw(by.value);
   return h(
     "details",
     { class: "picture", open: true },
     h("summary", null, "Chips"),
-    h("p", { class: "legend" }, h("label", { for: "by" }, "Rows by "), by, " Number: findings about the chip. Bar: how many of their gates let it in. Underlined: chips that were asked about."),
+    h("p", { class: "legend" }, h("label", { for: "by" }, "Rows by "), by, " Number: findings about the chip. Underlined: chips that were asked about."),
     holder,
   );
 }

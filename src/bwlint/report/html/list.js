@@ -5,11 +5,13 @@ const FIRST = 10;
 /**
  * The list of the page, as `listView` is given it. `all` have an `index` and a `fingerprint`, `one` is what one of them is called.
  * `facets` say by name what one has of each (`of`); `values` is their order, `byName` sorts them, `first` are shown at once, `told`
- * says more of a value. `orders` compare, and put those of which they say the same (`of`) below one head. `text` is searched. `name`
- * is a class; `head` and `detail` make what one shows closed and open.
+ * says more of a value. `orders` compare, and put those of which they say the same (`of`) below one head, or where they have `also`
+ * behind the first of them, in short: what it says of another one. `text` is searched. `name` is a class; `head` and `detail` make
+ * what one shows closed and open.
  */
 let list = null;
 let chosen = {};
+let sought = "";
 let wanted = [];
 let order = "";
 let building = null;
@@ -26,7 +28,6 @@ const searched = (each) => (each.searched ??= list.text(each).join("\n").toLower
 function listView(given, tools, rest) {
   list = given;
   chosen = Object.fromEntries(Object.keys(list.facets).map((name) => [name, new Set()]));
-  [order] = Object.keys(list.orders);
   const entries = h("ol", { id: "list", class: "entries", "aria-label": `${list.one}s` });
   const status = h("p", { id: "status", role: "status" });
   const facets = h("div", { id: "facets" });
@@ -42,29 +43,43 @@ function listView(given, tools, rest) {
 
 function clearAll() {
   for (const values of Object.values(chosen)) values.clear();
-  wanted = [];
-  document.getElementById("search").value = "";
+  seek("");
   refresh();
+}
+
+function seek(text) {
+  sought = text;
+  wanted = words(text);
+  const field = document.getElementById("search");
+  if (field.value !== text) field.value = text;
 }
 
 /** Show what passes now. */
 function refresh() {
   const { all, one } = list;
-  const { of, compare } = list.orders[order];
+  const { of, compare, also } = list.orders[order];
   const found = all.filter((each) => passes(each)).sort(compare);
   document.getElementById("status").textContent = found.length === all.length ? counted(found.length, one) : `${found.length.toLocaleString("en")} of ${counted(all.length, one)}`;
+  keep({ ...chosen, search: [sought], order: [order === Object.keys(list.orders)[0] ? "" : order] });
   drawFacets();
   const entries = document.getElementById("list");
   entries.replaceChildren();
   if (building) building.stop();
-  let group = null;
+  const sizes = new Map();
+  for (const each of found) sizes.set(of(each), (sizes.get(of(each)) || 0) + 1);
+  let first = null;
   building = inTurn(
     found,
     (each) => {
-      const own = of(each);
-      const head = own === group ? [] : [h("li", { class: "group" }, h("h2", null, own))];
-      group = own;
-      return [...head, entryOf(each)];
+      const entry = entryOf(each);
+      const isFirst = !first || of(first) !== of(each);
+      if (isFirst) first = each;
+      entry.classList.toggle("also", Boolean(also) && !isFirst);
+      if (also) entry.querySelector(".differs").replaceChildren(...(isFirst ? [] : prose(also(each, first))));
+      if (!isFirst || of(each) === null) return entry;
+      const others = sizes.get(of(each)) - 1;
+      if (also) return [entry, others > 0 && h("li", { class: "quiet others" }, `${counted(others, "more place")} with this fault`)].filter(Boolean);
+      return [h("li", { class: "group" }, h("h2", null, of(each))), entry];
     },
     entries,
   );
@@ -142,6 +157,7 @@ function toggle(index, isOpen) {
   const open = isOpen ?? detail.hidden;
   if (open && !detail.hasChildNodes()) detail.append(...list.detail(list.all[index]).flat(Infinity).filter(Boolean));
   detail.hidden = !open;
+  keep({ open: [open && list.all[index].fingerprint] });
   button.setAttribute("aria-expanded", String(open));
 }
 
@@ -153,7 +169,7 @@ function listHead(title, told, keys) {
   const rows = all.map(([key, act]) => [h("dt", null, h("kbd", null, key)), h("dd", null, act)]);
   const help = h("dialog", { "aria-label": "keys" }, h("h2", null, "Keys"), h("dl", null, rows), h("form", { method: "dialog" }, h("button", null, "Close")));
   listenToKeys(help, Object.fromEntries(keys.map(([key, , act]) => [key, act])));
-  const search = searchField(`Search ${list.one}s ( / )`, (text) => ((wanted = words(text)), refresh()));
+  const search = searchField(`Search ${list.one}s ( / )`, (text) => (seek(text), refresh()));
   return [pageHead(title, told, search, h("button", { type: "button", click: () => help.showModal() }, "Keys ( ? )")), help];
 }
 
@@ -197,13 +213,23 @@ function step(by) {
   entry?.querySelector("button.head").focus();
 }
 
-/** A link to one by its fingerprint opens it. */
-function followHash() {
-  const fingerprint = decodeURIComponent(location.hash.slice(1));
-  const found = fingerprint && list.all.find((each) => each.fingerprint === fingerprint);
+/** The list as the address has it, and open the one that it names by its fingerprint. */
+function followAddress() {
+  const given = address();
+  for (const [name, values] of Object.entries(chosen)) {
+    values.clear();
+    given.getAll(name).forEach((value) => values.add(value));
+  }
+  const orders = Object.keys(list.orders);
+  order = document.getElementById("order").value = orders.includes(given.get("order")) ? given.get("order") : orders[0];
+  seek(given.get("search") || "");
+  refresh();
+  const found = list.all.find((each) => each.fingerprint && each.fingerprint === given.get("open"));
   if (!found) return;
   if (!passes(found)) clearAll();
   building.finish();
   toggle(found.index, true);
   entryOf(found).scrollIntoView();
+  // Only then are the entries above as high as they are.
+  requestAnimationFrame(() => requestAnimationFrame(() => entryOf(found).scrollIntoView()));
 }

@@ -5,6 +5,7 @@ const blockOf = (id) => JSON.parse(document.getElementById(id).textContent);
 const beside = blockOf("beside");
 const report = blockOf("report");
 const CHIPS = beside.chips.map((chip) => chip.name);
+const ASKED = report.asked || report.targets || [];
 
 /** An element. `given` are attributes, `class` among them, and listeners as functions; children are nodes or texts. */
 function h(tag, given, ...children) {
@@ -62,9 +63,40 @@ function chipTitle(name) {
   return [name, chip.generation, chip.products.slice(0, 4).join(", ")].filter(Boolean).join(" · ");
 }
 
-function chipHead(name) {
-  const isAsked = (report.targets || []).includes(name);
-  return h("th", { scope: "col", class: isAsked ? "chip asked" : "chip", title: chipTitle(name) }, name);
+const chipHead = (name) => h("th", { scope: "col", class: ASKED.includes(name) ? "chip asked" : "chip", title: chipTitle(name) }, name);
+
+/** What scrolls by itself where it is larger than the page. */
+const wide = (label, inner) => h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, inner);
+
+/** Chips as columns: the asked ones first; those in which nothing stands (`tells`) are last, and folded. */
+function chipColumns(chips, tells) {
+  const rank = (chip) => (ASKED.includes(chip) ? 0 : tells(chip) ? 1 : 2);
+  return [...chips].sort((one, other) => rank(one) - rank(other)).map((chip) => ({ chip, isFolded: rank(chip) === 2 }));
+}
+
+/** What `make` makes of the chip of each column. */
+function chipCells(columns, make) {
+  return columns.map(({ chip, isFolded }) => {
+    const cell = make(chip);
+    cell.classList.toggle("fold", isFolded);
+    return cell;
+  });
+}
+
+/** A cell that is the darker, the larger the share. */
+function shaded(cell, share) {
+  cell.style.setProperty("--share", `${100 * share}%`);
+  return cell;
+}
+
+function chipTable(label, kind, columns, lead, bodies) {
+  const table = h("table", { class: `${kind} folded` }, h("caption", { class: "unseen" }, label));
+  const folded = columns.filter((each) => each.isFolded).map((each) => each.chip);
+  const unfold = (event) => event.currentTarget.setAttribute("aria-expanded", String(!table.classList.toggle("folded")));
+  const more = h("button", { type: "button", class: "more", "aria-expanded": "false", title: `nothing stands there: ${folded.join(", ")}`, click: unfold }, counted(folded.length, "more chip"));
+  const head = h("tr", null, lead, chipCells(columns, chipHead), folded.length > 0 && h("td", null, more));
+  table.append(h("thead", null, head), ...[bodies].flat());
+  return wide(label, table);
 }
 
 /** Text of `element` to the clipboard; `button` says what came of it. */
@@ -92,28 +124,34 @@ async function copied(text) {
 
 const copyButton = (words, text) => h("button", { type: "button", class: "copy", click: (event) => copy(text(), event.currentTarget) }, words);
 
+// A page from disk may have no storage, or what others wrote there: then what is chosen lasts as long as the page.
+function stored(key) {
+  try {
+    return JSON.parse(localStorage.getItem(key));
+  } catch {
+    return null;
+  }
+}
+
+function store(key, value) {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const THEMES = ["auto", "light", "dark"];
 
 function themeButton() {
-  const button = h("button", { type: "button", class: "theme", click: () => turn(1) });
-  let at = 0;
-  try {
-    at = Math.max(0, THEMES.indexOf(localStorage.getItem("bwlint-theme")));
-  } catch {
-    // A page from disk may have no storage.
+  const button = h("button", { type: "button", click: () => show(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length]) });
+  function show(theme) {
+    document.documentElement.dataset.theme = theme;
+    button.textContent = `Theme: ${theme}`;
+    store("bwlint-theme", theme);
   }
-  function turn(by) {
-    at = (at + by) % THEMES.length;
-    document.documentElement.dataset.theme = THEMES[at];
-    button.textContent = `Theme: ${THEMES[at]}`;
-    if (!by) return;
-    try {
-      localStorage.setItem("bwlint-theme", THEMES[at]);
-    } catch {
-      // Then the choice lasts as long as the page.
-    }
-  }
-  turn(0);
+  show(THEMES.find((theme) => theme === stored("bwlint-theme")) || THEMES[0]);
   return button;
 }
 
@@ -121,6 +159,18 @@ function themeButton() {
 function pageHead(title, told, ...tools) {
   document.title = `bwlint: ${title}`;
   return h("header", { class: "top" }, h("h1", null, "bwlint ", h("span", null, title)), h("p", { class: "told" }, told), ...tools, themeButton());
+}
+
+// What is chosen stands in the address, so that a link opens the same view.
+const address = () => new URLSearchParams(location.hash.slice(1));
+
+function keep(values) {
+  const given = address();
+  for (const [name, each] of Object.entries(values)) {
+    given.delete(name);
+    for (const value of each) if (value) given.append(name, value);
+  }
+  if (String(given) !== String(address())) history.replaceState(null, "", `#${given}`);
 }
 
 const searchField = (words, heard) => {
@@ -158,6 +208,13 @@ function inTurn(all, make, into, first = 60, chunk = 120) {
       some(all.length);
     },
   };
+}
+
+/** What `make` makes of the first in `into`; returns the button that puts the others there. */
+function firstOf(all, make, count, into, word) {
+  into.append(...all.slice(0, count).map(make));
+  const rest = all.slice(count);
+  return rest.length > 0 && h("button", { type: "button", class: "more", click: (event) => (into.append(...rest.map(make)), event.currentTarget.remove()) }, `${rest.length} more ${word}`);
 }
 
 function skippedSection() {

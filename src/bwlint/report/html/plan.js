@@ -1,16 +1,13 @@
 // Plans: what a step takes, of links and of weights, for each way to split a model.
 
-const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]];
-
-function seconds(value) {
-  const [unit, name] = UNITS.find(([each]) => value >= each) || UNITS[2];
+/** A number with the largest of the units that it reaches. */
+function scaled(value, units) {
+  const [unit, name] = units.find(([each]) => value >= each) || units.at(-1);
   return `${Number((value / unit).toPrecision(3)).toLocaleString("en")} ${name}`;
 }
 
-function bytes(value) {
-  const [unit, name] = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]].find(([each]) => value >= each) || [1, "B"];
-  return `${Number((value / unit).toPrecision(3)).toLocaleString("en")} ${name}`;
-}
+const seconds = (value) => scaled(value, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]);
+const bytes = (value) => scaled(value, [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]);
 
 function planView() {
   const { model, machine, load } = report;
@@ -47,7 +44,7 @@ function plansTable() {
     h(
       "tr",
       { class: plan.name === report.best ? "best" : plan.fits ? "" : "misfit" },
-      h("th", { scope: "row" }, plan.name, plan.name === report.best && h("span", { class: "has-fix" }, "best")),
+      h("th", { scope: "row" }, plan.name, plan.name === report.best && h("span", null, "best")),
       h("td", { class: "number" }, bytes(plan.weight_bytes_per_gpu), plan.fits ? "" : h("span", { class: "verdict refuted" }, "does not fit")),
       h("td", { class: "number" }, bytes(plan.link_bytes_per_token_one_direction)),
       h("td", { class: "number" }, seconds(plan.link_seconds_per_step)),
@@ -57,7 +54,7 @@ function plansTable() {
     ),
   );
   const heads = ["plan", "weights a GPU", "on links, a token", "links", "weights", "a step", [h("span", { class: "key weights" }), "weights, ", h("span", { class: "key links" }), "links"]];
-  return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "plans" }, h("table", { class: "plans" }, h("caption", { class: "unseen" }, "Plans"), h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", null, rows)));
+  return wide("plans", h("table", { class: "plans" }, h("caption", { class: "unseen" }, "Plans"), h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", null, rows)));
 }
 
 function timeBar(plan, most) {

@@ -12,17 +12,34 @@ const NODE = { width: 230, height: 26, gap: 30, line: 36 };
 
 function portView() {
   const told = `to ${report.chip} · ${counted(report.operations.length, "row")}, ${counted(report.steps.length, "step")}${report.apart.length ? ` · ${counted(report.apart.length, "error")} outside known operations` : ""}`;
-  const parts = Object.keys(VERDICTS).map((verdict) => {
-    const rows = report.operations.filter((row) => row.verdict === verdict);
-    return rows.length ? [h("h2", null, `${VERDICTS[verdict]} (${rows.length})`), rows.map(portRow)] : null;
+  const parts = Object.entries(VERDICTS).map(([verdict, words]) => {
+    const rows = report.operations.filter((row) => row.verdict === verdict).map(portRow);
+    return rows.length ? folded(`${words} (${rows.length})`, rows, verdict !== "impossible") : null;
   });
-  return [pageHead("port", told), h("main", null, parts, portSteps(true, "To edit, in this order"), portSteps(false, "To edit if a trial shows that the code behind runs, in this order"), skippedSection())];
+  const apart = report.apart.map((spot) => h("li", null, spotOf(spot), " ", h("code", null, spot.text)));
+  const left = report.left.map((row) => h("li", null, spotOf(row.places[0]), " ", prose(row.why)));
+  const steps = report.steps.length ? [portSteps(true, "To edit, in this order"), portSteps(false, "To edit if a trial shows that the code behind runs, in this order")] : h("p", null, "bwlint knows no edit.");
+  return [
+    pageHead("port", told),
+    h(
+      "main",
+      null,
+      steps,
+      parts,
+      apart.length > 0 && folded(`Errors that ${report.chip} may meet, outside known operations (${apart.length})`, h("ul", null, apart)),
+      left.length > 0 && folded(`Checks that need a look (${left.length})`, h("ul", null, left)),
+      skippedSection(),
+    ),
+  ];
 }
+
+const folded = (title, rows, open = false) => h("details", { open }, h("summary", null, h("h2", null, title.charAt(0).toUpperCase() + title.slice(1))), rows);
+const spotOf = (spot) => h("code", { class: "at" }, `${spot.path}:${spot.line}`);
 
 function portRow(row) {
   const instead = row.instead.length ? h("p", { class: "quiet" }, `meanwhile: ${row.instead.join(", ")}`) : null;
-  const head = h("p", null, h("code", null, row.name), h("span", { class: "quiet" }, ` ${row.path}:${row.line}`), row.fallback && ` takes ${row.fallback} today`);
-  const drawn = row.ways.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `code paths of ${row.name}` }, waysGraph(row)) : null;
+  const head = h("p", null, h("code", null, row.name), " ", spotOf(row), row.fallback && ` takes ${row.fallback} today`);
+  const drawn = row.ways.length ? wide(`code paths of ${row.name}`, waysGraph(row)) : null;
   return h("section", { class: "port-row" }, head, drawn, instead);
 }
 
@@ -67,9 +84,9 @@ function portSteps(isProved, title) {
   const steps = report.steps.filter((step) => step.proved === isProved);
   if (!steps.length) return null;
   const rows = steps.map((step) => {
-    const byHand = step.said ? `by hand: ${step.by_hand}` : `by hand: let ${step.wanted.join(", ")} through (${step.by_hand})`;
-    const also = step.also.map((spot) => `, ${spot.path}:${spot.line}`).join("");
-    return h("li", { value: step.number }, h("code", null, `${step.path}:${step.line}${also}`), ` ${step.kind} `, h("code", null, step.text), h("p", null, prose(step.fix ? step.fix.title : byHand)), h("p", { class: "quiet" }, prose(step.said || `for ${step.needed_by.join(", ") || "all that is built"}`)));
+    const byHand = step.said ? step.by_hand : `let ${step.wanted.join(", ")} through (${step.by_hand})`;
+    const places = [step, ...step.also].map((spot, at) => [at ? ", " : "", spotOf(spot)]);
+    return h("li", { value: step.number }, h("p", null, step.fix ? prose(step.fix.title) : [h("strong", null, "By hand: "), prose(byHand)]), h("p", null, places, ` ${step.kind} `, h("code", { class: "long" }, step.text)), h("p", { class: "quiet" }, prose(step.said || `for ${step.needed_by.join(", ") || "all that is built"}`)));
   });
-  return [h("h2", null, title), h("ol", null, rows)];
+  return [h("h2", null, title), h("ol", { class: "steps" }, rows)];
 }

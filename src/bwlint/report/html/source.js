@@ -105,123 +105,29 @@ function marked(line, number, steps) {
 
 const clamp = (value, most) => Math.max(0, Math.min(value, most));
 
-const splitLines = (text) => text.match(/[^\n]*\n|[^\n]+$/g) || [];
-const before = (one, other) => one.line - other.line || one.column - other.column;
-
-/** What a fix changes: by path its hunks, or null where the source is not at hand. */
-function hunksOf(fix) {
-  const files = new Map();
-  for (const edit of [...fix.edits].sort(before)) files.set(edit.path, [...(files.get(edit.path) || []), edit]);
-  return [...files].map(([path, edits]) => [path, hunks(linesOf(path), edits)]);
-}
-
-function hunks(lines, edits) {
-  const blocks = [];
-  for (const edit of edits) {
-    const last = blocks[blocks.length - 1];
-    if (last && edit.line <= last.end) {
-      last.edits.push(edit);
-      last.end = Math.max(last.end, edit.end_line);
-    } else blocks.push({ start: edit.line, end: edit.end_line, edits: [edit] });
-  }
-  const changes = blocks.map((block) => change(lines, block));
-  if (changes.includes(null)) return null;
-  const made = [];
-  for (const each of changes.filter((one) => one.old.length || one.now.length)) {
-    const last = made[made.length - 1];
-    if (last && each.start - last.end <= 6) {
-      last.changes.push(each);
-      last.end = each.end;
-    } else made.push({ start: each.start, end: each.end, changes: [each] });
-  }
-  let moved = 0;
-  return made.map((hunk) => {
-    const rows = rowsOf(hunk, lines);
-    const [old, now] = [" -", " +"].map((signs) => rows.filter((row) => signs.includes(row.sign)).length);
-    const from = Math.min(hunk.start, rows.from);
-    const head = `@@ -${old ? from : from - 1},${old} +${now ? from + moved : from + moved - 1},${now} @@`;
-    moved += now - old;
-    return { head, rows };
-  });
-}
-
-/** The lines from `start` up to `end` (exclusive) that a block replaces, and those it puts there. */
-function change(lines, block) {
-  let old = [];
-  for (let number = block.start; number <= block.end; number++) {
-    const line = lines[number];
-    // An edit may end where the line behind the last one would begin.
-    if (line === undefined && lines[number - 1] === undefined) return null;
-    if (line !== undefined && typeof line !== "string") return null;
-    old.push(line === undefined ? "" : line);
-  }
-  const starts = old.map((_, at) => old.slice(0, at).join("").length);
-  let text = old.join("");
-  for (const edit of [...block.edits].reverse()) {
-    const from = starts[edit.line - block.start] + edit.column - 1;
-    const to = starts[edit.end_line - block.start] + edit.end_column - 1;
-    text = text.slice(0, from) + edit.text + text.slice(to);
-  }
-  old = old.filter((line) => line !== "");
-  let now = splitLines(text);
-  let start = block.start;
-  while (old.length && now.length && old[0] === now[0]) {
-    [old, now] = [old.slice(1), now.slice(1)];
-    start++;
-  }
-  while (old.length && now.length && old[old.length - 1] === now[now.length - 1]) [old, now] = [old.slice(0, -1), now.slice(0, -1)];
-  return { start, end: start + old.length, old, now };
-}
-
-/** Whether a line is at hand and is none that is cut, nor what is behind the last end of a line. */
-const isWholeLine = (line) => typeof line === "string" && line !== "";
-
-function rowsOf(hunk, lines) {
-  const rows = [];
-  const kept = (from, to) => {
-    for (let number = from; number < to; number++) if (isWholeLine(lines[number])) rows.push({ sign: " ", text: lines[number] });
-  };
-  let at = Math.max(1, hunk.start - 3);
-  while (at < hunk.start && !isWholeLine(lines[at])) at++;
-  rows.from = at;
-  for (const each of hunk.changes) {
-    kept(at, each.start);
-    rows.push(...each.old.map((text) => ({ sign: "-", text })), ...each.now.map((text) => ({ sign: "+", text })));
-    at = each.end;
-  }
-  let end = at;
-  while (end < at + 3 && isWholeLine(lines[end])) end++;
-  kept(at, end);
-  return rows;
-}
+const fileName = (path) => path.replace(/^\/+/, "");
 
 /** A unified diff that `git apply` and `patch -p1` take. */
-function patchOf(fix) {
-  return hunksOf(fix)
-    .map(([path, found]) => {
-      const name = path.replace(/^\/+/, "");
-      const body = found.map(({ head, rows }) => `${head}\n${rows.map((row) => row.sign + (row.text.endsWith("\n") ? row.text : `${row.text}\n\\ No newline at end of file\n`)).join("")}`);
-      return `--- a/${name}\n+++ b/${name}\n${body.join("")}`;
-    })
-    .join("");
-}
+const patchOf = (files) => files.map(([path, hunks]) => `--- a/${fileName(path)}\n+++ b/${fileName(path)}\n${hunks}`).join("");
 
-function diffOf(fix) {
-  return hunksOf(fix).map(([path, found]) => {
-    if (!found) {
+/** Whether every file is at hand, without ends of lines that a clipboard changes. */
+const isWhole = (files) => files.every(([, hunks]) => hunks && !/\r(?!\n)/.test(hunks));
+
+/** What a fix changes, file by file. */
+function diffOf(fix, files) {
+  return files.map(([path, hunks]) => {
+    if (!hunks) {
       const told = fix.edits.filter((edit) => edit.path === path).map((edit) => h("p", null, h("code", null, placeOf(path, edit)), edit.text ? [" becomes ", h("code", null, edit.text)] : " goes"));
       return h("div", null, told);
     }
-    const rows = found.flatMap(({ head, rows: all }) => [h("div", { class: "row at" }, head), ...all.map(diffRow)]);
-    return h("div", null, h("p", { class: "place" }, h("code", null, path)), h("div", { class: "source diff", tabindex: "0", role: "region", "aria-label": `change of ${path} at ${found.map(({ head }) => head).join()}` }, rows));
+    const rows = hunks.replace(/\n$/, "").split("\n").map(diffRow);
+    return h("div", null, h("p", { class: "place" }, h("code", null, path)), h("div", { class: "source diff", tabindex: "0", role: "region", "aria-label": `change of ${path} ${hunks.split("\n", 1)}` }, rows));
   });
 }
 
-const SIGNS = { "+": "added", "-": "removed", " ": "kept" };
+const SIGNS = { "+": "added", "-": "removed", " ": "kept", "@": "at", "\\": "at" };
 
 function diffRow(row) {
-  const said = row.sign === " " ? null : h("span", { class: "unseen" }, SIGNS[row.sign]);
-  return h("div", { class: `row ${SIGNS[row.sign]}` }, said, h("code", null, row.sign, row.text.replace(/[\r\n]+$/, "")));
+  const said = "+-".includes(row[0]) && h("span", { class: "unseen" }, SIGNS[row[0]]);
+  return h("div", { class: `row ${SIGNS[row[0]]}` }, said, h("code", null, row.replace(/\r$/, "")));
 }
-
-const isWhole = (fix) => hunksOf(fix).every(([, found]) => found && found.every(({ rows }) => rows.every((row) => !/\r(?!\n)/.test(row.text))));

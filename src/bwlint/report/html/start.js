@@ -11,8 +11,9 @@ const VIEWS = { audit: auditView, check: checkView, inspection: inspectionView, 
 document.getElementById("waiting").remove();
 document.body.append(...VIEWS[beside.kind]().flat().filter(Boolean), footer());
 if (document.getElementById("list")) {
-  refresh();
+  followAddress();
   if (beside.kind === "audit") tellDecisions();
-  followHash();
-  addEventListener("hashchange", followHash);
+  addEventListener("hashchange", followAddress);
 }
+const bar = document.querySelector("header.top");
+new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${bar.offsetHeight}px`)).observe(bar);

@@ -5,7 +5,7 @@ const SUPPORT = { yes: ["yes", "■"], no: ["no", "□"], fallback: ["other", "�
 
 function matrixView() {
   const status = h("p", { role: "status", class: "line" });
-  const chips = report.targets;
+  const columns = chipColumns(report.targets, (chip) => report.rows.some((row) => row.chips[chip].support !== "unknown"));
   const body = h("tbody");
   const gate = h("div", { class: "told-gate", "aria-live": "polite" });
   const all = report.rows.map((row) => ({ ...row, text: [row.module, row.name, row.backend, row.path].join(" ").toLowerCase() }));
@@ -13,32 +13,35 @@ function matrixView() {
   const filter = (text) => {
     const found = all.filter((row) => holdsAll(row.text, words(text)));
     status.textContent = `${found.length} of ${counted(all.length, "row")}${report.ungated ? ` · ${counted(report.ungated, "public operation")} that no check decides` : ""}${report.apart.length ? ` · ${counted(report.apart.length, "C++ error")} outside these rows` : ""}`;
+    keep({ search: [text] });
     if (building) building.stop();
     body.replaceChildren();
     let module = null;
     building = inTurn(
       found,
       (row) => {
-        const head = row.module === module ? [] : [h("tr", { class: "group" }, h("th", { scope: "rowgroup", colspan: chips.length + 1 }, row.module))];
+        const head = row.module === module ? [] : [h("tr", { class: "group" }, h("th", { scope: "rowgroup", colspan: columns.length + 1 }, row.module))];
         module = row.module;
-        return [...head, matrixRow(row, chips, gate)];
+        return [...head, matrixRow(row, columns, gate)];
       },
       body,
     );
   };
-  filter("");
+  const search = searchField("Search operations", filter);
+  const follow = () => filter((search.value = address().get("search") || ""));
+  follow();
+  addEventListener("hashchange", follow);
   addEventListener("beforeprint", () => building.finish());
-  const table = h("table", { class: "matrix" }, h("caption", { class: "unseen" }, "Operations by chip"), h("thead", null, h("tr", null, h("td"), chips.map((chip) => h("th", { scope: "col", class: "chip", title: chipTitle(chip) }, chip)))), body);
-  const legend = h("p", { class: "legend" }, "■ its checks accept the chip  □ a check refuses it, or its code needs what the chip lacks  ◧ works, but by another code path than on the chips it is written for  · bwlint found no check that decides it  + a receipt confirms it on that chip  ! a receipt refutes it there");
+  const legend = h("p", { class: "legend" }, "■ its checks accept the chip; □ a check refuses it, or its code needs what the chip lacks; ◧ works, but by another code path than on the chips it is written for; · bwlint found no check that decides it; + a receipt confirms it on that chip; ! a receipt refutes it there");
   return [
-    pageHead("matrix", "", searchField("Search operations", filter)),
-    h("main", null, status, legend, gate, h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "matrix" }, table), skippedSection()),
+    pageHead("matrix", "", search),
+    h("main", null, status, legend, gate, chipTable("Operations by chip", "matrix", columns, h("td"), body), skippedSection()),
   ];
 }
 
-function matrixRow(row, chips, told) {
+function matrixRow(row, columns, told) {
   const name = row.backend ? `${row.name} / ${row.backend}` : row.name;
-  const cells = chips.map((chip) => {
+  const cells = chipCells(columns, (chip) => {
     const cell = row.chips[chip];
     const [word, sign] = SUPPORT[cell.support];
     const proofs = cell.receipts || [];
@@ -58,7 +61,8 @@ const SIGN_OF_WAY = { native: "■", family: "■", jit: "◧", "jit-link": "◧
 const MANY = 60;
 
 function inspectionView() {
-  const shipments = report.shipments.map(shipmentSection);
+  // What is for none of the asked chips is not what was asked for.
+  const shipments = report.shipments.map((shipment, at) => ({ ...shipment, ...beside.shipments[at] })).sort((one, other) => Number(!one.judged.length) - Number(!other.judged.length)).map(shipmentSection);
   const main = (...more) => h("main", null, shipments, more, skippedSection());
   const told = counted(findings.length, "finding");
   if (!findings.length) return [pageHead("inspection", told), main()];
@@ -66,37 +70,31 @@ function inspectionView() {
   return [...findingsHead("inspection", told), main(pictureSection(), view)];
 }
 
-function shipmentSection(shipment, at) {
+function shipmentSection(shipment) {
   const title = [shipment.tag || shipment.machine, shipment.missing].filter(Boolean).join(" · ");
-  const isAsked = (chip) => report.targets.includes(chip);
   const possible = CHIPS.filter((chip) => shipment.possible.includes(chip) && shipment.libraries.some((library) => library.chips[chip]));
-  const chips = [...possible.filter(isAsked), ...possible.filter((chip) => !isAsked(chip))];
-  const head = h("h2", null, h("bdi", null, shipment.name), title && h("span", { class: "quiet" }, ` ${title}`));
+  const columns = chipColumns(possible, (chip) => shipment.libraries.some((library) => servedOf(library.chips[chip])));
+  const head = h("h2", null, prose(shipment.headline));
+  const name = h("p", null, h("bdi", null, shipment.name), title && h("span", { class: "quiet" }, ` ${title}`));
   const rest = shipment.others ? h("p", { class: "quiet" }, `${counted(shipment.others, "other file")} without device code`) : null;
-  const needs = ((beside.needs || [])[at] || []).map((line) => h("li", null, line));
-  return h("section", { class: "shipment" }, head, h("p", { class: "answer" }, prose(shipment.answer)), needs.length > 0 && h("ul", { class: "needs" }, needs), chips.length > 0 && heatMap(shipment, chips), operationsOf(shipment), rest);
+  const needs = shipment.needs.map((line) => h("li", null, line));
+  return h("section", { class: "shipment" }, head, name, needs.length > 0 && h("ul", { class: "needs" }, needs), columns.length > 0 && heatMap(shipment, columns), operationsOf(shipment), rest);
 }
 
 /** Libraries down, chips across: how many of the containers of each run; below, where they are listed, the containers. */
-function heatMap(shipment, chips) {
-  const head = h("tr", null, h("td"), h("th", { scope: "col" }, "containers"), chips.map(chipHead));
-  const table = h("table", { class: "picture heat" }, h("caption", { class: "unseen" }, "Containers by file and chip"), h("thead", null, head));
-  const group = (library) => libraryGroup(shipment, library, chips);
-  table.append(...shipment.libraries.slice(0, MANY).map(group));
-  const rest = shipment.libraries.slice(MANY);
-  const more = rest.length > 0 && h("button", { type: "button", class: "more", click: (event) => (table.append(...rest.map(group)), event.currentTarget.remove()) }, `${rest.length} more files`);
-  return [
-    h("p", { class: "legend" }, "Number: containers that run, of all in the file; the darker, the more. Hatched: some only after the driver has compiled their PTX."),
-    h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `containers of ${shipment.name} by chip` }, table),
-    more,
-  ];
+function heatMap(shipment, columns) {
+  const lead = [h("td"), h("th", { scope: "col" }, "containers")];
+  const made = chipTable(`containers of ${shipment.name} by chip`, "picture heat", columns, lead, []);
+  const more = firstOf(shipment.libraries, (library) => libraryGroup(shipment, library, columns), MANY, made.firstChild, "files");
+  const legend = "Number: containers that run, of all in the file; the darker, the more. Hatched: some only after the driver has compiled their PTX.";
+  return [h("p", { class: "legend" }, legend), made, more];
 }
 
-function libraryGroup(shipment, library, chips) {
+function libraryGroup(shipment, library, columns) {
   const name = library.path.startsWith(`${shipment.name}/`) ? library.path.slice(shipment.name.length + 1) : library.path;
   const told = [library.toolkit && `CUDA ${library.toolkit}`, library.driver && `driver ${library.driver}`, library.windows_driver && `Windows ${library.windows_driver}`, ...library.faults].filter(Boolean).join(" · ");
   const number = (library.units || []).length ? h("button", { type: "button", "aria-expanded": "false", title: "list them", click: (event) => list(event.currentTarget) }, String(library.containers)) : String(library.containers);
-  const cells = chips.map((chip) => tallyCell(name, chip, library.chips[chip]));
+  const cells = chipCells(columns, (chip) => tallyCell(name, chip, library.chips[chip]));
   const group = h("tbody", null, h("tr", null, h("th", { scope: "row", title: told }, h("bdi", null, name)), h("td", { class: "number" }, number), cells));
   let building = null;
   function list(button) {
@@ -104,24 +102,25 @@ function libraryGroup(shipment, library, chips) {
     button.setAttribute("aria-expanded", String(!isOpen));
     if (building) building.stop();
     group.querySelectorAll("tr.unit").forEach((row) => row.remove());
-    building = isOpen ? null : inTurn(library.units, (unit) => unitRow(unit, chips), group);
+    building = isOpen ? null : inTurn(library.units, (unit) => unitRow(unit, columns), group);
   }
   return group;
 }
 
+const totalOf = (tally) => WAYS.reduce((sum, way) => sum + tally[way], 0);
+const servedOf = (tally) => (tally ? totalOf(tally) - tally.none : 0);
+
 function tallyCell(name, chip, tally) {
   if (!tally) return h("td", { title: "not judged" }, "?");
-  const total = WAYS.reduce((sum, way) => sum + tally[way], 0);
-  const served = total - tally.none;
-  const share = total ? served / total : 0;
+  const [total, served] = [totalOf(tally), servedOf(tally)];
   const told = WAYS.filter((way) => tally[way]).map((way) => `${way.replace("_", " ")} ${tally[way]}`).join(", ");
-  const heat = !total ? 0 : share === 1 ? 4 : share > 0.5 ? 3 : share > 0 ? 2 : 0;
-  const isCompiled = tally.jit + tally.jit_link > 0;
-  return h("td", { class: `serves-${heat}${isCompiled ? " compiled" : ""}`, title: `${name}, ${chip}: ${told || "no container"}` }, String(total ? served : "-"), h("span", { class: "unseen" }, ` of ${total}`));
+  const kind = !served ? "serves-none" : tally.jit + tally.jit_link ? "compiled" : "";
+  const cell = h("td", { class: kind, title: `${name}, ${chip}: ${told || "no container"}` }, String(total ? served : "-"), h("span", { class: "unseen" }, ` of ${total}`));
+  return shaded(cell, total ? (0.52 * served) / total : 0);
 }
 
-function unitRow(unit, chips) {
-  const cells = chips.map((chip) => {
+function unitRow(unit, columns) {
+  const cells = chipCells(columns, (chip) => {
     const verdict = unit.chips[chip];
     const way = verdict ? verdict.way : "";
     return h("td", { class: way === "none" ? "no" : way.startsWith("jit") ? "maybe" : "yes", title: verdict ? `${way}${verdict.reason ? `: ${verdict.reason}` : ""}` : "" }, h("span", { "aria-hidden": "true" }, SIGN_OF_WAY[way] || "?"), h("span", { class: "unseen" }, way || "not judged"));
