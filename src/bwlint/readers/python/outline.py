@@ -14,7 +14,7 @@ from bwlint.readers.nodes import below
 from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
 from bwlint.readers.python.endings import choices
-from bwlint.readers.python.given import bound, constants, deciding, matters
+from bwlint.readers.python.given import Spoken, bound, constants, deciding, matters
 from bwlint.readers.python.sides import (
     Collector,
     Imports,
@@ -94,9 +94,11 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
         if local not in written:
             imports.names.setdefault(local, target)
 
+    spoken: dict[str, Spoken] = {}
+
     @cache
     def at_arguments(qualname: str, given: tuple[str, ...]) -> tuple[Definition, ...]:
-        return tuple(_at_arguments(qualname, written.get(qualname), given))
+        return tuple(_at_arguments(qualname, written.get(qualname), given, spoken))
 
     for one in written.values():
         let_go(one.node)
@@ -109,6 +111,7 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
         places={name: span(one.node) for name, one in written.items()},
         imports=imports.names,
         stars=tuple(stars),
+        classes=tuple(name for name, one in written.items() if isinstance(one.node, ast.ClassDef)),
         picked=dict(_picked(tree.body)),
         instances=lambda qualname, given, _: at_arguments(qualname, given),
     )
@@ -193,14 +196,20 @@ def _outside_definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _outside_definitions(getattr(part, name, None) or ())
 
 
-def _at_arguments(qualname: str, written: _Written | None, given: tuple[str, ...]) -> Iterator[Definition]:
+def _at_arguments(
+    qualname: str, written: _Written | None, given: tuple[str, ...], spoken: dict[str, Spoken]
+) -> Iterator[Definition]:
     """A function as a call runs it that writes out some arguments, where these matter in it."""
-    if written is None or isinstance(written.node, ast.ClassDef):
+    if written is None or isinstance(written.node, ast.ClassDef) or not (told := bound(written.node, given)):
         return
-    held = bound(written.node, given)
-    decide = deciding(held)
-    if any(matters(one, held, decide) for part in written.node.body for one in below(part)):
-        yield replace(_definition(qualname, written, held), given=given)
+    if qualname not in spoken:
+        spoken[qualname] = Spoken.of(written.node)
+    held = {name: text for name, text in told.items() if name not in spoken[qualname].stored}
+    if not spoken[qualname].asked.isdisjoint(held):
+        decide = deciding(held)
+        if any(matters(one, held, decide) for part in written.node.body for one in below(part)):
+            yield replace(_definition(qualname, written, held), given=given)
+    let_go(written.node)
 
 
 def _definition(qualname: str, written: _Written, held: Mapping[str, str] | None = None) -> Definition:
