@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.sources import ATTRIBUTE_CALLS, PRINTING_CALLS, asking_names, asks_smi
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, children
 from bwlint.readers.python.marking import asks_what_it_is_given, is_decorator
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.reads import CONVERTERS
@@ -78,11 +78,15 @@ def trace(
     hits: set[int],
     given: frozenset[str],
     handed: frozenset[Parameter] = frozenset(),
+    asked: Iterable[str] | None = None,
 ) -> Carriers:
-    """The carriers of a file; `hits` are lines with a device word, `given` imports and `handed` parameters of it."""
+    """The carriers of a file; `hits` are lines with a device word, `given` imports and `handed` parameters of it.
+
+    `asked` are those of `asking_names` that stand in the file, where these are known.
+    """
     filters = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and asks_what_it_is_given(node)}
     found = Carriers(_helper_words(tree, hits) | filters | given, set(handed))
-    asking = lines_with(asking_names() | given)
+    asking = lines_with({*(asking_names() if asked is None else asked), *given})
     if not asking and not handed:
         return found
     definitions = defined(tree)
@@ -294,7 +298,7 @@ class _Walk:
             return asks_smi(node.value)
         if isinstance(node, ast.IfExp) and not isinstance(getattr(node.body, "value", None), bool):
             return self.carries(node.body) or self.carries(node.orelse)  # a number that was picked is no capability
-        return any(map(self.carries, ast.iter_child_nodes(node)))
+        return any(map(self.carries, children(node)))
 
     def _statement(self, node: ast.stmt, shared: bool) -> None:
         for item in self._definitions.parts_of(node):
@@ -407,7 +411,7 @@ def may_call(function: ast.expr, qualname: str) -> bool:
 
 def _values(node: ast.stmt) -> Iterator[ast.expr]:
     """The expressions of one statement, without those of the statements in it."""
-    return (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+    return (child for child in children(node) if isinstance(child, ast.expr))
 
 
 def _meets(node: ast.stmt, lines: set[int]) -> bool:

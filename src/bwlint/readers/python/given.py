@@ -98,6 +98,10 @@ class Spoken(NamedTuple):
         stored = (one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
         return cls(frozenset(stored), frozenset(name for one in nodes for name in _asked(one)))
 
+    def held(self, told: Mapping[str, str]) -> dict[str, str]:
+        """What `bound` says that holds in all of the function."""
+        return {name: text for name, text in told.items() if name not in self.stored}
+
 
 def _asked(node: ast.AST) -> Iterator[str]:
     if isinstance(node, (ast.If, ast.IfExp, ast.Assert)):

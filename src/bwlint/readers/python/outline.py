@@ -204,7 +204,7 @@ def _at_arguments(
         return
     if qualname not in spoken:
         spoken[qualname] = Spoken.of(written.node)
-    held = {name: text for name, text in told.items() if name not in spoken[qualname].stored}
+    held = spoken[qualname].held(told)
     if not spoken[qualname].asked.isdisjoint(held):
         decide = deciding(held)
         if any(matters(one, held, decide) for part in written.node.body for one in below(part)):

@@ -13,7 +13,7 @@ from bwlint.chips import frameworks
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Prose, Side, Use
 from bwlint.model.kinds import ASSERTED, ATTEMPTED, LEAVING, NUMBER, REFUSING, Ends, How
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, children
 from bwlint.readers.python.given import arguments, deciding
 from bwlint.readers.skim import parsed
 from bwlint.readers.spans import span
@@ -62,6 +62,8 @@ SPEAKS = frozenset(
 
 def dotted(node: ast.AST) -> str:
     """`a.b.c` of a name or attribute chain; calls inside the chain are looked through; else ""."""
+    if isinstance(node, ast.Name):  # most of them
+        return node.id
     parts: list[str] = []
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute):
@@ -71,7 +73,7 @@ def dotted(node: ast.AST) -> str:
             node = node.func
         else:
             return ".".join(reversed(parts))
-    return ".".join((node.id, *reversed(parts))) if parts else node.id
+    return ".".join((node.id, *reversed(parts)))
 
 
 def instances(results: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
@@ -285,7 +287,7 @@ class Collector:
         _STATEMENTS.get(type(node), Collector._parts)(self, node, sure)
 
     def _parts(self, node: ast.stmt, sure: bool) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.expr):
                 self.expression(child, sure)
         self._role = ""
@@ -391,9 +393,9 @@ class Collector:
         _EXPRESSIONS.get(type(node), Collector._operands)(self, node, sure)
 
     def _operands(self, node: ast.expr, sure: bool) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             inside = isinstance(child, (ast.keyword, ast.comprehension))
-            for operand in ast.iter_child_nodes(child) if inside else (child,):
+            for operand in children(child) if inside else (child,):
                 if isinstance(operand, ast.expr):
                     self.expression(operand, sure)
 
