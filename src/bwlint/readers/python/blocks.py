@@ -354,7 +354,7 @@ class _Spoken:
     identity: bool
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _spoken(node: ast.AST) -> _Spoken:
     nodes = below(node)
     names = [one for one in nodes if isinstance(one, ast.Name)]

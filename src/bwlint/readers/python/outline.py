@@ -100,8 +100,9 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
     def at_arguments(qualname: str, given: tuple[str, ...]) -> tuple[Definition, ...]:
         return tuple(_at_arguments(qualname, written.get(qualname), given, spoken))
 
+    picked = dict(_picked(tree.body))
     for one in written.values():
-        let_go(one.node)
+        _cut_down(one)
     return Outline(
         path=path,
         name=name,
@@ -112,9 +113,24 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
         imports=imports.names,
         stars=tuple(stars),
         classes=tuple(name for name, one in written.items() if isinstance(one.node, ast.ClassDef)),
-        picked=dict(_picked(tree.body)),
+        picked=picked,
         instances=lambda qualname, given, _: at_arguments(qualname, given),
     )
+
+
+def _cut_down(written: _Written) -> None:
+    """Forget what nobody looks at any more, since the rest stays for a whole run: bodies and annotations."""
+    node = written.node
+    let_go(node)
+    if any(one is not node for one in written.around):
+        return  # it is a part of what the function around it uses
+    if isinstance(node, ast.ClassDef):
+        node.body = []
+        return
+    node.returns = None
+    for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg):
+        if one is not None:
+            one.annotation = None
 
 
 def _only_raises(node: ast.AST) -> bool:
