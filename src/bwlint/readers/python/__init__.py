@@ -132,7 +132,7 @@ def read(
     looked = look(source.encode("utf-8", "surrogatepass"))
     asked = frozenset(looked.asking())
     tree = parse(source)
-    lines = re.split("\r\n|\r|\n", source)
+    lines = source.split("\n") if "\r" not in source else re.split("\r\n|\r|\n", source)
     importable = installed.flags(tree) if "installed" in asked else {}
     package = name if is_package else name.rpartition(".")[0]
     flow = _flow(tree, source, lines, package, importable, own, carried, handed, looked.named())
