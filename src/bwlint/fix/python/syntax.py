@@ -38,7 +38,8 @@ class Syntax:
 
     def within(self, place: Span) -> Iterator[ast.expr]:
         """The expressions in a span, in the order of the text."""
-        for node in islice(self._expressions, bisect_left(self._expressions, place[:2], key=span), None):
+        first = bisect_left(self._expressions, place[:2], key=lambda node: (node.lineno, node.col_offset))
+        for node in islice(self._expressions, first, None):
             at = span(node)
             if at[:2] > place[2:]:
                 return

@@ -11,7 +11,7 @@ from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.sources import ATTRIBUTE_CALLS, PRINTING_CALLS, asking_names, asks_smi
 from bwlint.readers.nodes import below, children
 from bwlint.readers.python.marking import asks_what_it_is_given, is_decorator
-from bwlint.readers.python.sides import dotted, statements
+from bwlint.readers.python.sides import dotted, statements, statements_here
 from bwlint.readers.reads import CONVERTERS
 
 MAX_ROUNDS = 5
@@ -178,18 +178,6 @@ def _enter(found: _Definitions, body: Sequence[ast.stmt], owner: str, of_class: 
 def _empty_lists(node: ast.stmt) -> Iterator[str]:
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.List) and not node.value.elts:
         yield from _targets(node)
-
-
-def statements_here(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a block and of those within it, but not of definitions within it."""
-    for node in body:
-        yield node
-        if isinstance(node, (_Function, ast.ClassDef)):
-            continue
-        for name in ("body", "orelse", "finalbody"):
-            yield from statements_here(getattr(node, name, None) or ())
-        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
-            yield from statements_here(part.body)
 
 
 class _Walk:

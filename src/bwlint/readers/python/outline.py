@@ -24,6 +24,7 @@ from bwlint.readers.python.sides import (
     marks_of_all,
     ours,
     statements,
+    statements_here,
 )
 from bwlint.readers.skim import let_go, parsed, skim
 from bwlint.readers.spans import span
@@ -159,9 +160,9 @@ def _written(
     around: tuple[ast.expr, ...] = (),
 ) -> Iterator[tuple[str, _Written]]:
     """Functions and classes of a block, and those within them, outer ones first, by qualified name."""
-    statements = list(_outside_definitions(body))
-    around = (*around, *(mark for node in statements for mark in marks_of_all(node)))
-    for node in statements:
+    here = list(statements_here(body))
+    around = (*around, *(mark for node in here for mark in marks_of_all(node)))
+    for node in here:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             qualname = f"{owner}.{node.name}" if owner else node.name
             inner = functions if isinstance(node, ast.ClassDef) else (*functions, node)
@@ -174,7 +175,7 @@ def _written(
 def _results(body: Sequence[ast.stmt]) -> dict[str, tuple[str, ...]]:
     """Names, `self.name` too, and the calls whose results they are given; "" is anything else."""
     found: dict[str, tuple[str, ...]] = {}
-    for node in _outside_definitions(body):
+    for node in statements_here(body):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and not _is_kept(node.value):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 name = dotted(target) if isinstance(target, (ast.Name, ast.Attribute)) else ""
@@ -199,17 +200,6 @@ def _given(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, tuple[str,
 def _is_kept(value: ast.expr) -> bool:
     """Nothing yet, or what was kept earlier: `made[key]`."""
     return isinstance(value, ast.Subscript) or (isinstance(value, ast.Constant) and value.value is None)
-
-
-def _outside_definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a block, with what stands under its tests and loops, but not within its definitions."""
-    for node in body:
-        yield node
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        for part in (node, *(getattr(node, "handlers", None) or ())):
-            for name in ("body", "orelse", "finalbody"):
-                yield from _outside_definitions(getattr(part, name, None) or ())
 
 
 def _at_arguments(
@@ -293,7 +283,7 @@ def _picked(body: Sequence[ast.stmt]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _given_to_self(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
-    for node in _outside_definitions(parsed(method)):
+    for node in statements_here(parsed(method)):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
@@ -348,7 +338,7 @@ def _lookups(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, 
         if not isinstance(function, ast.FunctionDef) or len(function.args.args) != 1:
             continue
         within = Imports(dict(imports.names), imports.package)
-        for node in _outside_definitions(parsed(function)):
+        for node in statements_here(parsed(function)):
             _bind(within, [], node)
             found = node.value if isinstance(node, ast.Return) else None
             if isinstance(found, ast.Call) and dotted(found.func) == "getattr" and len(found.args) > 1:
