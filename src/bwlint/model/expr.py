@@ -110,8 +110,8 @@ def walk(node: Any) -> Iterator[Expr]:
     stack = [node]
     while stack:
         item = stack.pop()
-        if isinstance(item, Expr):
+        if item.__class__ is Expr:
             yield item
-            stack.extend(reversed(item.args))
+            stack += item.args[::-1]
         elif isinstance(item, tuple):
-            stack.extend(reversed(item))
+            stack += item[::-1]
