@@ -59,7 +59,7 @@ class _Definitions:
     def parts_of(self, node: ast.stmt) -> list[ast.Call | ast.NamedExpr]:
         """The calls of what the file defines in one statement, and the names that it binds on the way."""
         if node not in self.parts:
-            inner = (item for value in _values(node) for item in below(value))
+            inner = (item for value in children(node) if isinstance(value, ast.expr) for item in below(value))
             self.parts[node] = [
                 item
                 for item in inner
@@ -395,11 +395,6 @@ class _Walk:
 def may_call(function: ast.expr, qualname: str) -> bool:
     """Whether a call may lead to a definition of the file: `built().run()` does not to a function called `run`."""
     return "." in qualname or not isinstance(function, ast.Attribute) or dotted(function).startswith("torch.ops.")
-
-
-def _values(node: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions of one statement, without those of the statements in it."""
-    return (child for child in children(node) if isinstance(child, ast.expr))
 
 
 def _meets(node: ast.stmt, lines: set[int]) -> bool:

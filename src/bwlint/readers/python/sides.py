@@ -102,35 +102,27 @@ _ALONE = (
 _CLOSED = (*_ALONE, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def statements(body: Iterable[ast.stmt], but: Callable[[ast.stmt], object] = lambda _: None) -> Iterator[ast.stmt]:
-    """All parsed statements of a block, nested blocks included, but for the block that `but` gives of a statement."""
+def statements(
+    body: Iterable[ast.stmt], but: Callable[[ast.stmt], object] = lambda _: None, closed: tuple[type, ...] = _ALONE
+) -> Iterator[ast.stmt]:
+    """All parsed statements of a block, nested blocks included, but for the block that `but` gives of a statement and
+    what stands in `closed` ones."""
     waiting = list(body)[::-1]
     while waiting:
         node = waiting.pop()
         yield node
-        if isinstance(node, _ALONE):
+        if isinstance(node, closed):
             continue
         left_out = but(node)
-        for block in _blocks(node):
+        blocks = [parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())]
+        blocks += [part.body for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ()]
+        for block in reversed(blocks):
             waiting += reversed(block if block is not left_out else ())
 
 
 def statements_here(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a block and of those within it, but not of definitions within it."""
-    waiting = list(body)[::-1]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, _CLOSED):
-            for block in _blocks(node):
-                waiting += reversed(block)
-
-
-def _blocks(node: ast.stmt) -> list[Sequence[ast.stmt]]:
-    """The parsed blocks of a statement, the last first."""
-    parts = getattr(node, "handlers", None) or getattr(node, "cases", None) or ()
-    others = [getattr(node, "finalbody", ()), getattr(node, "orelse", ()), parsed(node)]
-    return [*(part.body for part in reversed(parts)), *others] if parts else others
+    return statements(body, closed=_CLOSED)
 
 
 def ours(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
