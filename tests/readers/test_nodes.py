@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.readers.nodes import below, definition_at
+from bwlint.readers.nodes import below, children, definition_at
 
 SOURCES = sorted((Path(__file__).parents[2] / "src" / "bwlint" / "readers").rglob("*.py"))
 
@@ -17,6 +17,8 @@ SOURCES = sorted((Path(__file__).parents[2] / "src" / "bwlint" / "readers").rglo
 def test_the_same_nodes_in_the_same_order(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assert below(tree) == [node for node in ast.walk(tree) if not isinstance(node, ast.expr_context)]
+    for node in ast.walk(tree):
+        assert children(node) == [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.expr_context)]
 
 
 NESTED = '''\

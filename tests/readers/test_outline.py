@@ -100,6 +100,17 @@ def test_definitions_and_their_bases() -> None:
     assert found["A"].bases == ("pkg.Base",)
 
 
+def test_the_classes_of_a_file_wherever_they_stand() -> None:
+    source = "class A:\n    class B: pass\ndef f():\n    class C(A): pass\nif f:\n    class D: pass\nclass_ = 1\n"
+    assert outlined(source).classes == ("A", "A.B", "f.C", "D")
+
+
+@pytest.mark.parametrize("inner", ["class C:\n        x = a()", "def g(y: a() = 1):\n        return a()"])
+def test_what_stands_inside_of_a_short_function_is_used_by_it(inner: str) -> None:
+    found = outlined(f"from pkg import a\ndef f():\n    {inner}\n")
+    assert "pkg.a" in {use.name for use in found.definitions["f"].uses}
+
+
 def test_stars_of_a_package_are_its_own_modules() -> None:
     assert outlined("from .part import *", "top", is_package=True).stars == ("top.part",)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from bwlint.chips.chipset import ChipSet
 from bwlint.chips.devices import all_chips
@@ -19,6 +19,7 @@ Bounds = tuple[str, str]
 """At least, and below; "" is without a bound."""
 
 
+@lru_cache(maxsize=1024)
 def version(text: str) -> tuple[int, ...]:
     """ "12.8.1" as numbers, for comparison; raises ValueError for anything else."""
     return tuple(int(part) for part in text.split("."))

@@ -25,6 +25,7 @@ from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.findings import Edit, Fix, NoFix
 from bwlint.readers import ReadError
 from bwlint.readers.comments import Unreadable, comments_of
+from bwlint.readers.nodes import below
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 from bwlint.world.gates import Judged, answers_no, refuses
@@ -105,7 +106,7 @@ def _sentences(module: Module, source: str, gate: Gate) -> Iterator[NearbyWords]
     """Sentences that demand something, of the docstring of the function in which a gate stands."""
     syntax = parse(source) if module.language == "python" else None
     name = gate.qualname.rpartition(".")[2]
-    for node in ast.walk(syntax.tree) if syntax is not None else ():
+    for node in below(syntax.tree) if syntax is not None else ():
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != name or syntax is None:
             continue
         first = node.body[0]
@@ -176,8 +177,8 @@ def _kept_out(user: Judged, gate: Gate, gone: ChipSet) -> Side:
 
 def _reasons(syntax: Syntax, user: Judged) -> Iterator[str]:
     """The names by which a mark gives its reason: `skipif(..., reason=OLD)`."""
-    for node in ast.walk(syntax.tree):
-        if isinstance(node, ast.Call) and span(node).holds(user.gate.at) and user.gate.kind == "skipif":
+    for node in below(syntax.tree) if user.gate.kind == "skipif" else ():
+        if isinstance(node, ast.Call) and span(node).holds(user.gate.at):
             yield from (each.value.id for each in node.keywords if isinstance(each.value, ast.Name))
 
 
@@ -202,7 +203,7 @@ def _words(job: Job, users: Sequence[Judged], origin: Judged, gone: ChipSet) -> 
         target = given.targets[0] if isinstance(given, ast.Assign) else None
         if isinstance(given, ast.Assign) and isinstance(target, ast.Name) and target.id in reasons:
             yield syntax.start(given.value), syntax.end(given.value), True
-    for node in ast.walk(syntax.tree):
+    for node in below(syntax.tree):
         if isinstance(node, ast.FunctionDef) and node.name == name and ast.get_docstring(node):
             inside = node.lineno <= origin.gate.at[0] <= (node.end_lineno or 0)
             yield from [(syntax.start(node.body[0]), syntax.end(node.body[0]), False)] if inside else ()

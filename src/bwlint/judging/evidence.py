@@ -128,8 +128,8 @@ class Evidence:
     def heritages(self, module: Module) -> Iterator[list[Node]]:
         """The classes of a file that have bases, each with those of them that are in the tree, nearest first."""
         outline = self._definitions.outline(module)
-        for found in outline.definitions.values() if outline is not None else ():
-            if outline is not None and found.kind == "class" and found.bases:
+        for found in map(outline.definitions.__getitem__, outline.classes) if outline is not None else ():
+            if outline is not None and found.bases:
                 yield list(self._definitions.heritage(Node(outline, found)))
 
     def beside(self, module: Module, use: Use) -> Iterator[Hop]:

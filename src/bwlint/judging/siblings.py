@@ -186,6 +186,7 @@ def namesake(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
 def calls(context: Context, judged: Judged, side: Side) -> Iterator[Use]:
     """Calls that a side surely makes and that no gate below this one guards."""
     for use in side.uses:
-        around = [one for one, _ in context.around(judged.module, use.at) if one is not judged]
-        if use.how == "call" and use.sure and not any(one.gate.at[:2] > judged.gate.at[:2] for one in around):
-            yield use
+        if use.how == "call" and use.sure:
+            around = context.around(judged.module, use.at)
+            if not any(one.gate.at[:2] > judged.gate.at[:2] for one, _ in around):
+                yield use

@@ -57,7 +57,8 @@ class Span(NamedTuple):
 
     def holds(self, other: Span) -> bool:
         """Whether all of `other` lies in here."""
-        return self[:2] <= other[:2] and other[2:] <= self[2:]
+        # Lines first: most spans are far apart, and a part of a tuple is a new one.
+        return self[0] <= other[0] and other[2] <= self[2] and self[:2] <= other[:2] and other[2:] <= self[2:]
 
     def through(self, last: Span) -> Span:
         """From where this begins to where `last` ends."""
@@ -109,8 +110,8 @@ def walk(node: Any) -> Iterator[Expr]:
     stack = [node]
     while stack:
         item = stack.pop()
-        if isinstance(item, Expr):
+        if item.__class__ is Expr:
             yield item
-            stack.extend(reversed(item.args))
+            stack += item.args[::-1]
         elif isinstance(item, tuple):
-            stack.extend(reversed(item))
+            stack += item[::-1]

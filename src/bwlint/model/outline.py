@@ -51,6 +51,7 @@ class Outline:
     are imports too. `stars` are modules of which every name is handed on. `instances` has the templates of C++ and the
     functions of Python at what calls write out.
     `outside` has the methods of each class of C++ that are defined outside of it.
+    `classes` are the qualified names of those of Python.
     `written` counts the arguments of the call of C++ whose name stands at a place; None where it is no call.
     `picked` has, for `Class.name`, the classes and functions of which its methods give `self.name` one, by their names.
     """
@@ -65,5 +66,6 @@ class Outline:
     stars: tuple[str, ...] = ()
     instances: Instances | None = None
     outside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
     written: Callable[[Span], int | None] = lambda _: None
     picked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

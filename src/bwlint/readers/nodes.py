@@ -48,6 +48,18 @@ def below(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below one, in order."""
+    found: list[ast.AST] = []
+    for name in _parts[node.__class__]:
+        value = node.__dict__.get(name)
+        if value.__class__ is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif value is not None:
+            found.append(value)
+    return found
+
+
 def functions(body: Iterable[ast.stmt], owner: ast.ClassDef | None = None, prefix: str = "") -> Iterator[NamedFunction]:
     """The functions of a module and the methods of its classes; what stands in one belongs to it."""
     for node in body:
@@ -93,7 +105,7 @@ def _definitions(source: str) -> list[str]:
             last = node.end_lineno or node.lineno
             names += ["<module>"] * (last + 1 - len(names))
             names[node.lineno : last + 1] = [owner] * (last + 1 - node.lineno)
-        waiting += [(child, owner) for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
+        waiting += [(child, owner) for child in children(node) if not isinstance(child, ast.expr)]
     return names
 
 
@@ -108,5 +120,5 @@ def is_shallow(data: bytes) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     for _ in range(_SHALLOW):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        level = [child for node in level for child in children(node)]
     return not level

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from bwlint.model.expr import Expr, unknown, walk
@@ -45,7 +46,7 @@ def slots(
 def _is_helper(item: Function, reads: Callable[[object], bool]) -> bool:
     if reads(item.returns):
         return True
-    return sum(1 for _ in walk(item.returns)) <= MAX_PLAIN
+    return next(islice(walk(item.returns), MAX_PLAIN, None), None) is None
 
 
 def _hollow(item: Function) -> Function:

@@ -61,7 +61,7 @@ def _launching(context: Context, module: Module, function: str, own: Sequence[Op
                 for one in code.operations
                 if one.kind == "dependent-launch" and _reaches(context, code, one)
             ]
-    outline = context.native.outline(module.path)
+    outline = context.native.outline(module.path) if found else None
     defined = outline.definitions if outline is not None else {}
     last = function.partition("#")[0].rpartition(".")[2]
     kernels = {name.rpartition(".")[2] for name, one in defined.items() if one.kind == "kernel"}

@@ -18,6 +18,7 @@ _SOURCE_FOLDERS = ("", "src", "python")
 _MAX_CLIMB = 8
 
 
+@disk.remembered
 def package_root(real_path: str) -> str:
     """The folder where absolute imports of the file `real_path` begin.
 

@@ -273,6 +273,13 @@ def forget() -> None:
     _known = _Carried()
 
 
+def let_go() -> None:
+    """Forget the texts of files, of which few are asked for again."""
+    for source in _known.sources.values():
+        for name in ("text", "blocks") if source is not None else ():
+            vars(source).pop(name, None)
+
+
 def carried(real: str, data: bytes) -> frozenset[str]:
     """The words of a Python file that carry because of its imports."""
     source = _known.source(real, data)

@@ -168,6 +168,7 @@ def collect(
             marked.append(file)
         if card is not None:
             modules.append((file, card, make))
+    carried.let_go()
     return Collected(Modules(modules), tuple(skipped), tuple(marked), tuple(seen))
 
 

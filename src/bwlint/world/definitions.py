@@ -413,14 +413,14 @@ class Definitions:
 
     def _inside(self, outline: Outline, root: str, rest: str, at: Span) -> Node | None:
         """A name as the definitions around a place mean it: `self`, and what they define themselves."""
-        around = [outline.definitions[name] for name, place in outline.places.items() if place.holds(at)]
+        around = [name for name, place in outline.places.items() if place.holds(at)]
         if root in ("self", "cls"):
-            owner = next((d for d in reversed(around) if d.kind == "class"), None)
-            return self._of_self(Node(outline, owner), rest) if owner and rest else None
+            owner = next((name for name in reversed(around) if name in outline.classes), None)
+            return self._of_self(Node(outline, outline.definitions[owner]), rest) if owner and rest else None
         for outer in reversed(around):
-            found = outline.definitions.get(f"{outer.qualname}.{root}")
-            if found is not None and outer.kind != "class":
-                return self._part(Node(outline, found), rest)
+            name = f"{outer}.{root}"
+            if name in outline.definitions and outer not in outline.classes:
+                return self._part(Node(outline, outline.definitions[name]), rest)
         return None
 
     def _of_self(self, owner: Node, rest: str) -> Node | None:

@@ -89,6 +89,7 @@ class _Asked:
     places: dict[str, Span]
     imports: dict[str, str]
     stars: tuple[str, ...]
+    classes: tuple[str, ...]
     picked: dict[str, tuple[str, ...]]
     definitions: dict[str, Definition] = field(default_factory=dict)
     instances: dict[tuple[str, tuple[str, ...]], tuple[Definition, ...]] = field(default_factory=dict)
@@ -101,11 +102,11 @@ class _Asked:
         data = store.get(key)
         if data is not None:
             with suppress(kept.NotData):
-                places, imports, stars, picked, definitions, instances = kept.unpacked(data)
+                places, imports, stars, classes, picked, definitions, instances = kept.unpacked(data)
                 known = len(definitions) + len(instances)
-                return cls(key, whole, places, imports, stars, picked, definitions, instances, known)
+                return cls(key, whole, places, imports, stars, classes, picked, definitions, instances, known)
         found = whole()
-        return cls(key, whole, dict(found.places), found.imports, found.stars, dict(found.picked))
+        return cls(key, whole, dict(found.places), found.imports, found.stars, found.classes, dict(found.picked))
 
     def outline(self, path: str, name: str) -> Outline:
         return Outline(
@@ -117,13 +118,14 @@ class _Asked:
             places=self.places,
             imports=self.imports,
             stars=self.stars,
+            classes=self.classes,
             picked=self.picked,
             instances=lambda qualname, given, _: self._instances(qualname, given),
         )
 
     def keep(self, store: Store) -> None:
         if len(self.definitions) + len(self.instances) != self.known:
-            told = (self.places, self.imports, self.stars, self.picked, self.definitions, self.instances)
+            told = (self.places, self.imports, self.stars, self.classes, self.picked, self.definitions, self.instances)
             with suppress(kept.NotData):
                 store.put(self.key, kept.packed(told))
 

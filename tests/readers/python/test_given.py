@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from bwlint.readers.python.given import arguments, bound, deciding
+from bwlint.readers.python.given import Spoken, arguments, bound, deciding
 
 
 def call(code: str) -> ast.Call:
@@ -70,8 +70,26 @@ FUNCTION = "def f(self, x, way='slow', size=4, *, new=False):\n    {}"
 def test_how_a_test_comes_out(given: str, body: str, test: str, expected: bool | None) -> None:
     (function,) = ast.parse(FUNCTION.format(body)).body
     assert isinstance(function, ast.FunctionDef)
-    decide = deciding(bound(function, arguments(call(given), {})))
+    decide = deciding(Spoken.of(function).held(bound(function, arguments(call(given), {}))))
     assert decide(ast.parse(test, mode="eval").body) is expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("way = x", set()),
+        ("return way", set()),
+        ("if way: pass", {"way"}),
+        ("if not (x and way == 'fast'): pass", {"x", "way"}),
+        ("return 1 if settings.way == 'fast' else 2", {".way"}),
+        ("assert 'fast' == way", set()),
+        ("run(x + 1, way, new=new)", {"way", "new"}),
+    ],
+)
+def test_the_names_that_have_to_be_held_for_something_to_matter(body: str, expected: set[str]) -> None:
+    (function,) = ast.parse(FUNCTION.format(body)).body
+    assert isinstance(function, ast.FunctionDef)
+    assert Spoken.of(function).asked - {""} == expected
 
 
 def test_of_an_attribute_any_object_is_asked() -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Literal
 
 from bwlint.model.expr import Span
 from bwlint.model.findings import Edit, Region
+from bwlint.readers.nodes import below
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 
@@ -19,7 +22,7 @@ _FREE = (ast.If, ast.While, ast.IfExp, ast.Return, ast.Assign, ast.keyword, ast.
 """What binds no tighter than `or`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Syntax:
     """`parents` has the node around each node."""
 
@@ -35,8 +38,19 @@ class Syntax:
 
     def within(self, place: Span) -> Iterator[ast.expr]:
         """The expressions in a span, in the order of the text."""
-        found = (node for node in ast.walk(self.tree) if isinstance(node, ast.expr) and hasattr(node, "lineno"))
-        yield from sorted((node for node in found if place.holds(span(node))), key=span)
+        first = bisect_left(self._expressions, place[:2], key=lambda node: (node.lineno, node.col_offset))
+        for node in islice(self._expressions, first, None):
+            at = span(node)
+            if at[:2] > place[2:]:
+                return
+            if place.holds(at):
+                yield node
+
+    @cached_property
+    def _expressions(self) -> list[ast.expr]:
+        """Those of the whole file, in the order of the text."""
+        found = (node for node in below(self.tree) if isinstance(node, ast.expr) and hasattr(node, "lineno"))
+        return sorted(found, key=span)
 
     def start(self, node: Located) -> int:
         return self.offset(node.lineno, node.col_offset)
@@ -89,7 +103,7 @@ def parse(source: str) -> Syntax | None:
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    parents = {child: node for node in below(tree) for child in ast.iter_child_nodes(node)}
     return Syntax(SourceText(source), tree, parents)
 
 

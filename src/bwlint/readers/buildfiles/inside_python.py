@@ -21,7 +21,7 @@ from bwlint.readers.buildfiles.asked_in_python import admitted, applied, loop_va
 from bwlint.readers.buildfiles.extensions import extensions, made
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, parse_list
 from bwlint.readers.kernels import source_name
-from bwlint.readers.nodes import below, whole
+from bwlint.readers.nodes import below, children, whole
 from bwlint.readers.spans import span
 
 WORDS = (
@@ -211,7 +211,7 @@ class _Python:
         outer, self.group = self.group, self._group_of(node) or self.group
         around, self.handed = self.handed, self.handed or bool(self.to_cmake & set(_assigned(node)))
         versions = self.versions
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self._visit(child, qualname)
         self.group, self.handed, self.versions = outer, around, versions
 

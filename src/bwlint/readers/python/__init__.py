@@ -18,7 +18,7 @@ from bwlint.model.facts import Module, Operation, Prose, Use
 from bwlint.readers import prune, switches, variables
 from bwlint.readers.buildfiles import pins
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
-from bwlint.readers.nodes import below, text_of, whole
+from bwlint.readers.nodes import below, children, text_of, whole
 from bwlint.readers.python import (
     budgets,
     clusters,
@@ -132,10 +132,10 @@ def read(
     looked = look(source.encode("utf-8", "surrogatepass"))
     asked = frozenset(looked.asking())
     tree = parse(source)
-    lines = re.split("\r\n|\r|\n", source)
+    lines = source.split("\n") if "\r" not in source else re.split("\r\n|\r|\n", source)
     importable = installed.flags(tree) if "installed" in asked else {}
     package = name if is_package else name.rpartition(".")[0]
-    flow = _flow(tree, source, lines, package, importable, own, carried, handed)
+    flow = _flow(tree, source, lines, package, importable, own, carried, handed, looked.named())
     functions = prune.functions(flow.functions, flow.gates.reads)
     sizes = list(flow.sizes.found)
     if any(one.kind == "tile" for one in sizes) and triton.multiplies_nothing(tree, source):
@@ -195,10 +195,11 @@ def _flow(
     own: frozenset[str],
     carried: frozenset[str],
     handed: frozenset[tuple[str, str]],
+    asked: Sequence[str],
 ) -> Flow:
     hits = device_lines(source) | lines_with(own, source)
     try:
-        found = trace(tree, partial(lines_with, source=source), hits, own | carried, handed)
+        found = trace(tree, partial(lines_with, source=source), hits, own | carried, handed, asked)
         hits |= found.lines | lines_with(found.words | importable.keys(), source)
         hits |= _helpers(tree, lines, hits)
         return Flow(tree, lines, package, frozenset(hits), found, own, importable)
@@ -329,7 +330,7 @@ def _annotated_lines(tree: ast.Module) -> set[int]:
 def _only_named(tree: ast.Module) -> set[tuple[int, int]]:
     """Where names end that are compared, or stand in a table: they are called by nobody there."""
     beside = (node for node in whole(tree) if isinstance(node, (ast.Compare, ast.Set, ast.Dict, ast.List, ast.Tuple)))
-    parts = (part for node in beside for part in ast.iter_child_nodes(node))
+    parts = (part for node in beside for part in children(node))
     return {
         (one.end_lineno or 0, one.end_col_offset or 0) for one in parts if isinstance(one, (ast.Attribute, ast.Name))
     }

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, children
 from bwlint.readers.python.least import MAX_AMOUNT, Function, called, parameters
 
 MAX_DEPTH = 3
@@ -245,7 +245,7 @@ class TritonKernel:
             value = self._value(node.value, name) if node.attr in _TURNS else _NOTHING
             return _BlockValue(value.shape[::-1], value.loads)
         if isinstance(node, (ast.BinOp, ast.Compare, ast.UnaryOp, ast.BoolOp, ast.IfExp)):
-            parts = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
+            parts = [one for one in children(node) if isinstance(one, ast.expr)]
             return self._combined(node, [self._value(one, name) for one in parts])
         return _NOTHING
 
@@ -354,7 +354,7 @@ class _Spoken:
     identity: bool
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _spoken(node: ast.AST) -> _Spoken:
     nodes = below(node)
     names = [one for one in nodes if isinstance(one, ast.Name)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.model.expr import Span
+from bwlint.readers.nodes import children
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.spans import span
 
@@ -162,7 +163,7 @@ def _sure(node: ast.AST) -> Iterator[ast.Call]:
         elif isinstance(item, ast.BoolOp):
             stack.append(item.values[0])
         elif not isinstance(item, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            stack.extend(reversed(list(ast.iter_child_nodes(item))))
+            stack.extend(reversed(children(item)))
 
 
 def _through_call(node: ast.expr) -> bool:

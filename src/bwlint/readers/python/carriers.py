@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.sources import ATTRIBUTE_CALLS, PRINTING_CALLS, asking_names, asks_smi
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, children
 from bwlint.readers.python.marking import asks_what_it_is_given, is_decorator
-from bwlint.readers.python.sides import dotted, statements
+from bwlint.readers.python.sides import dotted, statements, statements_here
 from bwlint.readers.reads import CONVERTERS
 
 MAX_ROUNDS = 5
@@ -59,7 +59,7 @@ class _Definitions:
     def parts_of(self, node: ast.stmt) -> list[ast.Call | ast.NamedExpr]:
         """The calls of what the file defines in one statement, and the names that it binds on the way."""
         if node not in self.parts:
-            inner = (item for value in _values(node) for item in below(value))
+            inner = (item for value in children(node) if isinstance(value, ast.expr) for item in below(value))
             self.parts[node] = [
                 item
                 for item in inner
@@ -78,11 +78,15 @@ def trace(
     hits: set[int],
     given: frozenset[str],
     handed: frozenset[Parameter] = frozenset(),
+    asked: Iterable[str] | None = None,
 ) -> Carriers:
-    """The carriers of a file; `hits` are lines with a device word, `given` imports and `handed` parameters of it."""
+    """The carriers of a file; `hits` are lines with a device word, `given` imports and `handed` parameters of it.
+
+    `asked` are those of `asking_names` that stand in the file, where these are known.
+    """
     filters = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and asks_what_it_is_given(node)}
     found = Carriers(_helper_words(tree, hits) | filters | given, set(handed))
-    asking = lines_with(asking_names() | given)
+    asking = lines_with({*(asking_names() if asked is None else asked), *given})
     if not asking and not handed:
         return found
     definitions = defined(tree)
@@ -174,18 +178,6 @@ def _enter(found: _Definitions, body: Sequence[ast.stmt], owner: str, of_class: 
 def _empty_lists(node: ast.stmt) -> Iterator[str]:
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.List) and not node.value.elts:
         yield from _targets(node)
-
-
-def statements_here(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a block and of those within it, but not of definitions within it."""
-    for node in body:
-        yield node
-        if isinstance(node, (_Function, ast.ClassDef)):
-            continue
-        for name in ("body", "orelse", "finalbody"):
-            yield from statements_here(getattr(node, name, None) or ())
-        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
-            yield from statements_here(part.body)
 
 
 class _Walk:
@@ -294,7 +286,7 @@ class _Walk:
             return asks_smi(node.value)
         if isinstance(node, ast.IfExp) and not isinstance(getattr(node.body, "value", None), bool):
             return self.carries(node.body) or self.carries(node.orelse)  # a number that was picked is no capability
-        return any(map(self.carries, ast.iter_child_nodes(node)))
+        return any(map(self.carries, children(node)))
 
     def _statement(self, node: ast.stmt, shared: bool) -> None:
         for item in self._definitions.parts_of(node):
@@ -403,11 +395,6 @@ class _Walk:
 def may_call(function: ast.expr, qualname: str) -> bool:
     """Whether a call may lead to a definition of the file: `built().run()` does not to a function called `run`."""
     return "." in qualname or not isinstance(function, ast.Attribute) or dotted(function).startswith("torch.ops.")
-
-
-def _values(node: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions of one statement, without those of the statements in it."""
-    return (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
 
 
 def _meets(node: ast.stmt, lines: set[int]) -> bool:

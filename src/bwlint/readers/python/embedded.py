@@ -17,6 +17,7 @@ from bwlint.model.expr import Span, unknown
 from bwlint.model.facts import Module, Operation
 from bwlint.readers import ptx
 from bwlint.readers.buildfiles.places import Places
+from bwlint.readers.nodes import children
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import any_within
 
@@ -137,7 +138,7 @@ def _strings(tree: ast.Module, worth: Sequence[int]) -> Iterator[_String]:
         elif isinstance(node, ast.Compare):
             asked = True
         tested = tested or isinstance(node, _BRANCHES)
-        stack += [(child, qualname, given, asked, tested) for child in ast.iter_child_nodes(node)]
+        stack += [(child, qualname, given, asked, tested) for child in children(node)]
 
 
 def _fragment(string: _String, literals: _Literals) -> Iterator[Operation]:

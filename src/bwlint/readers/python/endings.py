@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from bwlint.model.facts import Use
+from bwlint.readers.nodes import children
 from bwlint.readers.python.sides import Imports, dotted
 from bwlint.readers.spans import span
 
@@ -73,4 +74,4 @@ def _returns(body: Sequence[ast.AST]) -> Iterator[bool]:
         if isinstance(node, _OWN):
             continue
         yield isinstance(node, ast.Return)
-        yield from _returns([child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)])
+        yield from _returns([child for child in children(node) if isinstance(child, ast.stmt)])

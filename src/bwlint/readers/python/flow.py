@@ -1196,7 +1196,8 @@ _FILLS = re.compile(r"\s+(\w+)(?:\[.{0,200}\]\s*\|?=(?!=)|\.(?:update|setdefault
 
 def _filled_inside(lines: Sequence[str]) -> frozenset[str]:
     """Names of mappings that a block of the file gives more keys; functions that are not walked do so too."""
-    return frozenset(found[1] for line in lines if (found := _FILLS.match(line)))
+    filling = (line for line in lines if "[" in line or ".update(" in line or ".setdefault(" in line)
+    return frozenset(found[1] for line in filling if (found := _FILLS.match(line)))
 
 
 _STATEMENTS: dict[type, Callable[..., bool]] = {

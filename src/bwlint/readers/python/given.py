@@ -6,6 +6,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from bwlint.readers.nodes import below
 
@@ -82,10 +83,37 @@ def bound(function: _Function, given: Sequence[str]) -> dict[str, str]:
     texts |= {name: text for name, text in told.items() if not name.isdigit()}
     for name, default in _defaults(function) if not any(one.startswith(".") for one in told) else ():
         texts.setdefault(name, _text(default))
-    if all(text == UNKNOWN for text in texts.values()):
-        return {}
-    written = {one.id for one in below(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    return {name: text for name, text in texts.items() if text != UNKNOWN and name not in written}
+    return {name: text for name, text in texts.items() if text != UNKNOWN}
+
+
+class Spoken(NamedTuple):
+    """The names that a function gives a value itself, and those of which one has to be held for something to matter."""
+
+    stored: frozenset[str]
+    asked: frozenset[str]
+
+    @classmethod
+    def of(cls, function: _Function) -> Spoken:
+        nodes = below(function)
+        stored = (one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+        return cls(frozenset(stored), frozenset(name for one in nodes for name in _asked(one)))
+
+    def held(self, told: Mapping[str, str]) -> dict[str, str]:
+        """What `bound` says that holds in all of the function."""
+        return {name: text for name, text in told.items() if name not in self.stored}
+
+
+def _asked(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, (ast.If, ast.IfExp, ast.Assert)):
+        for one in operands(node.test):
+            yield _name(one.left if isinstance(one, ast.Compare) else one)
+    elif isinstance(node, ast.Call):
+        yield from (one.id for one in arguments_of(node) if isinstance(one, ast.Name))
+
+
+def _name(node: ast.expr) -> str:
+    """What a value is held under; "" where it is none of a name."""
+    return node.id if isinstance(node, ast.Name) else f".{node.attr}" if isinstance(node, ast.Attribute) else ""
 
 
 def _defaults(function: _Function) -> list[tuple[str, ast.expr]]:
@@ -139,8 +167,7 @@ def _number(text: str) -> int | None:
 
 def _compared(test: ast.Compare, values: Mapping[str, str]) -> bool | None:
     left, op, right = test.left, test.ops[0], test.comparators[0]
-    name = left.id if isinstance(left, ast.Name) else f".{left.attr}" if isinstance(left, ast.Attribute) else ""
-    text = values.get(name)
+    text = values.get(_name(left))
     if text is None:
         return None
     if isinstance(op, (ast.Eq, ast.Is, ast.NotEq, ast.IsNot)):

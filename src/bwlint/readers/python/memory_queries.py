@@ -21,7 +21,7 @@ from bwlint.evaluate.sources import Sources, printed_columns
 from bwlint.evaluate.values import Raises, Unknown, Vec
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module, Operation
-from bwlint.readers.nodes import AnyFunction, below, functions, text_of, whole
+from bwlint.readers.nodes import AnyFunction, below, children, functions, text_of, whole
 from bwlint.readers.python.lower import Lowerer
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
@@ -305,7 +305,7 @@ def failing(
         for trial in trials:
             trial.bind(ast.Name(name), trial.value(value))
     for node in sorted((one for one in below(block) if isinstance(one, ast.stmt)), key=lambda one: one.lineno):
-        heads = [one for one in ast.iter_child_nodes(node) if isinstance(one, (ast.expr, ast.withitem))]
+        heads = [one for one in children(node) if isinstance(one, (ast.expr, ast.withitem))]
         parts = [one for head in heads for one in below(head) if isinstance(one, ast.expr)]
         if test := next((one for one in _tests(node, parts) if _tells_apart(one, trials)), None):
             skips = isinstance(node, ast.If) and isinstance(node.body[-1], ast.Continue)

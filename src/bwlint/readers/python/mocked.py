@@ -9,38 +9,50 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from bwlint.evaluate.sources import asking_names
 from bwlint.model.expr import Span
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import AnyFunction, below, functions
 from bwlint.readers.python.sides import dotted
-from bwlint.readers.spans import span
+from bwlint.readers.python.vocabulary import numbers_of_lines
+from bwlint.readers.spans import any_within, span
 
 _ASKS = re.compile(r"capab|device_propert|compute_cap|device_sm|sm_version", re.I)
 _REPLACES = re.compile(r"\b(?:patch|setattr)\b|\.\w+[ \t]*=[ \t]*(?:lambda\b|\(?[\w.]*Mock\()")
 _CALLED = re.compile(r"(?:^|\.)(?:patch(?:\.object)?|setattr)$")
+_FAKES = re.compile(rb"patch|setattr|lambda|Mock")
+"""A word of whatever replaces something."""
 _SETUPS = frozenset({"setUp", "setup_method", "setup_class", "setUpClass", "setup"})
 
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     if _REPLACES.search(source) is None:
         return
-    made = [(function, owner, below(function)) for function, _, owner in functions(tree.body)]
-    found = [(function, owner, nodes, list(_replaced(function, nodes))) for function, owner, nodes in made]
-    helpers = {function.name for function, _, _, stretches in found if stretches}
-    for function, owner, nodes, stretches in found if helpers else ():
+    fakes = sorted(numbers_of_lines(_FAKES, source.encode("utf-8", "surrogatepass")))
+    found = [
+        (function, owner, list(_replaced(function)) if any_within(fakes, *_lines(function)) else [])
+        for function, _, owner in functions(tree.body)
+    ]
+    helpers = {function.name for function, _, stretches in found if stretches}
+    for function, owner, stretches in found if helpers else ():
         if owner is not None and stretches and function.name in _SETUPS:
             yield Operation("mocked", stretches[0].name, span(owner))
-        elif name := next(_taken(function, nodes, helpers), "") if not stretches else "":
+        elif name := next(_taken(function, helpers), "") if not stretches else "":
             yield Operation("mocked", name, span(function))
         else:
             yield from stretches
 
 
-def _replaced(function: AnyFunction, nodes: Sequence[ast.AST]) -> Iterator[Operation]:
-    here = span(function)
+def _lines(function: AnyFunction) -> tuple[int, int]:
+    """The first line of a function, its decorators included, and the one behind it."""
+    first = min(one.lineno for one in (function, *function.decorator_list))
+    return first, (function.end_lineno or function.lineno) + 1
+
+
+def _replaced(function: AnyFunction) -> Iterator[Operation]:
+    here, nodes = span(function), below(function)
     of_with = {
         id(item.context_expr): span(node)
         for node in nodes
@@ -71,8 +83,8 @@ def _asking(name: str) -> str:
     return name if _ASKS.search(name) or name in asking_names() else ""
 
 
-def _taken(function: AnyFunction, nodes: Sequence[ast.AST], helpers: set[str]) -> Iterator[str]:
+def _taken(function: AnyFunction, helpers: set[str]) -> Iterator[str]:
     """The fixtures that a function takes and the helpers that it calls which replace the question."""
     arguments = (one.arg for one in function.args.args)
-    called = (dotted(node.func).rpartition(".")[2] for node in nodes if isinstance(node, ast.Call))
+    called = (dotted(node.func).rpartition(".")[2] for node in below(function) if isinstance(node, ast.Call))
     yield from (name for name in (*arguments, *called) if name in helpers)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Span
-from bwlint.readers.nodes import below, text_of
+from bwlint.readers.nodes import below, children, text_of
 from bwlint.readers.python.sides import Imports, dotted
 from bwlint.readers.spans import span
 
@@ -121,7 +121,7 @@ class _Walker:
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # a docstring
         else:
-            self.block(ast.iter_child_nodes(node))
+            self.block(children(node))
 
     def _add(self, name: str, how: str, node: ast.AST, of: str = "", into: str = "") -> None:
         at = span(node)

@@ -14,7 +14,7 @@ from bwlint.readers.nodes import below
 from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
 from bwlint.readers.python.endings import choices
-from bwlint.readers.python.given import bound, constants, deciding, matters
+from bwlint.readers.python.given import Spoken, bound, constants, deciding, matters
 from bwlint.readers.python.sides import (
     Collector,
     Imports,
@@ -24,6 +24,7 @@ from bwlint.readers.python.sides import (
     marks_of_all,
     ours,
     statements,
+    statements_here,
 )
 from bwlint.readers.skim import let_go, parsed, skim
 from bwlint.readers.spans import span
@@ -94,12 +95,15 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
         if local not in written:
             imports.names.setdefault(local, target)
 
+    spoken: dict[str, Spoken] = {}
+
     @cache
     def at_arguments(qualname: str, given: tuple[str, ...]) -> tuple[Definition, ...]:
-        return tuple(_at_arguments(qualname, written.get(qualname), given))
+        return tuple(_at_arguments(qualname, written.get(qualname), given, spoken))
 
+    picked = dict(_picked(tree.body))
     for one in written.values():
-        let_go(one.node)
+        _cut_down(one)
     return Outline(
         path=path,
         name=name,
@@ -109,9 +113,25 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
         places={name: span(one.node) for name, one in written.items()},
         imports=imports.names,
         stars=tuple(stars),
-        picked=dict(_picked(tree.body)),
+        classes=tuple(name for name, one in written.items() if isinstance(one.node, ast.ClassDef)),
+        picked=picked,
         instances=lambda qualname, given, _: at_arguments(qualname, given),
     )
+
+
+def _cut_down(written: _Written) -> None:
+    """Forget what nobody looks at any more, since the rest stays for a whole run: bodies and annotations."""
+    node = written.node
+    let_go(node)
+    if any(one is not node for one in written.around):
+        return  # it is a part of what the function around it uses
+    if isinstance(node, ast.ClassDef):
+        node.body = []
+        return
+    node.returns = None
+    for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg):
+        if one is not None:
+            one.annotation = None
 
 
 def _only_raises(node: ast.AST) -> bool:
@@ -140,9 +160,9 @@ def _written(
     around: tuple[ast.expr, ...] = (),
 ) -> Iterator[tuple[str, _Written]]:
     """Functions and classes of a block, and those within them, outer ones first, by qualified name."""
-    statements = list(_outside_definitions(body))
-    around = (*around, *(mark for node in statements for mark in marks_of_all(node)))
-    for node in statements:
+    here = list(statements_here(body))
+    around = (*around, *(mark for node in here for mark in marks_of_all(node)))
+    for node in here:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             qualname = f"{owner}.{node.name}" if owner else node.name
             inner = functions if isinstance(node, ast.ClassDef) else (*functions, node)
@@ -155,7 +175,7 @@ def _written(
 def _results(body: Sequence[ast.stmt]) -> dict[str, tuple[str, ...]]:
     """Names, `self.name` too, and the calls whose results they are given; "" is anything else."""
     found: dict[str, tuple[str, ...]] = {}
-    for node in _outside_definitions(body):
+    for node in statements_here(body):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and not _is_kept(node.value):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 name = dotted(target) if isinstance(target, (ast.Name, ast.Attribute)) else ""
@@ -182,25 +202,20 @@ def _is_kept(value: ast.expr) -> bool:
     return isinstance(value, ast.Subscript) or (isinstance(value, ast.Constant) and value.value is None)
 
 
-def _outside_definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a block, with what stands under its tests and loops, but not within its definitions."""
-    for node in body:
-        yield node
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        for part in (node, *(getattr(node, "handlers", None) or ())):
-            for name in ("body", "orelse", "finalbody"):
-                yield from _outside_definitions(getattr(part, name, None) or ())
-
-
-def _at_arguments(qualname: str, written: _Written | None, given: tuple[str, ...]) -> Iterator[Definition]:
+def _at_arguments(
+    qualname: str, written: _Written | None, given: tuple[str, ...], spoken: dict[str, Spoken]
+) -> Iterator[Definition]:
     """A function as a call runs it that writes out some arguments, where these matter in it."""
-    if written is None or isinstance(written.node, ast.ClassDef):
+    if written is None or isinstance(written.node, ast.ClassDef) or not (told := bound(written.node, given)):
         return
-    held = bound(written.node, given)
-    decide = deciding(held)
-    if any(matters(one, held, decide) for part in written.node.body for one in below(part)):
-        yield replace(_definition(qualname, written, held), given=given)
+    if qualname not in spoken:
+        spoken[qualname] = Spoken.of(written.node)
+    held = spoken[qualname].held(told)
+    if not spoken[qualname].asked.isdisjoint(held):
+        decide = deciding(held)
+        if any(matters(one, held, decide) for part in written.node.body for one in below(part)):
+            yield replace(_definition(qualname, written, held), given=given)
+    let_go(written.node)
 
 
 def _definition(qualname: str, written: _Written, held: Mapping[str, str] | None = None) -> Definition:
@@ -268,7 +283,7 @@ def _picked(body: Sequence[ast.stmt]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _given_to_self(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
-    for node in _outside_definitions(parsed(method)):
+    for node in statements_here(parsed(method)):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
@@ -323,7 +338,7 @@ def _lookups(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, 
         if not isinstance(function, ast.FunctionDef) or len(function.args.args) != 1:
             continue
         within = Imports(dict(imports.names), imports.package)
-        for node in _outside_definitions(parsed(function)):
+        for node in statements_here(parsed(function)):
             _bind(within, [], node)
             found = node.value if isinstance(node, ast.Return) else None
             if isinstance(found, ast.Call) and dotted(found.func) == "getattr" and len(found.args) > 1:

@@ -19,7 +19,7 @@ from bwlint.chips.peers import PathOption, hints, on_one_device, options, proofs
 from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.details import PeerSwitch
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below, last_name
+from bwlint.readers.nodes import below, children, last_name
 from bwlint.readers.python.vocabulary import numbers_of_lines
 from bwlint.readers.spans import span
 
@@ -131,9 +131,7 @@ def _functions(body: list[ast.stmt], prefix: str, owner: str) -> Iterator[_PeerF
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{prefix}{node.name}.", prefix + node.name)
         elif isinstance(node, (ast.If, ast.Try)):
-            yield from _functions(
-                [item for item in ast.iter_child_nodes(node) if isinstance(item, ast.stmt)], prefix, owner
-            )
+            yield from _functions([item for item in children(node) if isinstance(item, ast.stmt)], prefix, owner)
 
 
 def _found(function: _PeerFunction) -> Iterator[_Found]:
@@ -166,7 +164,7 @@ def _statements(node: ast.AST, tests: tuple[ast.expr, ...]) -> Iterator[tuple[as
 
 def _inner(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below one, the last first."""
-    found = [child for child in ast.iter_child_nodes(node) if not isinstance(child, _SIGNS)]
+    found = [child for child in children(node) if not isinstance(child, _SIGNS)]
     found.reverse()
     return found
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 from bwlint.chips.backends import card_words, cluster_words, engines, linked, looks, plan_of, plans
 from bwlint.model.details import PlanBranch, PlanOption
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below, last_name, text_of
+from bwlint.readers.nodes import below, children, last_name, text_of, whole
 from bwlint.readers.spans import span
 
 _SIZE = "ep_size"
@@ -73,7 +73,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
 
 def _launches(tree: ast.Module, source: str) -> Iterator[Operation]:
     about: PlanOption | None = None
-    for node in below(tree):
+    for node in whole(tree):
         for name, value in _pairs(node):
             if not isinstance(value, ast.Constant) or plan_of(name, str(value.value)) is None:
                 continue
@@ -109,7 +109,7 @@ def _entered(tree: ast.Module) -> Iterator[Operation]:
         if isinstance(node, ast.Assign) and (switched := _switched(node, tests)):
             yield Operation("plan-branch", switched[0], span(node), detail=PlanBranch(switched[1], is_asked=False))
         elif not isinstance(node, ast.If):
-            stack += [(child, tests) for child in ast.iter_child_nodes(node) if isinstance(child, _HOLDING)]
+            stack += [(child, tests) for child in children(node) if isinstance(child, _HOLDING)]
         else:
             stack += [(child, tests) for child in node.orelse]
             named = _compared(node.test)

@@ -13,7 +13,7 @@ from bwlint.chips import frameworks
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Prose, Side, Use
 from bwlint.model.kinds import ASSERTED, ATTEMPTED, LEAVING, NUMBER, REFUSING, Ends, How
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, children
 from bwlint.readers.python.given import arguments, deciding
 from bwlint.readers.skim import parsed
 from bwlint.readers.spans import span
@@ -62,6 +62,8 @@ SPEAKS = frozenset(
 
 def dotted(node: ast.AST) -> str:
     """`a.b.c` of a name or attribute chain; calls inside the chain are looked through; else ""."""
+    if isinstance(node, ast.Name):  # most of them
+        return node.id
     parts: list[str] = []
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute):
@@ -71,7 +73,7 @@ def dotted(node: ast.AST) -> str:
             node = node.func
         else:
             return ".".join(reversed(parts))
-    return ".".join((node.id, *reversed(parts))) if parts else node.id
+    return ".".join((node.id, *reversed(parts)))
 
 
 def instances(results: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
@@ -97,21 +99,30 @@ _ALONE = (
     ast.ImportFrom,
 )
 """Statements in which no others stand."""
+_CLOSED = (*_ALONE, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def statements(body: Iterable[ast.stmt], but: Callable[[ast.stmt], object] = lambda _: None) -> Iterator[ast.stmt]:
-    """All parsed statements of a block, nested blocks included, but for the block that `but` gives of a statement."""
+def statements(
+    body: Iterable[ast.stmt], but: Callable[[ast.stmt], object] = lambda _: None, closed: tuple[type, ...] = _ALONE
+) -> Iterator[ast.stmt]:
+    """All parsed statements of a block, nested blocks included, but for the block that `but` gives of a statement and
+    what stands in `closed` ones."""
     waiting = list(body)[::-1]
     while waiting:
         node = waiting.pop()
         yield node
-        if isinstance(node, _ALONE):
+        if isinstance(node, closed):
             continue
         left_out = but(node)
         blocks = [parsed(node), getattr(node, "orelse", ()), getattr(node, "finalbody", ())]
         blocks += [part.body for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ()]
         for block in reversed(blocks):
             waiting += reversed(block if block is not left_out else ())
+
+
+def statements_here(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a block and of those within it, but not of definitions within it."""
+    return statements(body, closed=_CLOSED)
 
 
 def ours(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -285,7 +296,7 @@ class Collector:
         _STATEMENTS.get(type(node), Collector._parts)(self, node, sure)
 
     def _parts(self, node: ast.stmt, sure: bool) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.expr):
                 self.expression(child, sure)
         self._role = ""
@@ -391,9 +402,9 @@ class Collector:
         _EXPRESSIONS.get(type(node), Collector._operands)(self, node, sure)
 
     def _operands(self, node: ast.expr, sure: bool) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             inside = isinstance(child, (ast.keyword, ast.comprehension))
-            for operand in ast.iter_child_nodes(child) if inside else (child,):
+            for operand in children(child) if inside else (child,):
                 if isinstance(operand, ast.expr):
                     self.expression(operand, sure)
 

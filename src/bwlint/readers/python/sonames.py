@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from bwlint.chips.surroundings import sonames
 from bwlint.model.details import Soname
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below, whole
+from bwlint.readers.nodes import below, children, whole
 from bwlint.readers.spans import span
 
 ANCHORS = (b".so.1",)
@@ -49,7 +49,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
 
 
 def _judged(tree: ast.Module, named: Mapping[str, list[_Named]]) -> Iterator[Operation]:
-    around = {id(child): node for node in below(tree) for child in ast.iter_child_nodes(node)} if named else {}
+    around = {id(child): node for node in below(tree) for child in children(node)} if named else {}
     for files in named.values():
         newest = max((int(one.number) for one in files if one.number), default=0)
         if not newest or any(not one.number for one in files):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bwlint.model.details import Tiles
 from bwlint.model.expr import Span
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, children
 from bwlint.readers.python.least import Function, Values, called, default_of, parameters
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
@@ -106,7 +106,7 @@ def _loops(function: Function) -> Iterator[ast.For]:
         if isinstance(node, ast.For):
             yield node
         else:
-            waiting += ast.iter_child_nodes(node)
+            waiting += children(node)
 
 
 def _together(loop: ast.For, buffers: Mapping[str, _Buffer], values: Values, function: Function) -> int:
