@@ -322,7 +322,7 @@ class Visit:
             page.context.close()
 
     def checked(self, page: Page, name: str) -> None:
-        """What axe-core has to say, with all that is folded open."""
+        """What axe-core has to say of a page as it opens, with one finding opened."""
         page.evaluate(self.axe)
         for fault in page.evaluate("axe.run({ resultTypes: ['violations'] }).then(found => found.violations)"):
             place = fault["nodes"][0]["html"][:120]

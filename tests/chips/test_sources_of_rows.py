@@ -28,7 +28,8 @@ WITHOUT = {("devices", "hypothetical"), ("ptx", "form"), ("ptx", "target"), ("to
 """Rows that judge nothing, and what was measured by the versions that the head of the table names."""
 
 
-def sourced() -> Iterator[Any]:
+def sourced() -> Iterator[tuple[str, str]]:
+    """The rows of all tables, each by its place, with what it says it was found in."""
     for path in sorted(tables_folder().glob("*.toml")):
         content = read_toml(path)
         keys = content.get("sources", {})
@@ -37,7 +38,7 @@ def sourced() -> Iterator[Any]:
                 continue
             for number, row in enumerate(_rows(kind, rows)):
                 for text in _texts(row["source"] if isinstance(row, dict) else row, keys):
-                    yield pytest.param(text, id=f"{path.stem}-{kind}-{number}")
+                    yield f"{path.stem}-{kind}-{number}", text
 
 
 def _rows(kind: str, value: Any) -> list[Any]:
@@ -57,9 +58,10 @@ def _texts(source: Any, keys: dict[str, str]) -> list[str]:
     return [keys[key] for key in source.split()] if keys and source not in keys.values() else [source]
 
 
-@pytest.mark.parametrize("source", list(sourced()))
-def test_a_source_is_something_that_can_be_opened(source: str) -> None:
-    assert any(re.search(form, source) for form in FORMS.values()), source
+def test_a_source_is_something_that_can_be_opened() -> None:
+    found = list(sourced())
+    assert len(found) > 500
+    assert [row for row in found if not any(re.search(form, row[1]) for form in FORMS.values())] == []
 
 
 @pytest.mark.parametrize("source", ["read", "folklore", "FlashInfer utils.py", "CUDA runtime API", "vLLM", "the name"])

@@ -278,10 +278,11 @@ def test_the_hops_of_a_finding_stand_in_the_order_of_calls(
         ("a.py", 3, "end"),
     ]
     related = tuple(Related(path, Region(line, 1, line, 5), said) for path, line, said in hops)
+    related += (Related("a.py", Region(9, 1, 9, 5), "beside", "BW108"),)
     shown = finding(path="a.py", region=Region(7, 1, 7, 8), label="gate", related=related)
     told = render(report(shown), Setting(lines(source)))
     assert [line.rpartition(" ")[2] for line in told.splitlines() if line.startswith("  | ")] == (
-        ["gate", "first", "second", "third", "fourth", "end"]
+        ["gate", "first", "beside", "second", "third", "fourth", "end"]
     )
     assert [line.strip() for line in told.splitlines() if "-->" in line or ":::" in line] == (
         ["--> a.py:7:1", "::: b.py:1:1", "::: a.py:2:1", "::: a.py:3:1"]

@@ -540,25 +540,25 @@ AR_ENDS = {8, *(match.start() - 58 for match in re.finditer(b"`\n", AR))}
 AR_HEADERS = boundaries(AR, b"`\n", fields=(-58, -57, -42, -10, 0, 1, 2, 3))
 
 
-@pytest.mark.parametrize(
-    ("name", "size"),
-    [
-        *(("w.zip", size) for size in RECORDS),
-        *(("t.tar", size) for size in HEADERS),
-        *(("l.a", size) for size in AR_HEADERS),
-        *((name, len(data) * part // 10) for name, data in WHOLE.items() for part in range(1, 10)),
-        *((name, len(data) - 1) for name, data in WHOLE.items()),
-    ],
-)
-def test_cut_short(tmp_path: Path, name: str, size: int) -> None:
+def _lengths(name: str) -> list[int]:
+    """Where an archive is cut: at the boundaries of its format, in tenths, and before its last byte."""
+    boundaries = {"w.zip": RECORDS, "t.tar": HEADERS, "l.a": AR_HEADERS}.get(name, ())
+    length = len(WHOLE[name])
+    return [*boundaries, *(length * part // 10 for part in range(1, 10)), length - 1]
+
+
+@pytest.mark.parametrize("name", sorted(WHOLE))
+def test_cut_short(tmp_path: Path, name: str) -> None:
     whole, _ = read(put(tmp_path, name, WHOLE[name]))
-    try:
-        found, skipped = read(put(tmp_path, name, WHOLE[name][:size]))
-    except SourceError as error:
-        assert str(error).startswith("X: not a readable")
-        return
-    assert all(whole.get(path) == data for path, data in found.items()) or found == {"X": WHOLE[name][:size]}
-    assert found == whole or skipped or "X" in found or (name == "l.a" and size in AR_ENDS)
+    for size in _lengths(name):
+        try:
+            found, skipped = read(put(tmp_path, name, WHOLE[name][:size]))
+        except SourceError as error:
+            assert str(error).startswith("X: not a readable"), size
+            continue
+        is_part = all(whole.get(path) == data for path, data in found.items())
+        assert is_part or found == {"X": WHOLE[name][:size]}, size
+        assert found == whole or skipped or "X" in found or (name == "l.a" and size in AR_ENDS), size
 
 
 @pytest.mark.parametrize("name", sorted(WHOLE))

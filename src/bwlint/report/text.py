@@ -142,12 +142,16 @@ def linked(text: str, path: str, setting: Setting) -> str:
 
 def _marks(finding: Finding) -> list[tuple[str, list[Mark]]]:
     """What to underline, the finding's own first, then in the order of calls: what leads to another file, or back up in
-    the same one, begins a new group."""
-    groups = [(finding.path, [Mark(finding.region, finding.label, finding.severity, True)])]
+    the same one, begins a new group. What was a finding by itself stands with the first."""
+    own = [Mark(finding.region, finding.label, finding.severity, True)]
+    groups = [(finding.path, own)]
     before = 0
     for related in finding.related:
         mark = Mark(related.region, related.message, "second", False)
         path, group = groups[-1]
+        if related.rule and related.path == finding.path:
+            own.append(mark)
+            continue
         if path == related.path and before <= related.region.line:
             group.append(mark)
         else:
