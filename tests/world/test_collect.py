@@ -12,7 +12,9 @@ import pytest
 
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Gate
+from bwlint.sources.read import read_bytes
 from bwlint.sources.walk import SourceFile, discover
+from bwlint.world import carried
 from bwlint.world.collect import SERIAL_BELOW, Collected, collect
 
 pytestmark = pytest.mark.shared
@@ -65,6 +67,17 @@ def test_what_cannot_be_read_is_told_by_its_name(tmp_path: Path, number: int) ->
     skipped = collect(discover([str(tmp_path)]).files, 2).skipped
     assert sorted(one.path for one in skipped) == sorted(str(path) for path in tmp_path.iterdir())
     assert all("syntax" in one.reason for one in skipped)
+
+
+def test_texts_that_were_let_go_are_read_once_more(tmp_path: Path) -> None:
+    (tmp_path / "asked.py").write_text("import torch\nCAP = torch.cuda.get_device_capability()\n")
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text("from asked import CAP\nif CAP >= (12, 0):\n    pass\n")
+    collect(discover([str(tmp_path / "one.py")]).files, 1)
+    later = str(tmp_path / "two.py")
+    data = read_bytes(later)
+    assert isinstance(data, bytes)
+    assert carried.carried(later, data) == {"CAP"}
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
