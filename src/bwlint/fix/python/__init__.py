@@ -38,7 +38,7 @@ Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 
 TABLES: frozenset[GateKind] = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
-UNKNOWN = NoFix("bwlint has no rewrite for this spelling")
+UNKNOWN = NoFix("bwlint has no rewrite for this spelling", technical=True)
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
 _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 
@@ -78,7 +78,7 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
         if isinstance(found, Fix):
             return found
         told.append(found)
-    said = next((one for one in told if one is not UNKNOWN and not one.reason.startswith("the edited")), None)
+    said = next((one for one in told if not one.technical), None)
     gone = plain(judged.core - job.remedy.chips | job.remedy.chips - judged.core)
     asked = place.gate.text or _named(place)
     unwritten = NoFix(f"`{asked}` cannot be rewritten to keep {gone} out: add a check of the capability")
