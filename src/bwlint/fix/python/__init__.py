@@ -78,6 +78,9 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
         if isinstance(found, Fix):
             return found
         told.append(found)
+    marked = import_module(f"{__name__}.marks").bounded(job, judged) if judged.gate.kind == "skipif" else UNKNOWN
+    if isinstance(marked, Fix):
+        return marked
     said = next((one for one in told if not one.technical), None)
     gone = plain(judged.core - job.remedy.chips | job.remedy.chips - judged.core)
     asked = place.gate.text or _named(place)
@@ -143,7 +146,7 @@ def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
     if one.module is judged.module:
         return NoFix(f"`{_named(one)}` decides this at line {one.at.line}: mend it there")
     at = f"{PurePath(one.module.path).name}:{one.gate.at.line}"
-    if any(value.args[:1] and isinstance(value.args[0], str) for _, value in _returns(one)):
+    if any(value.op == "const" and isinstance(value.args[0], str) for _, value in _returns(one)):
         return NoFix(f"`{_named(one)}` ({at}) decides this and returns the reason: bound it there")
     return NoFix(f"`{_named(one)}` ({at}) decides this, and other files ask it too: add a check of the capability here")
 

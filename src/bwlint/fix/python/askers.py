@@ -56,7 +56,7 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet) ->
         needs = list(evidence.of(user.module, user.working))
         fails = any(one.strength == PROOF and gone <= one.arriving - one.legal for one in needs)
         works = job.context.works_there(user) or job.context.admitted_behind(user, gone)
-        alike = not promised or any(one is not None and not one.legal & gone for one in (*needs, by_name))
+        alike = any(one is not None and not one.legal & gone for one in (*needs, by_name))
         if not fails and (works or not alike):
             told = f"where {said} work" if works else f"where nothing shows that {said} fail"
             return NoFix(f"`{name}` is asked at {place(user)} too, {told}: give this its own question")
