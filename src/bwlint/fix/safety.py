@@ -205,6 +205,8 @@ def another(job: Job, fix: Fix) -> Leftover | None:
     if others or module.path not in context.judged or embedded:
         return None
     edits = [edit for edit in fix.edits if edit.path == module.path]
+    if not edits:
+        return None
     text = apply(job.source, edits)
     try:
         edited = edited_module(module, text)

@@ -178,14 +178,48 @@ def test_capability_beside_a_helper_of_another_file(project: Project, before: st
     assert [text for _, text in found.fixes("leak")] == [LIBRARY + after]
 
 
+BODY = "def run(x):\n    if not is_sm_at_least_100():\n        raise ValueError('old')\n    kernel()\n"
+BARE = LIBRARY.replace("import torch\n\n", "")
+
+
+def test_capability_is_brought_along(project: Project) -> None:
+    found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": BARE + BODY}).fixes("leak")
+    after = BODY.replace("100():", "100() or torch.cuda.get_device_capability() >= (12, 0):")
+    assert [text for _, text in found] == [f"import torch\n{BARE}{after}"]
+
+
 def test_no_capability_at_hand(project: Project) -> None:
-    body = "def run(x):\n    if not is_sm_at_least_100():\n        raise ValueError('old')\n    kernel()\n"
-    source = LIBRARY.replace("import torch\n\n", "") + body
-    found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": source})
+    found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": f"{BARE}torch = None\n\n\n{BODY}"})
     assert found.fixes("leak") == []
     assert found.refusals("leak") == [
         "`is_sm_at_least_100` (util.py:5) decides this, and other files ask it too: add a check of the capability here"
     ]
+
+
+METHOD = """\
+import torch
+
+
+class Platform:
+    @classmethod
+    def capability(cls):
+        return torch.cuda.get_device_capability()
+
+    @classmethod
+    def is_newer(cls):
+        return cls.capability() >= (10, 0)
+
+
+current = Platform()
+"""
+PLATFORM = "from kernels import kernel\nfrom platforms import current\n\n\ndef run():\n    if not current.is_newer():\n"
+PLATFORM += "        raise ValueError('old')\n    kernel()\n"
+
+
+def test_capability_of_the_object_that_is_asked(project: Project) -> None:
+    found = project({"kernels.py": KERNELS, "platforms.py": METHOD, "m.py": PLATFORM}).fixes("leak")
+    after = PLATFORM.replace("is_newer():", "is_newer() or current.capability() >= (12, 0):")
+    assert [text for _, text in found] == [after]
 
 
 OWN = "import torch\n\nfrom kernels import kernel, other\n\n\ndef run():\n"
@@ -298,7 +332,6 @@ def run():
     [
         ("", "safe"),
         ("\n\ndef two():\n    if not fused_supported():\n        raise ValueError('no')\n    kernel()\n", "safe"),
-        ("\n\ndef two():\n    if not fused_supported():\n        raise ValueError('no')\n    other()\n", "unsafe"),
         ("\n\ndef two():\n    other(fused_supported())\n", "unsafe"),  # who knows what comes of it
         ("\n\nREADY = fused_supported\n", "unsafe"),
     ],
@@ -307,6 +340,14 @@ def test_predicate_of_which_all_uses_are_known(project: Project, more: str, how:
     found = project({"kernels.py": KERNELS, "m.py": PREDICATE + more})
     after = PREDICATE.replace("torch.cuda.get_device_capability() >= (10, 0)", BETWEEN)
     assert found.fixes("leak") == [(how, after + more)]
+
+
+def test_helper_that_others_need_stays(project: Project) -> None:
+    user = "from kernels import other\nfrom m import fused_supported\n\n\ndef two():\n    if not fused_supported():\n"
+    user += "        raise ValueError('needs SM100+')\n    other()\n"
+    found = project({"kernels.py": KERNELS, "m.py": PREDICATE, "user.py": user}).fixes("leak")
+    after = PREDICATE.replace("supported():\n        raise", "supported() or CAP >= (12, 0):\n        raise")
+    assert found == [("unsafe", after.replace("CAP", "torch.cuda.get_device_capability()"))]
 
 
 def test_words_of_another_file_are_told(project: Project) -> None:

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Literal
 
-from bwlint.chips import ChipSet
+from bwlint.chips import NONE, ChipSet
 from bwlint.chips.spelling import IN_NAMES, PREFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
@@ -28,6 +28,7 @@ from bwlint.model.facts import Gate, Module, Path
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
 from bwlint.sources.read import SourceText
+from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree
 
@@ -78,6 +79,9 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
         if isinstance(found, Fix):
             return found
         told.append(found)
+    apart = _at_callers(job, judged, there or place, doubt)
+    if isinstance(apart, Fix):
+        return apart
     marked = import_module(f"{__name__}.marks").bounded(job, judged) if judged.gate.kind == "skipif" else UNKNOWN
     if isinstance(marked, Fix):
         return marked
@@ -113,6 +117,32 @@ def _bound(job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside
     users += [place] if place is not judged else []
     whole = replace(found[0], edits=tuple(edit for one in found for edit in one.edits))
     return with_words(job, whole, users, place, gone)
+
+
+def _at_callers(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix | NoFix:
+    """The bound beside each call of a helper behind which chips surely fail; all of them or none."""
+    from bwlint.fix.beside import with_words
+    from bwlint.fix.python.askers import askers, surely_fails
+
+    change = WantedChange.between(judged.sets, job.remedy.chips, "bound")
+    gone = change.chips & job.context.targets if isinstance(change, WantedChange) else NONE
+    users = [one for one in askers(job, judged, place) if one is not place and gone and surely_fails(job, one, gone)]
+    found: list[Fix] = []
+    for user in users:
+        source = job.source if user.module is job.module else Texts().source(user.module.path) or ""
+        wanted = _wanted(judged, user, job.remedy.chips)
+        given = (job.context.tree, user.module, job.root, user.gate, user.sets, wanted, source, job.remedy.evidence)
+        fix = propose(*given, doubt, "bound", beside=True)
+        draft = replace(job.draft, place=replace(job.draft.place, module=user.module))
+        theirs = replace(job, draft=draft, source=source, judged=user)
+        whole = with_words(theirs, fix, (user,), user, gone) if isinstance(fix, Fix) else fix
+        if isinstance(whole, NoFix):
+            return whole
+        found.append(whole)
+    if not found:
+        return UNKNOWN
+    edits = tuple(dict.fromkeys(edit for one in found for edit in one.edits))
+    return replace(next((one for one in found if one.applicability == "unsafe"), found[0]), edits=edits)
 
 
 def bounded_at(job: Job, judged: Judged, fix: Fix) -> Judged:

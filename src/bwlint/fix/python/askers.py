@@ -44,7 +44,7 @@ def askers(job: Job, judged: Judged, origin: Judged) -> Iterator[Judged]:
 
 def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet) -> NoFix | None:
     """Why a gate is not bounded: a user has an arm for the chips, runs on them, or has no such need; or its name."""
-    evidence, said = job.context.evidence, plain(gone & job.context.targets)
+    said = plain(gone & job.context.targets)
     if (own := next(filter(None, (_own_arm(job, user, gone) for user in users)), None)) is not None:
         return NoFix(f"{own} has a path of its own for {said}, which the bound would cut off")
     name, gone = asked.gate.name or asked.gate.qualname.rpartition(".")[2], gone & job.context.targets
@@ -52,15 +52,25 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet) ->
     if promised & gone:
         return NoFix(f"the name of `{name}` promises {said}: give the test at {place(users[0])} its own check")
     for user in users[1:]:
-        by_name = evidence.libraries.by_name(user.module.path, (user.gate.name, user.gate.qualname), user.at)
-        needs = list(evidence.of(user.module, user.working))
-        fails = any(one.strength == PROOF and gone <= one.arriving - one.legal for one in needs)
         works = job.context.works_there(user) or job.context.admitted_behind(user, gone)
-        alike = any(one is not None and not one.legal & gone for one in (*needs, by_name))
-        if not fails and (works or not alike):
+        if not surely_fails(job, user, gone) and (works or not _alike(job, user, gone)):
             told = f"where {said} work" if works else f"where nothing shows that {said} fail"
             return NoFix(f"`{name}` is asked at {place(user)} too, {told}: give this its own question")
     return None
+
+
+def surely_fails(job: Job, user: Judged, gone: ChipSet) -> bool:
+    """Whether chips that a gate lets through come to what is proved to have nothing for them."""
+    needs = job.context.evidence.of(user.module, user.working)
+    return any(one.strength == PROOF and gone <= one.arriving - one.legal for one in needs)
+
+
+def _alike(job: Job, user: Judged, gone: ChipSet) -> bool:
+    """Whether what is behind a gate, or its name, has a need that some chips lack."""
+    evidence = job.context.evidence
+    by_name = evidence.libraries.by_name(user.module.path, (user.gate.name, user.gate.qualname), user.at)
+    needs = (*evidence.of(user.module, user.working), by_name)
+    return any(one is not None and not one.legal & gone for one in needs)
 
 
 def _own_arm(job: Job, user: Judged, gone: ChipSet) -> str | None:
