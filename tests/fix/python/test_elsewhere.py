@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from bwlint.fix.apply import apply
 
 from .conftest import Project
 
@@ -350,13 +354,27 @@ def test_helper_that_others_need_stays(project: Project) -> None:
     assert found == [("unsafe", after.replace("CAP", "torch.cuda.get_device_capability()"))]
 
 
-def test_words_of_another_file_are_told(project: Project) -> None:
-    user = "from kernels import kernel\nfrom m import fused_supported\n\n\ndef two():\n    if not fused_supported():\n"
-    user += "        raise ValueError('needs SM100+')\n    kernel()\n"
-    found = project({"kernels.py": KERNELS, "m.py": PREDICATE, "user.py": user})
+USER = "from kernels import kernel\nfrom m import fused_supported\n\n\ndef two():\n    if not fused_supported():\n"
+USER += "        raise ValueError('{}')\n    kernel()\n"
+
+
+def test_words_of_another_file_move_along(project: Project) -> None:
+    found = project({"kernels.py": KERNELS, "m.py": PREDICATE, "user.py": USER.format("needs SM100+")})
+    (fix,) = [one.fix for one in found.findings if one.fix is not None and one.name == "leak"]
+    assert fix.applicability == "safe"
+    paths = {Path(one.path) for one in fix.edits}
+    after = {one.name: apply(one.read_text(), [edit for edit in fix.edits if edit.path == str(one)]) for one in paths}
+    bounded = PREDICATE.replace("torch.cuda.get_device_capability() >= (10, 0)", BETWEEN)
+    assert after == {"m.py": bounded, "user.py": USER.format("needs SM10x or SM110")}
+
+
+@pytest.mark.parametrize("said", ["needs SM100 or SM120", "needs SM100, SM103 or SM120 and newer"])
+def test_words_of_another_file_are_told(project: Project, said: str) -> None:
+    found = project({"kernels.py": KERNELS, "m.py": PREDICATE, "user.py": USER.format(said)})
     (fix,) = [one.fix for one in found.findings if one.fix is not None and one.name == "leak"]
     assert fix.applicability == "unsafe"
     assert "the words beside user.py:6 still speak of 12.x" in fix.proof.evidence
+    assert {Path(one.path).name for one in fix.edits} == {"m.py"}
 
 
 @pytest.mark.parametrize(
