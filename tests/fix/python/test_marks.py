@@ -34,6 +34,17 @@ def requires_version(major, minor=0, until=None):
     version = torch.cuda.get_device_capability()
     return pytest.mark.skipif(version < (major, minor) or (until is not None and version >= until), reason="no")
 """
+WITH_LAST = """\
+import unittest
+
+import torch
+
+
+def requires_version(major, major_max=None, *, minor=0):
+    version = torch.cuda.get_device_capability()
+    fits = version >= (major, minor) and (major_max is None or version[0] <= major_max)
+    return unittest.skipUnless(torch.cuda.is_available() and fits, "another one")
+"""
 OTHERS = """
 
 
@@ -68,6 +79,12 @@ def _with(mark: str) -> str:
     [
         (AT_LEAST, HEAD + TEST, HEAD + _with(SKIPPED)),
         (WITH_END, HEAD + TEST, HEAD + TEST.replace("(10)", "(10, until=(12, 0))")),
+        (WITH_LAST, HEAD + TEST, HEAD + TEST.replace("(10)", "(10, major_max=11)")),
+        (
+            WITH_LAST,
+            HEAD + TEST.replace("(10)", "(10, minor=3)"),
+            HEAD + TEST.replace("(10)", "(10, minor=3, major_max=11)"),
+        ),
         (
             AT_LEAST + OTHERS,
             HEAD + TEST,

@@ -43,7 +43,7 @@ def bounded(job: Job, judged: Judged) -> Fix | NoFix:
         return _TRIED if mark is None else place
     checker, first = GateChecker(place), min(change.chips, key=lambda chip: chip.joined)
     kept = judged.admitted - change.chips
-    for candidate in _ended(place, syntax, mark, first):
+    for candidate in _ended(place, syntax, mark, first, kept):
         if isinstance(proof := checker.prove(candidate, job.evidence), Proof):
             return _fix(job, change, candidate, proof)
     helper = _called(place)
@@ -65,15 +65,16 @@ def _marks(syntax: Syntax) -> Iterator[ast.Call]:
             yield from (one for one in node.decorator_list if isinstance(one, ast.Call))
 
 
-def _ended(place: ConditionPlace, syntax: Syntax, mark: ast.Call, first: Chip) -> Iterator[Candidate]:
-    """`@at_least(10)` to `@at_least(10, below=12)`, where the decorator has such a parameter."""
+def _ended(place: ConditionPlace, syntax: Syntax, mark: ast.Call, first: Chip, kept: ChipSet) -> Iterator[Candidate]:
+    """`@at_least(10)` to `@at_least(10, below=12)` or `last=11`, where the decorator has such a parameter."""
     helper = _called(place)
     given = {*(helper.function.params[: len(mark.args)] if helper else ()), *(one.arg for one in mark.keywords)}
     end = syntax.end(mark) - 1
     for name in helper.function.params if helper is not None else ():
         if name not in given and any(word in name.lower() for word in _LIKE_AN_END):
-            for value in (f"({first.major}, {first.minor})", str(first.major), str(first.joined)):
-                yield (syntax.edit(place.module.path, end, end, f", {name}={value}"),)
+            for chip in (max(kept, key=lambda chip: chip.joined), first):
+                for value in (str(chip.major), f"({chip.major}, {chip.minor})", str(chip.joined)):
+                    yield (syntax.edit(place.module.path, end, end, f", {name}={value}"),)
 
 
 def _siblings(place: ConditionPlace, syntax: Syntax, mark: ast.Call, first: Chip) -> Iterator[Candidate]:
