@@ -200,6 +200,51 @@ def test_no_capability_at_hand(project: Project) -> None:
     ]
 
 
+ON_CPU = UTIL.replace("return torch.cuda.is_available() and", "return not torch.cuda.is_available() or", 1)
+EARLY = UTIL.replace(
+    "    return torch.cuda.is_available() and",
+    "    if not torch.cuda.is_available():\n        return True\n    return",
+    1,
+)
+
+
+@pytest.mark.parametrize(("util", "bounded"), [(UTIL, True), (ON_CPU, False), (EARLY, False)])
+def test_nothing_is_asked_of_a_machine_without_a_gpu(project: Project, util: str, bounded: bool) -> None:
+    found = project({"kernels.py": KERNELS, "util.py": util, "m.py": LIBRARY + BODY})
+    assert bool(found.fixes("leak")) is bounded
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("with mock.patch('m.is_sm_at_least_100', return_value=True):", True),
+        ("monkeypatch.setattr(m, 'is_sm_at_least_100', lambda: True)", True),
+        ("with mock.patch('m.other'):", False),
+        ("assert m.is_sm_at_least_100()", False),
+    ],
+)
+def test_helper_that_a_test_answers_for(project: Project, line: str, refused: bool) -> None:
+    test = f"from unittest import mock\n\nimport m\n\n\ndef test_run(monkeypatch):\n    {line}\n"
+    test += "        m.run(1)\n" if line.endswith(":") else "    m.run(1)\n"
+    found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": LIBRARY + BODY, "tests/test_m.py": test})
+    assert bool(found.fixes("leak")) is not refused
+    said = "test_m.py:7 patches `is_sm_at_least_100`, on a machine without a GPU too: bound it where it is decided"
+    assert found.refusals("leak") == ([said] if refused else [])
+
+
+SKIPPING_TWO = SKIPPING + "\n\ndef test_two():\n    _skip_if_unavailable()\n    other()\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "bounded"),
+    [("_skip_if_not_sm100", True), ("_skip_if_unavailable", False), ("_skip_if_older_than_sm100", False)],
+)
+def test_helper_whose_name_says_for_whom_it_is(project: Project, name: str, bounded: bool) -> None:
+    fixes, _ = of_test(project, HEAD + SKIPPING_TWO.replace("_skip_if_unavailable", name))
+    assert [how for how, _ in fixes] == ["unsafe"] * bounded
+    assert all("[0] not in (10, 11)" in text for _, text in fixes)
+
+
 METHOD = """\
 import torch
 

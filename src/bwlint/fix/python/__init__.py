@@ -85,6 +85,10 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
     marked = import_module(f"{__name__}.marks").bounded(job, judged) if judged.gate.kind == "skipif" else UNKNOWN
     if isinstance(marked, Fix):
         return marked
+    name = _named(there or place)
+    only = doubt or f"only the name of `{name}` says for whom the tests are that ask it"
+    if isinstance(named := _bound(job, judged, there or place, only, by_name=True), Fix):
+        return named
     said = next((one for one in told if not one.technical), None)
     gone = plain(judged.core - job.remedy.chips | job.remedy.chips - judged.core)
     asked = place.gate.text or _named(place)
@@ -92,15 +96,20 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
     return said or _decided_elsewhere(job, place) or _asked_elsewhere(judged, place) or unwritten
 
 
-def _bound(job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside: bool = False) -> Fix | NoFix:
+def _bound(
+    job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside: bool = False, by_name: bool = False
+) -> Fix | NoFix:
     """The bound at a gate that `judged` asks, with the words of all who ask it; `beside` what it asks, at `judged`."""
     from bwlint.fix.beside import with_words
-    from bwlint.fix.python.askers import askers, contrary
+    from bwlint.fix.python.askers import askers, contrary, patched
+
+    if beside and (said := patched(job, judged)) is not None:
+        return said
 
     wanted = _wanted(judged, place, job.remedy.chips)
     gone = wanted - place.core | place.core - wanted
     users = list(askers(job, judged, place))
-    if (said := contrary(job, users, place, gone)) is not None:
+    if (said := contrary(job, users, place, gone, by_name=by_name)) is not None:
         return said
     found: list[Fix] = []
     for one in (place, *_set_again(job, place)):
@@ -122,13 +131,15 @@ def _bound(job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside
 def _at_callers(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix | NoFix:
     """The bound beside each call of a helper behind which chips surely fail; all of them or none."""
     from bwlint.fix.beside import with_words
-    from bwlint.fix.python.askers import askers, surely_fails
+    from bwlint.fix.python.askers import askers, patched, surely_fails
 
     change = WantedChange.between(judged.sets, job.remedy.chips, "bound")
     gone = change.chips & job.context.targets if isinstance(change, WantedChange) else NONE
     users = [one for one in askers(job, judged, place) if one is not place and gone and surely_fails(job, one, gone)]
     found: list[Fix] = []
     for user in users:
+        if (said := patched(job, user)) is not None:
+            return said
         source = job.source if user.module is job.module else Texts().source(user.module.path) or ""
         wanted = _wanted(judged, user, job.remedy.chips)
         given = (job.context.tree, user.module, job.root, user.gate, user.sets, wanted, source, job.remedy.evidence)

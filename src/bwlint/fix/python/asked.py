@@ -67,8 +67,8 @@ def _read(
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and helper.owner is not None:
         arguments = [here.segment(node.func.value), *arguments]  # what a method is asked of
     given = dict(zip(helper.function.params, arguments, strict=False))
-    if syntax is None or any(_tells_why(each) for each in _called(place, helper)):
-        return  # a check beside the call would leave the reason untold
+    if syntax is None or any(_tells_why(each) or _passes_without(each) for each in _called(place, helper)):
+        return  # a check beside the call would leave the reason untold, or raise on a machine without a GPU
     for at in _capabilities(place, helper.module, helper.function.returns):
         names = _names(_at(syntax, at)) - given.keys()
         shared = {name for name in names & own.keys() & theirs.keys() if own[name].args == theirs[name].args}
@@ -90,6 +90,16 @@ def _called(place: ConditionPlace, helper: FunctionValue) -> Iterator[FunctionVa
 def _tells_why(helper: FunctionValue) -> bool:
     """Whether a helper answers with a reason."""
     return any(value.op == "const" and isinstance(value.args[0], str) for _, value in helper.function.returns)
+
+
+def _passes_without(helper: FunctionValue) -> bool:
+    """Whether a helper says yes where there is no device: `not torch.cuda.is_available() or ...`."""
+    for path, value in helper.function.returns:
+        parts = value.args[0] if value.op == "or" else path if value.op == "const" and value.args[0] else ()
+        calls = (one.args[0] for one in parts if one.op == "not" and one.args[0].op == "call")
+        if any(one.args[0].args[-1] == "is_available" for one in calls):
+            return True
+    return False
 
 
 def _at(syntax: Syntax, at: Span) -> ast.expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.chips.operations import operation_in
@@ -16,6 +17,7 @@ from bwlint.fix.python.surely import surely
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.judging.behind import hits
 from bwlint.judging.siblings import asking, is_global
+from bwlint.model.expr import walk_through
 from bwlint.model.facts import Use
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
@@ -26,6 +28,7 @@ from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF
 
+_PATCHES = re.compile(r"\b(?:patch|setattr)\b|\bmock\.")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -42,8 +45,11 @@ def askers(job: Job, judged: Judged, origin: Judged) -> Iterator[Judged]:
         yield from (one for one in helpers if one.gate.name == origin.gate.qualname and one.gate != judged.gate)
 
 
-def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet) -> NoFix | None:
-    """Why a gate is not bounded: a user has an arm for the chips, runs on them, or has no such need; or its name."""
+def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *, by_name: bool = False) -> NoFix | None:
+    """Why a gate is not bounded: a user has an arm for the chips, runs on them, or has no such need; or its name.
+
+    `by_name` takes a name that stands for other generations alone for the need of tests that nothing else is known of.
+    """
     said = plain(gone & job.context.targets)
     if (own := next(filter(None, (_own_arm(job, user, gone) for user in users)), None)) is not None:
         return NoFix(f"{own} has a path of its own for {said}, which the bound would cut off")
@@ -53,9 +59,22 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet) ->
         return NoFix(f"the name of `{name}` promises {said}: give the test at {place(users[0])} its own check")
     for user in users[1:]:
         works = job.context.works_there(user) or job.context.admitted_behind(user, gone)
-        if not surely_fails(job, user, gone) and (works or not _alike(job, user, gone)):
+        named = by_name and bool(promised) and user.in_test and refuses(user.other)
+        if not surely_fails(job, user, gone) and (works or not (named or _alike(job, user, gone))):
             told = f"where {said} work" if works else f"where nothing shows that {said} fail"
             return NoFix(f"`{name}` is asked at {place(user)} too, {told}: give this its own question")
+    return None
+
+
+def patched(job: Job, judged: Judged) -> NoFix | None:
+    """Why no check of the device goes beside what a gate asks: a test answers for that, on a machine without a GPU."""
+    calls = (node.args[0] for node in walk_through(judged.gate.test, judged.module.slots, 1) if node.op == "call")
+    names = dict.fromkeys(str(one.args[-1]) for one in calls if one.op in ("import", "name", "attr", "function"))
+    for name in names:
+        for hit in hits(job.context, judged.module, name):
+            if _PATCHES.search(hit.text):
+                at = f"{PurePath(hit.file.real).name}:{hit.line}"
+                return NoFix(f"{at} patches `{name}`, on a machine without a GPU too: bound it where it is decided")
     return None
 
 
