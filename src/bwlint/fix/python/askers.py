@@ -152,11 +152,17 @@ def _attributes(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
 
 
 def _is_shown(job: Job, user: Judged, use: Use, gone: ChipSet) -> bool:
-    """Whether a use surely comes to what the tree itself shows to fail on all of some chips."""
-    direct = operation_in(use.name) if use.how == "call" else None
+    """Whether a use surely comes to what the tree itself shows to fail on all of some chips; in a test that is skipped
+    there, or what is known of a library.
+    """
+    evidence, called = job.context.evidence, use.how == "call"
+    direct = operation_in(use.name) if called else None
     if direct is not None and not direct.chips & gone:
         return True
-    shown = job.context.evidence.shown(user.module, use) if use.how == "call" else ()
+    need = evidence.of_use(user.module, use) if called and user.in_test and user.other.ends == "skip" else None
+    if need is not None and need.strength == PROOF and not need.legal & gone:
+        return True
+    shown = evidence.shown(user.module, use) if called else ()
     return any(one.kind in SHOWN_BY_TREE and gone <= one.against for one in shown)
 
 
