@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from bwlint.fix.directives import CppStyle, directives, relaid
+from bwlint.fix.directives import CppStyle, broken, directives, relaid
 from bwlint.fix.laid_out import _cpp_style_of
 
 LLVM, GOOGLE = CppStyle(80, left=False), CppStyle(80, left=True)
@@ -60,6 +60,27 @@ def test_as_clang_format_does(style: CppStyle, old: str, new: str, laid: str) ->
         assert done.stdout.partition("\nint a")[0] == laid
     assert relaid(old, new, style) == laid
     assert relaid(laid, laid, style) is None
+
+
+SAID = '      "tl::sm120_mma_sync_blockscaled requires {} and CUDA 12.8 or "'
+LONG = SAID.format("sm_120a/sm_121a")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "laid"),
+    [
+        (
+            SAID.format("sm_120a"),
+            SAID.format("sm_120a/sm_121a"),
+            SAID.format("sm_120a/sm_121a")[:-4] + '"\n      "or "',
+        ),
+        (SAID.format("sm_120a") + ");", SAID.format("sm_120a") + ");", None),
+        ('f("sm_120a");', 'f("sm_120a/sm_121a");', None),  # which has room
+        ("    " + "a" * 90, "    " + "a" * 91, None),
+    ],
+)
+def test_text_that_is_too_long(old: str, new: str, laid: str | None) -> None:
+    assert broken(old, new, LLVM) == laid
 
 
 LEFT = [

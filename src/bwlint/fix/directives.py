@@ -1,4 +1,4 @@
-"""Conditions of the preprocessor laid out anew, as clang-format does, where an edit made a line too long.
+"""Conditions of the preprocessor, and texts, laid out anew as clang-format does, where an edit made a line too long.
 
 That is done only where the old text comes out as it stood: then the tree is formatted so, and this knows how.
 """
@@ -13,6 +13,7 @@ from bwlint.readers.cuda.lexer import matching
 
 _DIRECTIVE = re.compile(r"(?P<head>[ \t]*#[ \t]*(?:el)?if )(?P<test>.*)", re.S)
 _CONTINUED = re.compile(r"^[ \t]*#[ \t]*(?:el)?if (?:[^\n\\]|\\.|\\\n)*", re.M)
+_TEXT = re.compile(r'(?P<indent>[ \t]*)"(?:[^"\\]|\\.)*"[);,]*')
 _GROUP = re.compile(r"!*\(")
 _INDENT = 4
 """How far clang-format indents what goes on in another line."""
@@ -31,6 +32,15 @@ def directives(source: str) -> Iterator[tuple[int, int]]:
     for match in _CONTINUED.finditer(source):
         first = source.count("\n", 0, match.start()) + 1
         yield first, first + match[0].count("\n")
+
+
+def broken(old: str, new: str, style: CppStyle) -> str | None:
+    """A line that stood as `old`, with the text that it ends in broken at a blank, where an edit made it too long."""
+    match = _TEXT.fullmatch(new)
+    at = new.rfind(" ", 0, style.limit - 1) + 1  # with a quotation mark behind it
+    if match is None or len(old) > style.limit or len(new) <= style.limit or at <= match.end("indent"):
+        return None
+    return f'{new[:at]}"\n{match["indent"]}"{new[at:]}'
 
 
 def relaid(old: str, new: str, style: CppStyle) -> str | None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.directives import CppStyle, directives
+from bwlint.fix.directives import CppStyle, broken, directives
 from bwlint.fix.directives import relaid as in_cpp
 from bwlint.fix.python.relaid import relaid, statements
 from bwlint.fix.python.syntax import between, parse
@@ -37,7 +37,7 @@ _SETTINGS = (
 """Where the length of a line is set, and how; at the end those who let it be as it is without."""
 
 
-_BLANKS = re.compile(r"[\s\\]+")
+_BLANKS = re.compile(r'"\s*"|[\s\\]+')
 _OF_CLANG = re.compile(r"^\s*(?P<key>BasedOnStyle|ColumnLimit|AlignEscapedNewlines):\s*[\"']?(?P<value>\w+)", re.M)
 _CPP_LINES = {"llvm": 80, "google": 80, "chromium": 80, "mozilla": 80, "gnu": 79, "microsoft": 120}
 """How long clang-format's own styles let a line get."""
@@ -64,19 +64,28 @@ def _of_file(path: str, source: str, edits: Sequence[Edit], *, is_python: bool) 
     text, left, found, folder = SourceText(source), list(edits), list[Edit](), os.path.dirname(path)
     limit = _limit(folder) or (_LINE if all(len(line) <= _LINE for line in text.lines) else 0)
     style = None if is_python else _cpp_style(folder)
-    for first, last in statements(source) if is_python else directives(source) if style is not None else ():
+    for first, last in statements(source) if is_python else _cpp_lines(text, edits) if style is not None else ():
         start, end = text.offset(first, 1), text.offset(last, 1) + len(text.line(last))
         inside = [edit for edit in left if start <= text.bounds(edit.region)[0] and text.bounds(edit.region)[1] <= end]
         if not inside or any(edit.text.endswith("\n") for edit in inside):  # whole lines are laid out by who makes them
             continue
         edited = apply(source, inside)
         now = edited[start : end + len(edited) - len(source)]
-        laid = relaid(source[start:end], now, limit) if style is None else in_cpp(source[start:end], now, style)
+        old = source[start:end]
+        laid = relaid(old, now, limit) if style is None else in_cpp(old, now, style) or broken(old, now, style)
         if laid is not None:
             left = [edit for edit in left if edit not in inside]
-            found.append(_trimmed(text, path, start, source[start:end], laid))
+            found.append(_trimmed(text, path, start, old, laid))
     same = _same if is_python else _same_words
     return [*found, *left] if found and same(apply(source, edits), apply(source, (*found, *left))) else edits
+
+
+def _cpp_lines(text: SourceText, edits: Sequence[Edit]) -> Iterator[tuple[int, int]]:
+    """The first and the last line of each directive, and the lines elsewhere that edits change."""
+    found = list(directives(text.source))
+    yield from found
+    lines = {edit.region.line for edit in edits if edit.region.line == edit.region.end_line}
+    yield from ((line, line) for line in sorted(lines) if not any(first <= line <= last for first, last in found))
 
 
 def _trimmed(text: SourceText, path: str, start: int, old: str, new: str) -> Edit:
