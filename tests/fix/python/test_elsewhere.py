@@ -200,6 +200,43 @@ def test_no_capability_at_hand(project: Project) -> None:
     ]
 
 
+PARTLY = """
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_one(fast):
+    if {}torch.cuda.get_device_capability()[0] < 10:
+        pytest.skip("this needs a newer card")
+    kernel()
+"""
+
+
+@pytest.mark.parametrize(("condition", "how"), [("fast and ", ""), ("fast or ", "safe"), ("", "safe")])
+def test_skip_under_another_condition(project: Project, condition: str, how: str) -> None:
+    fixes, _ = of_test(project, HEAD + PARTLY.format(condition))
+    assert [one for one, _ in fixes] == [how] * bool(how)
+
+
+FIXTURE = """
+
+@pytest.fixture(params=[False, True])
+def early(request):
+    if {}torch.cuda.get_device_capability()[0] < 10:
+        pytest.skip("an early launch requires SM100+")
+    return request.param
+
+
+def test_one(early):
+    kernel()
+"""
+
+
+@pytest.mark.parametrize(("condition", "refused"), [("request.param and ", True), ("", False)])
+def test_skip_of_one_value_of_a_fixture(project: Project, condition: str, refused: bool) -> None:
+    fixes, refusals = of_test(project, HEAD + FIXTURE.format(condition))
+    assert bool(fixes) is not refused
+    assert any("one value of the fixture's parameter" in one for one in refusals) is refused
+
+
 ON_CPU = UTIL.replace("return torch.cuda.is_available() and", "return not torch.cuda.is_available() or", 1)
 EARLY = UTIL.replace(
     "    return torch.cuda.is_available() and",

@@ -23,7 +23,7 @@ from bwlint.fix.python.apart import kept_apart
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
 from bwlint.judging.siblings import MAX_DEFINITIONS, asks
-from bwlint.model.expr import Expr, walk_through
+from bwlint.model.expr import Expr, walk, walk_through
 from bwlint.model.facts import Gate, Module, Path
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
@@ -73,6 +73,8 @@ def mend(job: Job) -> Fix | NoFix:
 def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix | NoFix:
     """The bound where the test is decided; else beside what it asks, for this test alone."""
     change, told = WantedChange.between(judged.sets, job.remedy.chips, "bound"), list[NoFix]()
+    if any(node.op == "attr" and node.args[1] == "param" for node in walk(judged.gate.test)):
+        return NoFix("this skips one value of the fixture's parameter, and the others run all the same: skip the test")
     there = decider(job, place) if isinstance(change, WantedChange) and change.kind == "bound" else None
     for one in (there, place, None) if there is not None else (place, None):
         found = _bound(job, judged, one or judged, doubt, beside=one is None)

@@ -112,6 +112,8 @@ def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | N
     if answers and not _is_known(job, judged, users):
         return f"`{judged.gate.name}` may be asked where nothing here looks"
     for user in users[1:] if answers else users:
+        if user.in_test and user.denies and user.sets.core - user.sets.must:
+            return f"{place(user)} skips under another condition too, and without it {plain(gone)} come there"
         if not refuses(user.other) and (answers or judged.gate.kind in ANSWERS):
             return f"chips kept out at {place(user)} may need another code path"
         source = job.source if user.module is job.module else Texts().source(user.module.path)
