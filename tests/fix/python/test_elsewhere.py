@@ -257,6 +257,7 @@ def test_nothing_is_asked_of_a_machine_without_a_gpu(project: Project, util: str
         ("with mock.patch('m.is_sm_at_least_100', return_value=True):", True),
         ("monkeypatch.setattr(m, 'is_sm_at_least_100', lambda: True)", True),
         ("with mock.patch('m.other'):", False),
+        ("with mock.patch('torch.cuda.get_device_capability', return_value=(9, 0)):", False),
         ("assert m.is_sm_at_least_100()", False),
     ],
 )

@@ -69,8 +69,8 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *,
 def patched(job: Job, judged: Judged) -> NoFix | None:
     """Why no check of the device goes beside what a gate asks: a test answers for that, on a machine without a GPU."""
     calls = (node.args[0] for node in walk_through(judged.gate.test, judged.module.slots, 1) if node.op == "call")
-    names = dict.fromkeys(str(one.args[-1]) for one in calls if one.op in ("import", "name", "attr", "function"))
-    for name in names:
+    helpers = [one for one in calls if job.context.tree.function(judged.module, one) is not None]
+    for name in dict.fromkeys(str(one.args[-1]) for one in helpers):
         for hit in hits(job.context, judged.module, name):
             if _PATCHES.search(hit.text):
                 at = f"{PurePath(hit.file.real).name}:{hit.line}"
