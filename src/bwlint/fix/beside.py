@@ -133,8 +133,10 @@ def with_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone
     other files move along where they can.
     """
     whole = _with_own_words(job, fix, [one for one in users if one.module is job.module], origin, gone)
+    if isinstance(whole, NoFix):
+        return whole
     others = {one.module.path: one.module for one in users if one.module is not job.module}
-    for path, module in others.items() if isinstance(whole, Fix) else ():
+    for path, module in others.items():
         here = [one for one in users if one.module is module]
         draft = replace(job.draft, place=replace(job.draft.place, module=module))
         there, bare = replace(job, draft=draft, source=Texts().source(path) or ""), replace(whole, edits=())

@@ -46,8 +46,9 @@ def _proof(job: Job, edited: Module) -> Proof:
     for (_, held), (_, holds) in sorted(zip(*sets, strict=False), key=lambda pair: abs(pair[0][0].at.line - line)):
         before = (held.may, held.must) if held is not None else here
         if holds is not None and before != (holds.may, holds.must):
-            return Proof(*(chips.names for chips in (*before, holds.may, holds.must)), job.evidence)
-    return Proof(*(chips.names for chips in (*here, *here)), job.evidence)
+            return Proof(before[0].names, before[1].names, holds.may.names, holds.must.names, job.evidence)
+    may, must = here[0].names, here[1].names
+    return Proof(may, must, may, must, job.evidence)
 
 
 def _meant(said: str) -> str | None:

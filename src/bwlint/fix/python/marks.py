@@ -39,8 +39,10 @@ def bounded(job: Job, judged: Judged) -> Fix | NoFix:
         return _TRIED
     mark = next((one for one in _marks(syntax) if span(one) == judged.gate.at), None)
     place = ConditionPlace.of(job, judged, change)
-    if mark is None or isinstance(place, NoFix):
-        return _TRIED if mark is None else place
+    if mark is None:
+        return _TRIED
+    if isinstance(place, NoFix):
+        return place
     checker, first = GateChecker(place), min(change.chips, key=lambda chip: chip.joined)
     kept = judged.admitted - change.chips
     for candidate in _ended(place, syntax, mark, first, kept):
