@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bwlint.chips import EVERY, ChipSet
 from bwlint.fix.apply import apply
 from bwlint.model.findings import Finding
 from bwlint.run.check import check
@@ -41,6 +42,10 @@ def found(tmp_path: Path, request: pytest.FixtureRequest) -> list[Finding]:
 RULES = ("constant-test", "capability-type")
 
 
+def _of(*majors: int) -> ChipSet:
+    return ChipSet.where(lambda chip: chip.major in majors)
+
+
 def _python(line: str) -> tuple[str, str]:
     return "kit.py", f"{HEAD}    {line}\n"
 
@@ -73,6 +78,28 @@ def test_mended(found: list[Finding], after: tuple[str, str], applicability: str
     assert [fix.applicability for fix in fixes] == [applicability], found
     assert apply((tmp_path / after[0]).read_text(), fixes[0].edits) == after[1]
     assert "(unsafe: " in fixes[0].proof.evidence
+
+
+PROVED = [
+    ("kit.py", f"{HEAD}    return major != 9 or major != 12\n", EVERY.names, (~_of(9, 12)).names),
+    ("kit.py", f"{HEAD}    return major == 9 and major == 12\n", (), _of(9, 12).names),
+    ("kit.py", f"{HEAD}    return 1 if fast else 2\n", EVERY.names, _of(9, 10, 11, 12).names),
+    ("kit.py", f'{HEAD}    return arch in ["90", "120" "121"]\n', _of(9).names, _of(9, 12).names),
+    ("kit.py", f'NAMES = ["90", "120" "121"]\n{HEAD}    return arch in NAMES\n', _of(9).names, _of(9, 12).names),
+    ("kit.py", 'NAMES = ["sm_90", "sm_120" "sm_121"]\n', (), ()),  # read in another file
+]
+
+
+@pytest.mark.parametrize(("name", "text", "before", "after"), PROVED)
+def test_sets_are_computed_on_both_texts(
+    tmp_path: Path, name: str, text: str, before: tuple[str, ...], after: tuple[str, ...]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'kit'\n")
+    (tmp_path / name).write_text(text)
+    asked = CheckRequest((str(tmp_path),), ("sm_120", "sm_121"), (*RULES, "excluded"), severity="note", fixes=True)
+    with ExitStack() as stack:
+        (proof,) = (one.fix.proof for one in check(asked, stack).report.findings if one.fix is not None)
+    assert (proof.before_may, proof.before_must, proof.after_may, proof.after_must) == (before, before, after, after)
 
 
 @pytest.mark.parametrize(("before", "after", "applicability"), TEXTS)

@@ -89,6 +89,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("release", ""): "release",
     ("wrapper", "cuda"): "cuda.wrapper",
     ("status", "cuda"): "cuda.status",
+    ("status", "python"): "python.fallback",
     ("macros", "cuda"): "cuda.macros",
     ("answer", "cuda"): "cuda.answers",
     ("meaning", ""): "meaning",

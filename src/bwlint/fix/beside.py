@@ -28,6 +28,7 @@ from bwlint.readers.comments import Unreadable, comments_of
 from bwlint.readers.nodes import below
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
+from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged, answers_no, refuses
 
 _DEMANDS = re.compile(rf"{words.said('demand', 'only-on')}|\b(?:only|support\w*)\b", re.I)
@@ -129,7 +130,27 @@ def place(user: Judged) -> str:
 
 
 def with_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone: ChipSet) -> Fix | NoFix:
-    """A bound with the words beside it, where "SM100+" is true no more; `NoFix` where a text would be false."""
+    """A bound with the words beside it, where "SM100+" is true no more; `NoFix` where a text would be false. Those of
+    other files move along where they can.
+    """
+    whole = _with_own_words(job, fix, [one for one in users if one.module is job.module], origin, gone)
+    if isinstance(whole, NoFix):
+        return whole
+    others = {one.module.path: one.module for one in users if one.module is not job.module}
+    for path, module in others.items():
+        here = [one for one in users if one.module is module]
+        draft = replace(job.draft, place=replace(job.draft.place, module=module))
+        there, bare = replace(job, draft=draft, source=Texts().source(path) or ""), replace(whole, edits=())
+        more = _with_own_words(there, bare, here, here[0], gone)
+        if isinstance(more, Fix) and more.proof == whole.proof:
+            whole = replace(whole, edits=(*whole.edits, *more.edits))
+        else:
+            told = f"the words beside {place(here[0])} still name {plain(gone & job.context.targets)}"
+            whole = unsafe(whole, told)
+    return whole
+
+
+def _with_own_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone: ChipSet) -> Fix | NoFix:
     edits: list[Edit] = []
     asked = gone & job.context.targets
     for start, end, is_reason in dict.fromkeys(_words(job, users, origin, gone)):
@@ -145,8 +166,6 @@ def with_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone
         edits += [between(SourceText(job.source), job.module.path, *hit) for hit in hits]
     kept = [(one, _kept_out(one, one.gate, gone)) for one in users]
     still = [user for user, side in kept if any(_is_open(prose.text, asked) for prose in side.texts)]
-    for user in (one for one in still if one.module is not job.module):
-        fix = unsafe(fix, f"the words beside {place(user)} still name {plain(asked)}")
     if not edits and not still:
         return fix
     both = (*fix.edits, *dict.fromkeys(edits))
@@ -156,7 +175,7 @@ def with_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone
         return NoFix("the words beside it stand in the way of the edit")
     if tests(alone) != tests(together):
         return NoFix("the words beside it are more than words")
-    for user in (one for one in still if one.module is job.module):
+    for user in still:
         side = _kept_out(user, together.gates[job.module.gates.index(user.gate)], gone)
         false = (one for one in side.texts if not side.rest and _is_open(one.text, asked))
         if (one := next(false, None)) is not None:
@@ -185,7 +204,7 @@ def _reasons(syntax: Syntax, user: Judged) -> Iterator[str]:
 def _words(job: Job, users: Sequence[Judged], origin: Judged, gone: ChipSet) -> Iterator[tuple[int, int, bool]]:
     """Where words stand that speak of a gate, and whether they are those of a refusal."""
     text = SourceText(job.source)
-    for user in (one for one in users if one.module is job.module):
+    for user in users:
         side = _kept_out(user, user.gate, gone)
         nodes = walk(side.value) if side.value is not None else ()
         answers = [node.at for node in nodes if node.op == "const" and isinstance(node.args[0], str)]

@@ -69,7 +69,7 @@ class WantedChange:
         held = after.core or (after.may if self.kind == "admit" else NONE)
         if held != self.wanted:
             wrong = held - self.wanted | self.wanted - held
-            return NoFix(f"the edited test would be wrong on {' and '.join(wrong.names)}")
+            return NoFix(f"the edited test would be wrong on {' and '.join(wrong.names)}", technical=True)
         if after.live != before.live or not shifted(before, after) <= self.chips:
             return NoFix("the edit would change the test on other chips")
         return None

@@ -1,7 +1,7 @@
-"""Format the statements that an edit changed as the tree's formatter would."""
+"""Format the statements and preprocessor conditions that an edit changed as the tree's formatters would."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
-# ruff: noqa: PTH118, PTH120
+# ruff: noqa: PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from dataclasses import replace
 
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
+from bwlint.fix.directives import CppStyle, broken, directives
+from bwlint.fix.directives import relaid as in_cpp
 from bwlint.fix.python.relaid import relaid, statements
 from bwlint.fix.python.syntax import between, parse
 from bwlint.model.findings import Edit, Fix
+from bwlint.sources.kinds import kind_of
 from bwlint.sources.read import SourceText, read_bytes, text_of
 from bwlint.sources.recorder import memory
 from bwlint.sources.texts import Texts
@@ -34,6 +37,10 @@ _SETTINGS = (
 """Where the length of a line is set, and how; at the end those who let it be as it is without."""
 
 
+_BLANKS = re.compile(r'"\s*"|[\s\\]+')
+_OF_CLANG = re.compile(r"^\s*(?P<key>BasedOnStyle|ColumnLimit|AlignEscapedNewlines):\s*[\"']?(?P<value>\w+)", re.M)
+_CPP_LINES = {"llvm": 80, "google": 80, "chromium": 80, "mozilla": 80, "gnu": 79, "microsoft": 120}
+"""How long clang-format's own styles let a line get."""
 _LINE = 88
 """How long the formatters of the field let one get where nothing sets it."""
 
@@ -43,8 +50,9 @@ def laid_out(job: Job, fix: Fix) -> Fix:
     edits: list[Edit] = []
     for path in dict.fromkeys(edit.path for edit in fix.edits):
         own = [edit for edit in fix.edits if edit.path == path]
-        source = _source(job, path) if path.endswith((".py", ".pyi")) else None
-        edits += own if source is None or "\r" in source else _of_file(path, source, own)
+        kind = kind_of(os.path.basename(path))
+        source = _source(job, path) if kind in ("python", "cuda") else None
+        edits += own if source is None or "\r" in source else _of_file(path, source, own, is_python=kind == "python")
     return replace(fix, edits=tuple(edits))
 
 
@@ -52,21 +60,32 @@ def _source(job: Job, path: str) -> str | None:
     return job.source if path == job.module.path and job.source else Texts().source(path)
 
 
-def _of_file(path: str, source: str, edits: Sequence[Edit]) -> Sequence[Edit]:
-    text, left, found = SourceText(source), list(edits), list[Edit]()
-    limit = _limit(os.path.dirname(path)) or (_LINE if all(len(line) <= _LINE for line in text.lines) else 0)
-    for first, last in statements(source):
+def _of_file(path: str, source: str, edits: Sequence[Edit], *, is_python: bool) -> Sequence[Edit]:
+    text, left, found, folder = SourceText(source), list(edits), list[Edit](), os.path.dirname(path)
+    limit = _limit(folder) or (_LINE if all(len(line) <= _LINE for line in text.lines) else 0)
+    style = None if is_python else _cpp_style(folder)
+    for first, last in statements(source) if is_python else _cpp_lines(text, edits) if style is not None else ():
         start, end = text.offset(first, 1), text.offset(last, 1) + len(text.line(last))
         inside = [edit for edit in left if start <= text.bounds(edit.region)[0] and text.bounds(edit.region)[1] <= end]
         if not inside or any(edit.text.endswith("\n") for edit in inside):  # whole lines are laid out by who makes them
             continue
         edited = apply(source, inside)
         now = edited[start : end + len(edited) - len(source)]
-        laid = relaid(source[start:end], now, limit)
+        old = source[start:end]
+        laid = relaid(old, now, limit) if style is None else in_cpp(old, now, style) or broken(old, now, style)
         if laid is not None:
             left = [edit for edit in left if edit not in inside]
-            found.append(_trimmed(text, path, start, source[start:end], laid))
-    return [*found, *left] if found and _same(apply(source, edits), apply(source, (*found, *left))) else edits
+            found.append(_trimmed(text, path, start, old, laid))
+    same = _same if is_python else _same_words
+    return [*found, *left] if found and same(apply(source, edits), apply(source, (*found, *left))) else edits
+
+
+def _cpp_lines(text: SourceText, edits: Sequence[Edit]) -> Iterator[tuple[int, int]]:
+    """The first and the last line of each directive, and the lines elsewhere that edits change."""
+    found = list(directives(text.source))
+    yield from found
+    lines = {edit.region.line for edit in edits if edit.region.line == edit.region.end_line}
+    yield from ((line, line) for line in sorted(lines) if not any(first <= line <= last for first, last in found))
 
 
 def _trimmed(text: SourceText, path: str, start: int, old: str, new: str) -> Edit:
@@ -85,6 +104,29 @@ def _alike(one: str, other: str) -> int:
 def _same(one: str, other: str) -> bool:
     first, second = parse(one), parse(other)
     return first is not None and second is not None and ast.dump(first.tree) == ast.dump(second.tree)
+
+
+def _same_words(one: str, other: str) -> bool:
+    """Whether two texts differ in blanks and continued lines alone."""
+    return _BLANKS.sub("", one) == _BLANKS.sub("", other)
+
+
+def _cpp_style(folder: str) -> CppStyle | None:
+    """How the nearest `.clang-format` above wants lines; None where there is none, or one that this does not know."""
+    known, key = memory(), ("clang-format", folder)
+    if key not in known:
+        said, above = text_of(read_bytes(os.path.join(folder, ".clang-format"))), os.path.dirname(folder)
+        known[key] = _cpp_style_of(said) if said is not None else None if above == folder else _cpp_style(above)
+    found: CppStyle | None = known[key]
+    return found
+
+
+def _cpp_style_of(said: str) -> CppStyle | None:
+    keys = {match["key"]: match["value"] for match in _OF_CLANG.finditer(said)}
+    base = keys.get("BasedOnStyle", "LLVM").lower()
+    limit = int(keys.get("ColumnLimit", _CPP_LINES.get(base, 0)))
+    backslashes = keys.get("AlignEscapedNewlines", "Left" if base in ("google", "chromium") else "Right")
+    return CppStyle(limit, backslashes == "Left") if limit and backslashes in ("Left", "Right") else None
 
 
 def _limit(folder: str) -> int:

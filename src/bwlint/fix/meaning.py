@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 
 from bwlint.fix import Job
+from bwlint.fix.apply import apply
+from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.safety import another
+from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
+from bwlint.readers import ReadError
 from bwlint.sources.read import SourceText
 
 _JOINT = re.compile(r"(?<=\s)(?:and|or)(?=\s)|&&|\|\|")
@@ -22,11 +26,29 @@ def mend(job: Job) -> Fix | NoFix:
     new = _meant(job.source[slice(*text.bounds(region))])
     if new is None:
         return NoFix("more than one comparison, call or name stands there: rewrite it by hand")
-    held, holds = job.draft.place.admitted.names, (job.remedy.chips or job.draft.place.admitted).names
-    proof, edit = Proof(held, held, holds, holds, job.evidence), Edit(job.module.path, region, new)
-    fix = Fix(job.applicability, "type", f"Correct the comparison: write `{' '.join(new.split())}`", (edit,), proof)
+    edit = Edit(job.module.path, region, new)
+    try:
+        edited = edited_module(job.module, apply(job.source, (edit,)))
+    except ReadError as error:
+        return NoFix(f"the edited file does not parse: {error}", technical=True)
+    title = f"Correct the comparison: write `{' '.join(new.split())}`"
+    fix = Fix(job.applicability, "type", title, (edit,), _proof(job, edited))
     left = another(job, fix)
     return fix if left is None else NoFix(left.reason)
+
+
+def _proof(job: Job, edited: Module) -> Proof:
+    """The sets of the nearest test that changes, each computed on its text; those of the place where none does."""
+    mine, line = job.draft.place, job.at.line
+    here = (mine.admitted, mine.certain)
+    trees = [(job.context.tree.edited(module), module) for module in (job.module, edited)]
+    sets = [[(gate, tree.sets(module, gate)) for gate in module.gates] for tree, module in trees]
+    for (_, held), (_, holds) in sorted(zip(*sets, strict=False), key=lambda pair: abs(pair[0][0].at.line - line)):
+        before = (held.may, held.must) if held is not None else here
+        if holds is not None and before != (holds.may, holds.must):
+            return Proof(before[0].names, before[1].names, holds.may.names, holds.must.names, job.evidence)
+    may, must = here[0].names, here[1].names
+    return Proof(may, must, may, must, job.evidence)
 
 
 def _meant(said: str) -> str | None:

@@ -5,11 +5,12 @@ be mended, none is; nor where the words of a refusal say what is true no more.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet, group
-from bwlint.chips.mentions import mentioned
+from bwlint.chips.mentions import from_generation, mentioned, of_generation
 from bwlint.chips.wording import plain
 from bwlint.fix import Job, mended
 from bwlint.fix.python import origin
@@ -22,6 +23,7 @@ from bwlint.model.findings import Edit, Fix, NoFix
 from bwlint.model.kinds import LISTED
 from bwlint.world.gates import Judged, answers_no, refuses
 
+_WORD = re.compile(r"[a-z]+")
 _SMALL_SHARED, _AMPERE = group("small-shared"), group("ampere")
 
 
@@ -68,7 +70,9 @@ def _parts(job: Job, judged: Judged, fix: Fix, new: ChipSet, opened: Collection[
     edits = list(fix.edits)
     for text in judged.other.texts if not judged.other.rest else ():
         told = mentioned(f"SM72, {text.text}")  # "8.x" is a chip in a list of them
-        if told.named & judged.admitted and not told.named & new and not told.open_ended:
+        named = told.named | of_generation(_WORD.findall(text.text.lower()))
+        is_open = told.open_ended or from_generation(text.text) & new
+        if named & judged.admitted and not named & new and not is_open:
             return NoFix(f"the text at line {text.at[0]} names the other chips only: rewrite it with the check")
     for part in _later(job, judged, new):
         if isinstance(part, NoFix):

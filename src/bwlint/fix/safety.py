@@ -142,7 +142,11 @@ def _loses(job: Job, fix: Fix) -> str | None:
     if job.module.language != "python":
         return "nothing shows in C++ that all of this fails there"
     before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
+    if before == after:  # `x or old()` may refuse everybody: who surely is has changed
+        before, after = (ChipSet.of(*names) for names in (fix.proof.before_must, fix.proof.after_must))
     gone = before - after | after - before
+    if not gone:
+        return "whom it keeps out hangs on something else too"
     stays = after if gone <= before else ~after
     if min(chip.joined for chip in gone) < max((chip.joined for chip in stays), default=0):
         return "it keeps out more than the newest chips"
@@ -205,6 +209,8 @@ def another(job: Job, fix: Fix) -> Leftover | None:
     if others or module.path not in context.judged or embedded:
         return None
     edits = [edit for edit in fix.edits if edit.path == module.path]
+    if not edits:
+        return None
     text = apply(job.source, edits)
     try:
         edited = edited_module(module, text)

@@ -128,7 +128,7 @@ def closed(source: str, start: int, end: int, gone: ChipSet) -> list[_Hit]:
             hits.append((start + first, start + last, " " if glued else ""))
         (first, last), kept = one.number, one.chips - gone
         stop = max(last, *(stop for _, stop in one.bounds))
-        names = list(_spelled(one.prefix, kept, dotted="." in before[first:last]))
+        names = list(generations(one.prefix, kept, dotted="." in before[first:last]))
         opened = _EXPLAINED.search(before, 0, first - len(one.prefix))
         named = {chip.major for chip in of_generation([opened[1].lower()])} if opened else set()
         if opened and before[stop : stop + 1] == ")" and not {chip.major for chip in kept} <= named:
@@ -144,7 +144,7 @@ def closed(source: str, start: int, end: int, gone: ChipSet) -> list[_Hit]:
     return hits if hits and after.named == right and not is_open else []
 
 
-def _spelled(prefix: str, chips: ChipSet, *, dotted: bool) -> Iterator[str]:
+def generations(prefix: str, chips: ChipSet, *, dotted: bool = False) -> Iterator[str]:
     """The generations of chips as a text spells them behind `SM`, or alone: `10x`, `10.x`, `110`, `11.0`."""
     for major in sorted({chip.major for chip in chips}):
         one = ChipSet.where(lambda chip: chip.major == major)  # noqa: B023 - used at once

@@ -134,9 +134,10 @@ class Fix:
 @final
 @dataclass(frozen=True, slots=True)
 class NoFix:
-    """Why nothing is proposed."""
+    """Why nothing is proposed. `technical`: a spelling was tried and is not right, which says nothing of the place."""
 
     reason: str
+    technical: bool = field(default=False, compare=False)
 
 
 ClaimKind = Literal[

@@ -12,12 +12,17 @@ from bwlint.judging.aside import for_developers
 from bwlint.judging.caught import caught_elsewhere
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.facts import Module
 from bwlint.model.rule import RuleTraits
 
 RULE = RuleTraits("unified-memory")
 _SHARED = group("memory-of-the-host")
+_ELSEWHERE = Remedy(
+    "status",
+    evidence="the other branch does without NVML",
+    unsafe="what it gives is not what NVML counts",
+)
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -37,6 +42,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         else:
             goes_on = "drops the row, and the device with it" if one.checked else "parses it as a number and raises"
             says = f"On {called(wrong)} nvidia-smi prints `{no_answer('column')}` for {one.name}. This line {goes_on}."
+        raises = module.language == "python" and one.name in memory_queries("call") and not one.checked
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
@@ -48,5 +54,6 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
                 "Fall back to torch.cuda.mem_get_info or total_memory of the device's properties (cudaMemGetInfo). The"
                 " GPU shares the memory of its host with other programs."
             ),
+            remedy=_ELSEWHERE if raises else None,
             claims=(Claimed(claims.other(says, wrong), one.at),),
         )

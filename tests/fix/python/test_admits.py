@@ -73,6 +73,26 @@ def test_a_part_that_is_not_mended_leaves_all_as_it_is(project: Project, text: s
     assert reason in refused and not checked.fixes("excluded")
 
 
+LISTED = "import torch\n\n\ndef run(x):\n    major = torch.cuda.get_device_properties(0).major\n"
+LISTED += "    if major not in [8, 9, 10]:\n        raise ValueError('{}')\n    return torch.ops.p.gemm(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "opened"),
+    [
+        ("this is for Ampere, Hopper, B200 and B300 GPUs", False),
+        ("this is for Ampere and Hopper", False),
+        ("this is for Ampere GPUs or newer", True),
+        ("this is for Ampere, Hopper and Blackwell", True),
+        ("no kernel", True),
+    ],
+)
+def test_generations_that_a_refusal_names(project: Project, said: str, opened: bool) -> None:
+    found = project({"m.py": LISTED.format(said)})
+    assert [text for _, text in found.fixes("excluded")] == [LISTED.format(said).replace("10]", "10, 12]")] * opened
+    assert any("name those alone" in one for one in found.refusals("excluded")) is not opened
+
+
 def test_a_list_of_targets_gets_all_names_of_the_generation(project: Project) -> None:
     names = "".join(f'        "sm_{name}",\n' for name in ("90", "90a", "100a"))
     text = f'check_value_in(\n    arch,\n    [\n{names}    ],\n    "arch",\n)\n'

@@ -70,7 +70,13 @@ AT_TIMES += "@pytest.mark.parametrize('fast', [True, False])\n"
 AT_TIMES += "def test_one(fast):\n    if fast:\n        kernel()\n    other()\n"
 
 
-@pytest.mark.parametrize("before", [OF_TWO, OF_FILE, AT_TIMES])
+def test_flag_that_another_test_needs_stays(project: Project) -> None:
+    fixes, _ = of_test(project, f"{CAP}{OF_TWO}")
+    after = OF_TWO.replace("(OLD,", "(OLD or torch.cuda.get_device_capability() >= (12, 0),", 1)
+    assert fixes == [("unsafe", f"{CAP}{after}")]
+
+
+@pytest.mark.parametrize("before", [OF_FILE, AT_TIMES])
 def test_never_safely(project: Project, before: str) -> None:
     fixes, _ = of_test(project, f"{CAP}{before}")
     assert [how for how, _ in fixes] == ["unsafe"]

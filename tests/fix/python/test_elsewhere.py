@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from bwlint.fix.apply import apply
 
 from .conftest import Project
 
@@ -178,14 +182,131 @@ def test_capability_beside_a_helper_of_another_file(project: Project, before: st
     assert [text for _, text in found.fixes("leak")] == [LIBRARY + after]
 
 
+BODY = "def run(x):\n    if not is_sm_at_least_100():\n        raise ValueError('old')\n    kernel()\n"
+BARE = LIBRARY.replace("import torch\n\n", "")
+
+
+def test_capability_is_brought_along(project: Project) -> None:
+    found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": BARE + BODY}).fixes("leak")
+    after = BODY.replace("100():", "100() or torch.cuda.get_device_capability() >= (12, 0):")
+    assert [text for _, text in found] == [f"import torch\n{BARE}{after}"]
+
+
 def test_no_capability_at_hand(project: Project) -> None:
-    body = "def run(x):\n    if not is_sm_at_least_100():\n        raise ValueError('old')\n    kernel()\n"
-    source = LIBRARY.replace("import torch\n\n", "") + body
-    found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": source})
+    found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": f"{BARE}torch = None\n\n\n{BODY}"})
     assert found.fixes("leak") == []
     assert found.refusals("leak") == [
         "`is_sm_at_least_100` (util.py:5) decides this, and other files use it too: add a check of the capability here"
     ]
+
+
+PARTLY = """
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_one(fast):
+    if {}torch.cuda.get_device_capability()[0] < 10:
+        pytest.skip("this needs a newer card")
+    kernel()
+"""
+
+
+@pytest.mark.parametrize(("condition", "how"), [("fast and ", ""), ("fast or ", "safe"), ("", "safe")])
+def test_skip_under_another_condition(project: Project, condition: str, how: str) -> None:
+    fixes, _ = of_test(project, HEAD + PARTLY.format(condition))
+    assert [one for one, _ in fixes] == [how] * bool(how)
+
+
+FIXTURE = """
+
+@pytest.fixture(params=[False, True])
+def early(request):
+    if {}torch.cuda.get_device_capability()[0] < 10:
+        pytest.skip("an early launch requires SM100+")
+    return request.param
+
+
+def test_one(early):
+    kernel()
+"""
+
+
+@pytest.mark.parametrize(("condition", "refused"), [("request.param and ", True), ("", False)])
+def test_skip_of_one_value_of_a_fixture(project: Project, condition: str, refused: bool) -> None:
+    fixes, refusals = of_test(project, HEAD + FIXTURE.format(condition))
+    assert bool(fixes) is not refused
+    assert any("one value of the fixture's parameter" in one for one in refusals) is refused
+
+
+ON_CPU = UTIL.replace("return torch.cuda.is_available() and", "return not torch.cuda.is_available() or", 1)
+EARLY = UTIL.replace(
+    "    return torch.cuda.is_available() and",
+    "    if not torch.cuda.is_available():\n        return True\n    return",
+    1,
+)
+
+
+@pytest.mark.parametrize(("util", "bounded"), [(UTIL, True), (ON_CPU, False), (EARLY, False)])
+def test_nothing_is_asked_of_a_machine_without_a_gpu(project: Project, util: str, bounded: bool) -> None:
+    found = project({"kernels.py": KERNELS, "util.py": util, "m.py": LIBRARY + BODY})
+    assert bool(found.fixes("leak")) is bounded
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("with mock.patch('m.is_sm_at_least_100', return_value=True):", True),
+        ("monkeypatch.setattr(m, 'is_sm_at_least_100', lambda: True)", True),
+        ("with mock.patch('m.other'):", False),
+        ("with mock.patch('torch.cuda.get_device_capability', return_value=(9, 0)):", False),
+        ("assert m.is_sm_at_least_100()", False),
+    ],
+)
+def test_helper_that_a_test_answers_for(project: Project, line: str, refused: bool) -> None:
+    test = f"from unittest import mock\n\nimport m\n\n\ndef test_run(monkeypatch):\n    {line}\n"
+    test += "        m.run(1)\n" if line.endswith(":") else "    m.run(1)\n"
+    found = project({"kernels.py": KERNELS, "util.py": UTIL, "m.py": LIBRARY + BODY, "tests/test_m.py": test})
+    assert bool(found.fixes("leak")) is not refused
+    said = "test_m.py:7 patches `is_sm_at_least_100`, on a machine without a GPU too: bound it where it is decided"
+    assert found.refusals("leak") == ([said] if refused else [])
+
+
+SKIPPING_TWO = SKIPPING + "\n\ndef test_two():\n    _skip_if_unavailable()\n    other()\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "bounded"),
+    [("_skip_if_not_sm100", True), ("_skip_if_unavailable", False), ("_skip_if_older_than_sm100", False)],
+)
+def test_helper_whose_name_says_for_whom_it_is(project: Project, name: str, bounded: bool) -> None:
+    fixes, _ = of_test(project, HEAD + SKIPPING_TWO.replace("_skip_if_unavailable", name))
+    assert [how for how, _ in fixes] == ["unsafe"] * bounded
+    assert all("[0] not in (10, 11)" in text for _, text in fixes)
+
+
+METHOD = """\
+import torch
+
+
+class Platform:
+    @classmethod
+    def capability(cls):
+        return torch.cuda.get_device_capability()
+
+    @classmethod
+    def is_newer(cls):
+        return cls.capability() >= (10, 0)
+
+
+current = Platform()
+"""
+PLATFORM = "from kernels import kernel\nfrom platforms import current\n\n\ndef run():\n    if not current.is_newer():\n"
+PLATFORM += "        raise ValueError('old')\n    kernel()\n"
+
+
+def test_capability_of_the_object_that_is_asked(project: Project) -> None:
+    found = project({"kernels.py": KERNELS, "platforms.py": METHOD, "m.py": PLATFORM}).fixes("leak")
+    after = PLATFORM.replace("is_newer():", "is_newer() or current.capability() >= (12, 0):")
+    assert [text for _, text in found] == [after]
 
 
 OWN = "import torch\n\nfrom kernels import kernel, other\n\n\ndef run():\n"
@@ -298,7 +419,6 @@ def run():
     [
         ("", "safe"),
         ("\n\ndef two():\n    if not fused_supported():\n        raise ValueError('no')\n    kernel()\n", "safe"),
-        ("\n\ndef two():\n    if not fused_supported():\n        raise ValueError('no')\n    other()\n", "unsafe"),
         ("\n\ndef two():\n    other(fused_supported())\n", "unsafe"),  # who knows what comes of it
         ("\n\nREADY = fused_supported\n", "unsafe"),
     ],
@@ -309,13 +429,35 @@ def test_predicate_of_which_all_uses_are_known(project: Project, more: str, how:
     assert found.fixes("leak") == [(how, after + more)]
 
 
-def test_words_of_another_file_are_told(project: Project) -> None:
-    user = "from kernels import kernel\nfrom m import fused_supported\n\n\ndef two():\n    if not fused_supported():\n"
-    user += "        raise ValueError('needs SM100+')\n    kernel()\n"
-    found = project({"kernels.py": KERNELS, "m.py": PREDICATE, "user.py": user})
+def test_helper_that_others_need_stays(project: Project) -> None:
+    user = "from kernels import other\nfrom m import fused_supported\n\n\ndef two():\n    if not fused_supported():\n"
+    user += "        raise ValueError('needs SM100+')\n    other()\n"
+    found = project({"kernels.py": KERNELS, "m.py": PREDICATE, "user.py": user}).fixes("leak")
+    after = PREDICATE.replace("supported():\n        raise", "supported() or CAP >= (12, 0):\n        raise")
+    assert found == [("unsafe", after.replace("CAP", "torch.cuda.get_device_capability()"))]
+
+
+USER = "from kernels import kernel\nfrom m import fused_supported\n\n\ndef two():\n    if not fused_supported():\n"
+USER += "        raise ValueError('{}')\n    kernel()\n"
+
+
+def test_words_of_another_file_move_along(project: Project) -> None:
+    found = project({"kernels.py": KERNELS, "m.py": PREDICATE, "user.py": USER.format("needs SM100+")})
+    (fix,) = [one.fix for one in found.findings if one.fix is not None and one.name == "leak"]
+    assert fix.applicability == "safe"
+    paths = {Path(one.path) for one in fix.edits}
+    after = {one.name: apply(one.read_text(), [edit for edit in fix.edits if edit.path == str(one)]) for one in paths}
+    bounded = PREDICATE.replace("torch.cuda.get_device_capability() >= (10, 0)", BETWEEN)
+    assert after == {"m.py": bounded, "user.py": USER.format("needs SM10x or SM110")}
+
+
+@pytest.mark.parametrize("said", ["needs SM100 or SM120", "needs SM100, SM103 or SM120 and newer"])
+def test_words_of_another_file_are_told(project: Project, said: str) -> None:
+    found = project({"kernels.py": KERNELS, "m.py": PREDICATE, "user.py": USER.format(said)})
     (fix,) = [one.fix for one in found.findings if one.fix is not None and one.name == "leak"]
     assert fix.applicability == "unsafe"
     assert "the words beside user.py:6 still name 12.x" in fix.proof.evidence
+    assert {Path(one.path).name for one in fix.edits} == {"m.py"}
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,40 @@ CASES = [
         + "".join(f"    ({chip}),\n" for chip in ("8, 0", "8, 6", "8, 7", "8, 9", "9, 0", "12, 0", "12, 1"))
         + "]",
     ),
+    (  # the text of an assert in brackets of its own
+        "            assert is_at_least_90(), 'This kernel is for SM90+'",
+        "            assert is_at_least_90() and not is_at_least_100(), 'This kernel needs SM90 and no other one'",
+        """            assert is_at_least_90() and not is_at_least_100(), (
+                'This kernel needs SM90 and no other one'
+            )""",
+    ),
+    (  # whose test is broken where it ends in a bracket
+        "            assert is_at_least_90(), 'Expected SM90+'",
+        "            assert is_at_least_90() and torch.cuda.get_device_capability() < (11, 0, 0), 'Expected SM90'",
+        """            assert is_at_least_90() and torch.cuda.get_device_capability() < (
+                11,
+                0,
+                0,
+            ), 'Expected SM90'""",
+    ),
+    (  # or stands in brackets
+        "            assert is_at_least_90(), 'Expected SM90+'",
+        "            assert ready and is_at_least_90() and torch.cuda.get_device_capability() < (11, 0), 'Not SM90'",
+        """            assert (
+                ready
+                and is_at_least_90()
+                and torch.cuda.get_device_capability() < (11, 0)
+            ), 'Not SM90'""",
+    ),
+    (  # without a text
+        "            assert ready and is_at_least_90()",
+        "            assert ready and is_at_least_90() and torch.cuda.get_device_capability() < (11, 0)",
+        """            assert (
+                ready
+                and is_at_least_90()
+                and torch.cuda.get_device_capability() < (11, 0)
+            )""",
+    ),
 ]
 LEFT = [
     ("x = f(a,b)", "x = f(a,b,c)"),  # formatted in another way

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Literal
 
-from bwlint.chips import ChipSet
+from bwlint.chips import NONE, ChipSet
 from bwlint.chips.spelling import IN_NAMES, PREFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
@@ -23,11 +23,12 @@ from bwlint.fix.python.apart import kept_apart
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
 from bwlint.judging.siblings import MAX_DEFINITIONS, asks
-from bwlint.model.expr import Expr, walk_through
+from bwlint.model.expr import Expr, walk, walk_through
 from bwlint.model.facts import Gate, Module, Path
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
 from bwlint.sources.read import SourceText
+from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree
 
@@ -38,7 +39,7 @@ Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 
 TABLES: frozenset[GateKind] = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
-UNKNOWN = NoFix("bwlint has no rewrite for this spelling")
+UNKNOWN = NoFix("bwlint has no rewrite for this spelling", technical=True)
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
 _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 
@@ -72,28 +73,45 @@ def mend(job: Job) -> Fix | NoFix:
 def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix | NoFix:
     """The bound where the test is decided; else beside what it asks, for this test alone."""
     change, told = WantedChange.between(judged.sets, job.remedy.chips, "bound"), list[NoFix]()
+    if any(node.op == "attr" and node.args[1] == "param" for node in walk(judged.gate.test)):
+        return NoFix("this skips one value of the fixture's parameter, and the others run all the same: skip the test")
     there = decider(job, place) if isinstance(change, WantedChange) and change.kind == "bound" else None
     for one in (there, place, None) if there is not None else (place, None):
         found = _bound(job, judged, one or judged, doubt, beside=one is None)
         if isinstance(found, Fix):
             return found
         told.append(found)
-    said = next((one for one in told if one is not UNKNOWN and not one.reason.startswith("the edited")), None)
+    apart = _at_callers(job, judged, there or place, doubt)
+    if isinstance(apart, Fix):
+        return apart
+    marked = import_module(f"{__name__}.marks").bounded(job, judged) if judged.gate.kind == "skipif" else UNKNOWN
+    if isinstance(marked, Fix):
+        return marked
+    name = _named(there or place)
+    only = doubt or f"only the name of `{name}` says for whom the tests are that ask it"
+    if isinstance(named := _bound(job, judged, there or place, only, by_name=True), Fix):
+        return named
+    said = next((one for one in told if not one.technical), None)
     gone = plain(judged.core - job.remedy.chips | job.remedy.chips - judged.core)
     asked = place.gate.text or _named(place)
     unwritten = NoFix(f"`{asked}` cannot be rewritten to keep {gone} out: add a check of the capability")
     return said or _decided_elsewhere(job, place) or _asked_elsewhere(judged, place) or unwritten
 
 
-def _bound(job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside: bool = False) -> Fix | NoFix:
+def _bound(
+    job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside: bool = False, by_name: bool = False
+) -> Fix | NoFix:
     """The bound at a gate that `judged` asks, with the words of all who ask it; `beside` what it asks, at `judged`."""
     from bwlint.fix.beside import with_words
-    from bwlint.fix.python.askers import askers, contrary
+    from bwlint.fix.python.askers import askers, contrary, patched
+
+    if beside and (said := patched(job, judged)) is not None:
+        return said
 
     wanted = _wanted(judged, place, job.remedy.chips)
     gone = wanted - place.core | place.core - wanted
     users = list(askers(job, judged, place))
-    if (said := contrary(job, users, place, gone)) is not None:
+    if (said := contrary(job, users, place, gone, by_name=by_name)) is not None:
         return said
     found: list[Fix] = []
     for one in (place, *_set_again(job, place)):
@@ -110,6 +128,34 @@ def _bound(job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside
     users += [place] if place is not judged else []
     whole = replace(found[0], edits=tuple(edit for one in found for edit in one.edits))
     return with_words(job, whole, users, place, gone)
+
+
+def _at_callers(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix | NoFix:
+    """The bound beside each call of a helper behind which chips surely fail; all of them or none."""
+    from bwlint.fix.beside import with_words
+    from bwlint.fix.python.askers import askers, patched, surely_fails
+
+    change = WantedChange.between(judged.sets, job.remedy.chips, "bound")
+    gone = change.chips & job.context.targets if isinstance(change, WantedChange) else NONE
+    users = [one for one in askers(job, judged, place) if one is not place and gone and surely_fails(job, one, gone)]
+    found: list[Fix] = []
+    for user in users:
+        if (said := patched(job, user)) is not None:
+            return said
+        source = job.source if user.module is job.module else Texts().source(user.module.path) or ""
+        wanted = _wanted(judged, user, job.remedy.chips)
+        given = (job.context.tree, user.module, job.root, user.gate, user.sets, wanted, source, job.remedy.evidence)
+        fix = propose(*given, doubt, "bound", beside=True)
+        draft = replace(job.draft, place=replace(job.draft.place, module=user.module))
+        theirs = replace(job, draft=draft, source=source, judged=user)
+        whole = with_words(theirs, fix, (user,), user, gone) if isinstance(fix, Fix) else fix
+        if isinstance(whole, NoFix):
+            return whole
+        found.append(whole)
+    if not found:
+        return UNKNOWN
+    edits = tuple(dict.fromkeys(edit for one in found for edit in one.edits))
+    return replace(next((one for one in found if one.applicability == "unsafe"), found[0]), edits=edits)
 
 
 def bounded_at(job: Job, judged: Judged, fix: Fix) -> Judged:
@@ -143,7 +189,7 @@ def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
     if one.module is judged.module:
         return NoFix(f"`{_named(one)}` decides this at line {one.at.line}: mend it there")
     at = f"{PurePath(one.module.path).name}:{one.gate.at.line}"
-    if any(value.args[:1] and isinstance(value.args[0], str) for _, value in _returns(one)):
+    if any(value.op == "const" and isinstance(value.args[0], str) for _, value in _returns(one)):
         return NoFix(f"`{_named(one)}` ({at}) decides this and returns the reason: bound it there")
     return NoFix(f"`{_named(one)}` ({at}) decides this, and other files use it too: add a check of the capability here")
 

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 
 from bwlint.evaluate.objects import FunctionValue
 from bwlint.evaluate.values import CHIPS
+from bwlint.fix.python.imports import bring_modules
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
 from bwlint.fix.python.syntax import Syntax, parse
-from bwlint.model.expr import Span, walk
+from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.facts import Module
+from bwlint.model.findings import NoFix
 from bwlint.readers.spans import span
 from bwlint.sources.texts import Texts
 
@@ -25,29 +28,56 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     for node in syntax.within(place.span) if syntax is not None else ():
         if syntax is None or not isinstance(node, (ast.Call, ast.Name)) or span(node) not in asked:
             continue
-        for call in (one for one in reached(asked[span(node)], place.module) if one.op == "call"):
-            helper = place.tree.function(place.module, call.args[0])
-            for subject in _read(place, syntax, helper, node) if helper is not None else ():
-                yield syntax.narrowed(path, node, f"{subject} < {bound}", f"{subject} >= {bound}")
+        own = asked[span(node)]
+        for helper in (place.tree.function(place.module, one.args[0]) for one in _calls(own, place.module)):
+            for subject, brought in _read(place, syntax, helper, node) if helper is not None else ():
+                yield (*brought, *syntax.narrowed(path, node, f"{subject} < {bound}", f"{subject} >= {bound}"))
+        for call in _capabilities(place, place.module, own) if isinstance(node, ast.Name) else ():
+            subject = syntax.segment(_at(syntax, call))
+            if all(name in place.module.names for name in _names(_at(syntax, call))):
+                for denies in (False, True):
+                    yield syntax.narrowed(path, node, f"{subject} < {bound}", f"{subject} >= {bound}", denies=denies)
 
 
-def _read(place: ConditionPlace, here: Syntax, helper: FunctionValue, node: ast.expr) -> Iterator[str]:
-    """How a helper reads the capability, as this file would write it where `node` calls that."""
+def _calls(test: object, module: Module) -> Iterator[Expr]:
+    return (one for one in reached(test, module) if one.op == "call")
+
+
+def _capabilities(place: ConditionPlace, module: Module, test: object) -> Iterator[Span]:
+    """Where a test of a file reads the capability as a pair."""
+    for read in _calls(test, module):
+        if read.at is not None and list(place.tree.value(module, read).spread()) == _CAPABILITIES:
+            yield read.at
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _read(
+    place: ConditionPlace, here: Syntax, helper: FunctionValue, node: ast.expr
+) -> Iterator[tuple[str, Candidate]]:
+    """How a helper reads the capability, as this file would write it where `node` calls that, with the imports that it
+    needs.
+    """
     own, theirs = place.module.names, helper.module.names
     same = helper.module.path == place.module.path
     syntax = here if same else parse(Texts().source(helper.module.path) or "")
     arguments = [here.segment(each) for each in node.args] if isinstance(node, ast.Call) else []
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and helper.owner is not None:
+        arguments = [here.segment(node.func.value), *arguments]  # what a method is asked of
     given = dict(zip(helper.function.params, arguments, strict=False))
-    if any(_tells_why(each) for each in _called(place, helper)):
-        return  # a check beside the call would leave the reason untold
-    for read in reached(helper.function.returns, helper.module):
-        at = read.at if read.op == "call" else None
-        if at is None or syntax is None or list(place.tree.value(helper.module, read).spread()) != _CAPABILITIES:
-            continue
-        names = {one.id for one in ast.walk(_at(syntax, at)) if isinstance(one, ast.Name)} - given.keys()
+    if syntax is None or any(_tells_why(each) or _passes_without(each) for each in _called(place, helper)):
+        return  # a check beside the call would leave the reason untold, or raise on a machine without a GPU
+    for at in _capabilities(place, helper.module, helper.function.returns):
+        names = _names(_at(syntax, at)) - given.keys()
         shared = {name for name in names & own.keys() & theirs.keys() if own[name].args == theirs[name].args}
-        if names == shared and (same or all(own[name].op == "import" for name in names)):
-            yield _replaced(syntax, _at(syntax, at), given)
+        if not (same or all(name in theirs and theirs[name].op == "import" for name in names)):
+            continue
+        brought = bring_modules(here, place.module.path, sorted(names - shared))
+        plain = all(name in theirs and theirs[name].args == (name, None) for name in names - shared)
+        if plain and not isinstance(brought, NoFix):
+            yield _replaced(syntax, _at(syntax, at), given), tuple(brought)
 
 
 def _called(place: ConditionPlace, helper: FunctionValue) -> Iterator[FunctionValue]:
@@ -60,6 +90,16 @@ def _called(place: ConditionPlace, helper: FunctionValue) -> Iterator[FunctionVa
 def _tells_why(helper: FunctionValue) -> bool:
     """Whether a helper answers with a reason."""
     return any(value.op == "const" and isinstance(value.args[0], str) for _, value in helper.function.returns)
+
+
+def _passes_without(helper: FunctionValue) -> bool:
+    """Whether a helper says yes where there is no device: `not torch.cuda.is_available() or ...`."""
+    for path, value in helper.function.returns:
+        parts = value.args[0] if value.op == "or" else path if value.op == "const" and value.args[0] else ()
+        calls = (one.args[0] for one in parts if one.op == "not" and one.args[0].op == "call")
+        if any(one.args[0].args[-1] == "is_available" for one in calls):
+            return True
+    return False
 
 
 def _at(syntax: Syntax, at: Span) -> ast.expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.chips.operations import operation_in
@@ -16,6 +17,7 @@ from bwlint.fix.python.surely import surely
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.judging.behind import hits
 from bwlint.judging.siblings import asking, is_global
+from bwlint.model.expr import walk_through
 from bwlint.model.facts import Use
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
@@ -26,6 +28,7 @@ from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF
 
+_PATCHES = re.compile(r"\b(?:patch|setattr)\b|\bmock\.")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -42,9 +45,12 @@ def askers(job: Job, judged: Judged, origin: Judged) -> Iterator[Judged]:
         yield from (one for one in helpers if one.gate.name == origin.gate.qualname and one.gate != judged.gate)
 
 
-def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet) -> NoFix | None:
-    """Why a gate is not bounded: a user has an arm for the chips, runs on them, or has no such need; or its name."""
-    evidence, said = job.context.evidence, plain(gone & job.context.targets)
+def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *, by_name: bool = False) -> NoFix | None:
+    """Why a gate is not bounded: a user has an arm for the chips, runs on them, or has no such need; or its name.
+
+    `by_name` takes a name that stands for other generations alone for the need of tests that nothing else is known of.
+    """
+    said = plain(gone & job.context.targets)
     if (own := next(filter(None, (_own_arm(job, user, gone) for user in users)), None)) is not None:
         return NoFix(f"the bound would cut off the path for {said} at {own}")
     name, gone = asked.gate.name or asked.gate.qualname.rpartition(".")[2], gone & job.context.targets
@@ -52,15 +58,38 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet) ->
     if promised & gone:
         return NoFix(f"the name of `{name}` promises {said}: give the test at {place(users[0])} its own check")
     for user in users[1:]:
-        by_name = evidence.libraries.by_name(user.module.path, (user.gate.name, user.gate.qualname), user.at)
-        needs = list(evidence.of(user.module, user.working))
-        fails = any(one.strength == PROOF and gone <= one.arriving - one.legal for one in needs)
         works = job.context.works_there(user) or job.context.admitted_behind(user, gone)
-        alike = not promised or any(one is not None and not one.legal & gone for one in (*needs, by_name))
-        if not fails and (works or not alike):
+        named = by_name and bool(promised) and user.in_test and refuses(user.other)
+        if not surely_fails(job, user, gone) and (works or not (named or _alike(job, user, gone))):
             told = f"where {said} work" if works else f"where nothing shows that {said} fail"
             return NoFix(f"`{name}` is asked at {place(user)} too, {told}: give this its own question")
     return None
+
+
+def patched(job: Job, judged: Judged) -> NoFix | None:
+    """Why no check of the device goes beside what a gate asks: a test answers for that, on a machine without a GPU."""
+    calls = (node.args[0] for node in walk_through(judged.gate.test, judged.module.slots, 1) if node.op == "call")
+    helpers = [one for one in calls if job.context.tree.function(judged.module, one) is not None]
+    for name in dict.fromkeys(str(one.args[-1]) for one in helpers):
+        for hit in hits(job.context, judged.module, name):
+            if _PATCHES.search(hit.text):
+                at = f"{PurePath(hit.file.real).name}:{hit.line}"
+                return NoFix(f"{at} patches `{name}`, on a machine without a GPU too: bound it where it is decided")
+    return None
+
+
+def surely_fails(job: Job, user: Judged, gone: ChipSet) -> bool:
+    """Whether chips that a gate lets through come to what is proved to have nothing for them."""
+    needs = job.context.evidence.of(user.module, user.working)
+    return any(one.strength == PROOF and gone <= one.arriving - one.legal for one in needs)
+
+
+def _alike(job: Job, user: Judged, gone: ChipSet) -> bool:
+    """Whether what is behind a gate, or its name, has a need that some chips lack."""
+    evidence = job.context.evidence
+    by_name = evidence.libraries.by_name(user.module.path, (user.gate.name, user.gate.qualname), user.at)
+    needs = (*evidence.of(user.module, user.working), by_name)
+    return any(one is not None and not one.legal & gone for one in needs)
 
 
 def _own_arm(job: Job, user: Judged, gone: ChipSet) -> str | None:
@@ -83,6 +112,8 @@ def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | N
     if answers and not _is_known(job, judged, users):
         return f"`{judged.gate.name}` may be asked where nothing here looks"
     for user in users[1:] if answers else users:
+        if user.in_test and user.denies and user.sets.core - user.sets.must:
+            return f"{place(user)} skips under another condition too, and without it {plain(gone)} come there"
         if not refuses(user.other) and (answers or judged.gate.kind in ANSWERS):
             return f"chips kept out at {place(user)} may need another code path"
         source = job.source if user.module is job.module else Texts().source(user.module.path)
@@ -123,11 +154,17 @@ def _attributes(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
 
 
 def _is_shown(job: Job, user: Judged, use: Use, gone: ChipSet) -> bool:
-    """Whether a use surely reaches what the tree itself shows to fail on all of some chips."""
-    direct = operation_in(use.name) if use.how == "call" else None
+    """Whether a use surely reaches code that the tree itself shows to fail on all of some chips; in a test that is
+    skipped there, also code of a known library.
+    """
+    evidence, called = job.context.evidence, use.how == "call"
+    direct = operation_in(use.name) if called else None
     if direct is not None and not direct.chips & gone:
         return True
-    shown = job.context.evidence.shown(user.module, use) if use.how == "call" else ()
+    need = evidence.of_use(user.module, use) if called and user.in_test and user.other.ends == "skip" else None
+    if need is not None and need.strength == PROOF and not need.legal & gone:
+        return True
+    shown = evidence.shown(user.module, use) if called else ()
     return any(one.kind in SHOWN_BY_TREE and gone <= one.against for one in shown)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator, Sequence
 
 from bwlint.fix.python.syntax import Syntax
@@ -73,6 +74,31 @@ def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> li
     if rest < 0:
         return [syntax.edit(path, end, end, f"{syntax.newline}{line}")]
     return [syntax.edit(path, rest + 1, rest + 1, f"{line}{syntax.newline}")]
+
+
+def bring_modules(syntax: Syntax, path: str, names: Sequence[str]) -> list[Edit] | NoFix:
+    """The lines `import name` among those of other libraries at the top of a file, in their order; none that is there.
+
+    Names come in the order of the alphabet.
+    """
+    plain = [node for node in syntax.tree.body if isinstance(node, ast.Import)]
+    held = {alias.name for node in plain for alias in node.names if alias.asname is None}
+    new = [name for name in names if name not in held]
+    taken = next((name for name in new if _bound(syntax.tree, name, ast.ImportFrom(None, [], 0))), None)
+    if taken is not None:
+        return NoFix(f"`{taken}` is the name of something else in this file")
+    top = [node for node in syntax.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    libraries = [node for node in top if _package(node) not in sys.stdlib_module_names]
+    if new and not libraries:
+        return NoFix("the file imports no library at its top")
+    group = [node for node in libraries if isinstance(node, ast.Import)]
+    lines: dict[int, str] = {}
+    for name in new:
+        after = next((node for node in group if node.names[0].name > name), None)
+        line = after.lineno if after else (group[-1].end_lineno or 0) + 1 if group else libraries[0].lineno
+        lines[line] = f"{lines.get(line, '')}import {name}{syntax.newline}"
+    places = ((syntax.offset(line, 0), text) for line, text in lines.items())
+    return [syntax.edit(path, at, at, text) for at, text in places]
 
 
 def _missing(syntax: Syntax, module: str, names: Sequence[str]) -> list[str] | NoFix:

@@ -36,15 +36,15 @@ class GateChecker:
         try:
             edited = edited_module(module, apply(self.place.source, candidate))
         except ReadError as error:
-            return NoFix(f"the edited file does not parse: {error}")
+            return NoFix(f"the edited file does not parse: {error}", technical=True)
         pairs = self._paired(edited, candidate)
         here = next((new for old, new in pairs or () if old == self.place.gate), None)
         if pairs is None or here is None:
-            return NoFix("the edited file has other checks than before")
+            return NoFix("the edited file has other checks than before", technical=True)
         # alone, since an interpreter that has met a definition before does not report its clashes again
         after = self.place.tree.edited(edited).sets(edited, here)
         if after is None:
-            return NoFix("the edited test does not read the device any more")
+            return NoFix("the edited test does not read the device any more", technical=True)
         if missing := self._unknown_member(edited, here):
             return missing
         return self._differs(after) or self._others(edited, pairs) or self._proof(after, evidence)
@@ -80,9 +80,9 @@ class GateChecker:
     def _differs(self, after: Sets) -> NoFix | None:
         change, before = self.place.change, self.place.sets
         if change.kind == "type" and any(clash.certain for clash in after.clashes):
-            return NoFix("the edited comparison can still never be true")
+            return NoFix("the edited comparison can still never be true", technical=True)
         if change.kind == "type" and before.clashes and len(after.clashes) >= len(before.clashes):
-            return NoFix("the edited comparison is still wrong")
+            return NoFix("the edited comparison is still wrong", technical=True)
         return change.missed(before, after)
 
     def _others(self, edited: Module, pairs: Sequence[tuple[Gate, Gate]]) -> NoFix | None:

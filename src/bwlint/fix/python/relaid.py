@@ -19,7 +19,7 @@ _LAYOUT = frozenset({kinds.NEWLINE, kinds.NL, kinds.INDENT, kinds.DEDENT, kinds.
 _COMPARING = frozenset({"<", ">", "==", "!=", "<=", ">=", "in", "is", "not in", "is not"})
 _NOT_KNOWN = frozenset({"for", "lambda", "if", "else", ":=", "yield", "await", "async", ";"})
 """What formatters have rules of their own for, within an expression."""
-_ON_ONE_LINE = frozenset({"assert", "with", "for"})
+_ON_ONE_LINE = frozenset({"with", "for"})
 """Statements that are broken by rules of their own."""
 _INDENT = "    "
 _BREAK = None
@@ -64,9 +64,11 @@ def _laid(text: str, limit: int) -> str | None:
     if leaves is None:
         return None
     lines = _Layout(limit).statement(leaves, indent)
-    comma = next((at for at, leaf, depth in _depths(leaves) if leaf.text == "," and depth == 0), 0)
-    if len(lines) > 1 and leaves[0].text == "assert" and comma and leaves[comma + 1].text != "(":
-        return f"{indent}{_flat(leaves[: comma + 1])} (\n{indent}{_INDENT}{_flat(leaves[comma + 1 :])}\n{indent})"
+    if len(lines) > 1 and leaves[0].text == "assert":
+        end = _end_of_test(leaves)
+        test, said = f"{indent}{_flat(leaves[: end + 1])} (", leaves[end + 1 :]
+        if said and said[0].text != "(" and len(test) <= limit:
+            return f"{test}\n{indent}{_INDENT}{_flat(said)}\n{indent})"
     return None if len(lines) > 1 and leaves[0].text in _ON_ONE_LINE else "\n".join(lines)
 
 
@@ -201,10 +203,17 @@ def _optional(leaves: Sequence[_Leaf]) -> tuple[int, int]:
         return 1, len(leaves) - 1
     if first == "return":
         return 1, len(leaves)
+    if first == "assert":
+        return 1, _end_of_test(leaves)
     if first == "from":
         return next(at for at, leaf in enumerate(leaves) if leaf.text == "import") + 1, len(leaves)
     equals = [at for at, leaf, depth in _depths(leaves) if depth == 0 and leaf.text == "="]
     return (equals[0] + 1, len(leaves)) if len(equals) == 1 else (0, len(leaves))
+
+
+def _end_of_test(leaves: Sequence[_Leaf]) -> int:
+    """Where the comma of an assert stands that a text follows; its end without one."""
+    return next((at for at, leaf, depth in _depths(leaves) if leaf.text == "," and depth == 0), len(leaves))
 
 
 def _match(leaves: Sequence[_Leaf], start: int) -> int:

@@ -86,12 +86,16 @@ class Syntax:
         text = flat if same or is_argument or isinstance(around, _FREE) else f"({flat})"
         return (self.edit(path, self.start(node), self.end(node), text),)
 
-    def narrowed(self, path: str, node: ast.expr, inside: str, outside: str) -> tuple[Edit]:
-        """The edit that asks beside a test who may pass: `a and inside`; of one that is negated, `not a or outside`."""
+    def narrowed(self, path: str, node: ast.expr, inside: str, outside: str, *, denies: bool = False) -> tuple[Edit]:
+        """The edit that asks beside a test who may pass: `a and inside`; of one that is negated, or that is true for
+        those who may not, `not a or outside`.
+        """
         around = self.parents[node]
-        if isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Not):
-            return self.joined(path, around, "or", [self.segment(around), outside])
-        return self.joined(path, node, "and", [self.segment(node), inside])
+        negated = isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Not)
+        whole = around if negated and isinstance(around, ast.expr) else node
+        if negated is denies:
+            return self.joined(path, whole, "and", [self.segment(whole), inside])
+        return self.joined(path, whole, "or", [self.segment(whole), outside])
 
 
 @lru_cache(maxsize=2)

@@ -272,6 +272,7 @@ def with_remedy(context: Context, judged: Judged, side: Side, need: Need, wrong:
         return replace(found, advice=advice, remedy=remedy)
     here = judged.on(side) & context.reach(judged, need.use.at) & need.arriving
     name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
-    why, doubt = sentence(name, need.what), doubted(need, name)
+    skips = judged.in_test and other.ends == "skip"
+    why, doubt = sentence(name, need.what), doubted(need, name, skips=skips)
     lacking = here - need.legal if need.strength == PROOF else NONE
     return replace(found, remedy=bounded(context, judged, side, wrong, why, lacking=lacking, doubt=doubt))
