@@ -275,9 +275,9 @@ SKIPPING_TWO = SKIPPING + "\n\ndef test_two():\n    _skip_if_unavailable()\n    
 
 @pytest.mark.parametrize(
     ("name", "bounded"),
-    [("_skip_if_not_sm100", True), ("_skip_if_unavailable", False), ("_skip_if_older_than_sm100", False)],
+    [("_skip_if_not_sm100", True), ("_skip_if_unavailable", True), ("_skip_if_older_than_sm100", False)],
 )
-def test_helper_whose_name_says_for_whom_it_is(project: Project, name: str, bounded: bool) -> None:
+def test_helper_that_skips_tests_of_which_nothing_is_known(project: Project, name: str, bounded: bool) -> None:
     fixes, _ = of_test(project, HEAD + SKIPPING_TWO.replace("_skip_if_unavailable", name))
     assert [how for how, _ in fixes] == ["unsafe"] * bounded
     assert all("[0] not in (10, 11)" in text for _, text in fixes)

@@ -87,10 +87,9 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
     marked = import_module(f"{__name__}.marks").bounded(job, judged) if judged.gate.kind == "skipif" else UNKNOWN
     if isinstance(marked, Fix):
         return marked
-    name = _named(there or place)
-    only = doubt or f"only the name of `{name}` says for whom the tests are that ask it"
-    if isinstance(named := _bound(job, judged, there or place, only, by_name=True), Fix):
-        return named
+    only = doubt or f"nothing shows that every test fails there that asks `{_named(there or place)}`"
+    if isinstance(skipped := _bound(job, judged, there or place, only, tests=True), Fix):
+        return skipped
     said = next((one for one in told if not one.technical), None)
     gone = plain(judged.core - job.remedy.chips | job.remedy.chips - judged.core)
     asked = place.gate.text or _named(place)
@@ -99,7 +98,7 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
 
 
 def _bound(
-    job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside: bool = False, by_name: bool = False
+    job: Job, judged: Judged, place: Judged, doubt: str | None, *, beside: bool = False, tests: bool = False
 ) -> Fix | NoFix:
     """The bound at a gate that `judged` asks, with the words of all who ask it; `beside` what it asks, at `judged`."""
     from bwlint.fix.beside import with_words
@@ -111,7 +110,7 @@ def _bound(
     wanted = _wanted(judged, place, job.remedy.chips)
     gone = wanted - place.core | place.core - wanted
     users = list(askers(job, judged, place))
-    if (said := contrary(job, users, place, gone, by_name=by_name)) is not None:
+    if (said := contrary(job, users, place, gone, tests=tests)) is not None:
         return said
     found: list[Fix] = []
     for one in (place, *_set_again(job, place)):

@@ -45,10 +45,10 @@ def askers(job: Job, judged: Judged, origin: Judged) -> Iterator[Judged]:
         yield from (one for one in helpers if one.gate.name == origin.gate.qualname and one.gate != judged.gate)
 
 
-def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *, by_name: bool = False) -> NoFix | None:
+def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *, tests: bool = False) -> NoFix | None:
     """Why a gate is not bounded: a user has an arm for the chips, runs on them, or has no such need; or its name.
 
-    `by_name` takes a name that stands for other generations alone for the need of tests that nothing else is known of.
+    `tests` lets those be skipped of which nothing is known.
     """
     said = plain(gone & job.context.targets)
     if (own := next(filter(None, (_own_arm(job, user, gone) for user in users)), None)) is not None:
@@ -59,8 +59,8 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *,
         return NoFix(f"the name of `{name}` promises {said}: give the test at {place(users[0])} its own check")
     for user in users[1:]:
         works = job.context.works_there(user) or job.context.admitted_behind(user, gone)
-        named = by_name and bool(promised) and user.in_test and refuses(user.other)
-        if not surely_fails(job, user, gone) and (works or not (named or _alike(job, user, gone))):
+        skipped = tests and user.in_test and refuses(user.other)
+        if not surely_fails(job, user, gone) and (works or not (skipped or _alike(job, user, gone))):
             told = f"where {said} work" if works else f"where nothing shows that {said} fail"
             return NoFix(f"`{name}` is asked at {place(user)} too, {told}: give this its own question")
     return None
