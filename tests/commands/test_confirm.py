@@ -163,7 +163,7 @@ def test_patched_tools_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         (("gone.json",), "gone.json: No such file"),
         (("broken.json",), "broken.json: no JSON"),
         (("other.json",), "neither a report of bwlint nor SARIF"),
-        (("report.json", "k.ptx"), "one report is confirmed at a time"),
+        (("report.json", "k.ptx"), "give one report, and no other paths"),
         (("report.json", "--target", "sm_90"), "--target does not go with a report"),
         (("report.sarif", "--format", "json"), "--format sarif"),
         (("report.sarif", "--format", "html"), "--format sarif"),

@@ -1,4 +1,4 @@
-"""What a check comes to for each tree, in a sentence: on which cards, what goes wrong there, what was not read."""
+"""The verdict of a check for each tree, in a sentence: the cards, what goes wrong on them, what was not read."""
 
 from __future__ import annotations
 
