@@ -62,7 +62,7 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *,
         skipped = tests and user.in_test and refuses(user.other)
         if not surely_fails(job, user, gone) and (works or not (skipped or _alike(job, user, gone))):
             told = f"where {said} work" if works else f"where nothing shows that {said} fail"
-            return NoFix(f"`{name}` is asked at {place(user)} too, {told}: give this its own question")
+            return NoFix(f"`{name}` is also used at {place(user)}, {told}: give this place its own check")
     return None
 
 
