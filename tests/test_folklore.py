@@ -66,7 +66,7 @@ CLAIMS = (
         "__global__ void k() {}\nvoid f() {\n"
         "  cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 131072);\n"
         "  k<<<1, 128, 131072>>>();\n}\n",
-        (("smem", "the kernel does not run"), ("unchecked-launch", "its output keeps old data")),
+        (("smem", "the kernel does not run"), ("unchecked-launch", "keeps old data")),
     ),
     Claim(
         "SM120 has no clusters: up to 8 blocks launch where they fit",
@@ -82,7 +82,7 @@ CLAIMS = (
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
             " [%1], [%0], 16, [%1], 3;",
         ),
-        (("tma-slow-path", "there is no multicast in hardware"),),
+        (("tma-slow-path", "the chip has no multicast hardware"),),
     ),
     Claim(
         "SM120 has no TMA store",

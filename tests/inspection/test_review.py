@@ -138,7 +138,7 @@ def test_files_of_a_folder_are_counted(tmp_path: Path) -> None:
     shipment, _ = examine(Origin("kernels", tuple(pairs)), CONSUMER, tmp_path)
     (flaw,) = binary.check_binary(shipment, CONSUMER)
     assert len(shipment.libraries) == 1
-    assert "13 containers in 13 files" in flaw.message
+    assert "13 containers of device code in 13 files" in flaw.message
 
 
 def test_a_platform_takes_a_package(tmp_path: Path) -> None:

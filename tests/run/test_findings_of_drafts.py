@@ -51,11 +51,11 @@ def write(folder: Path, name: str, text: str) -> None:
 
 
 GATE_CLAIMS = [
-    (SPLIT, GATE, f"the test `{GATE}` holds on 12.0 and fails on 12.1", ("12.0",), ("12.0",), ()),
+    (SPLIT, GATE, f"the test `{GATE}` is true on 12.0 and is false on 12.1", ("12.0",), ("12.0",), ()),
     (
         SPLIT.replace("(12, 0):", "(12, 0) and x:"),
         f"{GATE} and x",
-        f"the test `{GATE} and x` may hold on 12.0 and fails on 12.1",
+        f"the test `{GATE} and x` may be true on 12.0 and is false on 12.1",
         *(("12.0",), (), ()),
     ),
     (

@@ -110,7 +110,7 @@ class MisreadDigits:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldParameter:
     """told: the parameter of the library's function."""
 
     parameter: str
@@ -163,7 +163,7 @@ class PlanBranch:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class LeastRelease:
     """floor, wheels and packages: a release that is asked for at least."""
 
     release: str
@@ -253,13 +253,13 @@ Detail = (
     | Pinned
     | Glued
     | MisreadDigits
-    | Told
+    | ToldParameter
     | Multiprocessors
     | MultiprocessorGroups
     | MemoryTier
     | PlanOption
     | PlanBranch
-    | Release
+    | LeastRelease
     | WheelIndex
     | PackagePin
     | PickedTarget

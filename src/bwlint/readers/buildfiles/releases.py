@@ -13,7 +13,7 @@ from itertools import islice
 from bwlint.chips.spelling import spelled
 from bwlint.chips.surroundings import packages
 from bwlint.chips.toolkits import Toolkits, every_toolkit, releases, version
-from bwlint.model.details import PickedTarget, Release, WheelIndex
+from bwlint.model.details import LeastRelease, PickedTarget, WheelIndex
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.versions import of_condition
@@ -73,7 +73,7 @@ def _floors(path: str, source: str, places: Places) -> Iterator[Operation]:
     for match in _FLOOR.finditer(source) if path.endswith((".toml", ".cfg")) else ():
         if not _commented(source, match.start(), places):
             at = places.span(match.start() + 1, match.end())
-            yield Operation("package-floor", match["package"], at, detail=Release(match["version"].rstrip(".")))
+            yield Operation("package-floor", match["package"], at, detail=LeastRelease(match["version"].rstrip(".")))
 
 
 def of_row(beside: Iterable[str]) -> Toolkits:

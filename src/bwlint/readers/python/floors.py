@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from bwlint.chips.spelling import spelled
-from bwlint.model.details import Release
+from bwlint.model.details import LeastRelease
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import last_name, text_of, whole
 from bwlint.readers.spans import span
@@ -53,7 +53,7 @@ def _called(node: ast.Call, functions: Mapping[str, ast.FunctionDef]) -> Iterato
     name = last_name(node.func)
     body = functions.get(name)
     if _OF_CUDA.search(name) or (body is not None and _OF_CUDA.search(ast.unparse(body))):
-        yield Operation("floor", known.target, span(node), detail=Release(release), qualname=name)
+        yield Operation("floor", known.target, span(node), detail=LeastRelease(release), qualname=name)
 
 
 def _table(name: str, node: ast.Dict) -> Iterator[Operation]:
@@ -65,7 +65,7 @@ def _table(name: str, node: ast.Dict) -> Iterator[Operation]:
         return
     for target, release, key in rows:
         if key is not None:
-            yield Operation("floor", target, span(key), detail=Release(release), qualname=name)
+            yield Operation("floor", target, span(key), detail=LeastRelease(release), qualname=name)
 
 
 def _target(node: ast.expr | None) -> str:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from bwlint.chips.interfaces import is_told_by_text
 from bwlint.chips.peers import turned_on
 from bwlint.evaluate.names import SKIPPING_MARKS
-from bwlint.model.details import Detail, MisreadDigits, Told
+from bwlint.model.details import Detail, MisreadDigits, ToldParameter
 from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk, walk_through
 from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, HandedOn, Operation, Path, Side, Use
 from bwlint.model.kinds import REFUSING, GateKind, OperationKind
@@ -271,7 +271,7 @@ class Flow:
             if value.op in ("var", "call", "param", "attr", "name", "if"):
                 kept, path, qualname = (self.lowerer.define(value),), tuple(self.path), self.qualname
                 told = Operation("told", name, span(node), amounts=kept, path=path, qualname=qualname)
-                self.noted.append(replace(told, detail=Told(parameter)))
+                self.noted.append(replace(told, detail=ToldParameter(parameter)))
 
     def _switches(self, name: str, node: ast.expr, value: Expr) -> None:
         """Note what the device decides of a path over another GPU's memory."""

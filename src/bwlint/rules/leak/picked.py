@@ -17,7 +17,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.judging.siblings import other_files
-from bwlint.model.details import Told
+from bwlint.model.details import ToldParameter
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module, Operation, Use
 from bwlint.model.findings import NoFix
@@ -106,7 +106,7 @@ def _need(context: Context, module: Module, use: Use) -> Need | None:
 
 def _told(call: Operation, lane: object) -> Use | None:
     """A text that a library is handed."""
-    if not isinstance(lane, str) or not isinstance(call.detail, Told):
+    if not isinstance(lane, str) or not isinstance(call.detail, ToldParameter):
         return None
     return Use(lane, "text", call.at, role=call.detail.parameter, call=call.name)
 

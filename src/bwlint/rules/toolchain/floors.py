@@ -17,7 +17,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
-from bwlint.model.details import Release
+from bwlint.model.details import LeastRelease
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Function, Module, Operation
 from bwlint.model.findings import Confidence, NoFix, Severity
@@ -60,7 +60,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     for one in module.operations:
         target = next(known_targets([one.name]), None) if one.kind == "floor" else None
-        floor = one.detail.release if isinstance(one.detail, Release) else ""
+        floor = one.detail.release if isinstance(one.detail, LeastRelease) else ""
         fault = _of_row(module, one, floor, target) if target is not None and target.chip in context.targets else None
         if target is not None and fault is not None:
             yield _draft(module, fault, ChipSet.of(target.chip.name))
@@ -185,7 +185,7 @@ def _of_nvcc_alone(module: Module, qualname: str) -> bool:
     same = {
         target.chip
         for target, one in rows
-        if target and one.qualname == qualname and one.detail == Release(first_toolkit(target) or "")
+        if target and one.qualname == qualname and one.detail == LeastRelease(first_toolkit(target) or "")
     }
     return len([chip for chip in same if chip.joined >= _NEWEST_ROWS]) > 1
 

@@ -17,7 +17,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
-from bwlint.model.details import PickedTarget, Release, WheelIndex
+from bwlint.model.details import LeastRelease, PickedTarget, WheelIndex
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import OperationKind
@@ -38,7 +38,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _matrix(context, module, one)
         elif isinstance(one.detail, WheelIndex):
             yield from _index(context, module, one, one.detail.near)
-        elif isinstance(one.detail, Release):
+        elif isinstance(one.detail, LeastRelease):
             yield from _floor(context, module, one, one.detail.release)
         elif isinstance(one.detail, PickedTarget):
             yield from _picked(context, module, one, one.detail)
