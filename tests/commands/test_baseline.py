@@ -109,6 +109,27 @@ def test_pruning_leaves_what_nobody_looked_for(here: Path) -> None:
     assert "0 findings in ci/known.json, 1 gone" in invoke("baseline", *file, "--prune", ".").stderr
 
 
+def test_files_outside_of_the_paths_stay_known(here: Path) -> None:
+    put(here, {f"{name}/{name}.py": GATE.format(name=name) for name in ("a", "ab", "b")})
+    assert invoke("baseline", "--no-cache", ".").stderr.startswith("bwlint: 3 findings in bwlint-baseline.json\n")
+    put(here, {"a/a.py": GATE.format(name="other"), "a/new.py": GATE.format(name="new")})
+    made = invoke("baseline", "--no-cache", "a").stderr
+    assert made.startswith("bwlint: 4 findings in bwlint-baseline.json, 2 of them kept from files outside PATHS\n")
+    assert places("--baseline", "bwlint-baseline.json", ".") == []
+    (here / "a/new.py").unlink()
+    assert invoke("baseline", "--no-cache", "a", "b").stderr.startswith(
+        "bwlint: 3 findings in bwlint-baseline.json, 1 of them kept from files outside PATHS\n"
+    )
+    assert invoke("baseline", "--no-cache", ".").stderr.startswith("bwlint: 3 findings in bwlint-baseline.json\n")
+
+
+def test_a_file_that_is_no_baseline_is_not_written_over(here: Path) -> None:
+    put(here, {"a.py": GATE.format(name="a"), "bwlint-baseline.json": "<<<<<<< ours\n"})
+    refused = invoke("baseline", "--no-cache", ".")
+    assert (refused.exit_code, "remove it to write a new one" in refused.stderr) == (2, True)
+    assert (here / "bwlint-baseline.json").read_text() == "<<<<<<< ours\n"
+
+
 def test_since_a_revision(here: Path) -> None:
     committed(here, {"old.py": GATE.format(name="old"), "helper.py": HELPER.format(what="(9, 0)"), "caller.py": CALLER})
     assert places("--since", "HEAD", ".") == []

@@ -93,12 +93,17 @@ class Baseline:
 
     def pruned(self, findings: Sequence[Finding], paths: Iterable[str]) -> Baseline:
         """This baseline without what is no longer found in `paths`, and with the paths of today."""
+        return self.outside(paths).joined(Baseline.of(self.split(findings)[1], self.root))
+
+    def outside(self, paths: Iterable[str]) -> Baseline:
+        """What it knows of files that are in none of `paths`."""
         searched = {beside(self.root, path) for path in paths}
-        found = Baseline.of(self.split(findings)[1], self.root)
-        unasked = {key: count for key, count in self.known.items() if not _is_in(key[2], searched)}
-        known = Counter(unasked) | found.known
+        return replace(self, known=Counter({key: n for key, n in self.known.items() if not _is_in(key[2], searched)}))
+
+    def joined(self, found: Baseline) -> Baseline:
+        """Both, told from the same folder. Where both know a finding, `found` says what it is."""
         contents, severities = {**self.contents, **found.contents}, {**self.severities, **found.severities}
-        return Baseline(self.root, known, contents, severities)
+        return Baseline(self.root, self.known | found.known, contents, severities)
 
 
 def without_known(report: Report, baseline: Baseline) -> Report:
