@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from effort import at_most
@@ -150,11 +151,15 @@ def test_an_internal_error_is_one_line(
     assert "Traceback" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, click.Abort])
 def test_an_interrupt_is_a_line(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    interruption: type[BaseException],
 ) -> None:
     def interrupt(*_: object) -> int:
-        raise KeyboardInterrupt
+        raise interruption
 
     monkeypatch.setattr(check, "run", interrupt)
     assert cli.run(["."]) == 130

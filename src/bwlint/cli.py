@@ -157,7 +157,7 @@ def _code(error: BaseException) -> int:
         case EndedBySignal():
             say(f"bwlint: ended by {error.name}\n")
             return error.exit_code
-        case KeyboardInterrupt():
+        case KeyboardInterrupt() | click.Abort():  # the latter from a question of click
             say("bwlint: interrupted\n")
             return INTERRUPTED
         case BrokenPipeError():
