@@ -151,6 +151,32 @@ def test_an_internal_error_is_one_line(
     assert "Traceback" in capsys.readouterr().err
 
 
+BROKEN = "def fast(: sm_120\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments", "code"),
+    [
+        ({"c.py": BROKEN}, ("--strict", "c.py"), 2),
+        ({"c.py": BROKEN}, ("--strict", "--force-exclude", "c.py"), 2),
+        ({"c.py": BROKEN}, ("--strict", "--exit-zero", "c.py"), 2),
+        ({"c.py": BROKEN, "a.py": CLEAN}, ("--strict", "."), 2),
+        ({"c.py": BROKEN}, ("c.py",), 3),
+        ({"c.py": BROKEN}, ("--force-exclude", "c.py"), 0),
+        ({"c.py": BROKEN, "a.py": CLEAN}, (".",), 0),
+        ({"a.py": CLEAN}, ("--strict", "."), 0),
+        ({"a.py": CLEAN, "bwlint.toml": 'exclude = ["a.py"]\n'}, ("--strict", "--force-exclude", "a.py"), 0),
+        ({"bwlint.toml": ""}, ("--strict", "--include", "none.py", "."), 3),
+    ],
+)
+def test_strict_ends_with_2_wherever_a_file_was_skipped(
+    here: Path, files: dict[str, str], arguments: tuple[str, ...], code: int
+) -> None:
+    for name, content in files.items():
+        (here / name).write_text(content)
+    assert invoke("--no-cache", *arguments).exit_code == code
+
+
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, click.Abort])
 def test_an_interrupt_is_a_line(
     here: Path,

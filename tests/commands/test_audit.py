@@ -345,6 +345,13 @@ def test_a_format_is_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [*audit.rendered(EACH, "html", Setting(), 30)] == ["audit", ("json ()",), "beside"]
 
 
+@pytest.mark.parametrize(("arguments", "code"), [(("--strict",), 2), ((), 3)])
+def test_a_file_that_is_not_read_alone(here: Path, arguments: tuple[str, ...], code: int) -> None:
+    (here / "only").mkdir()
+    (here / "only" / "c.py").write_text("def fast(: sm_120\n")
+    assert invoke(*arguments, "only").exit_code == code
+
+
 def test_since_a_revision(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each line of `rows` is a row, by its first letter, as of the tree that the engine is asked about."""
     roots: list[str] = []
