@@ -140,6 +140,12 @@ def test_since_a_revision(here: Path) -> None:
     assert places("--since", "HEAD", ".") == ["caller.py:4", "new.py:4"]
 
 
+def test_since_before_the_first_commit(here: Path) -> None:
+    put(here, {"a.py": GATE.format(name="a")})
+    git(here, "init", "-q")
+    assert places("--since", "HEAD", ".") == ["a.py:4"]
+
+
 def test_a_changed_line_is_shown_though_it_says_the_same(here: Path) -> None:
     text = GATE.format(name="old")
     committed(here, {"old.py": text})
