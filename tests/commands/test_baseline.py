@@ -140,6 +140,33 @@ def test_since_a_revision(here: Path) -> None:
     assert places("--since", "HEAD", ".") == ["caller.py:4", "new.py:4"]
 
 
+NAMED_FOR_IT = """import torch
+
+def is_trtllm_gen_allowed():
+    return torch.cuda.get_device_capability()[0] in (10, 12)
+"""
+ASKED = """from named import is_trtllm_gen_allowed
+
+def pick(x):
+    return "fast" if is_trtllm_gen_allowed() else "slow"
+"""
+
+
+@pytest.mark.parametrize("known", [("--since", "HEAD"), ("--baseline", "known.json")])
+def test_a_note_that_becomes_a_warning_is_new(here: Path, known: tuple[str, str]) -> None:
+    committed(here, {"named.py": NAMED_FOR_IT, "pick.py": ""})
+    assert invoke("baseline", "--no-cache", "--file", "known.json", ".").stderr.startswith("bwlint: 1 finding in")
+    assert places("--severity", "note", *known, ".") == []
+    put(here, {"pick.py": ASKED})
+    assert places("--severity", "note", *known, ".") == places("--severity", "warning", *known, ".") == ["named.py:4"]
+    git(here, "add", "-A")
+    git(here, "commit", "-qm", "asked")
+    assert invoke("baseline", "--no-cache", "--file", "known.json", ".").exit_code == 0
+    assert places(*known, ".") == []
+    put(here, {"pick.py": ""})
+    assert places("--severity", "note", *known, ".") == []
+
+
 def test_since_before_the_first_commit(here: Path) -> None:
     put(here, {"a.py": GATE.format(name="a")})
     git(here, "init", "-q")
