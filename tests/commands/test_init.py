@@ -79,8 +79,29 @@ def test_a_hook_joins_others(tmp_path: Path) -> None:
     put(tmp_path, {".pre-commit-config.yaml": OTHERS})
     invoke(tmp_path, "--yes")
     text = (tmp_path / ".pre-commit-config.yaml").read_text()
-    assert [entry["repo"] for entry in yaml.safe_load(text)["repos"]] == [URL, "https://example.org/other"]
+    assert [entry["repo"] for entry in yaml.safe_load(text)["repos"]] == ["https://example.org/other", URL]
     assert "# keep" in text and text.startswith("# our hooks\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("repos:\n# first\n- repo: a\n  hooks: []\n", ""),
+        ("repos:\n  # first\n  - repo: a\n    hooks: []\n  # second\n  - repo: b\n    hooks: []\n", ""),
+        ("repos:\n- repo: a\n  hooks: []\n  # not now\n", ""),
+        ("repos:\n- repo: a\n  hooks: []\n\n- repo: b\n  hooks: []", ""),
+        ("repos:\n- repo: a\n  hooks: []\n", "# of the service\nci:\n  skip: [a]\n"),
+        ("repos:\n- repo: a\n  hooks: []\n  # not now\n", "\n# of the service\n\nci: {}\n"),
+        ("repos:\n- repo: a\n  hooks: []\n", "fail_fast: true\n"),
+        ("ci: {}\n# all\nrepos:\n- repo: a\n  hooks: []\n", ""),
+    ],
+)
+def test_a_hook_comes_after_the_others(tmp_path: Path, before: str, after: str) -> None:
+    put(tmp_path, {".pre-commit-config.yaml": before + after})
+    invoke(tmp_path, "--yes")
+    indent = "  " * ("\n  - repo" in before)
+    entry = "".join(f"{indent}{row}\n" for row in (f"- repo: {URL}", "  rev: v9", "  hooks:", "  - id: bwlint"))
+    assert (tmp_path / ".pre-commit-config.yaml").read_text() == f"{before.rstrip()}\n{entry}{after}"
 
 
 @pytest.mark.parametrize(
@@ -242,7 +263,7 @@ def test_without_a_repository_the_hook_is_local(
     put(tmp_path, {".gitlab-ci.yml": "a: 1\n", ".github/x": "", ".pre-commit-config.yaml": OTHERS})
     result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--yes", *["--audit"] * audit], prog_name="bwlint")
     assert (result.exit_code, "runs the bwlint on PATH" in result.stderr) == (0, told)
-    local, other = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"]
+    other, local = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"]
     assert (local["repo"], other["repo"]) == ("local", "https://example.org/other")
     shipped = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     names = ("bwlint", "bwlint-audit") if audit else ("bwlint",)

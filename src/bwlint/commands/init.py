@@ -189,10 +189,15 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
         missing = "; add `- id: bwlint-audit` beside it" if audit and not has_audit else ""
         return f"{path.name} has the hook already{missing}"
     first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
-    if first is None or not re.search(r"^repos:\s*$", before, re.MULTILINE):
+    # From `repos:` to the next key of the file. Comments in front of that are its own.
+    entries = re.search(r"^repos:\s*$(?:\n(?![^\s#-]).*)*", before, re.MULTILINE)
+    if first is None or entries is None:
         return f"{path.name} is written in a form that is not added to: the hook is {'; '.join(rows)}"
     block = "".join(f"{first[1]}{row}\n" for row in rows)
-    after = f"{before[: first.start()]}{block}{before[first.start() :]}"
+    end = entries.end()
+    if end < len(before):
+        end -= len(entries[0]) - len(re.sub(r"(?:\n(?:#.*|[ \t\r]*))*\Z", "", entries[0]))
+    after = "".join((before[:end].rstrip(), "\n", block, before[end:].removeprefix("\n")))
     return ProposedFile(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
 
 
@@ -216,7 +221,7 @@ def _adds_one(before: str, after: str) -> bool:
 
     try:
         old, new = yaml.safe_load(before), yaml.safe_load(after)
-        return bool(new["repos"][1:] == old["repos"] and {**new, "repos": old["repos"]} == old)
+        return bool(new["repos"][:-1] == old["repos"] and {**new, "repos": old["repos"]} == old)
     except (yaml.YAMLError, LookupError, TypeError, RecursionError):  # whatever else a file may hold
         return False
 
