@@ -750,7 +750,7 @@ def trace(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
+@click.argument("path", required=False, type=click.Path(exists=True, file_okay=False))
 @click.option("--repo", metavar="URL", help="URL of bwlint's repository. Default: where this copy came from.")
 @click.option(
     "--rev", metavar="REV", help=f"Its tag or commit. Default: that of this copy; with --repo v{__version__}."

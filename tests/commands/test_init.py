@@ -137,8 +137,35 @@ def test_a_job_of_gitlab(tmp_path: Path) -> None:
 def test_a_folder_of_a_repository_is_not_its_top(tmp_path: Path) -> None:
     top_of.cache_clear()
     committed(tmp_path, {"sub/a.py": ""})
-    assert f"`bwlint init {tmp_path.resolve()}`" in invoke(tmp_path / "sub").stderr
+    refused = invoke(tmp_path / "sub", "--yes")
+    assert (refused.exit_code, refused.stdout, f"`bwlint init {tmp_path.resolve()}`" in refused.stderr) == (2, "", True)
+    assert there(tmp_path / "sub") == {"a.py"}
     assert "git" not in invoke(tmp_path).stderr
+
+
+@pytest.mark.parametrize(("folder", "is_said"), [("sub/deep", True), ("sub", True), (".", False)])
+def test_without_a_path_the_whole_repository_is_set_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, is_said: bool
+) -> None:
+    top_of.cache_clear()
+    committed(tmp_path, {"sub/deep/a.py": ""})
+    monkeypatch.chdir(tmp_path / folder)
+    result = CliRunner().invoke(cli.app, ["init", *ASKED, "--yes"], prog_name="bwlint")
+    assert result.exit_code == 0
+    assert (f"this sets up {tmp_path.resolve()}, the top of the repository" in result.stderr) == is_said
+    assert (tmp_path / ".github/workflows/bwlint.yml").exists() and (tmp_path / "bwlint.toml").exists()
+    assert there(tmp_path / "sub") == {"deep/a.py"}
+
+
+def test_without_a_path_or_a_git_tree_the_current_folder_is_set_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top_of.cache_clear()
+    put(tmp_path, {"sub/a.py": ""})
+    monkeypatch.chdir(tmp_path / "sub")
+    result = CliRunner().invoke(cli.app, ["init", *ASKED, "--yes"], prog_name="bwlint")
+    assert "is in no git tree" in result.stderr
+    assert "sub/bwlint.toml" in there(tmp_path) and "bwlint.toml" not in there(tmp_path)
 
 
 def test_hook_and_ci_can_audit(tmp_path: Path) -> None:
