@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from bwlint.model.findings import Finding, Region, Report
+from bwlint.model.findings import Finding, Region, Report, Severity
 from bwlint.report.baseline import Baseline, load, text_of, without_known
 from bwlint.settings.config import UsageError
 
@@ -17,6 +18,9 @@ MakeFinding = Callable[..., Finding]
 MakeReport = Callable[..., Report]
 Spec = tuple[str, int, str]
 """Path, line and fingerprint; what stands in front of a colon there is the content."""
+
+Graded = tuple[str, str, Severity | Literal[""]]
+"""Path, fingerprint with its content, and severity; "" in a baseline that was written before it was kept."""
 
 
 def found(finding: MakeFinding, specs: Sequence[Spec]) -> list[Finding]:
@@ -69,7 +73,6 @@ def test_what_is_new(
 @pytest.mark.parametrize(
     ("before", "after", "new"),
     [
-        # Path, fingerprint with its content, and severity.
         ([("a.py", "g:f", "note")], [("a.py", "g:f", "warning")], ["a.py"]),
         ([("a.py", "g:f", "note")], [("b.py", "g:f", "warning")], ["b.py"]),
         ([("a.py", "g:f", "warning")], [("a.py", "g:moved", "error")], ["a.py"]),
@@ -86,27 +89,26 @@ def test_what_is_new(
         ([("a.py", "f", "error")], [("b.py", "f", "warning")], []),
         ([("a.py", "g:f", "warning")], [("a.py", "g:moved", "note")], []),
         ([("a.py", "f", "note"), ("a.py", "g", "warning")], [("a.py", "f", "note"), ("a.py", "g", "warning")], []),
-        # A baseline that was written before severities were kept.
         ([("a.py", "f", "")], [("a.py", "f", "error")], []),
         ([("a.py", "g:f", "")], [("b.py", "g:f", "error")], []),
     ],
 )
 def test_what_is_graver_than_it_was_is_new(
-    before: list[tuple[str, str, str]],
-    after: list[tuple[str, str, str]],
+    before: list[Graded],
+    after: list[Graded],
     new: list[str],
     finding: MakeFinding,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def told(specs: list[tuple[str, str, str]]) -> list[Finding]:
+    def told(specs: list[Graded]) -> list[Finding]:
         plain = found(finding, [(path, 1, print_) for path, print_, _ in specs])
-        return [replace(one, severity=said or "note") for one, (*_, said) in zip(plain, specs, strict=True)]
+        return [replace(one, severity=said or "note") for one, (_, _, said) in zip(plain, specs, strict=True)]
 
     monkeypatch.chdir(tmp_path)
     made = Baseline.of(told(before), str(tmp_path.resolve()))
     file = tmp_path / "known.json"
-    file.write_text(text_of(made if all(said for *_, said in before) else replace(made, severities={})))
+    file.write_text(text_of(made if all(said for _, _, said in before) else replace(made, severities={})))
     assert [entry.path for entry in load(file).split(told(after))[0]] == new
 
 
