@@ -1,7 +1,7 @@
 """Findings that a change brings: those on its lines, and those it causes elsewhere.
 
-The tree as it was is written beside and checked in the same way; what was found there already, and as grave, is known. A finding
-on a line that has changed is shown all the same: its author is at work there.
+The tree as it was is written beside and checked in the same way; what was found there already, and as grave, is
+known. A finding on a line that has changed is shown all the same: its author is at work there.
 """
 
 from __future__ import annotations
