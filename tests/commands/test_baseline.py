@@ -128,6 +128,8 @@ def test_a_file_that_is_no_baseline_is_not_written_over(here: Path) -> None:
     refused = invoke("baseline", "--no-cache", ".")
     assert (refused.exit_code, "remove it to write a new one" in refused.stderr) == (2, True)
     assert (here / "bwlint-baseline.json").read_text() == "<<<<<<< ours\n"
+    (here / "bwlint-baseline.json").write_text("")
+    assert invoke("baseline", "--no-cache", ".").stderr.startswith("bwlint: 1 finding in bwlint-baseline.json\n")
 
 
 def test_since_a_revision(here: Path) -> None:

@@ -53,7 +53,7 @@ def _there(file: Path) -> Baseline:
     from bwlint.report.baseline import Baseline, load
     from bwlint.settings.config import UsageError
 
-    if not file.exists():
+    if not file.is_file() or not file.stat().st_size:  # a pipe, or what mktemp has made
         return Baseline.of((), str(file.resolve().parent))
     try:
         return load(file)
