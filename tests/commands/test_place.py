@@ -212,6 +212,13 @@ def test_what_fails_elsewhere_is_nobodys_decision(project: Path, configuration: 
     found = why_silent("p/copy.py:5")[1]
     assert "check reports nothing here" in found and said in found, found
     assert "somebody has decided" not in found
+    result = CliRunner().invoke(app, ["audit", "--kind", "fail", "--format", "json", "."])
+    (row,) = json.loads(result.stdout)["rows"]
+    for decision, is_decided in (("later", False), ("broken", True)):
+        decide = ["audit", "--decide", row["fingerprint"], decision, "--reason", "soon", "."]
+        assert CliRunner().invoke(app, decide).exit_code == 0
+        found = why_silent("p/copy.py:5")[1]
+        assert (said in found, "somebody has decided" in found) == (not is_decided, is_decided), found
 
 
 @pytest.mark.parametrize(

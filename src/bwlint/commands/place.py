@@ -158,7 +158,7 @@ def _said(place: _AskedLine, stack: ExitStack) -> Iterator[str]:
 
 def _fails(place: _AskedLine, row: Row) -> str:
     """Why a row fails: somebody's decision, or what is found at another of its places."""
-    if row.decision is not None:
+    if row.decision is not None and row.decision.said == "broken":
         return _DECIDED
     loud, quiet, known = _split(place)
     for verb, findings in (("reports", loud), ("hides", [*quiet, *known])):
