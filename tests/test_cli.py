@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from effort import at_most
@@ -150,11 +151,41 @@ def test_an_internal_error_is_one_line(
     assert "Traceback" in capsys.readouterr().err
 
 
+BROKEN = "def fast(: sm_120\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments", "code"),
+    [
+        ({"c.py": BROKEN}, ("--strict", "c.py"), 2),
+        ({"c.py": BROKEN}, ("--strict", "--force-exclude", "c.py"), 2),
+        ({"c.py": BROKEN}, ("--strict", "--exit-zero", "c.py"), 2),
+        ({"c.py": BROKEN, "a.py": CLEAN}, ("--strict", "."), 2),
+        ({"c.py": BROKEN}, ("c.py",), 3),
+        ({"c.py": BROKEN}, ("--force-exclude", "c.py"), 0),
+        ({"c.py": BROKEN, "a.py": CLEAN}, (".",), 0),
+        ({"a.py": CLEAN}, ("--strict", "."), 0),
+        ({"a.py": CLEAN, "bwlint.toml": 'exclude = ["a.py"]\n'}, ("--strict", "--force-exclude", "a.py"), 0),
+        ({"bwlint.toml": ""}, ("--strict", "--include", "none.py", "."), 3),
+    ],
+)
+def test_strict_ends_with_2_wherever_a_file_was_skipped(
+    here: Path, files: dict[str, str], arguments: tuple[str, ...], code: int
+) -> None:
+    for name, content in files.items():
+        (here / name).write_text(content)
+    assert invoke("--no-cache", *arguments).exit_code == code
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, click.Abort])
 def test_an_interrupt_is_a_line(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    interruption: type[BaseException],
 ) -> None:
     def interrupt(*_: object) -> int:
-        raise KeyboardInterrupt
+        raise interruption
 
     monkeypatch.setattr(check, "run", interrupt)
     assert cli.run(["."]) == 130

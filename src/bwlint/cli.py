@@ -157,7 +157,7 @@ def _code(error: BaseException) -> int:
         case EndedBySignal():
             say(f"bwlint: ended by {error.name}\n")
             return error.exit_code
-        case KeyboardInterrupt():
+        case KeyboardInterrupt() | click.Abort():  # the latter from a question of click
             say("bwlint: interrupted\n")
             return INTERRUPTED
         case BrokenPipeError():
@@ -298,8 +298,11 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 def baseline(ctx: click.Context, /, **options: Any) -> None:
     """Record today's findings in PATHS. Later runs of `check` report only new ones.
 
-    A finding stays known when lines move and files are renamed. Exit codes: 0 the baseline is written, 2 wrong usage,
-    wrong configuration or an internal error, 3 nothing was scanned.
+    A finding stays known when lines move and files are renamed, until it is graver. What is known of files outside
+    PATHS stays.
+
+    Exit codes: 0 the baseline is written, 2 wrong usage, wrong configuration or an internal error, 3 nothing was
+    scanned.
     """
     from bwlint.commands.baseline import run
 
@@ -750,7 +753,7 @@ def trace(ctx: click.Context, /, **options: Any) -> None:
 
 
 @app.command()
-@click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
+@click.argument("path", required=False, type=click.Path(exists=True, file_okay=False))
 @click.option("--repo", metavar="URL", help="URL of bwlint's repository. Default: where this copy came from.")
 @click.option(
     "--rev", metavar="REV", help=f"Its tag or commit. Default: that of this copy; with --repo v{__version__}."

@@ -345,6 +345,26 @@ def test_a_format_is_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [*audit.rendered(EACH, "html", Setting(), 30)] == ["audit", ("json ()",), "beside"]
 
 
+@pytest.mark.parametrize(("arguments", "code"), [(("--strict",), 2), ((), 3)])
+def test_a_file_that_is_not_read_alone(here: Path, arguments: tuple[str, ...], code: int) -> None:
+    (here / "only").mkdir()
+    (here / "only" / "c.py").write_text("def fast(: sm_120\n")
+    assert invoke(*arguments, "only").exit_code == code
+
+
+def test_since_in_a_repository_without_a_commit(here: Path) -> None:
+    gate = "    if torch.cuda.get_device_capability() != (12, 0):\n        raise RuntimeError\n"
+    put(here, {"pkg/a.py": f"import torch\n\ndef fast(x):\n{gate}    return kernel(x)\n"})
+    git(here, "init", "-q")
+    top_of.cache_clear()
+    result = invoke("--since", "HEAD", "--fail-on", "review")
+    assert "no revision" not in result.stderr
+    assert (result.exit_code, "new or changed since HEAD" in result.stderr) == (1, True), result.stderr
+    committed(here, {})
+    assert invoke("--since", "HEAD", "--fail-on", "review").exit_code == 0
+    assert "no revision `nowhere`" in invoke("--since", "nowhere").stderr
+
+
 def test_since_a_revision(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each line of `rows` is a row, by its first letter, as of the tree that the engine is asked about."""
     roots: list[str] = []

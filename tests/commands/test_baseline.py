@@ -109,6 +109,29 @@ def test_pruning_leaves_what_nobody_looked_for(here: Path) -> None:
     assert "0 findings in ci/known.json, 1 gone" in invoke("baseline", *file, "--prune", ".").stderr
 
 
+def test_files_outside_of_the_paths_stay_known(here: Path) -> None:
+    put(here, {f"{name}/{name}.py": GATE.format(name=name) for name in ("a", "ab", "b")})
+    assert invoke("baseline", "--no-cache", ".").stderr.startswith("bwlint: 3 findings in bwlint-baseline.json\n")
+    put(here, {"a/a.py": GATE.format(name="other"), "a/new.py": GATE.format(name="new")})
+    made = invoke("baseline", "--no-cache", "a").stderr
+    assert made.startswith("bwlint: 4 findings in bwlint-baseline.json, 2 of them kept from files outside PATHS\n")
+    assert places("--baseline", "bwlint-baseline.json", ".") == []
+    (here / "a/new.py").unlink()
+    assert invoke("baseline", "--no-cache", "a", "b").stderr.startswith(
+        "bwlint: 3 findings in bwlint-baseline.json, 1 of them kept from files outside PATHS\n"
+    )
+    assert invoke("baseline", "--no-cache", ".").stderr.startswith("bwlint: 3 findings in bwlint-baseline.json\n")
+
+
+def test_a_file_that_is_no_baseline_is_not_written_over(here: Path) -> None:
+    put(here, {"a.py": GATE.format(name="a"), "bwlint-baseline.json": "<<<<<<< ours\n"})
+    refused = invoke("baseline", "--no-cache", ".")
+    assert (refused.exit_code, "remove it to write a new one" in refused.stderr) == (2, True)
+    assert (here / "bwlint-baseline.json").read_text() == "<<<<<<< ours\n"
+    (here / "bwlint-baseline.json").write_text("")
+    assert invoke("baseline", "--no-cache", ".").stderr.startswith("bwlint: 1 finding in bwlint-baseline.json\n")
+
+
 def test_since_a_revision(here: Path) -> None:
     committed(here, {"old.py": GATE.format(name="old"), "helper.py": HELPER.format(what="(9, 0)"), "caller.py": CALLER})
     assert places("--since", "HEAD", ".") == []
@@ -117,6 +140,39 @@ def test_since_a_revision(here: Path) -> None:
     )
     # The caller has not changed: what its gate asks has.
     assert places("--since", "HEAD", ".") == ["caller.py:4", "new.py:4"]
+
+
+NAMED_FOR_IT = """import torch
+
+def is_trtllm_gen_allowed():
+    return torch.cuda.get_device_capability()[0] in (10, 12)
+"""
+ASKED = """from named import is_trtllm_gen_allowed
+
+def pick(x):
+    return "fast" if is_trtllm_gen_allowed() else "slow"
+"""
+
+
+@pytest.mark.parametrize("known", [("--since", "HEAD"), ("--baseline", "known.json")])
+def test_a_note_that_becomes_a_warning_is_new(here: Path, known: tuple[str, str]) -> None:
+    committed(here, {"named.py": NAMED_FOR_IT, "pick.py": ""})
+    assert invoke("baseline", "--no-cache", "--file", "known.json", ".").stderr.startswith("bwlint: 1 finding in")
+    assert places("--severity", "note", *known, ".") == []
+    put(here, {"pick.py": ASKED})
+    assert places("--severity", "note", *known, ".") == places("--severity", "warning", *known, ".") == ["named.py:4"]
+    git(here, "add", "-A")
+    git(here, "commit", "-qm", "asked")
+    assert invoke("baseline", "--no-cache", "--file", "known.json", ".").exit_code == 0
+    assert places(*known, ".") == []
+    put(here, {"pick.py": ""})
+    assert places("--severity", "note", *known, ".") == []
+
+
+def test_since_before_the_first_commit(here: Path) -> None:
+    put(here, {"a.py": GATE.format(name="a")})
+    git(here, "init", "-q")
+    assert places("--since", "HEAD", ".") == ["a.py:4"]
 
 
 def test_a_changed_line_is_shown_though_it_says_the_same(here: Path) -> None:

@@ -79,8 +79,29 @@ def test_a_hook_joins_others(tmp_path: Path) -> None:
     put(tmp_path, {".pre-commit-config.yaml": OTHERS})
     invoke(tmp_path, "--yes")
     text = (tmp_path / ".pre-commit-config.yaml").read_text()
-    assert [entry["repo"] for entry in yaml.safe_load(text)["repos"]] == [URL, "https://example.org/other"]
+    assert [entry["repo"] for entry in yaml.safe_load(text)["repos"]] == ["https://example.org/other", URL]
     assert "# keep" in text and text.startswith("# our hooks\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("repos:\n# first\n- repo: a\n  hooks: []\n", ""),
+        ("repos:\n  # first\n  - repo: a\n    hooks: []\n  # second\n  - repo: b\n    hooks: []\n", ""),
+        ("repos:\n- repo: a\n  hooks: []\n  # not now\n", ""),
+        ("repos:\n- repo: a\n  hooks: []\n\n- repo: b\n  hooks: []", ""),
+        ("repos:\n- repo: a\n  hooks: []\n", "# of the service\nci:\n  skip: [a]\n"),
+        ("repos:\n- repo: a\n  hooks: []\n  # not now\n", "\n# of the service\n\nci: {}\n"),
+        ("repos:\n- repo: a\n  hooks: []\n", "fail_fast: true\n"),
+        ("ci: {}\n# all\nrepos:\n- repo: a\n  hooks: []\n", ""),
+    ],
+)
+def test_a_hook_comes_after_the_others(tmp_path: Path, before: str, after: str) -> None:
+    put(tmp_path, {".pre-commit-config.yaml": before + after})
+    invoke(tmp_path, "--yes")
+    indent = "  " * ("\n  - repo" in before)
+    entry = "".join(f"{indent}{row}\n" for row in (f"- repo: {URL}", "  rev: v9", "  hooks:", "  - id: bwlint"))
+    assert (tmp_path / ".pre-commit-config.yaml").read_text() == f"{before.rstrip()}\n{entry}{after}"
 
 
 @pytest.mark.parametrize(
@@ -116,8 +137,35 @@ def test_a_job_of_gitlab(tmp_path: Path) -> None:
 def test_a_folder_of_a_repository_is_not_its_top(tmp_path: Path) -> None:
     top_of.cache_clear()
     committed(tmp_path, {"sub/a.py": ""})
-    assert f"`bwlint init {tmp_path.resolve()}`" in invoke(tmp_path / "sub").stderr
+    refused = invoke(tmp_path / "sub", "--yes")
+    assert (refused.exit_code, refused.stdout, f"`bwlint init {tmp_path.resolve()}`" in refused.stderr) == (2, "", True)
+    assert there(tmp_path / "sub") == {"a.py"}
     assert "git" not in invoke(tmp_path).stderr
+
+
+@pytest.mark.parametrize(("folder", "is_said"), [("sub/deep", True), ("sub", True), (".", False)])
+def test_without_a_path_the_whole_repository_is_set_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, is_said: bool
+) -> None:
+    top_of.cache_clear()
+    committed(tmp_path, {"sub/deep/a.py": ""})
+    monkeypatch.chdir(tmp_path / folder)
+    result = CliRunner().invoke(cli.app, ["init", *ASKED, "--yes"], prog_name="bwlint")
+    assert result.exit_code == 0
+    assert (f"this sets up {tmp_path.resolve()}, the top of the repository" in result.stderr) == is_said
+    assert (tmp_path / ".github/workflows/bwlint.yml").exists() and (tmp_path / "bwlint.toml").exists()
+    assert there(tmp_path / "sub") == {"deep/a.py"}
+
+
+def test_without_a_path_or_a_git_tree_the_current_folder_is_set_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top_of.cache_clear()
+    put(tmp_path, {"sub/a.py": ""})
+    monkeypatch.chdir(tmp_path / "sub")
+    result = CliRunner().invoke(cli.app, ["init", *ASKED, "--yes"], prog_name="bwlint")
+    assert "is in no git tree" in result.stderr
+    assert "sub/bwlint.toml" in there(tmp_path) and "bwlint.toml" not in there(tmp_path)
 
 
 def test_hook_and_ci_can_audit(tmp_path: Path) -> None:
@@ -242,7 +290,7 @@ def test_without_a_repository_the_hook_is_local(
     put(tmp_path, {".gitlab-ci.yml": "a: 1\n", ".github/x": "", ".pre-commit-config.yaml": OTHERS})
     result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--yes", *["--audit"] * audit], prog_name="bwlint")
     assert (result.exit_code, "runs the bwlint on PATH" in result.stderr) == (0, told)
-    local, other = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"]
+    other, local = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"]
     assert (local["repo"], other["repo"]) == ("local", "https://example.org/other")
     shipped = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     names = ("bwlint", "bwlint-audit") if audit else ("bwlint",)

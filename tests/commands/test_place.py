@@ -202,6 +202,28 @@ def test_a_decision_is_told_where_check_is_silent(asks: Path) -> None:
 @pytest.mark.parametrize(
     ("configuration", "said"),
     [
+        ("", "fail: check reports this at p/pick.py:5\n"),
+        ('severity = "error"\n', "fail: check hides this at p/pick.py:5\n"),
+    ],
+)
+def test_what_fails_elsewhere_is_nobodys_decision(project: Path, configuration: str, said: str) -> None:
+    (project / "bwlint.toml").write_text(configuration)
+    (project / "p" / "copy.py").write_text(SPLIT.replace("0):", "0):  # bwlint: ignore[BW101] measured"))
+    found = why_silent("p/copy.py:5")[1]
+    assert "check reports nothing here" in found and said in found, found
+    assert "somebody has decided" not in found
+    result = CliRunner().invoke(app, ["audit", "--kind", "fail", "--format", "json", "."])
+    (row,) = json.loads(result.stdout)["rows"]
+    for decision, is_decided in (("later", False), ("broken", True)):
+        decide = ["audit", "--decide", row["fingerprint"], decision, "--reason", "soon", "."]
+        assert CliRunner().invoke(app, decide).exit_code == 0
+        found = why_silent("p/copy.py:5")[1]
+        assert (said in found, "somebody has decided" in found) == (not is_decided, is_decided), found
+
+
+@pytest.mark.parametrize(
+    ("configuration", "said"),
+    [
         ('ignore = ["family-split"]\n', "the configuration switches this rule off:\n\nwarning[BW101] family-split: "),
         (
             '[per-file-ignores]\n"p/*" = ["BW101"]\n',

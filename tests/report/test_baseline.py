@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from bwlint.model.findings import Finding, Region, Report
+from bwlint.model.findings import Finding, Region, Report, Severity
 from bwlint.report.baseline import Baseline, load, text_of, without_known
 from bwlint.settings.config import UsageError
 
@@ -16,6 +18,9 @@ MakeFinding = Callable[..., Finding]
 MakeReport = Callable[..., Report]
 Spec = tuple[str, int, str]
 """Path, line and fingerprint; what stands in front of a colon there is the content."""
+
+Graded = tuple[str, str, Severity | Literal[""]]
+"""Path, fingerprint with its content, and severity; "" in a baseline that was written before it was kept."""
 
 
 def found(finding: MakeFinding, specs: Sequence[Spec]) -> list[Finding]:
@@ -65,6 +70,54 @@ def test_what_is_new(
     assert left.stats["baselined"] == len(after) - len(new)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "new"),
+    [
+        ([("a.py", "g:f", "note")], [("a.py", "g:f", "warning")], ["a.py"]),
+        ([("a.py", "g:f", "note")], [("b.py", "g:f", "warning")], ["b.py"]),
+        ([("a.py", "g:f", "warning")], [("a.py", "g:moved", "error")], ["a.py"]),
+        # Of a file and its copy each has its own severity.
+        (
+            [("a.py", "f", "note"), ("b.py", "f", "warning")],
+            [("a.py", "f", "warning"), ("b.py", "f", "warning")],
+            ["a.py"],
+        ),
+        # What is graver uses its match up: nothing else has moved there.
+        ([("a.py", "g:f", "note")], [("a.py", "g:f", "warning"), ("a.py", "g:h", "note")], ["a.py", "a.py"]),
+        ([("a.py", "f", "warning")], [("a.py", "f", "warning")], []),
+        ([("a.py", "f", "warning")], [("a.py", "f", "note")], []),
+        ([("a.py", "f", "error")], [("b.py", "f", "warning")], []),
+        ([("a.py", "g:f", "warning")], [("a.py", "g:moved", "note")], []),
+        ([("a.py", "f", "note"), ("a.py", "g", "warning")], [("a.py", "f", "note"), ("a.py", "g", "warning")], []),
+        ([("a.py", "f", "")], [("a.py", "f", "error")], []),
+        ([("a.py", "g:f", "")], [("b.py", "g:f", "error")], []),
+    ],
+)
+def test_what_is_graver_than_it_was_is_new(
+    before: list[Graded],
+    after: list[Graded],
+    new: list[str],
+    finding: MakeFinding,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def told(specs: list[Graded]) -> list[Finding]:
+        plain = found(finding, [(path, 1, print_) for path, print_, _ in specs])
+        return [replace(one, severity=said or "note") for one, (_, _, said) in zip(plain, specs, strict=True)]
+
+    monkeypatch.chdir(tmp_path)
+    made = Baseline.of(told(before), str(tmp_path.resolve()))
+    file = tmp_path / "known.json"
+    file.write_text(text_of(made if all(said for _, _, said in before) else replace(made, severities={})))
+    assert [entry.path for entry in load(file).split(told(after))[0]] == new
+
+
+def test_pruning_keeps_severities(finding: MakeFinding) -> None:
+    noted = [replace(one, severity="note") for one in found(finding, [("a.py", 1, "f"), ("../b/b.py", 1, "g")])]
+    kept = Baseline.of(noted, "").pruned(noted[:1], ["."])
+    assert kept.severities == {("f", "BW101", "a.py"): "note", ("g", "BW101", "../b/b.py"): "note"}
+
+
 def test_a_file_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finding: MakeFinding) -> None:
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
@@ -101,6 +154,11 @@ def test_pruning_keeps_what_is_elsewhere(finding: MakeFinding) -> None:
         ('{"version": 1, "findings": [{"path": 1, "rule": "r", "fingerprint": "f", "count": 1}]}', "`path` is no text"),
         ('{"version": 1, "findings": [{"path": "a", "rule": "r", "fingerprint": "f", "count": true}]}', "no number"),
         ('{"version": 1, "findings": [{"path": "a", "rule": "r", "fingerprint": "f", "count": 0}]}', "no number"),
+        (
+            '{"version": 1, "findings":'
+            ' [{"path": "a", "rule": "r", "fingerprint": "f", "count": 1, "severity": "bad"}]}',
+            "no baseline of bwlint",
+        ),
         ("[" * 100_000, "no baseline of bwlint"),
     ],
 )

@@ -227,7 +227,7 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
 
     say(not_read(ledger.skipped, every=options["verbose"]))
     if not _scanned(ledger):
-        return nothing()
+        return WRONG if options["strict"] and ledger.skipped else nothing()
     which = f" new or changed since {visible(options['since'])}" if options["since"] else ""
     say(f"bwlint: {questions(ledger, which)}\n")
     if ledger.stale:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bwlint.commands.terminal import CLEAN, nothing, put_right, say, use_index
+
+if TYPE_CHECKING:
+    from bwlint.report.baseline import Baseline
 
 _USUAL = "bwlint-baseline.json"
 
@@ -31,18 +34,31 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     named = os.path.relpath(outcome.baseline) if outcome.baseline else None
     file = Path(options["file"] or named or _USUAL)
     with put_right():
-        old = load(file) if options["prune"] else None
-    findings = outcome.report.findings
-    made = (
-        old.pruned(findings, options["paths"] or (".",)) if old else Baseline.of(findings, str(file.resolve().parent))
-    )
+        old = load(file) if options["prune"] else _there(file)
+    findings, paths = outcome.report.findings, options["paths"] or (".",)
+    kept = old.outside(paths)
+    made = old.pruned(findings, paths) if options["prune"] else kept.joined(Baseline.of(findings, old.root))
     with put_right(doing=f"cannot write {file}"):
         write_report(text_of(made), file)
     total = made.known.total()
-    gone = f", {old.known.total() - total} gone" if old else ""
-    say(f"bwlint: {counted(total, 'finding')} in {file}{gone}\n")
+    gone = f", {old.known.total() - total} gone" if options["prune"] else ""
+    unasked = f", {kept.known.total()} of them kept from files outside PATHS" if kept.known else ""
+    say(f"bwlint: {counted(total, 'finding')} in {file}{gone}{unasked}\n")
     _advise(file, outcome.baseline)
     return CLEAN
+
+
+def _there(file: Path) -> Baseline:
+    """The baseline that a new one will be written over; an empty one where there is none. Raises UsageError."""
+    from bwlint.report.baseline import Baseline, load
+    from bwlint.settings.config import UsageError
+
+    if not file.is_file() or not file.stat().st_size:  # a pipe, or what mktemp has made
+        return Baseline.of((), str(file.resolve().parent))
+    try:
+        return load(file)
+    except UsageError as error:
+        raise UsageError(f"{error}; remove it to write a new one") from None
 
 
 def _advise(file: Path, named: str | None) -> None:

@@ -421,9 +421,9 @@ def _write(outcome: Outcome, options: dict[str, Any]) -> None:
 def _code(outcome: Outcome, options: dict[str, Any]) -> int:
     from bwlint.report.summary import at_least
 
-    if outcome.scanned == 0:
-        return CLEAN if options["force_exclude"] else nothing()
     if options["strict"] and outcome.report.skipped:
         return WRONG
+    if outcome.scanned == 0:
+        return CLEAN if options["force_exclude"] else nothing()
     failing = at_least(outcome.report, outcome.fail_on).findings
     return FOUND if failing and not options["exit_zero"] else CLEAN

@@ -56,7 +56,7 @@ class ProposedFile:
 
 def run(options: dict[str, Any]) -> int:
     """Show the files to write, and write them if the user agrees; the exit code."""
-    folder = Path(options["path"])
+    folder = _repository(options["path"])
     origin = HookOrigin(options["repo"], options["rev"] or f"v{__version__}") if options["repo"] else own_origin()
     if options["rev"]:
         if not origin.url:
@@ -80,6 +80,22 @@ def run(options: dict[str, Any]) -> int:
     return CLEAN
 
 
+def _repository(named: str | None) -> Path:
+    """The folder to set up: the named one, else the top of the git tree that we are in. Raises Failure where the named
+    one is only a part of a git tree."""
+    from bwlint.sources.worktree import top_of
+
+    here = os.path.realpath(named or os.curdir)
+    top = top_of(here)
+    if top is None or top == here:
+        return Path(named or os.curdir)
+    if named is not None:
+        words = f"{named} is a folder of {top}. pre-commit and CI read their files at the top only: `bwlint init {top}`"
+        raise failure(ValueError(words))
+    say(f"bwlint: this sets up {top}, the top of the repository: pre-commit and CI read their files there only\n")
+    return Path(top)
+
+
 def _audits(wish: bool | None) -> bool:
     """Whether hook and CI are to fail for questions that nobody has decided: as told, or as the user answers."""
     if wish is not None:
@@ -93,6 +109,8 @@ def _audits(wish: bool | None) -> bool:
 
 def proposed(folder: Path, origin: HookOrigin, *, audit: bool = False) -> tuple[list[ProposedFile], list[str]]:
     """What to write in a repository, with `bwlint audit` or without it, and what the user has to do by himself."""
+    from bwlint.sources.worktree import top_of
+
     found: list[ProposedFile] = []
     remarks: list[str] = []
     for made in (_configuration(folder), _hook(folder, origin, audit=audit), *_jobs(folder, origin, audit=audit)):
@@ -100,25 +118,14 @@ def proposed(folder: Path, origin: HookOrigin, *, audit: bool = False) -> tuple[
             found.append(made)
         elif made:
             remarks.append(made)
-    if misplaced := _misplaced(folder):
-        remarks.append(misplaced)
+    if top_of(os.path.realpath(folder)) is None:
+        remarks.append(f"{folder} is in no git tree, and hooks need one: `git init`")
     if origin.url.startswith(("file:", "/", ".")):
         remarks.append(f"{origin.url} is on this machine: a workflow of CI does not get it there")
     if not origin.url and not origin.is_indexed:
         words = f"the hook runs the bwlint on PATH. CI installs {origin.requirement} from its package index."
         remarks.append(f"{words} --repo URL names a repository instead.")
     return found, remarks
-
-
-def _misplaced(folder: Path) -> str:
-    """Why hooks and workflows would not be found in a folder; "" where they would."""
-    from bwlint.sources.worktree import top_of
-
-    here = os.path.realpath(folder)
-    top = top_of(here)
-    if top is None:
-        return f"{folder} is in no git tree, and hooks need one: `git init`"
-    return "" if top == here else f"git, its hooks and CI begin in {top}: `bwlint init {top}` is for all of it"
 
 
 def own_origin() -> HookOrigin:
@@ -189,10 +196,15 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
         missing = "; add `- id: bwlint-audit` beside it" if audit and not has_audit else ""
         return f"{path.name} has the hook already{missing}"
     first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
-    if first is None or not re.search(r"^repos:\s*$", before, re.MULTILINE):
+    # From `repos:` to the next key of the file. Comments in front of that are its own.
+    entries = re.search(r"^repos:\s*$(?:\n(?![^\s#-]).*)*", before, re.MULTILINE)
+    if first is None or entries is None:
         return f"{path.name} is written in a form that is not added to: the hook is {'; '.join(rows)}"
     block = "".join(f"{first[1]}{row}\n" for row in rows)
-    after = f"{before[: first.start()]}{block}{before[first.start() :]}"
+    end = entries.end()
+    if end < len(before):
+        end -= len(entries[0]) - len(re.sub(r"(?:\n(?:#.*|[ \t\r]*))*\Z", "", entries[0]))
+    after = "".join((before[:end].rstrip(), "\n", block, before[end:].removeprefix("\n")))
     return ProposedFile(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
 
 
@@ -216,7 +228,7 @@ def _adds_one(before: str, after: str) -> bool:
 
     try:
         old, new = yaml.safe_load(before), yaml.safe_load(after)
-        return bool(new["repos"][1:] == old["repos"] and {**new, "repos": old["repos"]} == old)
+        return bool(new["repos"][:-1] == old["repos"] and {**new, "repos": old["repos"]} == old)
     except (yaml.YAMLError, LookupError, TypeError, RecursionError):  # whatever else a file may hold
         return False
 

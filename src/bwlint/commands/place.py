@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"(.+):([1-9]\d{0,8})")
 _NO_QUESTION = "this line names no chip, checks none and depends on none"
+_DECIDED = "fail: somebody has decided that it is broken, and check reads no decisions"
 _KINDS = {
-    "fail": "fail: somebody has decided that it is broken, and check reads no decisions",
     "review": "review: the checked chips are treated unlike a neighbour, and bwlint cannot prove that wrong",
     "open": "open: `why` says what bwlint does not know, and check reports only what it knows",
     "pass": "pass: `why` says why there is nothing to report",
@@ -149,15 +149,27 @@ def _said(place: _AskedLine, stack: ExitStack) -> Iterator[str]:
     for why, findings in hidden.items():
         yield f"\n{why}:\n\n{place.shown(findings)}"
     if place.rows:
-        kinds = dict.fromkeys(row.kind for row in place.rows)
-        told = "".join(f"{_KINDS[kind]}\n" for kind in kinds)
+        kinds = dict.fromkeys(_KINDS.get(row.kind) or _fails(place, row) for row in place.rows)
+        told = "".join(f"{kind}\n" for kind in kinds)
         yield f"\n{_on_every_chip(place, stack).table()}{told}"
     elif not hidden:
         yield f"{_not_read(place) or _NO_QUESTION}\n"
 
 
-def _hidden(place: _AskedLine, stack: ExitStack) -> Iterator[tuple[str, tuple[Finding, ...]]]:
-    """The findings of the line by what hides them from the report of `check`; "" stands for those that it shows."""
+def _fails(place: _AskedLine, row: Row) -> str:
+    """Why a row fails: somebody's decision, or what is found at another of its places."""
+    if row.decision is not None and row.decision.said == "broken":
+        return _DECIDED
+    loud, quiet, known = _split(place)
+    for verb, findings in (("reports", loud), ("hides", [*quiet, *known])):
+        for finding in findings:
+            if finding.fingerprint in row.findings and finding.severity != "note":
+                return f"fail: check {verb} this at {finding.path}:{finding.region.line}"
+    return "fail: `why` says what goes wrong"
+
+
+def _split(place: _AskedLine) -> tuple[Sequence[Finding], Sequence[Finding], Sequence[Finding]]:
+    """The findings of the run that `check` shows, those too low to be shown, and those that the baseline holds."""
     from bwlint.model.findings import Finding
     from bwlint.report.baseline import load
 
@@ -167,14 +179,20 @@ def _hidden(place: _AskedLine, stack: ExitStack) -> Iterator[tuple[str, tuple[Fi
         with put_right():
             new, known = load(Path(baseline)).split(report.findings)
     loud = at_least(replace(report, findings=tuple(new)), place.outcome.severity).findings
+    return loud, [finding for finding in new if finding not in loud], known
+
+
+def _hidden(place: _AskedLine, stack: ExitStack) -> Iterator[tuple[str, tuple[Finding, ...]]]:
+    """The findings of the line by what hides them from the report of `check`; "" stands for those that it shows."""
+    loud, quiet, known = _split(place)
     yield "", place.of(loud)
-    quiet = [finding for finding in new if finding not in loud]
+    baseline = place.outcome.baseline
     parts = {
         "check hides this, and --severity note shows it": place.of(quiet),
         f"the baseline {baseline} holds this, and --no-baseline shows it": place.of(known),
         "the configuration switches this rule off": _switched_off(place, stack),
     }
-    for one in report.suppressed:
+    for one in place.outcome.report.suppressed:
         key = f"a comment silences this ({one.reason or 'without a reason'})"
         parts[key] = (*parts.get(key, ()), *place.of([one.finding]))
     yield from ((why, found) for why, found in parts.items() if found)

@@ -1,7 +1,7 @@
 """Findings that a change brings: those on its lines, and those it causes elsewhere.
 
-The tree as it was is written beside and checked in the same way; what was found there already is known. A finding
-on a line that has changed is shown all the same: its author is at work there.
+The tree as it was is written beside and checked in the same way; what was found there already, and as grave, is
+known. A finding on a line that has changed is shown all the same: its author is at work there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bwlint.settings.config import UsageError
 from bwlint.sources.pypi import SourceError, is_package
 from bwlint.sources.read import SourceText, Unread, decode, read_bytes
 from bwlint.sources.snapshot import export
-from bwlint.sources.worktree import is_shallow, relative, renamed, revision_of, top_of
+from bwlint.sources.worktree import has_commits, is_shallow, relative, renamed, revision_of, top_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,16 @@ def before(revision: str, request: CheckRequest, stack: ExitStack) -> Before:
 
 def tree_at(revision: str, request: CheckRequest, stack: ExitStack, option: str = "--since") -> OldTree:
     """The tree around the paths of a request at a revision, unpacked: as long as `stack` lives. `option` is what has
-    asked for it, for errors. Raises UsageError."""
+    asked for it, for errors. The tree is empty where the repository has no commit yet. Raises UsageError."""
     top = _top(request, option)
     commit = revision_of(top, revision)
-    if commit is None:
+    if commit is None and has_commits(top):
         hint = "; it is a shallow clone: `git fetch --unshallow`, or fetch-depth: 0 of actions/checkout"
         raise UsageError(f"{option}: {top} has no revision `{revision}`{hint if is_shallow(top) else ''}")
     folder = os.path.realpath(stack.enter_context(TemporaryDirectory(prefix="bwlint-since-")))
     tree = str(Path(folder) / "tree")
+    if commit is None:  # the first commit is yet to be made
+        return OldTree(tree, top, {}, replace(request, paths=()))
     try:
         missing = export(top, commit, Path(tree))
     except (SourceError, OSError) as error:

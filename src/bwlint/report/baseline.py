@@ -2,7 +2,7 @@
 
 A finding is known by its fingerprint, which has neither path nor line, and by how many there are of it. So it stays
 known where its lines move or its file gets another name, and one more of the same is new. Where it is gone from its
-function, the same text in another one of its file stands for it.
+function, the same text in another one of its file stands for it. A finding that is graver than it was is new.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bwlint import __version__
-from bwlint.model.findings import Finding, Report
+from bwlint.model.findings import SEVERITIES, Finding, Report, Severity
 from bwlint.report.encode import dumps
 from bwlint.report.paths import beside
 from bwlint.settings.config import UsageError
@@ -26,35 +26,57 @@ LARGEST = 64 << 20
 """Bytes of a file."""
 Key = tuple[str, str, str]
 """Fingerprint, rule and path from the baseline's root."""
+_Of = TypeVar("_Of")
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """How many findings of each kind are known. `root` is the folder that their paths are told from, `contents` has
-    what a fingerprint is without the function, where that is known."""
+    what a fingerprint is without the function, `severities` the gravest of a key, each where that is known."""
 
     root: str
     known: Counter[Key]
     contents: Mapping[str, str] = field(default_factory=dict)
+    severities: Mapping[Key, Severity] = field(default_factory=dict)
 
     @classmethod
     def of(cls, findings: Iterable[Finding], root: str) -> Baseline:
         some = list(findings)
         contents = {finding.fingerprint: finding.content for finding in some if finding.content}
-        return cls(root, Counter(_key(finding, root) for finding in some), contents)
+        keys = [_key(finding, root) for finding in some]
+        severities = _gravest((key, finding.severity) for key, finding in zip(keys, some, strict=True))
+        return cls(root, Counter(keys), contents, severities)
 
     def split(self, findings: Sequence[Finding]) -> tuple[list[Finding], list[Finding]]:
         """The findings that are new, and those that are known; each in order. One that is known at its path is taken
         first, so that of a file and its copy the copy is new."""
         keys = {id(finding): _key(finding, self.root) for finding in findings}
+        graver = set[int]()
+
+        def others(
+            some: Sequence[Finding], left: Counter[_Of], was: Mapping[_Of, Severity], of: Callable[[Finding], _Of]
+        ) -> list[Finding]:
+            """Those that nothing in `left` stands for. What is graver than `was` takes its match, and is new."""
+            unmatched = []
+            for finding in some:
+                if not _took(left, of(finding)):
+                    unmatched.append(finding)
+                elif _is_graver(finding.severity, was.get(of(finding))):
+                    graver.add(id(finding))
+            return unmatched
+
         left = self.known.copy()
-        others = [finding for finding in findings if not _took(left, keys[id(finding)])]
+        rest = others(findings, left, self.severities, lambda finding: keys[id(finding)])
+        were = [(key, self.severities[key]) for key in +left if key in self.severities]
         elsewhere = Counter[str]()
         for (print_, _, _), count in left.items():
             elsewhere[print_] += count
-        others = [finding for finding in others if not _took(elsewhere, keys[id(finding)][0])]
+        by_print = _gravest((print_, severity) for (print_, _, _), severity in were)
+        rest = others(rest, elsewhere, by_print, lambda finding: keys[id(finding)][0])
+        by_content = _gravest(((self.contents.get(print_, ""), path), severity) for (print_, _, path), severity in were)
         gone = self._gone(left, elsewhere)
-        strangers = {id(finding) for finding in others if not _took(gone, (finding.content, keys[id(finding)][2]))}
+        rest = others(rest, gone, by_content, lambda finding: (finding.content, keys[id(finding)][2]))
+        strangers = graver.union(map(id, rest))
         new = [finding for finding in findings if id(finding) in strangers]
         return new, [finding for finding in findings if id(finding) not in strangers]
 
@@ -71,10 +93,17 @@ class Baseline:
 
     def pruned(self, findings: Sequence[Finding], paths: Iterable[str]) -> Baseline:
         """This baseline without what is no longer found in `paths`, and with the paths of today."""
+        return self.outside(paths).joined(Baseline.of(self.split(findings)[1], self.root))
+
+    def outside(self, paths: Iterable[str]) -> Baseline:
+        """What it knows of files that are in none of `paths`."""
         searched = {beside(self.root, path) for path in paths}
-        found = Baseline.of(self.split(findings)[1], self.root)
-        unasked = {key: count for key, count in self.known.items() if not _is_in(key[2], searched)}
-        return Baseline(self.root, Counter(unasked) | found.known, {**self.contents, **found.contents})
+        return replace(self, known=Counter({key: n for key, n in self.known.items() if not _is_in(key[2], searched)}))
+
+    def joined(self, found: Baseline) -> Baseline:
+        """Both, told from the same folder. Where both know a finding, `found` says what it is."""
+        contents, severities = {**self.contents, **found.contents}, {**self.severities, **found.severities}
+        return Baseline(self.root, self.known | found.known, contents, severities)
 
 
 def without_known(report: Report, baseline: Baseline) -> Report:
@@ -88,6 +117,7 @@ def text_of(baseline: Baseline) -> str:
     rows = [
         {"path": path, "rule": rule, "fingerprint": print_, "count": count}
         | ({"content": baseline.contents[print_]} if print_ in baseline.contents else {})
+        | ({"severity": baseline.severities[key]} if (key := (print_, rule, path)) in baseline.severities else {})
         for (print_, rule, path), count in baseline.known.items()
     ]
     rows.sort(key=lambda row: (str(row["path"]), str(row["rule"]), str(row["fingerprint"])))
@@ -104,16 +134,19 @@ def load(path: Path) -> Baseline:
         document = json.loads(path.read_bytes())
         if document["version"] != 1:
             raise UsageError(f"{path}: a baseline of version {document['version']!r}; this bwlint reads version 1")
-        known, contents = Counter[Key](), dict[str, str]()
+        known, contents, severities = Counter[Key](), dict[str, str](), list[tuple[Key, Severity]]()
         for row in document["findings"]:
-            known[_text(row, "fingerprint"), _text(row, "rule"), _text(row, "path")] += _count(row)
+            key = _text(row, "fingerprint"), _text(row, "rule"), _text(row, "path")
+            known[key] += _count(row)
             if "content" in row:
                 contents[row["fingerprint"]] = _text(row, "content")
+            if "severity" in row:
+                severities.append((key, SEVERITIES[SEVERITIES.index(row["severity"])]))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise UsageError(f"{path}: no baseline of bwlint: {type(error).__name__}: {error}") from None
-    return Baseline(str(path.resolve().parent), known, contents)
+    return Baseline(str(path.resolve().parent), known, contents, _gravest(severities))
 
 
 def _is_in(path: str, searched: Iterable[str]) -> bool:
@@ -126,6 +159,18 @@ def _took(left: Counter[Any], key: Any) -> bool:
         return False
     left[key] -= 1
     return True
+
+
+def _gravest(told: Iterable[tuple[_Of, Severity]]) -> dict[_Of, Severity]:
+    gravest = dict[_Of, Severity]()
+    for key, severity in told:
+        if key not in gravest or _is_graver(severity, gravest[key]):
+            gravest[key] = severity
+    return gravest
+
+
+def _is_graver(severity: Severity, known: Severity | None) -> bool:
+    return known is not None and SEVERITIES.index(severity) > SEVERITIES.index(known)
 
 
 def _key(finding: Finding, root: str) -> Key:

@@ -73,6 +73,12 @@ def revision_of(top: str, name: str) -> str | None:
     return said.strip() or None if code == 0 else None
 
 
+def has_commits(top: str) -> bool:
+    """Whether a repository has a commit, on any branch. True where git does not say."""
+    code, said = asked(top, "rev-list", "--all", "--max-count=1")
+    return code != 0 or bool(said.strip())
+
+
 def origin_of(top: str) -> str | None:
     """The address of the repository that a tree was cloned from, as a URI without a user's name or password."""
     said = asked(top, "config", "--get", "remote.origin.url")[1].strip()
