@@ -126,6 +126,8 @@ ENDS = {
     "    _plain(scale, bias)\n    _on_hopper(x)\n    return x.run()": "y--",
     "    _on_hopper(x)\n    return x.run()": "y--",
     "    if x.wide:\n        _on_hopper(x)\n        return x.run()\n    _on_blackwell(x)\n    return x.far()": "yy-",
+    "    _plain(scale, bias)\n    if x.wide:\n        _on_hopper(x)\n        return x.run()\n    _on_blackwell(x)\n"
+    "    return x.far()": "yy-",
     "    if x.wide:\n        _on_hopper(x)\n        return x.run()\n    _on_hopper(x)\n    return x.far()": "y--",
     "    _plain(scale, bias)\n    return x.run()": None,
     "    if x.wide:\n        _on_hopper(x)\n        return x.run()\n    return x.far()": None,
