@@ -619,8 +619,8 @@ def test_what_nothing_speaks_for_is_no_patch_unless_asked_for(here: Path) -> Non
             0,
             "found no operation that does not work on 10.0; 1 check needs a look",
         ),
-        (("port", "pkg", "--to", "12.1", "--op", "nothing"), 0, "found nothing that does not work"),
-        (("port", "empty", "--to", "12.1"), 3, "found nothing"),
+        (("port", "pkg", "--to", "12.1", "--op", "nothing"), 0, "found no public operation with a check of the chip"),
+        (("port", "empty", "--to", "12.1"), 3, "nothing is answered for 12.1"),
     ],
 )
 def test_what_a_port_cannot_do(arguments: tuple[str, ...], code: int, words: str, here: Path) -> None:

@@ -331,6 +331,11 @@ FREE = [
     ("not (os.environ.get('X') and major == 12)", "every chip", REST, REST, 1),
     ("major == 12 and (f() or g())", FAMILY, "no chip", FAMILY, 2),
     ("(major == 12) if f() else (major == 9)", "9.0 and 12.x", "no chip", "no chip", 2),
+    # what a comprehension keeps of unknown things
+    ("major == 12 and [x for x in (a, b) if x]", FAMILY, "no chip", FAMILY, 2),
+    ("major == 12 and not [x for x in (a, b) if x]", FAMILY, "no chip", FAMILY, 2),
+    ("major == 12 and [x for x in (a, 1) if x]", FAMILY, FAMILY, FAMILY, 1),
+    ("major == 12 and [x for x in (a, b)]", FAMILY, FAMILY, FAMILY, 0),
 ]
 
 

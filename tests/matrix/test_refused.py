@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
-from bwlint.matrix import matrix
+from bwlint.matrix import cells, matrix
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES
 
 CHIPS = ("9.0", "10.0", "12.0")
@@ -102,3 +103,50 @@ MODULES = {
 def test_what_a_module_does_as_it_is_imported(text: str, tmp_path: Path) -> None:
     found = rows(tmp_path, {"__init__.py": START + text, **ARMS}).get("run")
     assert (found if found and "-" in found else None) == MODULES[text]
+
+
+LAST_CHECKS = """
+import torch
+def _plain(scale, bias):
+    given = [one for one in (scale, bias) if one is not None]
+    if given:
+        raise NotImplementedError("the SM90 kernel has none of these")
+def _on_hopper(x):
+    if torch.cuda.get_device_capability(x.device) != (9, 0):
+        raise RuntimeError("Hopper only")
+def _on_blackwell(x):
+    if torch.cuda.get_device_capability(x.device) != (10, 0):
+        raise RuntimeError("Blackwell only")
+def op(x, scale=None, bias=None):
+{0}
+"""
+MOST_ASKED = 500
+"""Questions about sixteen chips: two or three times what the longest of these takes."""
+ENDS = {
+    "    _plain(scale, bias)\n    _on_hopper(x)\n    return x.run()": "y--",
+    "    _on_hopper(x)\n    return x.run()": "y--",
+    "    if x.wide:\n        _on_hopper(x)\n        return x.run()\n    _on_blackwell(x)\n    return x.far()": "yy-",
+    "    _plain(scale, bias)\n    if x.wide:\n        _on_hopper(x)\n        return x.run()\n    _on_blackwell(x)\n"
+    "    return x.far()": "yy-",
+    "    if x.wide:\n        _on_hopper(x)\n        return x.run()\n    _on_hopper(x)\n    return x.far()": "y--",
+    "    _plain(scale, bias)\n    return x.run()": None,
+    "    if x.wide:\n        _on_hopper(x)\n        return x.run()\n    return x.far()": None,
+}
+
+
+@pytest.mark.parametrize("body", ENDS)
+def test_a_call_that_does_not_return_is_opened_once(body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+    refusal = cells._refusal
+
+    def counting(*given: Any) -> tuple[cells.GatePlace, ...]:
+        nonlocal asked
+        asked += 1
+        if asked > MOST_ASKED:
+            raise RuntimeError("no end of questions")
+        return refusal(*given)
+
+    monkeypatch.setattr(cells, "_refusal", counting)
+    files = {"__init__.py": "from .ops import op\n", "ops.py": LAST_CHECKS.format(body)}
+    assert rows(tmp_path, files).get("op") == ENDS[body]
+    assert asked <= MOST_ASKED

@@ -64,7 +64,7 @@ def test_a_long_table_is_cut(fine: int, other: int, rows: int, left: list[str]) 
 
 
 def test_nothing_to_show() -> None:
-    assert told() == []
+    assert told() == ["No public operation with a check of the chip was found: nothing is answered."]
 
 
 def shown(*rows: MatrixRow, asked: tuple[str, ...] = ASKED, said: tuple[str, ...] = ()) -> tuple[list[str], str]:

@@ -113,7 +113,7 @@ def test_what_is_left_to_decide() -> None:
     begin = lines.index("Checks that need a look:")
     assert lines[begin + 1] == "  a/api.hpp:7  12.x is treated unlike 9.0"
     assert lines[begin + 11 :] == ["  and 2 more: bwlint audit --target 12.1", ""]
-    only = replace(EMPTY, left=(LEFT,))
+    only = replace(EMPTY, left=(LEFT,), answered=1)
     assert port_text.render(only, Setting())
     words = "found no operation that does not work on 12.1; 1 check needs a look (bwlint audit)"
     assert port_text.summary(only) == words
@@ -170,7 +170,14 @@ def test_the_markdown() -> None:
             "4 operations do not work on 12.1: 1 to edit, 1 to try first, 1 impossible, 1 with no check found; 2 steps",
         ),
         (replace(RICH, rows=ROWS[:1]), "1 operation does not work on 12.1: 1 to edit; 2 steps"),
-        (EMPTY, "found nothing that does not work on 12.1"),
+        (replace(EMPTY, answered=1), "found nothing that does not work on 12.1"),
+        (replace(EMPTY, apart=(GUARD,)), "1 error for 12.1 outside known operations"),
+        (EMPTY, "found no public operation with a check of the chip: nothing is answered for 12.1"),
+        (
+            replace(EMPTY, left=(LEFT,)),
+            "found no public operation with a check of the chip: nothing is answered for 12.1; "
+            "1 check needs a look (bwlint audit)",
+        ),
     ],
 )
 def test_the_summary(plan: Port, words: str) -> None:

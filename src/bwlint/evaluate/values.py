@@ -20,6 +20,10 @@ CHIPS = tuple(EVERY)
 """The lanes of a vector, in ascending order."""
 
 
+FILTERED = "filtered"
+"""The key of an element of which nobody knows whether a comprehension keeps it."""
+
+
 class Unknown:
     """A value that nothing in reach decides."""
 
@@ -283,12 +287,17 @@ def _asks(function: Callable[..., Any]) -> bool:
     return function is truth or (isinstance(function, partial) and function.args[0] in _SAME)
 
 
+_MADE = (list, tuple, set, frozenset)
+
+
 def truth(value: object) -> object:
     if isinstance(value, SomeText):
         return True
     if value is True or value is False or isinstance(value, (Unknown, Raises)):
         return value
     if isinstance(value, (Ref, Method, Guess, DeviceProperties, ArchMember)) or callable(value):
+        return Unknown()
+    if isinstance(value, _MADE) and value and all(isinstance(one, Unknown) and one.key == FILTERED for one in value):
         return Unknown()
     return bool(value)
 

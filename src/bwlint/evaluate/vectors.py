@@ -14,7 +14,7 @@ from bwlint.evaluate.objects import (
     ModuleValue,
     PartialValue,
 )
-from bwlint.evaluate.values import Guess, Raises, Ref, SomeText, Unknown, Vec, lift
+from bwlint.evaluate.values import FILTERED, Guess, Raises, Ref, SomeText, Unknown, Vec, lift
 from bwlint.model.expr import TAG
 from bwlint.model.kinds import BOUND
 
@@ -81,7 +81,7 @@ def kept(keep: Vec, value: Vec) -> Vec:
     def pick(flag: object, lane: object) -> object:
         if flag is True:
             return lane
-        return _SKIPPED if flag is False else Unknown("filtered")
+        return _SKIPPED if flag is False else Unknown(FILTERED)
 
     width = max(len(keep.lanes), len(value.lanes))
     if width == 1:

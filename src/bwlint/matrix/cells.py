@@ -602,7 +602,7 @@ def _refusals(ways: Sequence[_Way], index: int, anyway: GatePlace | None) -> tup
     opened: frozenset[Span | None] = frozenset()
     while places := _refusal(ways, index, None if found else anyway, opened):
         found.update(dict.fromkeys(places))
-        now = {place.at for place in places} & {_last(way) for way in ways}
+        now = ({place.at for place in places} & {_last(way) for way in ways}) - opened
         if not now:
             break
         opened |= now
@@ -642,16 +642,17 @@ def _refusal(
     near = (way.against(index, near=True) for way in left)
     far = (way.against(index, near=False) for way in left)
     found = next((places for places in (*near, *far) if places), ())
-    if not found and not left and (stopped := _stopped(ways, index)) is not None:
+    if not found and not left and (stopped := _stopped(ways, index, opened)) is not None:
         return (stopped,)
     return found or ((anyway,) if anyway is not None and ways else ())
 
 
-def _stopped(ways: Sequence[_Way], index: int) -> GatePlace | None:
-    """The call that does not return on a chip, where that leaves no way out."""
+def _stopped(ways: Sequence[_Way], index: int, opened: frozenset[Span | None]) -> GatePlace | None:
+    """The call that does not return on a chip, where that leaves no way out; not one of those at `opened`."""
     for way in ways:
         for test, outcome in way.tests:
-            if test.op == "completes" and test.at and outcome.device and outcome.spread()[index] is False:
+            is_asked = test.op == "completes" and test.at not in opened and outcome.device
+            if is_asked and test.at and outcome.spread()[index] is False:
                 return GatePlace(way.path, test.at)
     return None
 

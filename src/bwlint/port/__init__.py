@@ -154,7 +154,9 @@ class _Planner:
         by_path = tuple(sorted(skipped, key=lambda skip: skip.path))
         met = {place for wish in found for way in wish.ways for place in (*way.gates, *way.lacks)}
         apart = tuple(self._spot(place) for place in self._untied({*met, *self._numbers}) if not self.select)
-        return Port(self.chip, rows, steps, scanned, by_path, files, tuple(self._left(steps, rows)), apart)
+        return Port(
+            self.chip, rows, steps, scanned, by_path, files, tuple(self._left(steps, rows)), apart, len(self.rows.kept)
+        )
 
     def _is_proved(self, place: GatePlace, shown: Mapping[GatePlace, object]) -> bool:
         found = self._found.get(place)

@@ -98,7 +98,8 @@ class PortRow:
 class Port:
     """`steps` stand in the order in which they are to be made: what is behind comes before what leads there. `scanned`
     counts the files that were read, which are among `files`. `left` are rows of the ledger that no step answers,
-    `apart` errors that turn the chip away and that no operation was seen to meet."""
+    `apart` errors that turn the chip away and that no operation was seen to meet. `answered` counts the operations that
+    the matrix answers, for whichever chip."""
 
     chip: str
     rows: tuple[PortRow, ...]
@@ -108,3 +109,4 @@ class Port:
     files: tuple[SourceFile, ...] = ()
     left: tuple[Row, ...] = ()
     apart: tuple[CodeSpot, ...] = ()
+    answered: int = 0

@@ -14,14 +14,16 @@ from bwlint.report.markdown import code, table
 MOST_ROWS = 40
 """Beyond so many, operations that work on every card are counted, and of the others the first are shown."""
 
+NOTHING = "No public operation with a check of the chip was found: nothing is answered.\n"
+"""An empty page would look like an all-clear."""
 WORDS = {YES: "yes", NO: "no", FALLBACK: "by another path", UNKNOWN: "no check decides"}
 
 
 def render(matrix: Matrix, setting: Setting, said: Sequence[str] = ()) -> str:
-    """`said` are the chips as the user wrote them; "" where there is no row."""
+    """`said` are the chips as the user wrote them; a sentence where there is no row."""
     rows = operations(matrix)
     if not rows:
-        return ""
+        return NOTHING
     chips = asked(matrix)
     cards = [card(chip_of(chip), said) for chip in chips]
     told = [row for row in rows if len(rows) <= MOST_ROWS or not all(works(row, chip) for chip in chips)]

@@ -58,6 +58,8 @@ def summary(plan: Port) -> str:
     if not closed and not plan.apart:  # an error that belongs to no known operation may be what stops one
         none = "nothing" if _is_empty(plan) else "no operation"
         parts = [f"found {none} that does not work on {plan.chip}"]
+        if not (plan.answered or plan.rows):
+            parts = [f"found no public operation with a check of the chip: nothing is answered for {plan.chip}"]
     elif not closed:
         parts = []
     parts += [f"{counted(len(plan.apart), 'error')} for {plan.chip} outside known operations"] if plan.apart else []
