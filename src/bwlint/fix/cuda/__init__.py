@@ -65,7 +65,9 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     change = family_change(guarded, job.remedy.targets)
     if change is not None and (refusal := said_exactly(said, change)):
         return refusal
-    also = list(_also(job, code, guarded, wanted)) if change is None else []
+    also = _also(job, code, guarded, wanted) if change is None else ()
+    if isinstance(also, NoFix):
+        return also
     each = [spelled(one.test) for one in (guarded.guard, *(other for other, _ in also))]
     found = _first_proved(
         job,
@@ -84,12 +86,13 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     return found
 
 
-def _also(job: Job, code: Code, guarded: Guarded, wanted: TargetSet) -> Iterator[tuple[Gate, TargetSet]]:
+def _also(job: Job, code: Code, guarded: Guarded, wanted: TargetSet) -> tuple[tuple[Gate, TargetSet], ...] | NoFix:
     """The guards that are mended along, with the targets that their tests are to hold for."""
     here = tuple(one for one in job.context.guards[job.module.path] if one.module is job.module)
     lost = guarded.sets.may - wanted
-    if not guarded.denies:
-        yield from companions.bounded(code, guarded, here, lost) if lost else companions.opened(guarded, here, wanted)
+    if guarded.denies:
+        return ()
+    return companions.bounded(code, guarded, here, lost) if lost else tuple(companions.opened(guarded, here, wanted))
 
 
 def _refusing(guarded: Guarded) -> Side:
