@@ -26,7 +26,7 @@ _NO_SOURCES = "no device code in its sources"
 _OWN = {
     "build": "its own build leaves out {chips} ({names})",
     "made": "its own build makes code that {chips} can load ({names})",
-    "out": "its own code turns {chips} away in {names}, where older chips get in",
+    "out": "its own code turns {chips} away in {names}, where {older} in",
     "in": "its own code lets {chips} into {library} ({names}), which has nothing for {chips}",
 }
 
@@ -84,11 +84,19 @@ def lacks(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
 
 def own_text(shipment: Shipment) -> Iterator[str]:
     """What its own Python and build files do with chips, and whose text that is."""
-    subjects: dict[tuple[str, str, str], list[str]] = {}
+    subjects: dict[tuple[str, str, str, str], list[str]] = {}
     for place in shipment.own:
-        subjects.setdefault((place.does, " and ".join(place.chips), place.library), []).append(place.subject)
-    for (does, chips, library), names in subjects.items():
-        yield _OWN[does].format(chips=chips, library=library, names=listed(list(dict.fromkeys(names))))
+        key = (place.does, " and ".join(place.chips), place.library, _older(place.lets_in))
+        subjects.setdefault(key, []).append(place.subject)
+    for (does, chips, library, older), names in subjects.items():
+        yield _OWN[does].format(chips=chips, library=library, older=older, names=listed(list(dict.fromkeys(names))))
+
+
+def _older(chips: Sequence[str]) -> str:
+    """Who gets in where another chip is turned away: without 8.9 it is a list of chips, and no lower generation's."""
+    if not chips or "8.9" in chips:
+        return "older chips get"
+    return f"{listed(chips)} {'gets' if len(chips) == 1 else 'get'}"
 
 
 def needs(shipment: Shipment, asked: ChipSet) -> Iterator[tuple[bool, str]]:
