@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -19,7 +20,9 @@ from bwlint.chips.toolkits import first_release, known_chips
 from bwlint.chips.wording import listed, plain
 from bwlint.model.images import Version
 from bwlint.model.naming import counted
+from bwlint.sources.pypi import PREFIX
 
+_EXACT = re.compile(r"==[^,*=]+")
 _CUDA = "CUDA C++"
 _NOTHING = "no built code runs"
 _NO_SOURCES = "no device code in its sources"
@@ -42,7 +45,7 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
     required = (*(text for _, text in needs(shipment, asked)), *lacks(shipment, asked))
     parts = (
         *_whole(shipment, asked, is_held=bool(required)),
-        *_parts(shipment),
+        *parts_text(shipment),
         *own_text(shipment),
         *required,
         *called(shipment, asked),
@@ -118,15 +121,28 @@ def needs(shipment: Shipment, asked: ChipSet) -> Iterator[tuple[bool, str]]:
                     yield False, f"it requires {name}{range_}, of which no wheel on PyPI {lacks}: {other}"
 
 
-def _parts(shipment: Shipment) -> Iterator[str]:
-    """Parts of a package, each a wheel of its own that it requires by exact version, where it has no code itself."""
+def parts(shipment: Shipment) -> tuple[str, ...]:
+    """What a package without built code requires by exact version and is to be inspected too: parts by its own name, or
+    the one package of which it has no code itself."""
     from packaging.utils import canonicalize_name
 
+    if shipment.libraries or shipment.elsewhere or shipment.instead:
+        return ()
     own = canonicalize_name(PurePosixPath(shipment.name).name.partition("-")[0])
-    parts = [(name, exact) for name, exact in shipment.requires if canonicalize_name(name).startswith(f"{own}-")]
-    exact = [f"{name}{range_}" for name, range_ in parts if range_.startswith("==")]
-    if exact and not shipment.libraries:
-        yield f"its device code may be in {listed(exact)}, which it requires: inspect that too"
+    known = {row.name for row in shipped()}
+    exact = [(name, range_) for name, range_ in shipment.requires if _EXACT.fullmatch(range_)]
+    named = tuple(f"{name}{range_}" for name, range_ in exact if canonicalize_name(name).startswith(f"{own}-"))
+    alone = tuple(f"{name}{range_}" for name, range_ in exact if canonicalize_name(name) not in known)
+    return named or (
+        alone if len(alone) == 1 and not (shipment.compiles or shipment.compilers or shipment.built) else ()
+    )
+
+
+def parts_text(shipment: Shipment) -> Iterator[str]:
+    """How to learn of the parts that it requires."""
+    found = parts(shipment)
+    if found:
+        yield f"it requires {listed(found)}: bwlint inspect {' '.join(f'{PREFIX}{one}' for one in found)}"
 
 
 def _bound(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
