@@ -43,7 +43,7 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
     if shipment.instead:
         return shipment.instead
     required = (*(text for _, text in needs(shipment, asked)), *lacks(shipment, asked))
-    parts = (
+    said = (
         *_whole(shipment, asked, is_held=bool(required)),
         *parts_text(shipment),
         *own_text(shipment),
@@ -51,7 +51,7 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
         *called(shipment, asked),
         *_elsewhere(shipment, asked),
     )
-    return "; ".join(filter(None, parts))
+    return "; ".join(filter(None, said))
 
 
 def _whole(shipment: Shipment, asked: ChipSet, *, is_held: bool) -> Iterator[str]:
