@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
-from bwlint.chips import ChipSet, TargetSet, siblings
+from bwlint.chips import ChipSet, TargetSet, group, siblings
 from bwlint.chips.wording import plain
 from bwlint.evaluate.macros import known_macro
 from bwlint.fix import Job
@@ -36,6 +36,7 @@ __all__ = ["family_change", "mend"]
 MAX_TRIED = 24
 _LONGEST_TITLE = 70
 _UNKNOWN_SPELLING = NoFix("bwlint has no rewrite for this spelling")
+_CONSUMER = group("consumer-blackwell")
 _LIMIT = ("SharedMemory", "sharedMem", "smem_optin", "max_shared")
 
 
@@ -63,6 +64,9 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         return NoFix(f"the guarded code uses `{name}`, which is not defined for {plain((wanted - mine).chips)}")
     spelled, kind, title = _spellings(job, code, guarded, gained)
     change = family_change(guarded, job.remedy.targets)
+    others = companions.of_another_generation(code, guarded.working)
+    if others and change is None and (new := (job.remedy.targets - guarded.admitted).chips & _CONSUMER - guarded.chips):
+        return NoFix(f"the guarded code is `{others}`, which is not for {plain(new)}")
     if change is not None and (refusal := said_exactly(said, change)):
         return refusal
     also = _also(job, code, guarded, wanted) if change is None else ()

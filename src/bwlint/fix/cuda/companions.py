@@ -75,9 +75,14 @@ def _harm(code: Code, other: Guarded, gained: TargetSet) -> str:
     """Why chips must not be let through a guard that keeps them out: what they have there, or would get."""
     if refuses(other.guard.no):
         return f"ends in an error on {plain(gained.chips)}"
-    at = other.guard.yes.at
-    named = _OF_OTHERS.search(code.text, *offsets(code, at)) if at is not None else None
-    return f"the code above it is `{named[0]}`, which is not for {plain(gained.chips)}" if named else ""
+    named = of_another_generation(code, other.guard.yes)
+    return f"the code above it is `{named}`, which is not for {plain(gained.chips)}" if named else ""
+
+
+def of_another_generation(code: Code, side: Side) -> str:
+    """What of a branch is made for 9.0 or 10.x alone, by its name or its template's arguments; "" for nothing."""
+    named = _OF_OTHERS.search(code.text, *offsets(code, side.at)) if side.at is not None else None
+    return named[0] if named else ""
 
 
 def _kind(operation: Operation) -> str:
