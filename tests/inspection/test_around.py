@@ -272,8 +272,8 @@ def test_what_no_compiler_knows_does_not_compile_at_run_time() -> None:
     [
         (
             "Requires-Dist: X_cu12==1.0",
-            "no ready device code; it compiles at run time (Triton); its device code may be in X_cu12==1.0, which it"
-            " requires: inspect that too",
+            "no ready device code; it compiles at run time (Triton); it requires X_cu12==1.0: bwlint inspect"
+            " pypi:X_cu12==1.0",
         ),
         ("Requires-Dist: X_cu12>=1.0", "no ready device code; it compiles at run time (Triton)"),
         ("Requires-Dist: y==1.0", "no ready device code; it compiles at run time (Triton)"),
@@ -281,6 +281,24 @@ def test_what_no_compiler_knows_does_not_compile_at_run_time() -> None:
 )
 def test_a_part_in_a_wheel_of_its_own(tmp_path: Path, row: str, expected: str) -> None:
     assert said(tmp_path, {"x/a.py": TRITON, **metadata(row)}) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (("y==1.0", "torch>=2.7", "z"), "no device code; it requires y==1.0: bwlint inspect pypi:y==1.0"),
+        (("y==1.0", "z==2.0"), "no device code"),
+        (("y==1.*",), "no device code"),
+        (("y>=1.0",), "no device code"),
+        (("torch==2.9.0",), "no device code"),
+        (('y==1.0; extra == "all"',), "no device code"),
+    ],
+)
+def test_a_package_without_code_names_the_one_that_it_is_released_with(
+    tmp_path: Path, rows: tuple[str, ...], expected: str
+) -> None:
+    files = metadata(*(f"Requires-Dist: {row}" for row in rows))
+    assert said(tmp_path, {"x/a.py": b"import y\n", **files}) == expected
 
 
 def test_the_metadata_of_a_package_within_is_not_its_own(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from bwlint.binaries.shipments import Shipment
 from bwlint.inspection import Inspected, InspectionRequest, inspect
 from bwlint.settings.config import UsageError
 from bwlint.sources import wheels
-from bwlint.sources.pypi import Spec
+from bwlint.sources.pypi import SourceError, Spec
 
 X86, ARM = "x-1.0-py3-none-manylinux_2_28_x86_64.whl", "x-1.0-py3-none-manylinux2014_aarch64.whl"
 ANY = "x-1.0-py3-none-any.whl"
@@ -770,3 +770,37 @@ def test_an_installed_distribution(here: Path, monkeypatch: pytest.MonkeyPatch) 
     (shipment,) = found.inspection.shipments
     assert (shipment.name, words(shipment)) == ("x==1.0", {"x/x/a.so": "none"})
     assert findings(found) == ["warning arch-target x/x/a.so"]
+
+
+@pytest.mark.parametrize(
+    ("asks", "answers", "code"),
+    [
+        (
+            "y==1.0",
+            [
+                "no device code; it requires y==1.0: bwlint inspect pypi:y==1.0",
+                "no ready device code; it compiles at run time (Triton)",
+            ],
+            0,
+        ),
+        ("away==1.0", ["no device code; it requires away==1.0: bwlint inspect pypi:away==1.0"], 0),
+        ("y>=1.0", ["no device code"], 3),
+    ],
+)
+def test_a_package_without_code_leads_to_the_one_that_it_is_released_with(
+    monkeypatch: pytest.MonkeyPatch, asks: str, answers: list[str], code: int
+) -> None:
+    text = {"x": "import y\n", "y": "import triton\n\n@triton.jit\ndef kernel(x):\n    pass\n"}
+
+    def pip(spec: Spec, dest: Path, options: tuple[str, ...], _: int) -> None:
+        if spec.name not in text:
+            raise SourceError(f"{spec.name} is not there")
+        needs = f"Requires-Dist: {asks}\n" if spec.name == "x" else ""
+        metadata = f"Name: {spec.name}\nVersion: 1.0\n{needs}".encode()
+        files = {f"{spec.name}/a.py": text[spec.name].encode(), f"{spec.name}-1.0.dist-info/METADATA": metadata}
+        (dest / f"{spec.name}-1.0-py3-none-any.whl").write_bytes(zipped(files))
+
+    monkeypatch.setattr(wheels, "pip_download", pip)
+    done = run("inspect", "--format", "json", "pypi:x")
+    assert [one["answer"] for one in json.loads(done.stdout)["shipments"]] == answers
+    assert done.exit_code == code

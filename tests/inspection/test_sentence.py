@@ -74,6 +74,20 @@ def said(*shipments: Shipment, target: str = "spark", chips: tuple[str, ...] = (
             f"has no wheel for {SPARK} on Linux aarch64: it is built on your machine; no device code in its sources; "
             "its own code turns DGX Spark away in attention, where older chips get in",
         ),
+        *(
+            (
+                Shipment(
+                    "x-1.0.tar.gz", built="no wheel: it is built on your machine", own=(replace(OUT, lets_in=of),)
+                ),
+                f"has no wheel for {SPARK}: it is built on your machine; no device code in its sources; "
+                f"its own code turns DGX Spark away in attention, where {who} in",
+            )
+            for of, who in (
+                (("9.0",), "9.0 gets"),
+                (("9.0", "10.0", "10.3"), "9.0, 10.0 and 10.3 get"),
+                (("8.9", "9.0"), "older chips get"),
+            )
+        ),
         (
             Shipment("x-1.0.tar.gz", built="a source distribution: it is built on your machine"),
             f"has no ready code for {SPARK}: it is built on your machine; no device code in its sources",

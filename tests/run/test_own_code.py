@@ -115,6 +115,11 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
             [("out", "x/a.py:3")],
         ),
         (
+            {**ALL, "x/a.py": REFUSED.replace(b"> (9, 0)", b"!= (9, 0)")},
+            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in a.py, where 9.0 gets in",
+            [("out", "x/a.py:3")],
+        ),
+        (
             {**ALL, "x/a.py": HIGHEST},
             "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in Tiled, where older chips get in",
             [("out", "x/a.py:5")],

@@ -178,8 +178,8 @@ class Assembler:
 @dataclass(frozen=True, slots=True)
 class OwnPlace:
     """A place in a package's own Python or build files, and what it does with the chips; `says` is how, in a phrase.
-    out: keeps them out and lets older ones in. build: builds nothing for them. made: builds what they load. in: lets
-    them in to a `library` that has nothing for them."""
+    out: keeps them out and lets an older one in; `lets_in` are the chips that get in. build: builds nothing for them.
+    made: builds what they load. in: lets them in to a `library` that has nothing for them."""
 
     does: Literal["out", "build", "made", "in"]
     chips: tuple[str, ...]
@@ -188,6 +188,7 @@ class OwnPlace:
     subject: str
     says: str
     library: str = ""
+    lets_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -15,7 +15,7 @@ from bwlint.binaries.operations import operations
 from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, Flaw, Inspection, OwnPlace, Shipment
 from bwlint.chips import ChipSet, group, parse_targets
 from bwlint.chips.hosts import ARM
-from bwlint.inspection.answers import answer
+from bwlint.inspection.answers import answer, parts
 from bwlint.inspection.metadata import PROJECT, Metadata
 from bwlint.inspection.origins import Origin, origins
 from bwlint.inspection.run_time import RunTime, is_assembler, is_program, is_source
@@ -110,7 +110,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
             advance("downloading" if things and things[0].startswith(PREFIX) else "reading", 0, 0)
             before = len(shipments)
             try:
-                for origin in origins(things, installed, platforms, scratch):
+                for origin in _with_parts(things, installed, platforms, scratch, shipments):
                     advance("reading", len(shipments), 0)
                     shipment, unread = examine(origin, asked, scratch, deep=request.kernels, allowance=allowance)
                     if own_text is not None and origin.is_package:
@@ -134,9 +134,25 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
     return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged, tuple(told))
 
 
+def _with_parts(
+    things: tuple[str, ...],
+    installed: tuple[str, ...],
+    platforms: tuple[str, ...],
+    scratch: Path,
+    shipments: list[Shipment],
+) -> Iterator[Origin]:
+    """What the arguments name, and the one package in which one of PyPI has its code; `shipments` grow meanwhile."""
+    before = len(shipments)
+    yield from origins(things, installed, platforms, scratch)
+    required = tuple(dict.fromkeys(part for one in shipments[before:] for part in parts(one)))
+    if len(required) == 1 and things and things[0].startswith(PREFIX):
+        with suppress(SourceError):  # the answer names it
+            yield from origins((f"{PREFIX}{required[0]}",), (), platforms, scratch)
+
+
 def _is_told(shipment: Shipment) -> bool:
     """Whether something is said of it without a library: a source distribution, a stub, a package of requirements."""
-    return bool(shipment.built or shipment.instead or shipment.elsewhere)
+    return bool(shipment.built or shipment.instead or shipment.elsewhere or parts(shipment))
 
 
 def _with_own_text(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -19,14 +20,16 @@ from bwlint.chips.toolkits import first_release, known_chips
 from bwlint.chips.wording import listed, plain
 from bwlint.model.images import Version
 from bwlint.model.naming import counted
+from bwlint.sources.pypi import PREFIX
 
+_EXACT = re.compile(r"==[^,*=]+")
 _CUDA = "CUDA C++"
 _NOTHING = "no built code runs"
 _NO_SOURCES = "no device code in its sources"
 _OWN = {
     "build": "its own build leaves out {chips} ({names})",
     "made": "its own build makes code that {chips} can load ({names})",
-    "out": "its own code turns {chips} away in {names}, where older chips get in",
+    "out": "its own code turns {chips} away in {names}, where {older} in",
     "in": "its own code lets {chips} into {library} ({names}), which has nothing for {chips}",
 }
 
@@ -40,15 +43,15 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
     if shipment.instead:
         return shipment.instead
     required = (*(text for _, text in needs(shipment, asked)), *lacks(shipment, asked))
-    parts = (
+    said = (
         *_whole(shipment, asked, is_held=bool(required)),
-        *_parts(shipment),
+        *parts_text(shipment),
         *own_text(shipment),
         *required,
         *called(shipment, asked),
         *_elsewhere(shipment, asked),
     )
-    return "; ".join(filter(None, parts))
+    return "; ".join(filter(None, said))
 
 
 def _whole(shipment: Shipment, asked: ChipSet, *, is_held: bool) -> Iterator[str]:
@@ -84,11 +87,19 @@ def lacks(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
 
 def own_text(shipment: Shipment) -> Iterator[str]:
     """What its own Python and build files do with chips, and whose text that is."""
-    subjects: dict[tuple[str, str, str], list[str]] = {}
+    subjects: dict[tuple[str, str, str, str], list[str]] = {}
     for place in shipment.own:
-        subjects.setdefault((place.does, " and ".join(place.chips), place.library), []).append(place.subject)
-    for (does, chips, library), names in subjects.items():
-        yield _OWN[does].format(chips=chips, library=library, names=listed(list(dict.fromkeys(names))))
+        key = (place.does, " and ".join(place.chips), place.library, _older(place.lets_in))
+        subjects.setdefault(key, []).append(place.subject)
+    for (does, chips, library, older), names in subjects.items():
+        yield _OWN[does].format(chips=chips, library=library, older=older, names=listed(list(dict.fromkeys(names))))
+
+
+def _older(chips: Sequence[str]) -> str:
+    """Who gets in where another chip is turned away: without 8.9 it is a list of chips, and no lower generation's."""
+    if not chips or "8.9" in chips:
+        return "older chips get"
+    return f"{listed(chips)} {'gets' if len(chips) == 1 else 'get'}"
 
 
 def needs(shipment: Shipment, asked: ChipSet) -> Iterator[tuple[bool, str]]:
@@ -110,15 +121,28 @@ def needs(shipment: Shipment, asked: ChipSet) -> Iterator[tuple[bool, str]]:
                     yield False, f"it requires {name}{range_}, of which no wheel on PyPI {lacks}: {other}"
 
 
-def _parts(shipment: Shipment) -> Iterator[str]:
-    """Parts of a package, each a wheel of its own that it requires by exact version, where it has no code itself."""
+def parts(shipment: Shipment) -> tuple[str, ...]:
+    """What a package without built code requires by exact version and is to be inspected too: parts by its own name, or
+    the one package of which it has no code itself."""
     from packaging.utils import canonicalize_name
 
+    if shipment.libraries or shipment.elsewhere or shipment.instead:
+        return ()
     own = canonicalize_name(PurePosixPath(shipment.name).name.partition("-")[0])
-    parts = [(name, exact) for name, exact in shipment.requires if canonicalize_name(name).startswith(f"{own}-")]
-    exact = [f"{name}{range_}" for name, range_ in parts if range_.startswith("==")]
-    if exact and not shipment.libraries:
-        yield f"its device code may be in {listed(exact)}, which it requires: inspect that too"
+    known = {row.name for row in shipped()}
+    exact = [(name, range_) for name, range_ in shipment.requires if _EXACT.fullmatch(range_)]
+    named = tuple(f"{name}{range_}" for name, range_ in exact if canonicalize_name(name).startswith(f"{own}-"))
+    alone = tuple(f"{name}{range_}" for name, range_ in exact if canonicalize_name(name) not in known)
+    return named or (
+        alone if len(alone) == 1 and not (shipment.compiles or shipment.compilers or shipment.built) else ()
+    )
+
+
+def parts_text(shipment: Shipment) -> Iterator[str]:
+    """How to learn of the parts that it requires."""
+    found = parts(shipment)
+    if found:
+        yield f"it requires {listed(found)}: bwlint inspect {' '.join(f'{PREFIX}{one}' for one in found)}"
 
 
 def _bound(shipment: Shipment, asked: ChipSet) -> Iterator[str]:

@@ -13,7 +13,18 @@ from bwlint.chips.cards import card, product
 from bwlint.chips.hosts import ARM
 from bwlint.chips.toolkits import known_chips
 from bwlint.chips.wording import listed, targets
-from bwlint.inspection.answers import called, lacks, needs, of_sources, on, own_text, unsound, without_code
+from bwlint.inspection.answers import (
+    called,
+    lacks,
+    needs,
+    of_sources,
+    on,
+    own_text,
+    parts,
+    parts_text,
+    unsound,
+    without_code,
+)
 from bwlint.sources.pypi import PREFIX
 
 _NO_WHEEL = "no wheel"
@@ -96,7 +107,8 @@ def _phrase(shipment: Shipment, chip: Chip, said: Sequence[str]) -> str:
         main = (*main, *(text for _, text in needed))
     short = (product(chip, said) or chip.name,)
     own = tuple(replace(one, chips=short) for one in shipment.own if chip.name in one.chips)
-    return "; ".join((*main, *own_text(replace(shipment, own=own)), *called(shipment, asked)))
+    around = (*own_text(replace(shipment, own=own)), *parts_text(shipment), *called(shipment, asked))
+    return "; ".join((*main, *around))
 
 
 def _main(shipment: Shipment, chip: Chip, its: str) -> Iterator[str]:
@@ -124,7 +136,12 @@ def _main(shipment: Shipment, chip: Chip, its: str) -> Iterator[str]:
     elif not (shipment.built or compilers):
         wheel = f" in its {shipment.machine} wheel" if shipment.machine else ""
         none = without_code(shipment)
-        yield f"has no device code for {its}{wheel}" if none == "no device code" else f"is unknown on {its}: {none}"
+        of_its_own = " of its own" if parts(shipment) else ""
+        yield (
+            f"has no device code{of_its_own} for {its}{wheel}"
+            if none == "no device code"
+            else f"is unknown on {its}: {none}"
+        )
 
 
 def _compiling(shipment: Shipment, chip: Chip, its: str) -> str:

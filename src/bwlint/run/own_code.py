@@ -84,7 +84,9 @@ def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace |
         refused |= {chip: way.does for way in row.ways for chip in way.chips if answers.get(chip) == "no"}
     out = _unlike_older(row, refused)
     if out:
-        return OwnPlace("out", out, path, line, row.subject, f"{_cut(row.question)}, {refused[out[0]]}")
+        lets_in = tuple(chip for chip, said in row.table if said in ("yes", "no") and said != answers[out[0]])
+        says = f"{_cut(row.question)}, {refused[out[0]]}"
+        return OwnPlace("out", out, path, line, row.subject, says, lets_in=lets_in)
     if not _is_declared(row) or (answers.get("8.9"), answers.get("9.0")) != ("no", "yes"):
         return None
     lacking = _lacking(shipment, asked, Path(top, path).read_text("utf-8", "replace"))

@@ -55,6 +55,41 @@ def test_bounded_together(mend: Mend, before: str, after: str) -> None:
     assert apply(found.source, fix.edits) == BODY.format(first=TO_120, second=after)
 
 
+LATER = f"__global__ void later(float* out) {{\n{FROM_100}  work(out);\n#endif\n}}\n"
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "  old<Traits, Compute>(out, columns);\n#else\n  __trap();\n",
+        '  old(out, columns);\n#else\n#error "not for this chip"\n',
+        "  consume_sm90(out, columns);\n",
+        "  warpgroup_wgmma(out, columns);\n#else\n  work(out);\n",
+        "  consume<Traits, 90>(out, columns);\n",
+    ],
+)
+def test_no_guard_is_opened_in_place_of_an_error_or_to_another_generation(mend: Mend, second: str) -> None:
+    found = mend(BODY.format(first=FROM_100, second=BELOW_100 + second) + LATER, ("tcgen05",))
+    assert found.text() == BODY.format(first=TO_120, second=BELOW_100 + second) + LATER
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("hopper_consume(out)", "hopper_consume"),
+        ("consume<90, Traits>(out)", "consume<90, Traits>"),
+        ("copy(SM90_TMA_LOAD{}, out)", ""),
+        ("consume_sm80(out)", ""),
+        ("consume<Traits, 8>(out)", ""),
+    ],
+)
+def test_an_else_that_uses_a_bounded_guard_stays_with_it(mend: Mend, code: str, named: str) -> None:
+    second = f"{BELOW_100}  {code};\n#else\n  umma(out, columns);\n"
+    found = mend(BODY.format(first=FROM_100, second=second), ("tcgen05",))
+    assert bool(found.fixes) is not bool(named)
+    assert [f"is `{named}`, which is not for 12.x" in said for said in found.refusals] == [True] * bool(named)
+
+
 EARLY = """__global__ void norm(float* a, float const* b) {{
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < {end}
   cudaGridDependencySynchronize();

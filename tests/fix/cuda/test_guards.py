@@ -374,6 +374,17 @@ def test_targets_of_another_family_beside_exact_ones(mend: Mend, test: str, mend
         assert found.refusals == ("`KIT_HAS_STORE` decides which targets pass here: mend the guard that defines it",)
 
 
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [("consume_sm100(a)", "consume_sm100"), ("consume<Traits, 90>(a)", "consume<Traits, 90>"), ("consume(a)", "")],
+)
+def test_no_guard_is_opened_to_code_for_another_generation(mend: Mend, more: str, named: str) -> None:
+    body = f"__device__ void store(int a, int b) {{\n{STORE}  {more};\n}}\n"
+    found = mend(f"#if defined(__CUDA_ARCH_FEAT_SM100_ALL)\n{body}#endif\n", ("excluded",))
+    assert bool(found.fixes) is not bool(named)
+    assert found.refusals == ((f"the guarded code is `{named}`, which is not for 12.x",) if named else ())
+
+
 def test_fixed_twice_is_fixed_once(mend: Mend) -> None:
     for before, _ in SAFE + TRAPPED:
         once = mend(KERNEL.format(guard=before), ("family-split",)).text()

@@ -92,6 +92,44 @@ def test_what_asks_for_no_device(source: str) -> None:
     assert not gates(source)
 
 
+ROWS = """
+Row pick() {{
+  cudaDeviceProp prop;
+  cudaGetDeviceProperties(&prop, 0);
+  int compute = prop.major * 10;
+  Row own;
+  {given};
+  for (int i = 0; i < count; ++i)
+    if ({looked_up}) return rows[i];
+  if (prop.major == 9) return own;
+  return own;
+}}
+bool fits(const Row& c) {{
+  if (c.Compute == 100 && c.rows != 128) return false;
+  if (c.major == 10) return false;
+  return true;
+}}
+"""
+OF_THE_DEVICE = ("c.Compute == 100 && c.rows != 128", "10.x")
+
+
+@pytest.mark.parametrize(
+    ("given", "looked_up", "is_device"),
+    [
+        ("own.Compute = compute", "rows[i].Compute == compute", False),
+        ("own.Compute = compute", "table->rows[i] . Compute == key.Compute", False),
+        ("own.Compute = compute", "rows[i].Compute == 100", True),
+        ("own.Compute = compute", "rows[i].Compute == rows[0].Compute", True),
+        ("own.Compute = compute", "rows[i].size == size", True),
+        ("own.major = prop.major; own.Compute = compute", "rows[i].major == compute", True),
+    ],
+)
+def test_a_field_by_which_rows_are_looked_up_is_no_device(given: str, looked_up: str, is_device: bool) -> None:
+    found = passing(ROWS.format(given=given, looked_up=looked_up))
+    assert (OF_THE_DEVICE in found) is is_device
+    assert {("prop.major == 9", "9.0 only"), ("c.major == 10", "10.x")} <= {*found}
+
+
 @pytest.mark.parametrize(
     ("enumerators", "expected"),
     [

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
-from bwlint.chips import ChipSet, TargetSet, siblings
+from bwlint.chips import ChipSet, TargetSet, group, siblings
 from bwlint.chips.wording import plain
 from bwlint.evaluate.macros import known_macro
 from bwlint.fix import Job
@@ -36,6 +36,7 @@ __all__ = ["family_change", "mend"]
 MAX_TRIED = 24
 _LONGEST_TITLE = 70
 _UNKNOWN_SPELLING = NoFix("bwlint has no rewrite for this spelling")
+_CONSUMER = group("consumer-blackwell")
 _LIMIT = ("SharedMemory", "sharedMem", "smem_optin", "max_shared")
 
 
@@ -63,9 +64,14 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         return NoFix(f"the guarded code uses `{name}`, which is not defined for {plain((wanted - mine).chips)}")
     spelled, kind, title = _spellings(job, code, guarded, gained)
     change = family_change(guarded, job.remedy.targets)
+    others = companions.of_another_generation(code, guarded.working)
+    if others and change is None and (new := (job.remedy.targets - guarded.admitted).chips & _CONSUMER - guarded.chips):
+        return NoFix(f"the guarded code is `{others}`, which is not for {plain(new)}")
     if change is not None and (refusal := said_exactly(said, change)):
         return refusal
-    also = list(_also(job, code, guarded, wanted)) if change is None else []
+    also = _also(job, code, guarded, wanted) if change is None else ()
+    if isinstance(also, NoFix):
+        return also
     each = [spelled(one.test) for one in (guarded.guard, *(other for other, _ in also))]
     found = _first_proved(
         job,
@@ -84,12 +90,13 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     return found
 
 
-def _also(job: Job, code: Code, guarded: Guarded, wanted: TargetSet) -> Iterator[tuple[Gate, TargetSet]]:
+def _also(job: Job, code: Code, guarded: Guarded, wanted: TargetSet) -> tuple[tuple[Gate, TargetSet], ...] | NoFix:
     """The guards that are mended along, with the targets that their tests are to hold for."""
     here = tuple(one for one in job.context.guards[job.module.path] if one.module is job.module)
     lost = guarded.sets.may - wanted
-    if not guarded.denies:
-        yield from companions.bounded(code, guarded, here, lost) if lost else companions.opened(guarded, here, wanted)
+    if guarded.denies:
+        return ()
+    return companions.bounded(code, guarded, here, lost) if lost else tuple(companions.opened(guarded, here, wanted))
 
 
 def _refusing(guarded: Guarded) -> Side:

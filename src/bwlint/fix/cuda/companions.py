@@ -5,17 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import TargetSet
+from bwlint.chips import TargetSet, spelling
 from bwlint.chips.atoms import atom
+from bwlint.chips.wording import plain
 from bwlint.fix.cuda.guards import border
 from bwlint.fix.cuda.terms import offsets
 from bwlint.judging.guards import Guarded
 from bwlint.judging.legality import legal
-from bwlint.model.facts import Gate, Operation
+from bwlint.model.facts import Gate, Operation, Side
+from bwlint.model.findings import NoFix
 from bwlint.model.kinds import NAMED
 from bwlint.readers.cuda.lexer import Code
+from bwlint.world.gates import refuses
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_OTHERS = "(?:90|10[0-3])a?(?![0-9])"
+_OF_OTHERS = re.compile(
+    rf"\w*(?:(?i:wgmma|tcgen05|hopper)|(?!SM90_(?:TMA|BULK)_){spelling.IN_NAMES}{_OTHERS})\w*"
+    rf"|\w+\s*<(?:[^<>;{{}}]*,)?\s*{_OTHERS}\s*[,>][^;{{}}()]*"
+)
+"""Code that is named or made for a generation whose instructions 12.x lack: `consume_sm90`, `consume<Traits, 90>`.
+CuTe's copies by TMA, which 12.x have, are called after the first chip that has it."""
 
 
 def opened(guarded: Guarded, guards: tuple[Guarded, ...], gained: TargetSet) -> Iterator[tuple[Gate, TargetSet]]:
@@ -31,8 +41,9 @@ def opened(guarded: Guarded, guards: tuple[Guarded, ...], gained: TargetSet) -> 
 
 def bounded(
     code: Code, guarded: Guarded, guards: tuple[Guarded, ...], lost: TargetSet
-) -> Iterator[tuple[Gate, TargetSet]]:
-    """The guards of the function at the same border: they use what this one introduces, or have as little there."""
+) -> tuple[tuple[Gate, TargetSet], ...] | NoFix:
+    """The guards of the function at the same border: they use what this one introduces, or have as little there.
+    None is opened to code for another generation, or in place of an error."""
     at, name = border(guarded.guard.test), guarded.guard.qualname
     alike = [one for one in guards if border(one.guard.test) == at]
     near = [one for one in alike if one.guard.qualname == name]
@@ -42,14 +53,36 @@ def bounded(
         outside.append(code.text[end : max(end, start)])
         end = max(end, stop)
     elsewhere = {*_WORD.findall("".join([*outside, code.text[end:]]))}
-    mine = _words(code, guarded) - elsewhere
+    mine = _words(code, guarded.guard.yes, guarded.guard.no) - elsewhere
+    found: list[tuple[Gate, TargetSet]] = []
     for other in near:
         if other.guard.at == guarded.guard.at or not lost & other.sets.live:
             continue
         compiled = lost & other.sets.may
         lacking = any(compiled - legal(one) for one in other.operations() if one.kind in NAMED)
-        if lacking or mine & _words(code, other):
-            yield other.guard, other.sets.may - lost if compiled else other.sets.may | (lost & other.sets.live)
+        if not (lacking or mine & _words(code, other.guard.yes, other.guard.no)):
+            continue
+        if compiled:
+            found.append((other.guard, other.sets.may - lost))
+        elif not (harm := _harm(code, other, lost)):
+            found.append((other.guard, other.sets.may | (lost & other.sets.live)))
+        elif mine & _words(code, other.guard.no):
+            return NoFix(f"the #else at line {other.guard.at[0]} uses what is defined here, and {harm}")
+    return tuple(found)
+
+
+def _harm(code: Code, other: Guarded, gained: TargetSet) -> str:
+    """Why chips must not be let through a guard that keeps them out: what they have there, or would get."""
+    if refuses(other.guard.no):
+        return f"ends in an error on {plain(gained.chips)}"
+    named = of_another_generation(code, other.guard.yes)
+    return f"the code above it is `{named}`, which is not for {plain(gained.chips)}" if named else ""
+
+
+def of_another_generation(code: Code, side: Side) -> str:
+    """What of a branch is made for 9.0 or 10.x alone, by its name or its template's arguments; "" for nothing."""
+    named = _OF_OTHERS.search(code.text, *offsets(code, side.at)) if side.at is not None else None
+    return named[0] if named else ""
 
 
 def _kind(operation: Operation) -> str:
@@ -58,10 +91,9 @@ def _kind(operation: Operation) -> str:
     return found.group if found is not None else operation.name.partition(".")[0]
 
 
-def _words(code: Code, guarded: Guarded) -> frozenset[str]:
-    """The words behind a guard, on both sides."""
-    sides = [side.at for side in (guarded.guard.yes, guarded.guard.no) if side.at is not None]
-    return frozenset(word for at in sides for word in _WORD.findall(code.text, *offsets(code, at)))
+def _words(code: Code, *sides: Side) -> frozenset[str]:
+    places = [side.at for side in sides if side.at is not None]
+    return frozenset(word for at in places for word in _WORD.findall(code.text, *offsets(code, at)))
 
 
 def _around(code: Code, guarded: Guarded) -> tuple[int, int]:

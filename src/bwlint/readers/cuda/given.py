@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import EVERY, queries
-from bwlint.model.expr import TAG, Expr, Span, const, unknown
+from bwlint.model.expr import TAG, Expr, Span, const, unknown, walk
 from bwlint.model.facts import Function
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda.asking import is_device
@@ -32,6 +32,8 @@ _DECLARED = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(
 _GIVES = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(?:\w+::)*(?P<name>\w+)\s*\(")
 _INITIALISERS = re.compile(r"\)\s{0,40}:(?!:)")
 _INITIALISED = re.compile(r"[:,]\s*(?P<name>\w+)\s*[({]")
+_ELEMENT = re.compile(r"\]\s*(?:\.|->)\s*(?P<name>[A-Za-z_]\w*)\s*==\s*[A-Za-z_][\w.]*(?![\w.]*\[)")
+"""`rows[i].sm == sm`: a row is looked up by a field, which is that row's and no device's."""
 _PARTS = re.compile(r"[()\[\]{},]")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
 _UNSHARED = re.compile(r"\bstatic\b|^\s*#")
@@ -111,6 +113,8 @@ def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr
             sites.fields[spoken(name)].append(lower(code, start, end, global_name))
     fields = {f".{name}": joined(values) for name, values in sites.fields.items()}
     found = {name: value for name, value in fields.items() if _says(value)}
+    keys = {spoken(one["name"]) for one in _ELEMENT.finditer(text)}
+    found |= {f".{name}": unknown(TAG) for name in keys & sites.fields.keys() if not _is_copy(name, sites.fields[name])}
     unnamed = _NAMELESS.search(text)
     nameless = unnamed.start() if unnamed is not None else -1
     handed: dict[str, list[Expr]] = {}
@@ -122,6 +126,11 @@ def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr
             if column and (own or not is_tag(joined(column))):
                 handed[f"{scope.qualname}({param})"] = column
     return found | {name: joined(_told(column, handed)) for name, column in handed.items()}
+
+
+def _is_copy(name: str, values: Sequence[Expr]) -> bool:
+    """Whether a field repeats that of the same name: a record of a device, and no key by which rows are looked up."""
+    return any(node.op == "attr" and spoken(node.args[1]) == name for value in values for node in walk(value))
 
 
 def _told(column: Sequence[Expr], handed: Mapping[str, object]) -> Sequence[Expr]:
