@@ -203,6 +203,6 @@ def test_what_check_finds_is_told_in_its_words() -> None:
         "",
     ]
     text = port_markdown.render(BESIDE, Setting())
-    assert "- [ ] **2** `a/k.cu:2` BW101: this guard leaves out &lt;12.1>. by hand: write it by hand\n" in text
+    assert "- [ ] **2** `a/k.cu:2` BW101: this guard leaves out \\<12.1\\>. by hand: write it by hand\n" in text
     first, second = json.loads(port_json.render(BESIDE, Setting()))["steps"]
     assert (first["said"], first["related"][0]["line"], second["related"]) == (FOUND.said, 4, [])

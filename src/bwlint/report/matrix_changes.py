@@ -18,7 +18,7 @@ from bwlint.report import Setting
 from bwlint.report.encode import picked, written
 from bwlint.report.markdown import code, plain, table
 from bwlint.report.matrix_json import cell_json
-from bwlint.report.matrix_markdown import WORDS
+from bwlint.report.matrix_markdown import WORDS, name
 from bwlint.report.words import aligned
 
 _TITLES: dict[ChangeKind, str] = {
@@ -90,11 +90,11 @@ def summary(found: MatrixChanges) -> str:
     parts = [f"{counts[kind]} {word}" for kind, word in _CELLS.items() if counts[kind]]
     if parts:
         number, _, word = parts[0].partition(" ")
-        rows = {_name(change) for change in found.changes if change.kind in _CELLS}
+        rows = {name(change) for change in found.changes if change.kind in _CELLS}
         parts[0] = f"{counted(int(number), 'cell')} {word}"
         parts[-1] += f" in {len(rows)} of {counted(found.rows, 'row')}"
     for kind, word in _ROWS.items():
-        names = {_name(change) for change in found.changes if change.kind == kind}
+        names = {name(change) for change in found.changes if change.kind == kind}
         parts += [counted(len(names), f"{word} row")] if names else []
     same = "no cell changed in what was read" if found.skipped else "no cell changed"
     skipped = [f"{counted(len({file.path for file in found.skipped}), 'file')} skipped"] if found.skipped else []
@@ -117,11 +117,7 @@ def _is_refused(change: CellChange) -> bool:
 
 def _line(change: CellChange) -> _Line:
     gates = [cell.gate for cell in (change.after, change.before) if cell is not None and cell.gate is not None]
-    return _Line(change.kind, _name(change), _word(change.before), _word(change.after), gates[0] if gates else None)
-
-
-def _name(change: CellChange) -> str:
-    return f"{change.module}.{change.name}" + (f"[{change.backend}]" if change.backend else "")
+    return _Line(change.kind, name(change), _word(change.before), _word(change.after), gates[0] if gates else None)
 
 
 def _word(cell: Cell | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bwlint.chips import chip as chip_of
 from bwlint.chips.cards import card
+from bwlint.matrix.changes import CellChange
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Matrix, MatrixRow
 from bwlint.model.naming import counted
 from bwlint.report import Setting
@@ -61,6 +62,6 @@ def supported(matrix: Matrix, chip: str) -> int:
     return sum(works(row, chip) for row in operations(matrix))
 
 
-def name(row: MatrixRow) -> str:
+def name(row: MatrixRow | CellChange) -> str:
     """The operation with its module, and the backend where it is a row of a registry."""
     return f"{row.module}.{row.name}" + (f"[{row.backend}]" if row.backend else "")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from bwlint.model.escape import visible
 from bwlint.port.table import Port, PortRow, PortStep, Way
 from bwlint.report import Setting
+from bwlint.report.markdown import code, plain
 from bwlint.report.port_text import SECTIONS, WORDS, by_hand, summary
 
 MOST_DRAWN = 40
@@ -20,7 +21,7 @@ def render(plan: Port, setting: Setting) -> str:
 
 
 def _lines(plan: Port) -> Iterator[str]:
-    yield from (f"## Port to {plan.chip}", "", f"{_escaped(summary(plan))}.", "")
+    yield from (f"## Port to {plan.chip}", "", f"{plain(summary(plan))}.", "")
     for proved, title in SECTIONS:
         steps = [step for step in plan.steps if step.proved is proved]
         if steps:
@@ -37,18 +38,18 @@ def _lines(plan: Port) -> Iterator[str]:
 def _step(step: PortStep) -> str:
     if step.said:
         edit = step.fix.title if step.fix is not None else f"by hand: {step.words}"
-        also = "".join(f", `{_code(spot.path)}:{spot.line}`" for spot in step.also)
-        place = f"`{_code(step.at.path)}:{step.at.line}`{also}"
-        return f"- [ ] **{step.number}** {place} {_escaped(step.said)}. {_escaped(edit)}"
+        also = "".join(f", {code(f'{spot.path}:{spot.line}')}" for spot in step.also)
+        place = f"{code(f'{step.at.path}:{step.at.line}')}{also}"
+        return f"- [ ] **{step.number}** {place} {plain(step.said)}. {plain(edit)}"
     what = step.fix.title if step.fix is not None else by_hand(step)
-    needed = ", ".join(f"`{_code(name)}`" for name in step.needed_by) or "all that is built"
-    return f"- [ ] **{step.number}** `{_code(step.at.path)}:{step.at.line}` {_escaped(what)} (for {needed})"
+    needed = ", ".join(code(name) for name in step.needed_by) or "all that is built"
+    return f"- [ ] **{step.number}** {code(f'{step.at.path}:{step.at.line}')} {plain(what)} (for {needed})"
 
 
 def _stuck(row: PortRow) -> str:
     lacks = "; ".join(dict.fromkeys(way.lacks[0].what for way in row.ways if way.lacks))
     instead = f" Meanwhile: {', '.join(row.instead)}." if row.instead else ""
-    return f"- `{_code(row.name)}`: {_escaped(lacks or 'bwlint found no check that refuses it')}.{_escaped(instead)}"
+    return f"- {code(row.name)}: {plain(lacks or 'bwlint found no check that refuses it')}.{plain(instead)}"
 
 
 def _graph(plan: Port) -> Iterator[str]:
@@ -79,11 +80,3 @@ def _edges(start: str, way: Way, plan: Port) -> Iterator[str]:
 
 def _label(text: str) -> str:
     return "".join(c for c in visible(text) if c not in '"`#;<>{}[]|')[:_LONGEST]
-
-
-def _code(text: str) -> str:
-    return visible(text).replace("`", "'")
-
-
-def _escaped(text: str) -> str:
-    return visible(text).replace("<", "&lt;").replace("\n", " ")
