@@ -76,10 +76,17 @@ def memory_queries(how: Literal["call", "column", "table"]) -> frozenset[str]:
 
 
 @cache
-def no_answer(how: Literal["column", "table"]) -> str:
-    """What nvidia-smi prints there for such a device."""
+def no_answer(how: Literal["call", "column", "table"]) -> str:
+    """The status that NVML gives there for such a device, or what nvidia-smi prints."""
     (text,) = {str(row["answer"]) for row in table("products")["memory"] if row["how"] == how}
     return text
+
+
+@cache
+def memory_error() -> str:
+    """The exception that NVML's Python bindings raise there."""
+    (name,) = {str(row["raises"]) for row in table("products")["memory"] if row["how"] == "call"}
+    return name
 
 
 def products_of(chips: ChipSet) -> tuple[Product, ...]:

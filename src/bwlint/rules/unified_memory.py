@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bwlint.chips import group
-from bwlint.chips.products import memory_queries, no_answer
+from bwlint.chips.products import memory_error, memory_queries, no_answer
 from bwlint.chips.wording import called
 from bwlint.judging import claims
 from bwlint.judging.aside import for_developers
@@ -33,7 +33,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if not wrong or (not one.checked and caught_elsewhere(context, module, one.qualname.rpartition(".")[2])):
             continue
         if one.name in memory_queries("call"):
-            gives = "raises NVMLError_NotSupported" if module.language == "python" else "gives NVML_ERROR_NOT_SUPPORTED"
+            gives = f"raises {memory_error()}" if module.language == "python" else f"gives {no_answer('call')}"
             goes_on = "and its handler gives the device up" if one.checked else "and nothing here handles it"
             says = f"On {called(wrong)} {one.name} {gives}, {goes_on}."
         elif one.name in memory_queries("table"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from bwlint.chips.products import memory_error
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.edited import edited as edited_module
@@ -18,7 +19,6 @@ from bwlint.readers import ReadError
 from bwlint.readers.spans import span
 from bwlint.settings import catalog
 
-_RAISED = "NVMLError_NotSupported"
 _STEP = "    "
 
 
@@ -34,7 +34,7 @@ def mend(job: Job) -> Fix | NoFix:
     lines = [
         f"{indent}try:",
         *(f"{_STEP}{line}" if line else line for line in _lines(syntax, asking)),
-        f"{indent}except {binding}.{_RAISED}:",
+        f"{indent}except {binding}.{memory_error()}:",
         *(f"{indent}{_STEP}{line}".rstrip() for line in _dedented(_lines(syntax, node.orelse))),
     ]
     start, end = syntax.offset(first.lineno, 0), syntax.end(asking[-1])
@@ -47,7 +47,7 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("the edit would change other code too", technical=True)
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     proof = Proof(admitted, certain, admitted, certain, job.evidence)
-    title = f"Take the other branch where {binding} gives no answer: add `except {binding}.{_RAISED}`"
+    title = f"Take the other branch where {binding} gives no answer: add `except {binding}.{memory_error()}`"
     return Fix(job.applicability, "check", title, (edit,), proof)
 
 
