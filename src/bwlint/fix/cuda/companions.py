@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import TargetSet, spelling
+from bwlint.chips import ChipSet, TargetSet, group, spelling
 from bwlint.chips.atoms import atom
 from bwlint.chips.wording import plain
 from bwlint.fix.cuda.guards import border
@@ -19,7 +19,8 @@ from bwlint.readers.cuda.lexer import Code
 from bwlint.world.gates import refuses
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_OTHERS = "(?:90|10[0-3])a?(?![0-9])"
+_TENSOR_CORES_OF_THEIR_OWN = group("hopper") | ChipSet.where(lambda chip: bool(chip.tmem_per_sm))
+_OTHERS = rf"(?:{'|'.join(str(chip.joined) for chip in _TENSOR_CORES_OF_THEIR_OWN)})a?(?![0-9])"
 _OF_OTHERS = re.compile(
     rf"\w*(?:(?i:wgmma|tcgen05|hopper)|(?!SM90_(?:TMA|BULK)_){spelling.IN_NAMES}{_OTHERS})\w*"
     rf"|\w+\s*<(?:[^<>;{{}}]*,)?\s*{_OTHERS}\s*[,>][^;{{}}()]*"
