@@ -196,9 +196,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield folder
 
 
-def told(tree: Path, *, jobs: int = 1, is_known: bool = True) -> dict[str, Any]:
-    """All that a check and an audit tell of a tree."""
-    request = CheckRequest((str(tree),), jobs=jobs, offers=True)
+def told(tree: Path, *, jobs: int = 1, is_known: bool = True, fixes: bool = False) -> dict[str, Any]:
+    """All that a check and an audit tell of a tree; with `fixes` as for JSON and SARIF, which carry each edit."""
+    request = CheckRequest((str(tree),), jobs=jobs, offers=True, fixes=fixes)
     with ExitStack() as stack:
         if is_known:
             stack.enter_context(kept.using())
@@ -211,19 +211,20 @@ def without_rows(said: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in said.items() if key != "rows"}
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_random_edits(tree: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "fixes"), [(0, False), (1, False), (24, False), (3, True), (34, True)])
+def test_random_edits(tree: Path, monkeypatch: pytest.MonkeyPatch, seed: int, fixes: bool) -> None:
     monkeypatch.setattr(remembered, "FEW", 0 if seed else remembered.FEW)
     dice = random.Random(seed)
-    told(tree)
+    told(tree, fixes=fixes)
     for _ in range(12):
         did = " and ".join(dice.choice(EDITS)(tree, dice) for _ in range(dice.choice([1, 1, 2])))
-        known, new = told(tree), told(tree, is_known=False)
+        known, new = told(tree, fixes=fixes), told(tree, is_known=False, fixes=fixes)
         assert without_rows(known) == without_rows(new), did
         assert not known["rows"] or known["rows"] == new["rows"], did
 
 
-def test_most_files_are_told_as_before(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fixes", [False, True])
+def test_most_files_are_told_as_before(tree: Path, monkeypatch: pytest.MonkeyPatch, fixes: bool) -> None:
     before: list[set[str]] = []
     ask = Again.ask
 
@@ -232,13 +233,13 @@ def test_most_files_are_told_as_before(tree: Path, monkeypatch: pytest.MonkeyPat
         before.append({Path(real).name for real in again.told})
 
     monkeypatch.setattr(Again, "ask", asked)
-    told(tree)
+    told(tree, fixes=fixes)
     (tree / "kit/copied.py").write_text("import torch\nFAST = torch.cuda.get_device_capability() == (12, 1)\n")
-    told(tree)
+    told(tree, fixes=fixes)
     assert before[0] == set()
     assert {"caps.py", "gate.py", "kernels.py", "gemm.cu", "setup.py"} <= before[1]
     (tree / "kit/caps.py").write_text((tree / "kit/caps.py").read_text().replace("== 9", "== 8"))
-    told(tree)
+    told(tree, fixes=fixes)
     assert "kernels.py" not in before[2]
     assert "setup.py" in before[2]
 

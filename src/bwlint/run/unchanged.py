@@ -34,7 +34,7 @@ def known_or_new(request: CheckRequest, make: Callable[[], Outcome]) -> Outcome:
     found = known(request)
     if found is not None:
         return found
-    key = None if request.fixes or request.stdin is not None else _key(request)
+    key = None if request.stdin is not None else _key(request)
     # Of files that are named somebody has changed each, as a hook knows.
     is_by_file = key is not None and any(map(disk.is_folder, request.paths))
     with disk.watching() as watch, remembering(kept.key("remembered", key or b"")) if is_by_file else nullcontext():

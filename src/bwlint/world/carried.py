@@ -21,7 +21,7 @@ from bwlint.readers.python.carriers import SHORT, offered, trace
 from bwlint.readers.python.vocabulary import lines_with
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes, text_of
-from bwlint.sources.recorder import assume, memory, recalled_property
+from bwlint.sources.recorder import assume, memory, read, recalled_property
 from bwlint.sources.tree import entries, find_module, import_roots, module_name, package_root
 
 MAX_STEPS = 3
@@ -231,10 +231,14 @@ class _Carried:
         return self.files[key]
 
     def _source(self, real: str) -> _Source | None:
-        return self.sources[real] if real in self.sources else self.source(real, read_bytes(real))
-
-    def source(self, real: str, data: bytes | Unread) -> _Source | None:
         if real not in self.sources:
+            self.sources[real] = _cut(real, read_bytes(real))
+        return self.sources[real]
+
+    def source(self, real: str, data: bytes) -> _Source | None:
+        """The same of a file whose content the caller has read: who is handed it later has read it too."""
+        if real not in self.sources:
+            read("file", real)
             self.sources[real] = _cut(real, data)
         return self.sources[real]
 
