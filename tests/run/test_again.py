@@ -228,8 +228,8 @@ def test_most_files_are_told_as_before(tree: Path, monkeypatch: pytest.MonkeyPat
     before: list[set[str]] = []
     ask = Again.ask
 
-    def asked(again: Again, searches: Any) -> None:
-        ask(again, searches)
+    def asked(again: Again, *world: Any) -> None:
+        ask(again, *world)
         before.append({Path(real).name for real in again.told})
 
     monkeypatch.setattr(Again, "ask", asked)
@@ -242,6 +242,32 @@ def test_most_files_are_told_as_before(tree: Path, monkeypatch: pytest.MonkeyPat
     told(tree, fixes=fixes)
     assert "kernels.py" not in before[2]
     assert "setup.py" in before[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "again"),
+    [
+        ("kit/helper.py", "def double", "# Twice.\ndef double", {"models.py"}),  # what models.py calls stands elsewhere
+        ("kit/helper.py", "2 * x\n", "2 * x\n\nLIMIT = 3\n", set[str]()),
+        ("kit/caps.py", "(10, 0)]\n", "(10, 0)]\n\n# No others.\n", set[str]()),
+    ],
+)
+def test_what_an_edit_leaves_as_it_was_is_not_judged_again(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, name: str, old: str, new: str, again: set[str]
+) -> None:
+    judged: list[str] = []
+    of = Judging.of
+
+    def noted(judging: Judging, file: Any, module: Any) -> Any:
+        judged.append(Path(file.real).name)
+        return of(judging, file, module)
+
+    monkeypatch.setattr(Judging, "of", noted)
+    told(tree)
+    judged.clear()
+    (tree / name).write_text((tree / name).read_text().replace(old, new, 1))
+    told(tree)
+    assert set(judged) == again
 
 
 def test_many_processes_remember_the_same(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +302,7 @@ def reads_for(judging: Judging, at: int, modules: Modules, recorder: Recorder) -
         if isinstance(thing[0], str):
             found.add(thing)
         else:
-            waiting += thing
+            waiting += (part for part in thing if isinstance(part, int))
     return found
 
 

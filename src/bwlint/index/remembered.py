@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from bwlint.index import kept
 from bwlint.sources import disk
-from bwlint.sources.recorder import NOTHING, Read, Recorder, Thing, recording
+from bwlint.sources.recorder import NOTHING, Read, Recorder, Thing, recording, renumbered
 
 _Answer = TypeVar("_Answer")
 _answers: EarlierAnswers | None = None
@@ -42,6 +42,8 @@ Show = Callable[[Read, Any], Any]
 """What a read shows now, as a text, or a row of it and more that helps to tell; None where nobody can tell. It is given
 what the read has shown before.
 """
+Again = Callable[[Read], str | None]
+"""What a settled answer comes to now, by what was asked; None where nobody can tell."""
 Searched = Mapping[tuple[str, str], Iterable[str]]
 """The files that were searched, by folder and kind."""
 FEW = 12
@@ -63,6 +65,8 @@ class EarlierAnswers:
     _shown: dict[int, Any] = field(default_factory=dict)
     """What those reads have shown that are none of the disk."""
     _changed: set[int] = field(default_factory=set)
+    _looked: frozenset[int] = frozenset()
+    """What of that is changed on the disk itself."""
     _old: int = 0
     """How many things an earlier run has kept."""
     _new: int = 0
@@ -99,15 +103,20 @@ class EarlierAnswers:
         for number, thing in enumerate(self.recorder.things):
             if thing[0] in _SIGHTS and not self._now.get(cast("tuple[str, str]", thing)):
                 self._changed.add(number)
-        self._spread()
+        self._looked = frozenset(self._changed)
 
     def changed_in(self, folder: str, kind: str, files: Iterable[str]) -> frozenset[str]:
         """Those of the files of a search, as it is now or was before, that are not as they were."""
         old, now = self._searched.get((folder, kind), frozenset()), frozenset(files)
         return (old ^ now) | frozenset(one for one in now if not self._now.get(("file", one)))
 
-    def ask(self, show: Show) -> None:
-        """Look at all that is not of the disk once more."""
+    def settle(self, again: Again) -> None:
+        """Find out what still holds of what rests on the disk alone."""
+        self._spread(again)
+
+    def ask(self, show: Show, again: Again) -> None:
+        """Look at all that is not of the disk once more, and find out what still holds."""
+        self._changed = set(self._looked)
         for number, thing in enumerate(self.recorder.things[: self._old]):
             if isinstance(thing[0], str) and thing[0] not in _SIGHTS:
                 old = self._shown.get(number)
@@ -117,14 +126,20 @@ class EarlierAnswers:
                     self._shown.pop(number, None)
                 else:
                     self._shown[number] = new
-        self._spread()
+        self._spread(again)
 
-    def _spread(self) -> None:
-        """What is made of what has changed has changed."""
+    def _spread(self, again: Again) -> None:
+        """What is made of what has changed has changed, unless it is settled and comes to the same."""
         changed = self._changed
-        for number, thing in enumerate(self.recorder.things):
-            if not isinstance(thing[0], str) and not changed.isdisjoint(thing):
+        for number, thing in enumerate(self.recorder.things[: self._old]):
+            if isinstance(thing[0], str) or changed.isdisjoint(thing):
+                continue
+            if not isinstance(thing[-1], str) or self._now_comes_to(again, thing) != thing[-1]:
                 changed.add(number)
+
+    def _now_comes_to(self, again: Again, settled: Thing) -> str | None:
+        with self.recorder.apart():
+            return again(cast(Read, settled[1:-1]))
 
     def known(self, name: str) -> Any:
         """The answer of a name; None where there is none that holds."""
@@ -178,14 +193,9 @@ def _reached(things: list[Thing], roots: Iterable[int]) -> tuple[list[Thing], Ma
         if number not in wanted:
             wanted.add(number)
             thing = things[number]
-            if not isinstance(thing[0], str):
-                waiting += (part for part in cast(Any, thing) if part not in wanted)
+            waiting += (part for part in thing if isinstance(part, int) and part not in wanted)
     numbers = {old: new for new, old in enumerate(sorted(wanted))}
-    kept_things: list[Thing] = [
-        thing if isinstance(thing[0], str) else tuple(numbers[part] for part in cast(Any, thing))
-        for thing in (things[old] for old in numbers)
-    ]
-    return kept_things, numbers
+    return [renumbered(things[old], numbers) for old in numbers], numbers
 
 
 def as_before(name: str, make: Callable[[], _Answer]) -> _Answer:

@@ -18,6 +18,8 @@ from bwlint.sources import disk
 from bwlint.sources.search import Search
 from bwlint.sources.walk import SourceFile
 from bwlint.world.collect import Modules
+from bwlint.world.outlines import Outlines
+from bwlint.world.tree import Loader
 
 Tried = tuple[int, int, bool]
 """The size of a text, how much proofs had read before for the same file, and whether a fix was looked for."""
@@ -53,10 +55,10 @@ class Again:
     _reads: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _shown: Shown | None = None
 
-    def ask(self, searches: dict[str, Search]) -> None:
+    def ask(self, searches: dict[str, Search], outlines: Outlines, load: Loader) -> None:
         """Find out what still holds."""
-        self._shown = Shown(self.modules, searches, self.answers)
-        self.answers.ask(self._shown.show)
+        self._shown = Shown(self.modules, searches, outlines, load, self.answers)
+        self.answers.ask(self._shown.show, self._shown.again)
         alike = list(self._alike())
         for group in alike:
             others = disk.digest("\0".join(file.real for file in group).encode("utf-8", "surrogateescape"))

@@ -29,6 +29,7 @@ from bwlint.model.progress import Advance, each, quiet
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.again import Again
 from bwlint.run.merging import one_each
+from bwlint.run.shown import LOADED, as_told
 from bwlint.sources import disk
 from bwlint.sources.faults import Fault, adopt, as_far_as_it_goes, contained, noted
 from bwlint.sources.read import Unread, read_bytes
@@ -93,7 +94,7 @@ def linked(
     def read(real: str, dotted: str = "") -> Module | None:
         return load(real, dotted) if budget.allows(real) else None
 
-    found, _ = once(read)
+    found, _ = once(read, LOADED, as_told)
 
     def taking(real: str, dotted: str, handed: frozenset[Parameter]) -> Module | None:
         return load(real, dotted, handed) if budget.allows(real) else None
@@ -181,7 +182,7 @@ def analyse(
     judging = Judging(context, world, frozenset(rules), Unreached(tree, native, targets, budget, source))
     modules = Modules.of(collected.modules)
     if again is not None:
-        again.ask(tree.searches)
+        again.ask(tree.searches, world.outlines, tree.load)
     found = list(_found(judging, modules, budget, jobs, advance, again))
     adopt(fault for one in found for fault in one.faults)
     world.outlines.keep()

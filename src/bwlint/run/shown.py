@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from bwlint.index.packed import packed
 from bwlint.index.remembered import EarlierAnswers
+from bwlint.model.facts import Module
 from bwlint.sources import disk, recorder
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.recorder import Read
 from bwlint.sources.search import MAX_HITS, Search
+from bwlint.world import carried
 from bwlint.world.collect import Modules
+from bwlint.world.outlines import Outlines
 
 _WORD = re.compile(rb"\w+")
+LOADED = "loaded"
+"""The kind of answers that `as_told` tells."""
 _PARTS = re.compile(r"[A-Za-z0-9_]+")
 
 
@@ -24,6 +31,8 @@ class Shown:
 
     modules: Modules
     searches: dict[str, Search]
+    outlines: Outlines
+    load: Callable[..., Module | None]
     answers: EarlierAnswers
     _words: dict[tuple[str, str], tuple[frozenset[str], list[bytes], frozenset[bytes]]] = field(default_factory=dict)
 
@@ -38,6 +47,13 @@ class Shown:
         if kind == "module":
             return self._modules.get(said[0], "")
         return self._of_all.get(kind)
+
+    def again(self, said: Read) -> str | None:
+        """What a settled answer comes to now; None of what nobody can tell."""
+        if said[0] == LOADED:
+            return as_told(self.load(*said[1:]))
+        found = self.outlines.again(said)
+        return carried.again(said) if found is None else found
 
     @property
     def searched(self) -> dict[tuple[str, str], list[str]]:
@@ -111,6 +127,11 @@ class Shown:
         wanted = [re.escape(text.encode("latin-1")) for text in said[2:]] or [said[0].encode("latin-1")]
         flags = 0 if said[2:] else int(said[1])
         return any(re.search(one, text, flags) for one in wanted for text in texts)
+
+
+def as_told(module: Module | None) -> str:
+    """What an import or include of a file comes to."""
+    return "" if module is None else disk.digest(packed(module))
 
 
 def _line(match: re.Match[bytes]) -> bytes:

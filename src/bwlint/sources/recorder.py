@@ -3,17 +3,22 @@
 A read is a row of words: ("file", path), ("word", folder, kind, name). What is computed in between is a row of numbers,
 those of the reads and of the other things that it was made of. Who is handed a remembered thing has read what it was
 made of, so nothing is hidden behind a memory.
+
+An answer that can be told by words is settled: a row of its number, what was asked and what it came to. Where what it
+was made of has changed, it is asked once more, and who rests on it has nothing to do if it came to the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
 from typing import Any, TypeVar, cast
 
 Read = tuple[str, ...]
-Thing = Read | tuple[int, ...]
+Thing = tuple[int | str, ...]
+Told = Callable[[Any], str]
+"""Says what an answer came to."""
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 NOTHING = -1
@@ -52,13 +57,16 @@ class Recorder:
         self._open.append((id(memory), key))
         self._read.append([])
 
-    def end(self, memory: object, key: Hashable) -> int:
-        """What was read for it since, as one thing, what was begun in between and nowhere kept included."""
+    def end(self, memory: object, key: Hashable, *said: str) -> int:
+        """What was read for it since, as one thing, what was begun in between and nowhere kept included; with words
+        it is settled."""
         opened, of = self._open, (id(memory), key)
         at = len(opened) - 1
         while at > 0 and opened[at] != of:
             at -= 1
         made = self.thing(chain.from_iterable(self._read[at:]))
+        if said and made != NOTHING:
+            made = self.number((made, *said))
         if at > 0:
             del opened[at:], self._read[at:]
             self.again(made)
@@ -88,13 +96,12 @@ class Recorder:
 
     def adopt(self, things: Iterable[Thing], numbers: list[int]) -> None:
         """Take over the things of another process. `numbers` are those here of what it had before, and grow."""
-        numbers += (self.number(_renumbered(thing, numbers)) for thing in things)
+        numbers += (self.number(renumbered(thing, numbers)) for thing in things)
 
 
-def _renumbered(thing: Thing, numbers: list[int]) -> Thing:
-    if thing and isinstance(thing[0], str):
-        return thing
-    return tuple(numbers[part] for part in cast("tuple[int, ...]", thing))
+def renumbered(thing: Thing, numbers: Sequence[int] | Mapping[int, int]) -> Thing:
+    """A thing whose parts have other numbers."""
+    return tuple(part if isinstance(part, str) else numbers[part] for part in thing)
 
 
 _recorder: Recorder | None = None
@@ -135,11 +142,13 @@ def apart() -> AbstractContextManager[object]:
 class _Memory(dict[_Key, _Value]):
     """A memory of one run: what is looked for and not there is about to be computed, and then put."""
 
-    __slots__ = ("_numbers", "_recorder")
+    __slots__ = ("_kind", "_numbers", "_recorder", "_told")
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, kind: str = "", told: Told = str) -> None:
         super().__init__()
         self._recorder = recorder
+        self._kind = kind
+        self._told = told
         self._numbers: dict[_Key, int] = {}
 
     def __contains__(self, key: object) -> bool:
@@ -159,7 +168,8 @@ class _Memory(dict[_Key, _Value]):
 
     def __setitem__(self, key: _Key, value: _Value) -> None:
         dict.__setitem__(self, key, value)
-        self._numbers[key] = self._recorder.end(self, key)
+        said = (self._kind, *map(str, cast("tuple[object, ...]", key)), self._told(value)) if self._kind else ()
+        self._numbers[key] = self._recorder.end(self, key, *said)
 
     def came_from(self, key: _Key, *said: str) -> None:
         self._numbers[key] = self._recorder.number(said)
@@ -169,9 +179,12 @@ class _Memory(dict[_Key, _Value]):
         self._numbers.update(dict.fromkeys(keys, self._recorder.end(self, first)))
 
 
-def memory() -> dict[Any, Any]:
-    """An empty dict for what is computed once in a run, by the pattern `if key not in it: it[key] = ...`."""
-    return {} if _recorder is None else _Memory(_recorder)
+def memory(kind: str = "", told: Told = str) -> dict[Any, Any]:
+    """An empty dict for what is computed once in a run, by the pattern `if key not in it: it[key] = ...`.
+
+    Its answers are settled where their kind has a name: the keys are tuples then, and `told` says what one came to.
+    """
+    return {} if _recorder is None else _Memory(_recorder, kind, told)
 
 
 def assume(known: dict[_Key, _Value], key: _Key, value: _Value) -> None:
@@ -211,14 +224,16 @@ class recalled_property:
         return known[None]
 
 
-def once(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[[], None]]:
-    """A function of plain arguments that is computed once for each, and what makes it forget."""
+def once(
+    function: Callable[..., Any], kind: str = "", told: Told = str
+) -> tuple[Callable[..., Any], Callable[[], None]]:
+    """A function of plain arguments that is computed once for each, and what makes it forget; see `memory`."""
     known: dict[Hashable, Any] = {}
 
     def asked(*arguments: Hashable) -> Any:
         nonlocal known
         if _recorder is not None and not (isinstance(known, _Memory) and known._recorder is _recorder):
-            known = _Memory(_recorder)  # what was found out before nobody has noted
+            known = _Memory(_recorder, kind, told)  # what was found out before nobody has noted
         elif _recorder is None and isinstance(known, _Memory):
             known = {}
         if arguments not in known:

@@ -21,7 +21,7 @@ from bwlint.readers.python.carriers import SHORT, offered, trace
 from bwlint.readers.python.vocabulary import lines_with
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes, text_of
-from bwlint.sources.recorder import assume, memory, read, recalled_property
+from bwlint.sources.recorder import Read, assume, memory, read, recalled_property
 from bwlint.sources.tree import entries, find_module, import_roots, module_name, package_root
 
 MAX_STEPS = 3
@@ -132,14 +132,19 @@ class _Source:
         return frozenset(seen), frozenset(outside if "*" in bound else outside & bound), asks
 
 
+def _told(words: frozenset[str]) -> str:
+    return " ".join(sorted(words))
+
+
 @dataclass(slots=True)
 class _Carried:
     """What is known in one run."""
 
     sources: dict[str, _Source | None] = field(default_factory=memory)
-    leads: dict[tuple[str, int], bool] = field(default_factory=memory)
+    leads: dict[tuple[str, int], bool] = field(default_factory=partial(memory, "leads"))
     files: dict[tuple[str, tuple[str, ...]], str | None] = field(default_factory=memory)
-    words: dict[tuple[str, str, int], frozenset[str]] = field(default_factory=memory)
+    names: dict[tuple[str, int], frozenset[str]] = field(default_factory=partial(memory, "names", _told))
+    words: dict[tuple[str, str, int], frozenset[str]] = field(default_factory=partial(memory, "words", _told))
     offers: dict[tuple[str, frozenset[str], frozenset[str]], dict[str, frozenset[str]]] = field(default_factory=dict)
 
     def of_imports(self, source: _Source, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
@@ -150,43 +155,48 @@ class _Carried:
     def _of_import(self, source: _Source, item: _Import, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
         real = self._leading(item.module, source.roots, steps - 1)
         if item.name == "*":
-            known = self._source(real) if real else None
-            names = self._names(known, steps) if known is not None else _NOTHING
-            return self._of_names(known, names if asked is None else names & asked, steps - 1) if known else _NOTHING
+            names = self.star(real, steps) if real else _NOTHING
+            return self._of_names(real, names if asked is None else names & asked, steps - 1) if real else _NOTHING
         if item.name is not None and real:
-            known = self._source(real)
-            words = self._of_name(known, item.name, steps - 1) if known is not None else _NOTHING
+            words = self.of_name(real, item.name, steps - 1)
             is_class = item.name[0].isupper() and not item.name.isupper()
             if words and is_class and not _is_made(source.text, item.local):
                 return _NOTHING  # it is named in annotations alone
             if words:
                 return words | {item.local} if item.name in words else words
         inner = real if item.name is None else self._leading(f"{item.module}.{item.name}", source.roots, steps - 1)
-        known = self._source(inner) if inner else None
-        if known is None:
-            return _NOTHING
-        return self._of_names(known, source.taken_of(item.local), steps - 1)
+        return self._of_names(inner, source.taken_of(item.local), steps - 1) if inner else _NOTHING
+
+    def star(self, real: str, steps: int) -> frozenset[str]:
+        """What a star import of a file brings."""
+        key = (real, steps)
+        if key not in self.names:
+            assume(self.names, key, _NOTHING)
+            source = self._source(real)
+            self.names[key] = self._names(source, steps) if source is not None else _NOTHING
+        return self.names[key]
 
     def _names(self, source: _Source, steps: int) -> frozenset[str]:
-        """What a star import brings."""
         found = frozenset(source.blocks) | {item.local for item in source.imports}
         for item in source.imports if steps > 1 else ():
             real = self._file(item.module, source.roots) if item.name == "*" else None
-            known = self._source(real) if real else None
-            found |= self._names(known, steps - 1) if known is not None else _NOTHING
+            found |= self.star(real, steps - 1) if real else _NOTHING
         return found
 
-    def _of_names(self, source: _Source, names: frozenset[str], steps: int) -> frozenset[str]:
-        return _NOTHING.union(*(self._of_name(source, name, steps) for name in names))
+    def _of_names(self, real: str, names: frozenset[str], steps: int) -> frozenset[str]:
+        return _NOTHING.union(*(self.of_name(real, name, steps) for name in names))
 
-    def _of_name(self, source: _Source, name: str, steps: int) -> frozenset[str]:
+    def of_name(self, real: str, name: str, steps: int) -> frozenset[str]:
         """The words that carry in a file because it has `name` of another one."""
         if steps <= 0:
             return _NOTHING
-        key = (source.real, name, steps)
+        key = (real, name, steps)
         if key not in self.words:
             assume(self.words, key, _NOTHING)
-            if name in source.blocks:
+            source = self._source(real)
+            if source is None:
+                self.words[key] = _NOTHING
+            elif name in source.blocks:
                 self.words[key] = self._of_definition(source, name, steps)
             else:
                 self.words[key] = self.of_imports(source, frozenset({name}), steps)
@@ -208,9 +218,10 @@ class _Carried:
     def _leading(self, dotted: str, roots: tuple[str, ...], steps: int) -> str | None:
         """The file of a module, where it asks the device or imports one that does within so many steps."""
         real = self._file(dotted, roots)
-        return real if real is not None and self._leads(real, steps) else None
+        return real if real is not None and self.leading(real, steps) else None
 
-    def _leads(self, real: str, steps: int) -> bool:
+    def leading(self, real: str, steps: int) -> bool:
+        """Whether a file asks the device, or imports one that does within so many steps."""
         key = (real, steps)
         if key not in self.leads:
             source = self._source(real) if steps > 0 else None
@@ -275,6 +286,16 @@ def forget() -> None:
     """Begin a run: files may have changed since the last one."""
     global _known
     _known = _Carried()
+
+
+def again(said: Read) -> str | None:
+    """What an answer about imports comes to now; None of any other."""
+    kind, real, *rest = said
+    if kind == "leads":
+        return str(_known.leading(real, int(rest[0])))
+    if kind == "names":
+        return _told(_known.star(real, int(rest[0])))
+    return _told(_known.of_name(real, rest[0], int(rest[1]))) if kind == "words" else None
 
 
 def let_go() -> None:

@@ -140,6 +140,7 @@ def collect(
     seen: list[tuple[SourceFile, Sequence[Sighting]]] = []
     known: dict[str, Known | None] = {}
     if answers is not None:
+        answers.settle(carried.again)
         known = {file.real: _known(answers.known(name_of(file, own))) for file in files}
     new = [file for file in files if known.get(file.real) is None]
     fresh = {file.real: result for file, result in _results(new, jobs, advance, own, answers)}

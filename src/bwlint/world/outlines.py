@@ -1,4 +1,7 @@
-"""The outlines of Python files: read once in a run, and not parsed where an earlier run has asked the same of it."""
+"""The outlines of Python files: read once in a run, and not parsed where an earlier run has asked the same of it.
+
+Who asks for one definition rests on that one: an edit elsewhere in the file changes nothing for him.
+"""
 
 # Paths are plain strings here, as in `sources.tree`.
 # ruff: noqa: PTH119
@@ -6,19 +9,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from typing import Any
 
 from bwlint.index import kept
 from bwlint.index.store import Store
-from bwlint.model.expr import Span
+from bwlint.model.expr import Expr, Span
 from bwlint.model.outline import Definition, Outline
 from bwlint.readers.ondemand import OnDemand
+from bwlint.sources.disk import digest
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
-from bwlint.sources.recorder import memory
+from bwlint.sources.recorder import Read, memory, read
+from bwlint.sources.tree import module_name, package_root
 from bwlint.world.tree import Tree
 
 _Whole = Callable[[], Outline]
@@ -28,17 +34,27 @@ _Whole = Callable[[], Outline]
 class Outlines:
     """The outlines of the files of a run, by real path, each read once."""
 
-    def __init__(self, tree: Tree, read: Callable[[str], bytes | Unread] = read_bytes) -> None:
+    def __init__(self, tree: Tree, content: Callable[[str], bytes | Unread] = read_bytes) -> None:
         self._tree = tree
-        self._read = read
-        self._known: dict[str, Outline | None] = memory()
+        self._content = content
+        self._known: dict[tuple[str], Outline | None] = memory("outline", _head)
+        self._parts = _Parts()
         self._asked: list[_Asked] = []
 
     def of(self, path: str, name: str) -> Outline | None:
         """The outline of a Python file; None where it cannot be read."""
-        if path not in self._known:
-            self._known[path] = self._outline(path, name)
-        return self._known[path]
+        if (path,) not in self._known:
+            found = self._outline(path, name)
+            self._known[path,] = None if found is None else self._parts.noting(found)
+        return self._known[path,]
+
+    def again(self, said: Read) -> str | None:
+        """What an answer about a file comes to now; None of any other."""
+        kind, path, *rest = said
+        if kind == "outline":
+            return _head(self.of(path, module_name(path, package_root(path))))
+        outline = self.of(path, module_name(path, package_root(path))) if kind in _PARTS else None
+        return None if outline is None else self._parts.again(kind, outline, rest)
 
     def named(self, dotted: str, near: str = "") -> Outline | None:
         """The outline of a module of the tree by its dotted name, as the file `near` sees it."""
@@ -53,7 +69,7 @@ class Outlines:
                 asked.keep(store)
 
     def _outline(self, path: str, name: str) -> Outline | None:
-        data, store = self._read(path), kept.store()
+        data, store = self._content(path), kept.store()
         if isinstance(data, Unread):
             return None
         whole = cache(partial(_parsed, data, path, name))
@@ -65,6 +81,121 @@ class Outlines:
             return None
         self._asked.append(asked)
         return asked.outline(path, name)
+
+
+def _head(outline: Outline | None) -> str:
+    """What a file defines and hands on, wherever in it that stands."""
+    if outline is None:
+        return ""
+    told = (list(outline.places), outline.imports, outline.stars, outline.classes, sorted(outline.picked.items()))
+    return _digest(told)
+
+
+def _digest(thing: object) -> str:
+    return digest(repr(thing).encode("utf-8", "surrogatepass"))
+
+
+_PARTS = frozenset({"definition", "instances", "places"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What was asked of outlines: who is handed a part has read this part of the file."""
+
+    definitions: dict[tuple[str, str], Definition] = field(default_factory=partial(memory, "definition", _digest))
+    instances: dict[tuple[str, ...], tuple[Definition, ...]] = field(
+        default_factory=partial(memory, "instances", _digest)
+    )
+    places: dict[tuple[str], tuple[Span, ...]] = field(default_factory=partial(memory, "places", _digest))
+
+    def noting(self, outline: Outline) -> Outline:
+        """An outline whose parts note that they are asked for."""
+        return replace(
+            outline,
+            definitions=_Definitions(outline.definitions, partial(self._definition, outline)),
+            places=_Places(outline.places, partial(self._placed, outline)),
+            instances=partial(self._instances, outline),
+        )
+
+    def again(self, kind: str, outline: Outline, asked: Sequence[str]) -> str:
+        """What a part comes to now, of an outline that notes."""
+        if kind == "places":
+            return _digest(tuple(outline.places.values()))
+        name, *given = asked
+        if name not in outline.definitions:
+            return ""
+        if kind == "definition":
+            return _digest(outline.definitions[name])
+        return _digest(outline.instances(name, tuple(given), lambda _: None) if outline.instances else ())
+
+    def _definition(self, outline: Outline, name: str) -> Definition:
+        key = (outline.path, name)
+        if key not in self.definitions:
+            read("file", outline.path)
+            self.definitions[key] = outline.definitions[name]
+        return self.definitions[key]
+
+    def _placed(self, outline: Outline) -> None:
+        """Somebody has seen where the definitions of a file stand."""
+        key = (outline.path,)
+        if key not in self.places:
+            read("file", outline.path)
+            self.places[key] = tuple(outline.places.values())
+
+    def _instances(
+        self, outline: Outline, name: str, given: tuple[str, ...], decide: Callable[[Expr], bool | None]
+    ) -> tuple[Definition, ...]:
+        key = (outline.path, name, *given)
+        if key not in self.instances:
+            read("file", outline.path)
+            self.instances[key] = outline.instances(name, given, decide) if outline.instances is not None else ()
+        return self.instances[key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Definitions(Mapping[str, Definition]):
+    """Definitions that note that they are asked for; their names belong to the outline itself."""
+
+    names: Mapping[str, object]
+    ask: Callable[[str], Definition]
+
+    def __getitem__(self, name: str) -> Definition:
+        if name not in self.names:
+            raise KeyError(name)
+        return self.ask(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class _Places(dict[str, Span]):
+    """Places that note that somebody has seen them."""
+
+    def __init__(self, places: Mapping[str, Span], note: Callable[[], None]) -> None:
+        super().__init__(places)
+        self._note = note
+
+    def __getitem__(self, name: str) -> Span:
+        self._note()
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self._note()
+        return super().get(name, default)
+
+    def items(self) -> Any:
+        self._note()
+        return super().items()
+
+    def values(self) -> Any:
+        self._note()
+        return super().values()
 
 
 def _parsed(data: bytes, path: str, name: str) -> Outline:

@@ -78,7 +78,7 @@ class Tree:
         self.expected: list[str] = []
         """Roots that nobody gave, in the order in which they came up."""
         self._roots: dict[str, None] = {}
-        self._load = load
+        self.load = load
         self._frames: dict[int, EvaluationFrame] = {}
         self._literals: dict[tuple[str, str], frozenset[str]] = memory()
         self._elsewhere: dict[tuple[str, str], Module | None] = memory()
@@ -143,7 +143,7 @@ class Tree:
 
     def edited(self, module: Module) -> Tree:
         """This tree with a file in another state, in interpreters that have evaluated nothing yet."""
-        other = Tree(self.interpreter.sources, self._load, self.searches)
+        other = Tree(self.interpreter.sources, self.load, self.searches)
         other._files, other._roots, other._headers = self._files, self._roots, self.headers.edited(module)
         other._given, other._by_name, other._modules = self._given, self._by_name, self._modules
         if module.language == "python":
@@ -170,7 +170,7 @@ class Tree:
         return self._modules[dotted]
 
     def _read(self, path: str, dotted: str) -> Module | None:
-        return self._given[path]() if self.is_given(path) else self._load(path, dotted)
+        return self._given[path]() if self.is_given(path) else self.load(path, dotted)
 
     def at(self, path: str, dotted: str) -> Module | None:
         """The module of a file; another one may have the same dotted name."""
