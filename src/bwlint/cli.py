@@ -358,7 +358,7 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
 @click.option("--prune", is_flag=True, help="Remove decisions about rows that no longer exist.")
 @click.option(
     "--fail-on",
-    type=click.Choice(["fail", "review", "open"]),
+    type=click.Choice(["fail", "review", "open", "never"]),
     help="Exit with 1 if there is an undecided row of this kind or a worse one. Default: never.",
 )
 @several(AUDITS)
