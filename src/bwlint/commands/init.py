@@ -6,9 +6,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -123,8 +124,8 @@ def proposed(folder: Path, origin: HookOrigin, *, audit: bool = False) -> tuple[
     if origin.url.startswith(("file:", "/", ".")):
         remarks.append(f"{origin.url} is on this machine: a workflow of CI does not get it there")
     if not origin.url and not origin.is_indexed:
-        words = f"the hook runs the bwlint on PATH. CI installs {origin.requirement} from its package index."
-        remarks.append(f"{words} --repo URL names a repository instead.")
+        words = f"the hook runs the bwlint on PATH. CI installs {origin.requirement} by name: put it on the index there"
+        remarks.append(f"{words}, or name a repository with --repo URL")
     return found, remarks
 
 
@@ -186,15 +187,27 @@ def _submodules(folder: Path) -> list[str]:
 
 
 def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | str | None:
+    import yaml
+
     path = folder / ".pre-commit-config.yaml"
-    rows = _hook_rows(origin, ("bwlint", "bwlint-audit") if audit else ("bwlint",))
+    names = ["bwlint", "bwlint-audit"] if audit else ["bwlint"]
     before = _text(path)
     if before is None:
-        return ProposedFile(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
-    if re.search(r"^\s*-\s*id:\s*bwlint", before, re.MULTILINE):
-        has_audit = re.search(r"^\s*-\s*id:\s*bwlint-audit\b", before, re.MULTILINE)
-        missing = "; add `- id: bwlint-audit` beside it" if audit and not has_audit else ""
-        return f"{path.name} has the hook already{missing}"
+        return ProposedFile(path, None, "repos:\n" + "".join(f"{row}\n" for row in _hook_rows(origin, names)))
+    try:
+        old = yaml.safe_load(before)
+        there = {hook["id"]: entry["repo"] for entry in old["repos"] for hook in entry["hooks"]}
+    except yaml.YAMLError as error:
+        at, why = getattr(error, "problem_mark", None), getattr(error, "problem", "it has control characters")
+        place = f"{path.name}:{at.line + 1}" if at else path.name
+        return f"{place} is not YAML: {why}. Correct it and run `bwlint init` again, or add the hook by hand"
+    except (LookupError, TypeError, RecursionError):  # whatever else a file may hold
+        return f"{path.name} has no list `repos` of entries with `repo` and `hooks`: add the hook by hand"
+    own = {repo for name, repo in there.items() if str(name).startswith("bwlint")}
+    names = [name for name in names if name not in there and not (own and name == "bwlint")]
+    if own and (not names or "local" not in own):
+        return f"{path.name} has the hook already" + ("; add `- id: bwlint-audit` beside it" if names else "")
+    rows = _hook_rows(origin, names)
     first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
     # From `repos:` to the next key of the file. Comments in front of that are its own.
     entries = re.search(r"^repos:\s*$(?:\n(?![^\s#-]).*)*", before, re.MULTILINE)
@@ -205,10 +218,10 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
     if end < len(before):
         end -= len(entries[0]) - len(re.sub(r"(?:\n(?:#.*|[ \t\r]*))*\Z", "", entries[0]))
     after = "".join((before[:end].rstrip(), "\n", block, before[end:].removeprefix("\n")))
-    return ProposedFile(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
+    return ProposedFile(path, before, after) if _adds_one(old, after) else f"{path.name}: add the hook by hand"
 
 
-def _hook_rows(origin: HookOrigin, names: tuple[str, ...]) -> list[str]:
+def _hook_rows(origin: HookOrigin, names: Sequence[str]) -> list[str]:
     """The lines of an entry with these hooks: of bwlint's repository or, where none is known, local ones."""
     import yaml
 
@@ -222,27 +235,38 @@ def _hook_rows(origin: HookOrigin, names: tuple[str, ...]) -> list[str]:
     return text.splitlines()
 
 
-def _adds_one(before: str, after: str) -> bool:
-    """Whether the one thing that differs between two configurations is a repository more."""
+def _adds_one(old: Any, after: str) -> bool:
+    """Whether the one thing that differs between a configuration and the text of another is a repository more."""
     import yaml
 
     try:
-        old, new = yaml.safe_load(before), yaml.safe_load(after)
+        new = yaml.safe_load(after)
         return bool(new["repos"][:-1] == old["repos"] and {**new, "repos": old["repos"]} == old)
-    except (yaml.YAMLError, LookupError, TypeError, RecursionError):  # whatever else a file may hold
+    except (yaml.YAMLError, LookupError, TypeError, RecursionError):
         return False
 
 
 def _jobs(folder: Path, origin: HookOrigin, *, audit: bool) -> Iterator[ProposedFile | str | None]:
-    if (folder / ".github").is_dir() or not (folder / ".gitlab-ci.yml").exists():
+    is_gitlab = (folder / ".gitlab-ci.yml").exists()
+    if (folder / ".github").is_dir() or not is_gitlab:
         path = folder / ".github" / "workflows" / "bwlint.yml"
-        text = _workflow(origin, audit=audit)
-        yield "the workflow already exists" if path.exists() else ProposedFile(path, None, text)
-    if (folder / ".gitlab-ci.yml").exists():
-        path = folder / ".gitlab" / "bwlint.yml"
-        if not path.exists():
-            yield ProposedFile(path, None, _gitlab(origin, audit=audit))
-            yield "add to .gitlab-ci.yml: include: [{local: .gitlab/bwlint.yml}]"
+        yield _job(path, "workflow", partial(_workflow, origin), audit=audit)
+    if is_gitlab:
+        yield (made := _job(folder / ".gitlab" / "bwlint.yml", "job", partial(_gitlab, origin), audit=audit))
+        if isinstance(made, ProposedFile) and made.before is None:
+            yield (
+                "add to .gitlab-ci.yml, under `include:`: `- local: .gitlab/bwlint.yml`. It takes the stage `test`: if "
+                "`stages:` there does not list that, write one of yours"
+            )
+
+
+def _job(path: Path, called: str, text: Callable[..., str], *, audit: bool) -> ProposedFile | str:
+    """What CI runs. A file that is there gets the audit where it is as this writes it without one."""
+    before = _text(path)
+    if before is None or (audit and before == text(audit=False)):
+        return ProposedFile(path, before, text(audit=audit))
+    without = f" without an audit: rename {path.name}, and `bwlint init --audit` writes one with it"
+    return f"the {called} already exists" + (without if audit and "audit" not in before else "")
 
 
 def _workflow(origin: HookOrigin, *, audit: bool) -> str:
@@ -300,6 +324,7 @@ _AUDIT = """\
 def _gitlab(origin: HookOrigin, *, audit: bool = False) -> str:
     return f"""\
 bwlint:
+  stage: test
   image: python:3.12
   script:
   - pip install "{origin.requirement}"
@@ -315,6 +340,7 @@ def _gitlab_audit(origin: HookOrigin) -> str:
     return f"""\
 
 bwlint-audit:
+  stage: test
   image: python:3.12
   rules:
   - if: $CI_PIPELINE_SOURCE == "merge_request_event"
