@@ -11,6 +11,7 @@ from bwlint.chips import NONE, Chip, ChipSet, Target, TargetSet, group, known_ta
 from bwlint.chips.hosts import ARM, X86, without_host
 from bwlint.chips.instructions import first_isa
 from bwlint.chips.pairs import refusal, same_cubin
+from bwlint.chips.targets import Suffix
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import called, capital, marked, plain, them
 from bwlint.chips.words import families, nicknames, numbers
@@ -297,6 +298,7 @@ class _BuildFile:
                 late.setdefault(first, []).append(target)
         if not late:
             return
+        last = max(late, key=version)
         needs = " and ".join(f"{_listed(targets)} from {first} on" for first, targets in late.items())
         since = f"from CUDA {low} on" if low else f"below CUDA {high}"
         asked = built.carry.kind in ACCEPTING
@@ -310,9 +312,9 @@ class _BuildFile:
             message=f"CUDA {low or f'before {high}'} {'accepts these names' if asked else 'gets here'}, and its nvcc "
             f"does not know {_listed(every)}. nvcc knows {needs}.",
             label=since,
-            advice="Move these to the branch of the toolkit that knows them.",
+            advice=f"Move {_listed(every)} to a branch for CUDA {last} or newer, or build with that.",
             claim=claims.other(said, _own_chips(every), _listed(every)),
-            remedy=self._moving(built, max(late, key=version)),
+            remedy=self._moving(built, last),
         )
 
     def _moving(self, built: _Built, last: str) -> Remedy | NoFix:
@@ -811,8 +813,10 @@ class _BuildFile:
         if any(not target.suffix for target in others):
             return
         chips = _own_chips(here)
-        exact = _spelled(built.carry, _relatives(chips) & self.context.targets, "a")
-        suffixed = "the family target (12.0f)" if takes_family(self.module, built.carry) else exact
+        own = _relatives(chips) & self.context.targets
+        suffixed = _spelled(built.carry, own, "a") + _since(built, here, [Target(chip.joined, "a") for chip in own])
+        if takes_family(self.module, built.carry):
+            suffixed = "the family target (12.0f)"
         unsafe = "the suffix costs the PTX for later chips, and nothing here shows that these kernels need it"
         yield self._draft(
             built,
@@ -865,19 +869,21 @@ class _BuildFile:
             return f"Add {_spelled(carry, [first])}, which {loads} can load."
         family = takes_family(self.module, carry)
         suffixed = _spelled(carry, [first], "f") if family else _spelled(carry, chips, "a")
+        wanted = [Target(first.joined, "f")] if family else [Target(chip.joined, "a") for chip in chips]
+        suffixed += _since(built, [Target(first.joined)], wanted)
         return f"Add {_spelled(carry, [first])} (loads on {loads}), or {suffixed} where a suffix is needed."
 
     def _wider(self, built: _Built, mine: Sequence[Target], missing: ChipSet) -> str:
-        """What to write so that the other chip loads it too."""
+        """What to write so that the other chip loads it too, and from which toolkit on that is known."""
         carry = built.carry
-        own = f"add {_spelled(carry, missing, 'a' if mine[0].suffix else '')}."
+        suffix: Suffix = "a" if mine[0].suffix else ""
         lower = min(mine, key=lambda target: target.number)
-        if not missing <= Target(lower.number).loads_on() or not takes_family(self.module, carry):
-            return capital(own)
-        needs = first_toolkit(Target(lower.number, "f")) if lower.chip.family else None
-        if needs is None:
-            return capital(own)
-        return f"Write {_spelled(carry, [lower.chip], 'f')} (CUDA {needs} or newer), or {own}"
+        wanted = [Target(chip.joined, suffix) for chip in missing]
+        added = f"add {_spelled(carry, missing, suffix)}"
+        if missing <= Target(lower.number).loads_on() and takes_family(self.module, carry) and lower.chip.family:
+            wanted.append(Target(lower.number, "f"))
+            added = f"write {_spelled(carry, [lower.chip], 'f')}, or {added}"
+        return f"{capital(added)}{_since(built, mine, wanted)}."
 
     def _does_not_compile(self, built: _Built, wrong: Sequence[Target], meant: ChipSet) -> str:
         """An instruction of the sources that the wrong targets refuse, as a sentence; a library's atom compiles."""
@@ -1068,6 +1074,13 @@ def _short(target: Target) -> str:
 def _listed(targets: Sequence[Target]) -> str:
     names = [_short(target) for target in dict.fromkeys(targets)]
     return ", ".join(names) if len(names) <= _FEW else f"{', '.join(names[:_FEW])} and {len(names) - _FEW} more"
+
+
+def _since(built: _Built, have: Sequence[Target], wanted: Sequence[Target]) -> str:
+    """ " (CUDA 12.9 or newer)" where a toolkit of the branch knows those that are there, and not all wanted ones."""
+    known, needed = (max((first_toolkit(one) or "0" for one in some), key=version) for some in (have, wanted))
+    older = (version(known) <= version(release) < version(needed) for release in built.toolkits)
+    return f" (CUDA {needed} or newer)" if any(older) else ""
 
 
 def _spelled(carry: Carry, chips: Iterable[Chip], suffix: str = "") -> str:
