@@ -114,10 +114,13 @@ def test_a_hook_comes_after_the_others(tmp_path: Path, before: str, after: str) 
         ({".pre-commit-config.yaml": "repos:\n- repo: x\n bad\n"}, "by hand"),
         (
             {".pre-commit-config.yaml": "repos:\n\t- repo: x\n"},
-            ".yaml:2 is not YAML: found character '\\t' that cannot",
+            ".yaml is not read: line 2: found character '\\t' that",
         ),
-        ({".pre-commit-config.yaml": "\0repos: []\n"}, ".yaml is not YAML: it has control characters. Correct it"),
-        ({".pre-commit-config.yaml": "- a\n"}, "has no list `repos` of entries with `repo` and `hooks`"),
+        (
+            {".pre-commit-config.yaml": "\0repos: []\n"},
+            "is not read: it needs a list `repos` of entries with `repo` and `hooks`. Correct it",
+        ),
+        ({".pre-commit-config.yaml": "- a\n"}, "it needs a list `repos` of entries with `repo` and `hooks`"),
         ({".pre-commit-config.yaml": "repos:\nothers:\n- repo: x\n"}, "by hand"),
         ({".pre-commit-config.yaml": "- repos:\nrepos:\n- repo: x\n"}, "by hand"),
         ({"a.py": ""}, "in no git tree"),

@@ -209,6 +209,8 @@ def test_what_is_written_for_bwlint_speaks_of_no_chip() -> None:
     assert sightings("build", text[: text.index("[tool.x]")]) == ()
     text = "# bwlint: ignore[leak] sm_120 alone\nx = 'sm_90'  # bwlint: ignore[leak] sm_120 alone\n"
     assert [(one.line, one.tokens) for one in sightings("python", text)] == [(2, ("sm_90",))]
+    (found,) = sightings("cuda", "/* bwlint: ignore[leak] sm_120 */ int sm_90;")
+    assert found.tokens == ("sm_90",)
 
 
 def test_a_release_of_cuda_is_no_chip() -> None:

@@ -187,27 +187,19 @@ def _submodules(folder: Path) -> list[str]:
 
 
 def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | str | None:
-    import yaml
-
     path = folder / ".pre-commit-config.yaml"
-    names = ["bwlint", "bwlint-audit"] if audit else ["bwlint"]
     before = _text(path)
-    if before is None:
-        return ProposedFile(path, None, "repos:\n" + "".join(f"{row}\n" for row in _hook_rows(origin, names)))
     try:
-        old = yaml.safe_load(before)
-        there = {hook["id"]: entry["repo"] for entry in old["repos"] for hook in entry["hooks"]}
-    except yaml.YAMLError as error:
-        at, why = getattr(error, "problem_mark", None), getattr(error, "problem", "it has control characters")
-        place = f"{path.name}:{at.line + 1}" if at else path.name
-        return f"{place} is not YAML: {why}. Correct it and run `bwlint init` again, or add the hook by hand"
-    except (LookupError, TypeError, RecursionError):  # whatever else a file may hold
-        return f"{path.name} has no list `repos` of entries with `repo` and `hooks`: add the hook by hand"
-    own = {repo for name, repo in there.items() if str(name).startswith("bwlint")}
-    names = [name for name in names if name not in there and not (own and name == "bwlint")]
-    if own and (not names or "local" not in own):
-        return f"{path.name} has the hook already" + ("; add `- id: bwlint-audit` beside it" if names else "")
-    rows = _hook_rows(origin, names)
+        there = {} if before is None else _hooks_in(before)
+    except ValueError as error:
+        return f"{path.name} is not read: {error}. Correct it and run `bwlint init` again, or add the hook by hand"
+    own = {repo for name, repo in there.items() if name.startswith("bwlint")}
+    lacking = ["bwlint"] * (not own) + ["bwlint-audit"] * (audit and "bwlint-audit" not in there)
+    if own and (not lacking or "local" not in own):
+        return f"{path.name} has the hook already{'; add `- id: bwlint-audit` beside it' if lacking else ''}"
+    rows = _hook_rows(origin, lacking)
+    if before is None:
+        return ProposedFile(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
     first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
     # From `repos:` to the next key of the file. Comments in front of that are its own.
     entries = re.search(r"^repos:\s*$(?:\n(?![^\s#-]).*)*", before, re.MULTILINE)
@@ -218,7 +210,7 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
     if end < len(before):
         end -= len(entries[0]) - len(re.sub(r"(?:\n(?:#.*|[ \t\r]*))*\Z", "", entries[0]))
     after = "".join((before[:end].rstrip(), "\n", block, before[end:].removeprefix("\n")))
-    return ProposedFile(path, before, after) if _adds_one(old, after) else f"{path.name}: add the hook by hand"
+    return ProposedFile(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
 
 
 def _hook_rows(origin: HookOrigin, names: Sequence[str]) -> list[str]:
@@ -235,12 +227,25 @@ def _hook_rows(origin: HookOrigin, names: Sequence[str]) -> list[str]:
     return text.splitlines()
 
 
-def _adds_one(old: Any, after: str) -> bool:
-    """Whether the one thing that differs between a configuration and the text of another is a repository more."""
+def _hooks_in(text: str) -> dict[str, str]:
+    """The repository of each hook in a configuration of pre-commit. Raises ValueError for what is none."""
     import yaml
 
     try:
-        new = yaml.safe_load(after)
+        return {str(hook["id"]): entry["repo"] for entry in yaml.safe_load(text)["repos"] for hook in entry["hooks"]}
+    except yaml.MarkedYAMLError as error:
+        place = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise ValueError(f"{place}{error.problem}") from None
+    except (yaml.YAMLError, LookupError, TypeError, RecursionError):  # whatever else a file may hold
+        raise ValueError("it needs a list `repos` of entries with `repo` and `hooks`") from None
+
+
+def _adds_one(before: str, after: str) -> bool:
+    """Whether the one thing that differs between two configurations is a repository more."""
+    import yaml
+
+    try:
+        old, new = yaml.safe_load(before), yaml.safe_load(after)
         return bool(new["repos"][:-1] == old["repos"] and {**new, "repos": old["repos"]} == old)
     except (yaml.YAMLError, LookupError, TypeError, RecursionError):
         return False
@@ -254,10 +259,7 @@ def _jobs(folder: Path, origin: HookOrigin, *, audit: bool) -> Iterator[Proposed
     if is_gitlab:
         yield (made := _job(folder / ".gitlab" / "bwlint.yml", "job", partial(_gitlab, origin), audit=audit))
         if isinstance(made, ProposedFile) and made.before is None:
-            yield (
-                "add to .gitlab-ci.yml, under `include:`: `- local: .gitlab/bwlint.yml`. It takes the stage `test`: if "
-                "`stages:` there does not list that, write one of yours"
-            )
+            yield "add to .gitlab-ci.yml `- local: .gitlab/bwlint.yml` under `include:`, and `test` to any `stages:`"
 
 
 def _job(path: Path, called: str, text: Callable[..., str], *, audit: bool) -> ProposedFile | str:
@@ -324,7 +326,7 @@ _AUDIT = """\
 def _gitlab(origin: HookOrigin, *, audit: bool = False) -> str:
     return f"""\
 bwlint:
-  stage: test
+  stage: test   # one of `stages:`, if .gitlab-ci.yml lists them
   image: python:3.12
   script:
   - pip install "{origin.requirement}"
@@ -340,7 +342,7 @@ def _gitlab_audit(origin: HookOrigin) -> str:
     return f"""\
 
 bwlint-audit:
-  stage: test
+  stage: test   # one of `stages:`, if .gitlab-ci.yml lists them
   image: python:3.12
   rules:
   - if: $CI_PIPELINE_SOURCE == "merge_request_event"

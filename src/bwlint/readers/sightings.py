@@ -36,9 +36,8 @@ _CPP = re.compile(
 )
 _BUILD = re.compile(r"(?i)\n(?:[ \t]*(?:function|macro)[ \t]*\([ \t]*(\w+)|(\w+)[ \t]*\(\)[ \t]*\{|([\w-]+)[ \t]*:)")
 _BLANK = re.compile(r"\s+")
-_OWN_COMMENT = "bwlint:"
-_OWN_TABLES = re.compile(r"(?ms)^\[+tool\.bwlint\b.*?(?=^\[+(?!tool\.bwlint\b)|\Z)")
-"""What people write for bwlint asks no chip."""
+_OWN = re.compile(r"(?ms)(?:#|//|/\*)[ \t]*bwlint:.*?(?:\*/|$)|^\[+tool\.bwlint\b.*?(?=^\[+(?!tool\.bwlint\b)|\Z)")
+"""Comments and tables for bwlint itself."""
 _WORD_BEFORE, _WORD_BEHIND, _PATH_BEFORE = re.compile(r"\w+\Z"), re.compile(r"\w+"), re.compile(r"[\w.]+\Z")
 
 
@@ -84,8 +83,8 @@ def _compiled(row: dict[str, Any], key: str) -> re.Pattern[str] | None:
 
 def sightings(kind: str, source: str) -> tuple[Sighting, ...]:
     """The lines of a text of a kind (`sources.kinds`) that speak of a chip, in order."""
-    if "[tool.bwlint" in source:
-        source = _OWN_TABLES.sub(lambda table: "\n" * table[0].count("\n"), source)
+    if "bwlint" in source:
+        source = _OWN.sub(lambda own: "\n" * own[0].count("\n"), source)
     found = [(number, said) for number, line in _anchored(source) if (said := _said(line)) is not None]
     if not found:
         return ()
@@ -121,8 +120,7 @@ def _lowered(text: str) -> str:
 @lru_cache(4_096)  # half of the lines stand in several places
 def _said(line: str) -> tuple[What, tuple[str, ...], str] | None:
     """What a line speaks of, its words that do, and the line as it is kept; None where it speaks of no chip."""
-    told = line.partition(_OWN_COMMENT)[0]
-    found = list(_found(told, _lowered(told)))
+    found = list(_found(line, _lowered(line)))
     if not found:
         return None
     what = min((what for what, _ in found), key=WHATS.index)

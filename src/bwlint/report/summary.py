@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from posixpath import commonpath, isabs
 
@@ -92,18 +92,13 @@ def next_step(report: Report, paths: Iterable[str], target: Iterable[str] = ()) 
 
     given = tuple(paths)
     asked = [word for name in target for word in ("--target", name)]
-    rest = [*asked, *(given if len(given) <= _FEW else [_around(given)])]
+    rest = [*asked, *(given if len(given) <= _FEW else [commonpath(given) if all(map(isabs, given)) else "."])]
     offered = {finding.fix.applicability for finding in report.findings if finding.fix}
     unsafe = ["--unsafe-fixes"] if "unsafe" in offered else []
     commands = [["audit"]] if report.stats.get("questions_left") else []
     commands += [["check", "--fix", *unsafe, "--diff"]] if offered else []
     told = ", ".join(join(["bwlint", *command, *rest]) for command in commands)
     return f"bwlint: next: {visible(told)}\n" if told else ""
-
-
-def _around(paths: Sequence[str]) -> str:
-    """A folder that holds all of many paths: a hook names hundreds of files."""
-    return commonpath(paths) if all(map(isabs, paths)) else "."
 
 
 def questions(ledger: Ledger, which: str = "") -> str:

@@ -813,10 +813,8 @@ class _BuildFile:
         if any(not target.suffix for target in others):
             return
         chips = _own_chips(here)
-        own = _relatives(chips) & self.context.targets
-        suffixed = _spelled(built.carry, own, "a") + _since(built, here, [Target(chip.joined, "a") for chip in own])
-        if takes_family(self.module, built.carry):
-            suffixed = "the family target (12.0f)"
+        exact = _since(built, here, _relatives(chips) & self.context.targets, "a")
+        suffixed = "the family target (12.0f)" if takes_family(self.module, built.carry) else exact
         unsafe = "the suffix costs the PTX for later chips, and nothing here shows that these kernels need it"
         yield self._draft(
             built,
@@ -867,23 +865,17 @@ class _BuildFile:
         loads = plain(Target(first.joined).loads_on())
         if carry.kind == "filter" and carry.dotted:  # what is accepted here gets its suffix elsewhere
             return f"Add {_spelled(carry, [first])}, which {loads} can load."
-        family = takes_family(self.module, carry)
-        suffixed = _spelled(carry, [first], "f") if family else _spelled(carry, chips, "a")
-        wanted = [Target(first.joined, "f")] if family else [Target(chip.joined, "a") for chip in chips]
-        suffixed += _since(built, [Target(first.joined)], wanted)
+        own, family = [Target(first.joined)], takes_family(self.module, carry)
+        suffixed = _since(built, own, [first], "f") if family else _since(built, own, chips, "a")
         return f"Add {_spelled(carry, [first])} (loads on {loads}), or {suffixed} where a suffix is needed."
 
     def _wider(self, built: _Built, mine: Sequence[Target], missing: ChipSet) -> str:
         """What to write so that the other chip loads it too, and from which toolkit on that is known."""
-        carry = built.carry
-        suffix: Suffix = "a" if mine[0].suffix else ""
         lower = min(mine, key=lambda target: target.number)
-        wanted = [Target(chip.joined, suffix) for chip in missing]
-        added = f"add {_spelled(carry, missing, suffix)}"
-        if missing <= Target(lower.number).loads_on() and takes_family(self.module, carry) and lower.chip.family:
-            wanted.append(Target(lower.number, "f"))
-            added = f"write {_spelled(carry, [lower.chip], 'f')}, or {added}"
-        return f"{capital(added)}{_since(built, mine, wanted)}."
+        added = f"add {_since(built, mine, missing, 'a' if mine[0].suffix else '')}."
+        if missing <= Target(lower.number).loads_on() and takes_family(self.module, built.carry) and lower.chip.family:
+            return f"Write {_spelled(built.carry, [lower.chip], 'f')}, or {added}"
+        return capital(added)
 
     def _does_not_compile(self, built: _Built, wrong: Sequence[Target], meant: ChipSet) -> str:
         """An instruction of the sources that the wrong targets refuse, as a sentence; a library's atom compiles."""
@@ -1076,11 +1068,13 @@ def _listed(targets: Sequence[Target]) -> str:
     return ", ".join(names) if len(names) <= _FEW else f"{', '.join(names[:_FEW])} and {len(names) - _FEW} more"
 
 
-def _since(built: _Built, have: Sequence[Target], wanted: Sequence[Target]) -> str:
-    """ " (CUDA 12.9 or newer)" where a toolkit of the branch knows those that are there, and not all wanted ones."""
-    known, needed = (max((first_toolkit(one) or "0" for one in some), key=version) for some in (have, wanted))
-    older = (version(known) <= version(release) < version(needed) for release in built.toolkits)
-    return f" (CUDA {needed} or newer)" if any(older) else ""
+def _since(built: _Built, have: Sequence[Target], chips: Iterable[Chip], suffix: Suffix) -> str:
+    """Targets as a list has them, and from which CUDA on where a toolkit of the branch knows `have` and not them."""
+    targets = [Target(chip.joined, suffix) for chip in chips]
+    known, needed = (max((first_toolkit(one) or "0" for one in some), key=version) for some in (have, targets))
+    older = any(version(known) <= version(release) < version(needed) for release in built.toolkits)
+    since = f" (CUDA {needed} or newer)" if older else ""
+    return _spelled(built.carry, [target.chip for target in targets], suffix) + since
 
 
 def _spelled(carry: Carry, chips: Iterable[Chip], suffix: str = "") -> str:
