@@ -92,3 +92,14 @@ FLAGS = "A = -gencode arch=compute_{0},code=sm_{0}\nk.o: k.cu\n\tnvcc $(A) -c k.
 def test_an_advice_says_which_toolkit_knows_it(tmp_path: Path, name: str, text: str, advice: str) -> None:
     found = [one for one in drafts(tmp_path, {name: text}, "arch-target") if one.rule.name == "arch-target"]
     assert [one.advice.startswith(advice) for one in found] == [True], [one.advice for one in found]
+
+
+@pytest.mark.parametrize(
+    ("test", "told"), [("ifeq ($(CUDA_VERSION),12.8)", []), ("ifneq ($(CUDA_VERSION),12.8)", ["12.8"])]
+)
+def test_all_but_one_release_are_no_older_ones(tmp_path: Path, test: str, told: list[str]) -> None:
+    lists = f"{test}\nARCHS = 90a 120\nelse\nARCHS = 90a 120f\nendif\n"
+    flags = "GENCODE = $(foreach a,$(ARCHS),-gencode arch=compute_$(a),code=sm_$(a))\n"
+    text = f"CUDA_VERSION ?= 13.0\n{lists}{flags}k.o: k.cu\n\tnvcc $(GENCODE) -c k.cu\n"
+    messages = [one.message for one in drafts(tmp_path, {"Makefile": text}, "arch-target")]
+    assert [message[5:9] for message in messages if "gets here" in message] == told

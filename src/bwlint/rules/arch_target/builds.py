@@ -296,7 +296,7 @@ class _BuildFile:
                 and ((low and version(first) > version(low)) or (not low and high and version(first) >= version(high)))
             ):
                 late.setdefault(first, []).append(target)
-        if not late:
+        if not late or (not low and self._comes_back(built)):
             return
         last = max(late, key=version)
         needs = " and ".join(f"{_listed(targets)} from {first} on" for first, targets in late.items())
@@ -714,7 +714,7 @@ class _BuildFile:
         carry, every = built.carry, together.every
         same = [one for one in self.built if one.carry.kind == carry.kind and one.carry.name == carry.name != ""]
         here = next((one for one in same if one.loads & self.context.targets), None)
-        if here is not None and here.carry.at > carry.at and self._comes_back(built):
+        if here is not None and here.carry.at > carry.at and carry.toolkit[0] and self._comes_back(built):
             low, _ = carry.toolkit
             return _AskedList(here, f"From CUDA {low} on this check fails, and the list of line {carry.at[0]} applies.")
         if here is not None:
@@ -798,8 +798,7 @@ class _BuildFile:
 
     def _comes_back(self, built: _Built) -> bool:
         """Whether a list stands for older toolkits and for the newest, with others between."""
-        low, _ = built.carry.toolkit
-        return bool(low) and any(one.carry.at == built.carry.at and one is not built for one in self.built)
+        return any(one.carry.at == built.carry.at and one is not built for one in self.built)
 
     def _plain_among_suffixed(self, built: _Built) -> Iterator[Draft]:
         """9.0a and 10.0f ask for what only a suffix brings; a plain 12.0 beside them goes without."""
