@@ -80,6 +80,7 @@ def report(*arguments: str) -> dict[str, Any]:
         (["split.py", "clean.py"], 1),
         (["split.py", "--fail-on", "error"], 0),
         (["split.py", "--exit-zero"], 0),
+        (["split.py", "--fail-on", "never"], 0),
         (["split.py", "--select", "leak"], 0),
         (["split.py", "--ignore", "BW101"], 0),
         (["split.py", "--select", "nothing"], 2),

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from bwlint.sources.kinds import BINARY, KINDS, kind_of
+
 ROOT = Path(__file__).parents[1]
 SHIPPED = ("src", "rules", "tools", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
 SPLIT = """import torch
@@ -182,6 +184,18 @@ def test_all_hooks_of_sources_take_the_same_files() -> None:
     assert hooks["bwlint-fix"]["types"] == hooks["bwlint"]["types"]
     for name in ("a.py", "k/b.cu", "CMakeLists.txt", "x/Dockerfile.cuda", "cmake/a.cmake", "setup.py", "ci.yml"):
         assert re.search(hooks["bwlint-fix"]["files"], name)
+
+
+def test_a_hook_takes_the_files_that_its_command_reads() -> None:
+    hooks = {hook["id"]: hook for hook in yaml_of(ROOT / ".pre-commit-hooks.yaml")}
+    named = [name for kind in KINDS for name in (*kind.names, *(f"a{suffix}" for suffix in kind.suffixes))]
+    stems = [f"{stem}{end}" for kind in KINDS for stem in kind.stems for end in ("", ".CUDA", "-dev.txt", "_12", "s")]
+    others = ("README.md", "a.pyx", "notes.txt", "BUILDING", "a.environment", "libk.so.12", "K.DLL", "LICENSE")
+    for name in (*named, *stems, *(f".{name}" for name in ("env", "bazelrc")), *others):
+        reader = {None: None, BINARY: "bwlint-inspect"}.get(kind_of(name), "bwlint")
+        for path in (name, f"a/b/{name}"):
+            takes = [hook for hook in ("bwlint", "bwlint-inspect") if re.search(hooks[hook]["files"], path)]
+            assert takes == ([reader] if reader else []), path
 
 
 def yaml_of(path: Path) -> list[dict[str, str]]:

@@ -358,7 +358,7 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
 @click.option("--prune", is_flag=True, help="Remove decisions about rows that no longer exist.")
 @click.option(
     "--fail-on",
-    type=click.Choice(["fail", "review", "open"]),
+    type=click.Choice(["fail", "review", "open", "never"]),
     help="Exit with 1 if there is an undecided row of this kind or a worse one. Default: never.",
 )
 @several(AUDITS)
@@ -779,14 +779,15 @@ def init(ctx: click.Context, /, **options: Any) -> None:
 @app.command()
 @click.option("--target", multiple=True, metavar="SM", help="Chip to check. Default: the configuration's.")
 @no_cache
-def server(**options: Any) -> None:
+@click.pass_context
+def server(ctx: click.Context, /, **options: Any) -> None:
     """Serve an editor over the Language Server Protocol, on stdin and stdout. Needs bwlint[lsp]."""
     try:
         from bwlint.commands.server import run
     except ModuleNotFoundError as error:
         raise failure(ValueError(f"no module {error.name}: pip install 'bwlint[lsp]'")) from None
 
-    run(options)
+    ctx.exit(run(options))
 
 
 @app.command("help")

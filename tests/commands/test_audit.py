@@ -142,6 +142,7 @@ def test_the_text_has_thirty_rows(answer: Answer) -> None:
         ([REVIEW], "open", 1),
         ([OPEN], "open", 1),
         ([PASS], "open", 0),
+        ([FAIL], "never", 0),
     ],
 )
 def test_what_fails(answer: Answer, rows: list[Row], lowest: str, code: int) -> None:

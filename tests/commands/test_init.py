@@ -112,6 +112,15 @@ def test_a_hook_comes_after_the_others(tmp_path: Path, before: str, after: str) 
         ({".pre-commit-config.yaml": "repos: [{repo: local, hooks: []}]\n"}, "not added to"),
         ({".pre-commit-config.yaml": "repos:\n- repo: x\n  hooks:\n  - id: bwlint-fix\n"}, "has the hook already"),
         ({".pre-commit-config.yaml": "repos:\n- repo: x\n bad\n"}, "by hand"),
+        (
+            {".pre-commit-config.yaml": "repos:\n\t- repo: x\n"},
+            ".yaml is not read: line 2: found character '\\t' that",
+        ),
+        (
+            {".pre-commit-config.yaml": "\0repos: []\n"},
+            "is not read: it needs a list `repos` of entries with `repo` and `hooks`. Correct it",
+        ),
+        ({".pre-commit-config.yaml": "- a\n"}, "it needs a list `repos` of entries with `repo` and `hooks`"),
         ({".pre-commit-config.yaml": "repos:\nothers:\n- repo: x\n"}, "by hand"),
         ({".pre-commit-config.yaml": "- repos:\nrepos:\n- repo: x\n"}, "by hand"),
         ({"a.py": ""}, "in no git tree"),
@@ -200,6 +209,13 @@ def test_a_hook_that_is_there_lacks_the_audit(tmp_path: Path) -> None:
     assert "has the hook already; add `- id: bwlint-audit` beside it" in invoke(tmp_path, "--audit").stderr
     put(tmp_path, {".pre-commit-config.yaml": "repos:\n- repo: x\n  hooks:\n  - id: bwlint-audit\n"})
     assert "has the hook already\n" in invoke(tmp_path, "--audit").stderr
+
+
+def test_a_workflow_that_was_edited_stays(tmp_path: Path) -> None:
+    put(tmp_path, {".github/workflows/bwlint.yml": "on: [push]\n"})
+    told = invoke(tmp_path, "--yes", "--audit").stderr
+    assert "the workflow already exists without an audit: rename bwlint.yml" in told
+    assert (tmp_path / ".github/workflows/bwlint.yml").read_text() == "on: [push]\n"
 
 
 def test_a_repository_on_this_machine_is_not_that_of_ci(tmp_path: Path) -> None:
@@ -297,6 +313,27 @@ def test_without_a_repository_the_hook_is_local(
     assert local["hooks"] == [{**hook, **installed} for hook in shipped if hook["id"] in names]
     for path in (".github/workflows/bwlint.yml", ".gitlab/bwlint.yml"):
         assert f'pip install "bwlint=={__version__}"' in (tmp_path / path).read_text()
+
+
+@pytest.mark.parametrize("direct", [WHEEL, None])
+@pytest.mark.parametrize("others", ["", OTHERS])
+def test_an_audit_joins_what_was_written_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, direct: str | None, others: str
+) -> None:
+    distributed(monkeypatch, direct)
+    put(
+        tmp_path,
+        {".gitlab-ci.yml": "a: 1\n", ".github/x": "", **({".pre-commit-config.yaml": others} if others else {})},
+    )
+    for wish in ("--no-audit", "--audit"):
+        assert CliRunner().invoke(cli.app, ["init", str(tmp_path), "--yes", wish], prog_name="bwlint").exit_code == 0
+    *_, first, second = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"]
+    assert [hook["id"] for entry in (first, second) for hook in entry["hooks"]] == ["bwlint", "bwlint-audit"]
+    assert {"name", "entry", "language"} <= second["hooks"][0].keys()  # without these pre-commit refuses a local hook
+    for path in (".github/workflows/bwlint.yml", ".gitlab/bwlint.yml"):
+        assert "--fail-on review" in (tmp_path / path).read_text()
+    again = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--yes", "--audit"], prog_name="bwlint")
+    assert "nothing to write" in again.stderr
 
 
 def test_a_revision_is_one_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

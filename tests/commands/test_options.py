@@ -19,7 +19,10 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from repair.trees import put
 
 from bwlint import cli
+from bwlint.model.findings import FAIL_ON, SEVERITIES
 from bwlint.settings import catalog, config
+
+ROOT = Path(__file__).parents[2]
 
 GATE = """import torch
 
@@ -231,6 +234,14 @@ def test_the_schema_of_the_configuration_has_its_keys() -> None:
     sources = schema["properties"]["sources"]["properties"]
     assert sources.keys() == config._SOURCE_KEYS.keys()
     assert tuple(sources["capability-functions"]["additionalProperties"]["enum"]) == config.FORMS
+    severity, fail_on = (schema["properties"][key]["enum"] for key in ("severity", "fail-on"))
+    assert (severity, fail_on) == ([*SEVERITIES], [*FAIL_ON])
+
+
+def test_the_page_has_every_key_of_the_configuration() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    assert [key for key in (*config._KEYS, *config._SOURCE_KEYS) if not re.search(rf"\b{key}(?: =|\]\])", page)] == []
+    assert [form for form in config.FORMS if f"`{form}`" not in page] == []
 
 
 @pytest.mark.parametrize(

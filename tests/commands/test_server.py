@@ -209,6 +209,27 @@ def test_a_server_goes_on_after_an_error(tmp_path: Path, monkeypatch: pytest.Mon
     assert told == (failing if fails == 1 else [[found], *failing]) + [[found]]
 
 
+@pytest.mark.parametrize("support", [True, False, None])
+def test_lenses_are_asked_for_again_where_the_editor_can(tmp_path: Path, support: bool | None) -> None:
+    from bwlint.commands import server
+
+    told = list[str]()
+    lens = lsp.CodeLensWorkspaceClientCapabilities(refresh_support=support)
+    fake: Any = SimpleNamespace(
+        workspace=SimpleNamespace(get_text_document=lambda _: SimpleNamespace(source=CLEAN, version=1)),
+        client_capabilities=lsp.ClientCapabilities(workspace=lsp.WorkspaceClientCapabilities(code_lens=lens)),
+        text_document_publish_diagnostics=lambda _: None,
+        workspace_code_lens_refresh=lambda _: told.append("refresh"),
+    )
+
+    async def talk() -> None:
+        await server._Judge(fake, server.Desk(), (), with_index=False)._judge((tmp_path / "a.py").as_uri(), True)
+
+    put(tmp_path, {"a.py": CLEAN})
+    asyncio.run(talk())
+    assert told == ["refresh"] * bool(support)
+
+
 def test_a_text_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
     put(tmp_path, {"a.py": GATE})
 
@@ -271,14 +292,15 @@ def test_what_the_baseline_knows_is_a_hint(tmp_path: Path, monkeypatch: pytest.M
     assert told == [(lsp.DiagnosticSeverity.Warning, False), (lsp.DiagnosticSeverity.Hint, True)]
 
 
-def test_the_program_ends_as_the_editor_asks(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("last", "code"), [([{"id": 2, "method": "shutdown"}], 0), ([], 1)])
+def test_the_program_ends_as_the_editor_asks(tmp_path: Path, last: list[dict[str, Any]], code: int) -> None:
     put(tmp_path, {"a.py": GATE})
     document = {"uri": (tmp_path / "a.py").as_uri(), "languageId": "python", "version": 1, "text": GATE}
     messages: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": {"capabilities": {}, "processId": None, "rootUri": None}},
         {"method": "initialized", "params": {}},
         {"method": "textDocument/didOpen", "params": {"textDocument": document}},
-        {"id": 2, "method": "shutdown"},
+        *last,
         {"method": "exit"},
     ]
     bodies = [json.dumps({"jsonrpc": "2.0", **message}).encode() for message in messages]
@@ -287,5 +309,5 @@ def test_the_program_ends_as_the_editor_asks(tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", command, "server", "--no-cache"], input=asked, capture_output=True, timeout=300
     )
-    assert (ended.returncode, ended.stderr) == (0, b"")
-    assert b'"id": 2' in ended.stdout or b'"id":2' in ended.stdout
+    assert (ended.returncode, ended.stderr) == (code, b"")
+    assert (b'"id": 2' in ended.stdout or b'"id":2' in ended.stdout) == bool(last)

@@ -11,7 +11,7 @@ from bwlint.fleet.job import Checked, NotChecked
 from bwlint.fleet.listing import FleetSource
 from bwlint.fleet.state import LastRun
 from bwlint.fleet.table import Fleet, concerned, fails, fleet_of
-from bwlint.model.findings import Category, Claim, Finding, Region, Report, Severity
+from bwlint.model.findings import Category, Claim, FailOn, Finding, Region, Report, Severity
 
 BOTH = ("12.0", "12.1")
 
@@ -138,10 +138,11 @@ def test_what_has_changed(
         ([answer(finding())], "error", False),
         ([answer(finding("n", "note"))], "warning", False),
         ([answer(finding("n", "note"))], "note", True),
+        ([answer(finding("n", "error"))], "never", False),
         ([answer(), NotChecked("gone")], "note", False),
     ],
 )
-def test_what_fails(answers: Sequence[Checked | NotChecked], fail_on: Severity, is_failing: bool) -> None:
+def test_what_fails(answers: Sequence[Checked | NotChecked], fail_on: FailOn, is_failing: bool) -> None:
     assert fails(answers, fail_on) is is_failing
 
 

@@ -680,6 +680,9 @@ def test_json() -> None:
     assert (document["version"], document["targets"]) == (1, ["12.0", "12.1"])
     (shipment,) = document["shipments"]
     assert shipment["answer"] == "runs on 12.0; runs on 12.1 in part: b; nothing of a loads there"
+    runs, in_part = document["sentences"]
+    assert runs == "x 1.0 runs on RTX 5090 (12.0): its wheel has ready code for it."
+    assert in_part.startswith("x 1.0 runs on DGX Spark (GB10, 12.1) in part")
     assert {library["path"]: library["chips"]["12.1"]["verdict"] for library in shipment["libraries"]} == {
         f"{ARM}/x/a.so": "none",
         f"{ARM}/x/b.so": "all",

@@ -203,6 +203,16 @@ def test_a_line_that_does_not(kind: str, line: str) -> None:
     assert sightings(kind, line) == ()
 
 
+def test_what_is_written_for_bwlint_speaks_of_no_chip() -> None:
+    text = '[tool.bwlint]\ntarget = ["sm_121"]\n[[tool.bwlint.library]]\nchips = ["sm_120"]\n[tool.x]\na = "sm_90"\n'
+    assert [(one.line, one.tokens) for one in sightings("build", text)] == [(6, ("sm_90",))]
+    assert sightings("build", text[: text.index("[tool.x]")]) == ()
+    text = "# bwlint: ignore[leak] sm_120 alone\nx = 'sm_90'  # bwlint: ignore[leak] sm_120 alone\n"
+    assert [(one.line, one.tokens) for one in sightings("python", text)] == [(2, ("sm_90",))]
+    (found,) = sightings("cuda", "/* bwlint: ignore[leak] sm_120 */ int sm_90;")
+    assert found.tokens == ("sm_90",)
+
+
 def test_a_release_of_cuda_is_no_chip() -> None:
     assert [one.what for one in sightings("cuda", "#if __CUDACC_VER_MAJOR__ >= 12")] == ["toolkit"]
 

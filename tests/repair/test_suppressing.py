@@ -82,6 +82,14 @@ def test_a_comment_between_the_lines_of_a_dockerfile_is_read_as_meant(here: Path
     assert (again.exit_code, again.stdout) == (0, "") and "1 suppressed" in again.stderr
 
 
+def test_a_comment_of_bwlint_gets_none(here: Path) -> None:
+    put(here, {"a.py": GATE.replace("(12, 0):", "(12, 0):  # bwlint: ignore[leak, lek] x"), "b.py": "x = 1\n"})
+    result = invoke("--add-suppressions", "old", ".")
+    assert "suppressed 1 finding in 1 file\n" in result.stderr
+    assert result.stderr.count("not suppressed: a.py:4: this is a comment of bwlint: correct or delete it\n") == 2
+    assert "unused-suppression" not in (here / "a.py").read_text()
+
+
 def test_what_is_not_shown_stays(here: Path) -> None:
     put(here, {"a.py": GATE})
     result = invoke("--severity", "error", "--add-suppressions", "old", ".")

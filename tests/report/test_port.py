@@ -149,7 +149,9 @@ def test_the_text() -> None:
         "     for p.f, p.g",
         "",
     ]
-    assert port_text.render(EMPTY, Setting()) == port_markdown.render(EMPTY, Setting()) == ""
+    assert port_text.render(EMPTY, Setting()) == ""
+    told = "Found no public operation with a check of the chip: nothing is answered for 12.1."
+    assert port_markdown.render(EMPTY, Setting()) == f"## Port to 12.1\n\n{told}\n\n"
 
 
 def test_the_markdown() -> None:

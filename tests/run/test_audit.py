@@ -42,6 +42,12 @@ def audited(folder: Path, **how: Any) -> Ledger:
         return audit(CheckRequest((str(folder),), **{"jobs": 1, **how}), stack)
 
 
+def test_what_is_written_for_bwlint_is_no_question(tmp_path: Path) -> None:
+    comments = "x = 1  # bwlint: ignore[leak] sm_120\ny = 2  # bwlint: ignore[lek] sm_120\n"
+    own = {"bwlint.toml": 'target = ["sm_120"]\n', "bwlint-baseline.json": '["sm_120"]', "a.py": comments}
+    assert rows(tmp_path, own) == {}
+
+
 def rows(folder: Path, files: Mapping[str, str | bytes]) -> dict[str, Row]:
     """The rows of a tree by their questions."""
     found = audited(put(folder, files)).rows

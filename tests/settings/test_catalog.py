@@ -122,6 +122,8 @@ def test_the_lists_have_every_level_of_the_fixtures() -> None:
 def test_lookup_suggests_the_closest() -> None:
     with pytest.raises(UnknownRule, match=r"unknown rule `famly-split`; did you mean `family-split`\?"):
         lookup("famly-split")
+    with pytest.raises(UnknownRule, match=r"unknown rule `bw10l`; did you mean `BW109`\?"):
+        lookup("bw10l")
 
 
 def test_lookup_lists_all_where_nothing_is_close() -> None:

@@ -87,7 +87,7 @@ def test_every_key(tmp_path: Path, name: str) -> None:
             "severity = 1979-05-27",
             '`severity`: expected one of "note", "warning", "error", found a date or time',
         ),
-        ("fail-on = ['error']", '`fail-on`: expected one of "note", "warning", "error", found a list'),
+        ("fail-on = ['error']", '`fail-on`: expected one of "note", "warning", "error", "never", found a list'),
         ("baseline = ''", "`baseline`: expected a path below the folder of the configuration, found ''"),
         ("baseline = '../a.json'", "`baseline`: expected a path below the folder of the configuration"),
         ("baseline = '/etc/passwd'", "`baseline`: expected a path below the folder of the configuration"),

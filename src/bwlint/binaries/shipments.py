@@ -295,9 +295,11 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """All that one `bwlint inspect` has to say. `answers` is a sentence a shipment; `asked` are names of chips."""
+    """All that one `bwlint inspect` has to say. `answers` is a sentence a shipment, `sentences` one for each package on
+    each card; `asked` are names of chips."""
 
     asked: tuple[str, ...]
     shipments: tuple[Shipment, ...]
     answers: tuple[str, ...]
     report: Report
+    sentences: tuple[str, ...] = ()

@@ -248,7 +248,7 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
 
 def _failing(ledger: Ledger, lowest: str | None) -> list[Row]:
     """The rows that fail a run: as bad as `lowest` or worse, and not decided to be something else."""
-    kinds = _FAILING[: _FAILING.index(lowest) + 1] if lowest else ()
+    kinds = _FAILING[: _FAILING.index(lowest) + 1] if lowest in _FAILING else ()
     return [row for row in ledger.rows if row.kind in kinds and (row.decision is None or row.decision.said == "broken")]
 
 

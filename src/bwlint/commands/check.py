@@ -16,7 +16,7 @@ import click
 from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, put_right, say, setting, use_index, write
 
 if TYPE_CHECKING:
-    from bwlint.model.findings import Report, Severity
+    from bwlint.model.findings import FailOn, Report, Severity
     from bwlint.repair.passes import Repaired
     from bwlint.repair.write import NotWritten
     from bwlint.run.outcome import Outcome
@@ -190,7 +190,7 @@ def _request(options: dict[str, Any]) -> CheckRequest:
         options["select"],
         options["ignore"],
         cast("Severity | None", options["severity"]),
-        cast("Severity | None", options["fail_on"]),
+        cast("FailOn | None", options["fail_on"]),
         use_gitignore=not options["no_ignore"],
         force_exclude=options["force_exclude"],
         jobs=options["jobs"],

@@ -6,9 +6,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -123,8 +124,8 @@ def proposed(folder: Path, origin: HookOrigin, *, audit: bool = False) -> tuple[
     if origin.url.startswith(("file:", "/", ".")):
         remarks.append(f"{origin.url} is on this machine: a workflow of CI does not get it there")
     if not origin.url and not origin.is_indexed:
-        words = f"the hook runs the bwlint on PATH. CI installs {origin.requirement} from its package index."
-        remarks.append(f"{words} --repo URL names a repository instead.")
+        words = f"the hook runs the bwlint on PATH. CI installs {origin.requirement} by name: put it on the index there"
+        remarks.append(f"{words}, or name a repository with --repo URL")
     return found, remarks
 
 
@@ -187,14 +188,18 @@ def _submodules(folder: Path) -> list[str]:
 
 def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | str | None:
     path = folder / ".pre-commit-config.yaml"
-    rows = _hook_rows(origin, ("bwlint", "bwlint-audit") if audit else ("bwlint",))
     before = _text(path)
+    try:
+        there = {} if before is None else _hooks_in(before)
+    except ValueError as error:
+        return f"{path.name} is not read: {error}. Correct it and run `bwlint init` again, or add the hook by hand"
+    own = {repo for name, repo in there.items() if name.startswith("bwlint")}
+    lacking = ["bwlint"] * (not own) + ["bwlint-audit"] * (audit and "bwlint-audit" not in there)
+    if own and (not lacking or "local" not in own):
+        return f"{path.name} has the hook already{'; add `- id: bwlint-audit` beside it' if lacking else ''}"
+    rows = _hook_rows(origin, lacking)
     if before is None:
         return ProposedFile(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
-    if re.search(r"^\s*-\s*id:\s*bwlint", before, re.MULTILINE):
-        has_audit = re.search(r"^\s*-\s*id:\s*bwlint-audit\b", before, re.MULTILINE)
-        missing = "; add `- id: bwlint-audit` beside it" if audit and not has_audit else ""
-        return f"{path.name} has the hook already{missing}"
     first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
     # From `repos:` to the next key of the file. Comments in front of that are its own.
     entries = re.search(r"^repos:\s*$(?:\n(?![^\s#-]).*)*", before, re.MULTILINE)
@@ -208,7 +213,7 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
     return ProposedFile(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
 
 
-def _hook_rows(origin: HookOrigin, names: tuple[str, ...]) -> list[str]:
+def _hook_rows(origin: HookOrigin, names: Sequence[str]) -> list[str]:
     """The lines of an entry with these hooks: of bwlint's repository or, where none is known, local ones."""
     import yaml
 
@@ -222,6 +227,19 @@ def _hook_rows(origin: HookOrigin, names: tuple[str, ...]) -> list[str]:
     return text.splitlines()
 
 
+def _hooks_in(text: str) -> dict[str, str]:
+    """The repository of each hook in a configuration of pre-commit. Raises ValueError for what is none."""
+    import yaml
+
+    try:
+        return {str(hook["id"]): entry["repo"] for entry in yaml.safe_load(text)["repos"] for hook in entry["hooks"]}
+    except yaml.MarkedYAMLError as error:
+        place = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise ValueError(f"{place}{error.problem}") from None
+    except (yaml.YAMLError, LookupError, TypeError, RecursionError):  # whatever else a file may hold
+        raise ValueError("it needs a list `repos` of entries with `repo` and `hooks`") from None
+
+
 def _adds_one(before: str, after: str) -> bool:
     """Whether the one thing that differs between two configurations is a repository more."""
     import yaml
@@ -229,20 +247,28 @@ def _adds_one(before: str, after: str) -> bool:
     try:
         old, new = yaml.safe_load(before), yaml.safe_load(after)
         return bool(new["repos"][:-1] == old["repos"] and {**new, "repos": old["repos"]} == old)
-    except (yaml.YAMLError, LookupError, TypeError, RecursionError):  # whatever else a file may hold
+    except (yaml.YAMLError, LookupError, TypeError, RecursionError):
         return False
 
 
 def _jobs(folder: Path, origin: HookOrigin, *, audit: bool) -> Iterator[ProposedFile | str | None]:
-    if (folder / ".github").is_dir() or not (folder / ".gitlab-ci.yml").exists():
+    is_gitlab = (folder / ".gitlab-ci.yml").exists()
+    if (folder / ".github").is_dir() or not is_gitlab:
         path = folder / ".github" / "workflows" / "bwlint.yml"
-        text = _workflow(origin, audit=audit)
-        yield "the workflow already exists" if path.exists() else ProposedFile(path, None, text)
-    if (folder / ".gitlab-ci.yml").exists():
-        path = folder / ".gitlab" / "bwlint.yml"
-        if not path.exists():
-            yield ProposedFile(path, None, _gitlab(origin, audit=audit))
-            yield "add to .gitlab-ci.yml: include: [{local: .gitlab/bwlint.yml}]"
+        yield _job(path, "workflow", partial(_workflow, origin), audit=audit)
+    if is_gitlab:
+        yield (made := _job(folder / ".gitlab" / "bwlint.yml", "job", partial(_gitlab, origin), audit=audit))
+        if isinstance(made, ProposedFile) and made.before is None:
+            yield "add to .gitlab-ci.yml `- local: .gitlab/bwlint.yml` under `include:`, and `test` to any `stages:`"
+
+
+def _job(path: Path, called: str, text: Callable[..., str], *, audit: bool) -> ProposedFile | str:
+    """What CI runs. A file that is there gets the audit where it is as this writes it without one."""
+    before = _text(path)
+    if before is None or (audit and before == text(audit=False)):
+        return ProposedFile(path, before, text(audit=audit))
+    without = f" without an audit: rename {path.name}, and `bwlint init --audit` writes one with it"
+    return f"the {called} already exists" + (without if audit and "audit" not in before else "")
 
 
 def _workflow(origin: HookOrigin, *, audit: bool) -> str:
@@ -300,6 +326,7 @@ _AUDIT = """\
 def _gitlab(origin: HookOrigin, *, audit: bool = False) -> str:
     return f"""\
 bwlint:
+  stage: test   # one of `stages:`, if .gitlab-ci.yml lists them
   image: python:3.12
   script:
   - pip install "{origin.requirement}"
@@ -315,6 +342,7 @@ def _gitlab_audit(origin: HookOrigin) -> str:
     return f"""\
 
 bwlint-audit:
+  stage: test   # one of `stages:`, if .gitlab-ci.yml lists them
   image: python:3.12
   rules:
   - if: $CI_PIPELINE_SOURCE == "merge_request_event"

@@ -11,7 +11,7 @@ from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, WRONG, failure, noth
 
 if TYPE_CHECKING:
     from bwlint.inspection import Inspected
-    from bwlint.model.findings import Severity
+    from bwlint.model.findings import FailOn, Severity
 
 
 def run(options: dict[str, Any]) -> int:
@@ -33,7 +33,7 @@ def run(options: dict[str, Any]) -> int:
         options["select"],
         options["ignore"],
         cast("Severity | None", options["severity"]),
-        cast("Severity | None", options["fail_on"]),
+        cast("FailOn | None", options["fail_on"]),
         options["kernels"],
     )
     with put_right(), progress() as advance:
@@ -80,4 +80,5 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
 
     chips = inspection.asked if options["target"] else ()
     text = inspection_text.render(inspection, how, options["kernels"], chips, readable)
-    return "".join(f"{visible(sentence)}\n\n" for sentence in found.sentences) + text
+    sentences = inspection.sentences if options["target"] else ()
+    return "".join(f"{visible(sentence)}\n\n" for sentence in sentences) + text

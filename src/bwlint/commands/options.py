@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bwlint.commands.terminal import check_output
+from bwlint.model.findings import FAIL_ON, SEVERITIES
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_LEVELS = click.Choice(["note", "warning", "error"])
 GROUPS = click.Choice(["cause", "feature", "rule", "folder"])
 FORMATS = click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit", "html"])
 TABLES = click.Choice(["text", "json", "html"])
@@ -79,7 +79,7 @@ _CHOOSING = (
     ),
     click.option("--ignore", multiple=True, metavar="RULE", shell_complete=rule_ids, help="Do not run these rules."),
 )
-_severity = click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning.")
+_severity = click.option("--severity", type=click.Choice(SEVERITIES), help="Lowest severity to show. Default: warning.")
 
 
 def choosing(command: Command) -> Command:
@@ -96,9 +96,8 @@ def asking(command: Command) -> Command:
 
 def judging(command: Command) -> Command:
     """Those of a command that fails where there are findings."""
-    return asking(
-        click.option("--fail-on", type=_LEVELS, help="Lowest severity to fail on. Default: warning.")(command)
-    )
+    told = "Lowest severity to fail on. Default: warning."
+    return asking(click.option("--fail-on", type=click.Choice(FAIL_ON), help=told)(command))
 
 
 output = click.option(

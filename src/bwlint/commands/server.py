@@ -136,7 +136,9 @@ class _Judge:
         )
         if is_saved:
             self._desk.rows[uri] = await self._run(partial(tabulated, path, self._targets))
-            self._server.workspace_code_lens_refresh(None)
+            able = self._server.client_capabilities.workspace
+            if able and able.code_lens and able.code_lens.refresh_support:
+                self._server.workspace_code_lens_refresh(None)
         if judgement.findings:
             await asyncio.sleep(0 if is_saved else REST)
             self._desk.judgements[uri] = await self._run(partial(judged, path, text, self._targets, fixes=True))
@@ -200,11 +202,13 @@ def served(targets: tuple[str, ...] = (), *, with_index: bool = True) -> Languag
     return server
 
 
-def run(options: dict[str, Any]) -> None:
-    """Serve on stdin and stdout until the editor ends it."""
+def run(options: dict[str, Any]) -> int:
+    """Serve on stdin and stdout until the editor ends it; the exit code, 1 where it has not said `shutdown` before."""
+    server = served(tuple(options["target"]), with_index=not options["no_cache"])
     # pygls closes what it writes to when it ends; stdout stays the program's.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
-        served(tuple(options["target"]), with_index=not options["no_cache"]).start_io(stdout=out)
+        server.start_io(stdout=out)
+    return 0 if server.protocol._shutdown else 1  # pygls takes the code of its own exit for itself
 
 
 def _diagnostics(judgement: Judgement, uri: str) -> Iterator[lsp.Diagnostic]:

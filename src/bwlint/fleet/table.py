@@ -10,7 +10,7 @@ from bwlint.chips import parse_targets
 from bwlint.fleet.job import Checked, NotChecked
 from bwlint.fleet.listing import FleetSource
 from bwlint.fleet.state import LastRun
-from bwlint.model.findings import SEVERITIES, Category, Claim, Finding, Region, Report, Severity
+from bwlint.model.findings import FAIL_ON, SEVERITIES, Category, Claim, FailOn, Finding, Region, Report, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +127,14 @@ def fleet_of(
     )
 
 
-def fails(answers: Sequence[Checked | NotChecked], fail_on: Severity) -> bool:
+def fails(answers: Sequence[Checked | NotChecked], fail_on: FailOn) -> bool:
     """Whether a source has findings from that severity on."""
     shown = (_shown(answer, fail_on) for answer in answers if isinstance(answer, Checked))
     return any(answer.report.findings for answer in shown)
 
 
-def _shown(answer: Checked, severity: Severity) -> Checked:
-    shown = SEVERITIES[SEVERITIES.index(severity) :]
+def _shown(answer: Checked, severity: FailOn) -> Checked:
+    shown = SEVERITIES[FAIL_ON.index(severity) :]
     pairs = [pair for pair in _pairs(answer) if pair[1].severity in shown]
     report = replace(answer.report, findings=tuple(finding for _, finding in pairs))
     return replace(answer, report=report, contents=tuple(content for content, _ in pairs))

@@ -20,7 +20,7 @@ from bwlint.inspection.metadata import PROJECT, Metadata
 from bwlint.inspection.origins import Origin, origins
 from bwlint.inspection.run_time import RunTime, is_assembler, is_program, is_source
 from bwlint.inspection.sentence import sentences
-from bwlint.model.findings import WHOLE_FILE, Finding, Report, Severity, Skipped
+from bwlint.model.findings import WHOLE_FILE, FailOn, Finding, Report, Severity, Skipped
 from bwlint.model.fingerprint import fingerprint
 from bwlint.model.naming import counted
 from bwlint.model.progress import Advance, quiet
@@ -55,7 +55,7 @@ class InspectionRequest:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     severity: Severity | None = None
-    fail_on: Severity | None = None
+    fail_on: FailOn | None = None
     kernels: bool = False
 
 
@@ -63,15 +63,14 @@ class InspectionRequest:
 class Inspected:
     """An inspection; `severity` is the lowest to show, `fail_on` to fail. `scanned` counts libraries and files without
     device code, `failures` say which arguments could not be had, `unjudged` name those of which nothing could be
-    read. `sentences` answer for each package and each card that the request names."""
+    read."""
 
     inspection: Inspection
     scanned: int
     severity: Severity
-    fail_on: Severity
+    fail_on: FailOn
     failures: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
-    sentences: tuple[str, ...] = ()
 
 
 OwnText = Callable[[Path, Shipment, ChipSet, Path], tuple[OwnPlace, ...]]
@@ -120,18 +119,18 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
                     skipped += unread
             except SourceError as error:
                 failures.append(str(error))
-            told += sentences(shipments[before:], asked, request.target) if request.target else ()
+            told += sentences(shipments[before:], asked, request.target)
     if failures and not shipments:
         raise UsageError("\n".join(failures))
     report = Report(asked.names, tuple(findings), tuple(skipped), (), _stats(shipments))
     answers = tuple(answer(shipment, asked) for shipment in shipments)
-    inspection = Inspection(asked.names, tuple(shipments), answers, report)
+    inspection = Inspection(asked.names, tuple(shipments), answers, report, tuple(told))
     scanned = sum(len(each.libraries) + each.others + len(each.compiles) + _is_told(each) for each in shipments)
     severity, fail_on = config.levels
     unjudged = tuple(
         each.name for each in shipments if each.unread and not (each.libraries or each.others or each.compiles)
     )
-    return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged, tuple(told))
+    return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged)
 
 
 def _with_parts(

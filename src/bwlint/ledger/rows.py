@@ -15,6 +15,7 @@ from bwlint.ledger.ranking import parts
 from bwlint.ledger.verdicts import KnownKind, verdict
 from bwlint.model.findings import Finding, Suppressed
 from bwlint.model.ledger import NAMING, ROW_KINDS, Row, RowGroup, RowPlace
+from bwlint.settings.catalog import BAD, UNUSED
 
 KEY = "bwlint-audit/v1"
 _MANY, _FEW = 8, 8
@@ -245,7 +246,8 @@ def told_of(
     findings: Iterable[Finding], suppressed: Iterable[Suppressed], real: Callable[[str], str]
 ) -> tuple[FoundAt, ...]:
     """Findings, and the places of others that are told within them, where they are looked for."""
-    found = [told for finding in findings for told in _told_at(finding, None, real)]
+    asking = (finding for finding in findings if finding.name not in (UNUSED, BAD))
+    found = [told for finding in asking for told in _told_at(finding, None, real)]
     return (*found, *(told for one in suppressed for told in _told_at(one.finding, one.reason, real)))
 
 

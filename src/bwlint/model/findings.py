@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, final
 
 Severity = Literal["error", "warning", "note"]
+FailOn = Literal["error", "warning", "note", "never"]
 Confidence = Literal["high", "medium", "low"]
 Category = Literal[
     "arch-target",
@@ -37,6 +38,7 @@ FixKind = Literal["family", "type", "text", "admit", "bound", "size", "space", "
 the size that a chip has; and, never safe, bounds an open test or drops a target, writes another state space."""
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
+FAIL_ON: tuple[FailOn, ...] = (*SEVERITIES, "never")
 CONFIDENCES: tuple[Confidence, ...] = ("low", "medium", "high")
 
 

@@ -36,6 +36,8 @@ _CPP = re.compile(
 )
 _BUILD = re.compile(r"(?i)\n(?:[ \t]*(?:function|macro)[ \t]*\([ \t]*(\w+)|(\w+)[ \t]*\(\)[ \t]*\{|([\w-]+)[ \t]*:)")
 _BLANK = re.compile(r"\s+")
+_OWN = re.compile(r"(?ms)(?:#|//|/\*)[ \t]*bwlint:.*?(?:\*/|$)|^\[+tool\.bwlint\b.*?(?=^\[+(?!tool\.bwlint\b)|\Z)")
+"""Comments and tables for bwlint itself."""
 _WORD_BEFORE, _WORD_BEHIND, _PATH_BEFORE = re.compile(r"\w+\Z"), re.compile(r"\w+"), re.compile(r"[\w.]+\Z")
 
 
@@ -81,6 +83,8 @@ def _compiled(row: dict[str, Any], key: str) -> re.Pattern[str] | None:
 
 def sightings(kind: str, source: str) -> tuple[Sighting, ...]:
     """The lines of a text of a kind (`sources.kinds`) that speak of a chip, in order."""
+    if "bwlint" in source:
+        source = _OWN.sub(lambda own: "\n" * own[0].count("\n"), source)
     found = [(number, said) for number, line in _anchored(source) if (said := _said(line)) is not None]
     if not found:
         return ()

@@ -15,6 +15,7 @@ from bwlint.repair.comment import comment
 from bwlint.repair.source import EditedFile
 from bwlint.repair.write import Replacement
 from bwlint.run.outcome import Outcome
+from bwlint.settings.catalog import BAD, UNUSED
 from bwlint.sources.read import SourceText, Unread
 
 
@@ -33,7 +34,10 @@ def silencing(outcome: Outcome, findings: Iterable[Finding], reason: str, named:
     found = Silencing()
     by_file = defaultdict[str, list[Finding]](list)
     for finding in findings:
-        by_file[outcome.names.real(finding.path)].append(finding)
+        if finding.name in (UNUSED, BAD):
+            found.refused.append((finding, "this is a comment of bwlint: correct or delete it"))
+        else:
+            by_file[outcome.names.real(finding.path)].append(finding)
     for real, there in sorted(by_file.items()):
         file, text = outcome.names.files.get(real), outcome.texts.of(real)
         source: EditedFile | str = "not a text file"

@@ -30,7 +30,7 @@ def pieces(inspection: Inspection, setting: Setting, kernels: bool = False) -> I
         {**_shipment(shipment), "answer": answer, "judged": list(judged(inspection, shipment))}
         for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True)
     ]
-    rest = {"targets": list(inspection.asked), "shipments": shipments}
+    rest = {**picked(inspection, "sentences"), "targets": list(inspection.asked), "shipments": shipments}
     frame = dumps({**document(inspection.report, setting), **rest}).split(_NO_LIBRARIES)
     yield frame[0]
     for shipment, after in zip(inspection.shipments, frame[1:], strict=True):

@@ -16,12 +16,13 @@ _LONGEST = 60
 
 
 def render(plan: Port, setting: Setting) -> str:
-    """The plan as Markdown; "" where there is nothing to port."""
-    return "".join(f"{line}\n" for line in _lines(plan)) if plan.rows or plan.steps else ""
+    """The plan as Markdown; a heading and a sentence where there is nothing to port."""
+    return "".join(f"{line}\n" for line in _lines(plan))
 
 
 def _lines(plan: Port) -> Iterator[str]:
-    yield from (f"## Port to {plan.chip}", "", f"{plain(summary(plan))}.", "")
+    told = plain(summary(plan))
+    yield from (f"## Port to {plan.chip}", "", f"{told[:1].upper()}{told[1:]}.", "")
     for proved, title in SECTIONS:
         steps = [step for step in plan.steps if step.proved is proved]
         if steps:

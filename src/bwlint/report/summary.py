@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from posixpath import commonpath, isabs
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import SEVERITIES, Report, Severity, Skipped
+from bwlint.model.findings import FAIL_ON, SEVERITIES, FailOn, Report, Severity, Skipped
 from bwlint.model.ledger import SAID, Ledger, RowKind
 from bwlint.model.naming import counted
 
@@ -15,9 +16,9 @@ _FEW = 3
 """Files that are named for each reason, and paths in a command."""
 
 
-def at_least(report: Report, severity: Severity) -> Report:
+def at_least(report: Report, severity: FailOn) -> Report:
     """`report` without the findings below `severity`."""
-    shown = SEVERITIES[SEVERITIES.index(severity) :]
+    shown = SEVERITIES[FAIL_ON.index(severity) :]
     return replace(report, findings=tuple(f for f in report.findings if f.severity in shown))
 
 
@@ -91,7 +92,7 @@ def next_step(report: Report, paths: Iterable[str], target: Iterable[str] = ()) 
 
     given = tuple(paths)
     asked = [word for name in target for word in ("--target", name)]
-    rest = [*asked, *(given if len(given) <= _FEW else ["PATHS"])]
+    rest = [*asked, *(given if len(given) <= _FEW else [commonpath(given) if all(map(isabs, given)) else "."])]
     offered = {finding.fix.applicability for finding in report.findings if finding.fix}
     unsafe = ["--unsafe-fixes"] if "unsafe" in offered else []
     commands = [["audit"]] if report.stats.get("questions_left") else []

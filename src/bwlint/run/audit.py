@@ -17,6 +17,7 @@ from bwlint.model.ledger import Ledger, Row, RowGroup, Sighting
 from bwlint.model.progress import Advance, quiet
 from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
+from bwlint.sources.kinds import OWN_FILES
 from bwlint.sources.texts import Names
 from bwlint.world.collect import LazySightings
 
@@ -77,6 +78,8 @@ def _questions(gathered: Gathered, analysis: Analysis | None) -> Iterator[Questi
         covered[file.real] = [(place.line, place.end_line) for one in found for place in one.places]
         yield from found
     for file, seen in gathered.collected.seen:
+        if file.path.rpartition("/")[2] in OWN_FILES:
+            continue
         place, mark = place_mark(file)
         rest = (file.real, place, covered.get(file.real, ()), gathered.targets, mark)
         make = partial(_spelled, seen, *rest)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bwlint.model.findings import Report, Severity
+from bwlint.model.findings import FailOn, Report, Severity
 from bwlint.model.ledger import Row
 from bwlint.sources.texts import Names, Texts
 
@@ -26,7 +26,7 @@ class Outcome:
     report: Report
     scanned: int
     severity: Severity
-    fail_on: Severity
+    fail_on: FailOn
     texts: Texts
     names: Names
     sets: GateSets = field(default_factory=dict)

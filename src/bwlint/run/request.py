@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bwlint.model.findings import Severity
+from bwlint.model.findings import FailOn, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class CheckRequest:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     severity: Severity | None = None
-    fail_on: Severity | None = None
+    fail_on: FailOn | None = None
     use_gitignore: bool = True
     force_exclude: bool = False
     jobs: int | None = None

@@ -68,7 +68,7 @@ def lookup(text: str) -> Rule:
     found = _by_id().get(text.strip().lower())
     if found is None:
         every = f" (known: {', '.join(rule.name for rule in rules())})"
-        raise UnknownRule(f"unknown rule `{text}`{did_you_mean(text.strip(), _by_id()) or every}")
+        raise UnknownRule(f"unknown rule `{text}`{did_you_mean(text.strip(), known_ids()) or every}")
     return found
 
 

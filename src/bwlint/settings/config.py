@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
-from typing import Any, cast
+from typing import Any
 
 from bwlint.chips.devices import chip
-from bwlint.model.findings import SEVERITIES, Severity
+from bwlint.model.findings import FAIL_ON, SEVERITIES, FailOn, Severity
 from bwlint.settings import catalog
 from bwlint.settings.catalog import did_you_mean
 from bwlint.sources import disk
@@ -77,7 +77,7 @@ class Config:
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] | None = None
     severity: Severity | None = None
-    fail_on: Severity | None = None
+    fail_on: FailOn | None = None
     baseline: str | None = None
     exclude: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -92,7 +92,7 @@ class Config:
         select: Sequence[str] = (),
         ignore: Sequence[str] = (),
         severity: Severity | None = None,
-        fail_on: Severity | None = None,
+        fail_on: FailOn | None = None,
     ) -> Config:
         """This configuration with what the command line says instead; what it leaves empty stays."""
         return replace(
@@ -105,10 +105,10 @@ class Config:
         )
 
     @property
-    def levels(self) -> tuple[Severity, Severity]:
+    def levels(self) -> tuple[Severity, FailOn]:
         """The lowest severity to show and the lowest to fail on: unless told, nothing fails that is not shown."""
         shown: Severity = self.severity or "warning"
-        failing: Severity = "error" if shown == "error" else "warning"
+        failing: FailOn = "error" if shown == "error" else "warning"
         return shown, self.fail_on or failing
 
     @property
@@ -297,10 +297,6 @@ def _file_below(value: object) -> str:
     return value
 
 
-def _level(value: object) -> Severity:
-    return cast(Severity, _one_of(SEVERITIES, value))
-
-
 def patterns(option: str, globs: Sequence[str]) -> Matcher | None:
     """What the patterns of an option match; None without any. Raises UsageError."""
     try:
@@ -421,8 +417,8 @@ _KEYS: dict[str, _Reader] = {
     "target": _strings,
     "select": _strings,
     "ignore": _strings,
-    "severity": _level,
-    "fail-on": _level,
+    "severity": partial(_one_of, SEVERITIES),
+    "fail-on": partial(_one_of, FAIL_ON),
     "baseline": _file_below,
     "exclude": _globs,
     "per-file-ignores": _rules_by_glob,

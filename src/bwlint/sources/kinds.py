@@ -44,6 +44,9 @@ KINDS: tuple[Kind, ...] = (
 FOREIGN_FOLDERS = ("third_party", "3rdparty", "thirdparty", "third-party", "external", "vendor", "submodules")
 """Folders that hold the code of others, by custom."""
 
+OWN_FILES = frozenset({"bwlint.toml", "bwlint-audit.toml", "bwlint-baseline.json"})
+"""What is written for bwlint, and asks no chip."""
+
 _BY_SUFFIX = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
 _BY_NAME = {name: kind.name for kind in KINDS for name in kind.names}
 _BY_STEM = {stem: kind.name for kind in KINDS for stem in kind.stems}

@@ -11,6 +11,7 @@ from bwlint.chips import NONE, Chip, ChipSet, Target, TargetSet, group, known_ta
 from bwlint.chips.hosts import ARM, X86, without_host
 from bwlint.chips.instructions import first_isa
 from bwlint.chips.pairs import refusal, same_cubin
+from bwlint.chips.targets import Suffix
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import called, capital, marked, plain, them
 from bwlint.chips.words import families, nicknames, numbers
@@ -295,8 +296,9 @@ class _BuildFile:
                 and ((low and version(first) > version(low)) or (not low and high and version(first) >= version(high)))
             ):
                 late.setdefault(first, []).append(target)
-        if not late:
+        if not late or (not low and self._comes_back(built)):
             return
+        last = max(late, key=version)
         needs = " and ".join(f"{_listed(targets)} from {first} on" for first, targets in late.items())
         since = f"from CUDA {low} on" if low else f"below CUDA {high}"
         asked = built.carry.kind in ACCEPTING
@@ -310,9 +312,9 @@ class _BuildFile:
             message=f"CUDA {low or f'before {high}'} {'accepts these names' if asked else 'gets here'}, and its nvcc "
             f"does not know {_listed(every)}. nvcc knows {needs}.",
             label=since,
-            advice="Move these to the branch of the toolkit that knows them.",
+            advice=f"Move {_listed(every)} to a branch for CUDA {last} or newer, or build with that.",
             claim=claims.other(said, _own_chips(every), _listed(every)),
-            remedy=self._moving(built, max(late, key=version)),
+            remedy=self._moving(built, last),
         )
 
     def _moving(self, built: _Built, last: str) -> Remedy | NoFix:
@@ -712,7 +714,7 @@ class _BuildFile:
         carry, every = built.carry, together.every
         same = [one for one in self.built if one.carry.kind == carry.kind and one.carry.name == carry.name != ""]
         here = next((one for one in same if one.loads & self.context.targets), None)
-        if here is not None and here.carry.at > carry.at and self._comes_back(built):
+        if here is not None and here.carry.at > carry.at and carry.toolkit[0] and self._comes_back(built):
             low, _ = carry.toolkit
             return _AskedList(here, f"From CUDA {low} on this check fails, and the list of line {carry.at[0]} applies.")
         if here is not None:
@@ -796,8 +798,7 @@ class _BuildFile:
 
     def _comes_back(self, built: _Built) -> bool:
         """Whether a list stands for older toolkits and for the newest, with others between."""
-        low, _ = built.carry.toolkit
-        return bool(low) and any(one.carry.at == built.carry.at and one is not built for one in self.built)
+        return any(one.carry.at == built.carry.at and one is not built for one in self.built)
 
     def _plain_among_suffixed(self, built: _Built) -> Iterator[Draft]:
         """9.0a and 10.0f ask for what only a suffix brings; a plain 12.0 beside them goes without."""
@@ -811,7 +812,7 @@ class _BuildFile:
         if any(not target.suffix for target in others):
             return
         chips = _own_chips(here)
-        exact = _spelled(built.carry, _relatives(chips) & self.context.targets, "a")
+        exact = _since(built, here, _relatives(chips) & self.context.targets, "a")
         suffixed = "the family target (12.0f)" if takes_family(self.module, built.carry) else exact
         unsafe = "the suffix costs the PTX for later chips, and nothing here shows that these kernels need it"
         yield self._draft(
@@ -863,21 +864,17 @@ class _BuildFile:
         loads = plain(Target(first.joined).loads_on())
         if carry.kind == "filter" and carry.dotted:  # what is accepted here gets its suffix elsewhere
             return f"Add {_spelled(carry, [first])}, which {loads} can load."
-        family = takes_family(self.module, carry)
-        suffixed = _spelled(carry, [first], "f") if family else _spelled(carry, chips, "a")
+        own, family = [Target(first.joined)], takes_family(self.module, carry)
+        suffixed = _since(built, own, [first], "f") if family else _since(built, own, chips, "a")
         return f"Add {_spelled(carry, [first])} (loads on {loads}), or {suffixed} where a suffix is needed."
 
     def _wider(self, built: _Built, mine: Sequence[Target], missing: ChipSet) -> str:
-        """What to write so that the other chip loads it too."""
-        carry = built.carry
-        own = f"add {_spelled(carry, missing, 'a' if mine[0].suffix else '')}."
+        """What to write so that the other chip loads it too, and from which toolkit on that is known."""
         lower = min(mine, key=lambda target: target.number)
-        if not missing <= Target(lower.number).loads_on() or not takes_family(self.module, carry):
-            return capital(own)
-        needs = first_toolkit(Target(lower.number, "f")) if lower.chip.family else None
-        if needs is None:
-            return capital(own)
-        return f"Write {_spelled(carry, [lower.chip], 'f')} (CUDA {needs} or newer), or {own}"
+        added = f"add {_since(built, mine, missing, 'a' if mine[0].suffix else '')}."
+        if missing <= Target(lower.number).loads_on() and takes_family(self.module, built.carry) and lower.chip.family:
+            return f"Write {_spelled(built.carry, [lower.chip], 'f')}, or {added}"
+        return capital(added)
 
     def _does_not_compile(self, built: _Built, wrong: Sequence[Target], meant: ChipSet) -> str:
         """An instruction of the sources that the wrong targets refuse, as a sentence; a library's atom compiles."""
@@ -1068,6 +1065,15 @@ def _short(target: Target) -> str:
 def _listed(targets: Sequence[Target]) -> str:
     names = [_short(target) for target in dict.fromkeys(targets)]
     return ", ".join(names) if len(names) <= _FEW else f"{', '.join(names[:_FEW])} and {len(names) - _FEW} more"
+
+
+def _since(built: _Built, have: Sequence[Target], chips: Iterable[Chip], suffix: Suffix) -> str:
+    """Targets as a list has them, and from which CUDA on where a toolkit of the branch knows `have` and not them."""
+    targets = [Target(chip.joined, suffix) for chip in chips]
+    known, needed = (max((first_toolkit(one) or "0" for one in some), key=version) for some in (have, targets))
+    older = any(version(known) <= version(release) < version(needed) for release in built.toolkits)
+    since = f" (CUDA {needed} or newer)" if older else ""
+    return _spelled(built.carry, [target.chip for target in targets], suffix) + since
 
 
 def _spelled(carry: Carry, chips: Iterable[Chip], suffix: str = "") -> str:
