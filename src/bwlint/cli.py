@@ -821,7 +821,7 @@ def schema(name: str | None) -> None:
 @click.option("--gate", metavar="EXPR", help="Evaluate a Python condition on every chip.")
 @click.option("--why-silent", is_flag=True, help="With FILE:LINE: say why check reports nothing there.")
 def explain(rule: str | None, gate: str | None, why_silent: bool) -> None:
-    """Explain a RULE (code or name), a place (FILE:LINE), or a condition: --gate 'cap in [89, 120]'."""
+    """Explain a RULE (code or name), a place (FILE:LINE, pypi:NAME/FILE:LINE), or a condition: --gate 'cap in [89, 120]'."""
     from bwlint.commands import explain as explaining
 
     if (rule is None) == (gate is None):
@@ -833,7 +833,7 @@ def explain(rule: str | None, gate: str | None, why_silent: bool) -> None:
             click.echo(place.why_silent(*there) if why_silent else place.explained(*there), nl=False)
             return
     if why_silent:
-        raise click.UsageError("--why-silent needs a file that is there and a line: FILE:LINE")
+        raise click.UsageError("--why-silent needs a file and a line: FILE:LINE")
     try:
         text = explaining.gate(gate) if gate is not None else explaining.rule(rule or "")
     except ValueError as error:
