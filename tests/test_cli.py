@@ -484,9 +484,9 @@ def test_explain_a_gate_that_raises() -> None:
 
 def test_explain_names_the_free_atoms() -> None:
     out = invoke("explain", "--gate", "cap == 120 and flags.enabled(1)").stdout
-    assert "- free atoms: `flags.enabled(1)`\n" in out
+    assert "- depends besides the chip on: `flags.enabled(1)`\n" in out
     assert "- may be true on: 12.0 only\n- must be true on: no chip\n" in out
-    assert "parts the family 120f: 12.0 only in, 12.1 only out" in out
+    assert "splits the 120f family: may be true on 12.0 (RTX 5090), false on 12.1 (GB10)" in out
 
 
 @pytest.mark.parametrize(

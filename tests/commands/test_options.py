@@ -216,6 +216,14 @@ def test_places_are_links_where_a_terminal_has_them(
     assert not setting({"output": "a.txt", "form": "text", "color": "always"}).links
 
 
+@pytest.mark.parametrize(("columns", "output", "width"), [("60", None, 60), ("", None, 120), ("60", "a.txt", 120)])
+def test_columns_hold_in_a_pipe(monkeypatch: pytest.MonkeyPatch, columns: str, output: str | None, width: int) -> None:
+    from bwlint.commands.terminal import setting
+
+    monkeypatch.setenv("COLUMNS", columns)
+    assert setting({"output": output, "form": "text"}).width == width
+
+
 def test_schemas() -> None:
     names = invoke("schema").stdout.split()
     assert {"findings", "config", "matrix"} <= set(names)

@@ -44,9 +44,7 @@ def parsed(text: str) -> tuple[str, int] | None:
     if found is None:
         return None
     if not (_packaged(found[1])[0] or Path(found[1]).is_file()):
-        raise failure(
-            UsageError(f"no such file: {found[1]} (write FILE:LINE as check prints it, from the same folder)")
-        )
+        raise failure(UsageError(f"no such file: {found[1]} (write FILE:LINE as check prints it)"))
     return found[1], int(found[2])
 
 

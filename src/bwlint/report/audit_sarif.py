@@ -10,6 +10,7 @@ import sarif_om as om
 from bwlint.model.escape import visible
 from bwlint.model.ledger import Ledger, Row, RowForm
 from bwlint.report import Setting
+from bwlint.chips.wording import capital
 from bwlint.report.audit_words import FORMS
 from bwlint.report.sarif import MAX_RELATED, MAX_RESULTS, fitted, line_hashes_of, log, message, notification, unread
 from bwlint.report.sarif_places import SarifPlaces
@@ -32,7 +33,7 @@ def _log(ledger: Ledger, setting: Setting, kept: Sequence[Row], dropped: int) ->
 
 
 def _rule(form: RowForm) -> om.ReportingDescriptor:
-    text = om.MultiformatMessageString(text=f"{FORMS[form]}.")
+    text = om.MultiformatMessageString(text=f"{capital(FORMS[form])}.")
     return om.ReportingDescriptor(
         id=f"audit/{form}",
         name=f"Audit{form.capitalize()}",
