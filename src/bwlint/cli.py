@@ -821,7 +821,7 @@ def schema(name: str | None) -> None:
 @click.option("--gate", metavar="EXPR", help="Evaluate a Python condition on every chip.")
 @click.option("--why-silent", is_flag=True, help="With FILE:LINE: say why check reports nothing there.")
 def explain(rule: str | None, gate: str | None, why_silent: bool) -> None:
-    """Explain a RULE (code or name), a place (FILE:LINE, in pypi:NAME too), or a condition, --gate 'cap in [89, 120]'."""
+    """Explain a RULE (code or name), a place (FILE:LINE, also of a package), or --gate 'cap in [89, 120]'."""
     from bwlint.commands import explain as explaining
 
     if (rule is None) == (gate is None):

@@ -112,7 +112,7 @@ def test_what_asks_for_a_driver() -> None:
     older, newer = make_library("a.so", {"12.0": {"jit": 1}}), make_library("b.so", toolkit=(13, 2))
     needs = driver_needs([older, newer], "12.0")
     assert [(need.cause, need.linux, need.windows) for need in needs] == [
-        ("the card itself", "570.26", "570.65"),
+        ("the card", "570.26", "570.65"),
         ("CUDA 13.2", "580.65.06", "580"),
         ("JIT of PTX 8.8", "575.51.03", "576.02"),
     ]

@@ -30,7 +30,8 @@ def test_every_category_is_said() -> None:
         (
             "excluded leak leak family-split",
             "2 places where at least one of them is let in and cannot run the code, "
-            "1 where at least one of them is kept out of code that runs there, 1 where 12.0 and 12.1 are treated differently",
+            "1 where at least one of them is kept out of code that runs there, "
+            "1 where 12.0 and 12.1 are treated differently",
         ),
         ("other", "1 place with another fault"),
     ],

@@ -52,7 +52,7 @@ def driver_needs(libraries: Sequence[DeviceLibrary], name: str) -> tuple[DriverN
     if not used:
         return ()
     card = chip(name)
-    needs = [DriverNeed("the card itself", *_both(driver_for_chip, card), card.min_cuda or "")]
+    needs = [DriverNeed("the card", *_both(driver_for_chip, card), card.min_cuda or "")]
     toolkits = [library.toolkit for library in used if library.toolkit is not None]
     if toolkits:
         newest = max(toolkits)

@@ -7,10 +7,10 @@ from dataclasses import asdict
 
 import sarif_om as om
 
+from bwlint.chips.wording import capital
 from bwlint.model.escape import visible
 from bwlint.model.ledger import Ledger, Row, RowForm
 from bwlint.report import Setting
-from bwlint.chips.wording import capital
 from bwlint.report.audit_words import FORMS
 from bwlint.report.sarif import MAX_RELATED, MAX_RESULTS, fitted, line_hashes_of, log, message, notification, unread
 from bwlint.report.sarif_places import SarifPlaces

@@ -40,7 +40,7 @@ _MEANINGS = {
 
 
 def render(ledger: Ledger, setting: Setting, top: int = FEW, hidden: int = 0) -> str:
-    """The first `top` rows, or all where that is 0; before them what the signs mean, behind them how to see the rest and the `hidden`."""
+    """What the signs mean, the first `top` rows, or all where that is 0, and how to see the rest and the `hidden`."""
     if not ledger.rows:
         return ""
     shown = ledger.rows[:top] if top else ledger.rows

@@ -184,9 +184,9 @@ def _driver(needs: Sequence[DriverNeed], only_windows: bool) -> str:
     """The newest driver of those that are needed and why, and that of the card where it is an older one."""
     unknown = [need for need in needs if need.linux is None]
     first = unknown[0] if unknown else next(need for need in needs if need.linux == minimum(*(n.linux for n in needs)))
-    text = f"{_numbers(first, only_windows)} or newer (needed for {first.cause}"
+    text = f"{_numbers(first, only_windows)} or newer ({first.cause} needs it"
     card = needs[0]
-    return f"{text})" if first is card else f"{text}; for {card.cause} {_numbers(card, only_windows)})"
+    return f"{text})" if first is card else f"{text}; {card.cause} alone: {_numbers(card, only_windows)})"
 
 
 def _numbers(need: DriverNeed, only_windows: bool) -> str:

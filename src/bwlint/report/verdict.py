@@ -36,7 +36,7 @@ WHERE: dict[Category, str] = {
     "unified-memory": "where a query asks for GPU memory that GB10 does not report",
     "wgmma": "where {it} gets to wgmma instructions, which it lacks",
 }
-"""What findings of a category have in common, said of so many places; `it` is the card, or of several an unsaid number."""
+"""What findings of a category have in common, said of so many places; `it` is the card, or at least one of several."""
 
 
 @dataclass(frozen=True, slots=True)
