@@ -72,7 +72,10 @@ def test_several_reports_of_one_run(here: Path) -> None:
         (("--exclude", "!"), "--exclude: '!' is no gitignore pattern"),
         (("--exclude", "*a*b*c*d*e*"), "is no gitignore pattern: too many wildcards in one part"),
         (("--select", "BW9"), "unknown rule `BW9`"),
-        (("--target", "gb11"), "not a target"),
+        (
+            ("--target", "gb11"),
+            "not a target: 'gb11' (write a card, its number, or a target such as sm_120a: 7.0 (V100), ",
+        ),
     ],
 )
 def test_what_cannot_be_is_said(here: Path, arguments: tuple[str, ...], words: str) -> None:
