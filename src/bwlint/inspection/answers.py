@@ -14,6 +14,7 @@ from bwlint.binaries.operations import is_spare, kernels_beside
 from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, KernelOperation, Shipment, main_reason
 from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
+from bwlint.chips.cards import cards
 from bwlint.chips.features import feature
 from bwlint.chips.surroundings import shipped
 from bwlint.chips.toolkits import first_release, known_chips
@@ -29,7 +30,8 @@ _NO_SOURCES = "no device code in its sources"
 _OWN = {
     "build": "its own build leaves out {chips} ({names})",
     "made": "its own build makes code that {chips} can load ({names})",
-    "out": "its own code turns {chips} away in {names}, where {older} in",
+    "out": "its own code turns {chips} away in {names} and takes {others}",
+    "fault": "bwlint check reports its own code for {chips} ({names})",
     "in": "its own code lets {chips} into {library} ({names}), which has nothing for {chips}",
 }
 
@@ -89,17 +91,10 @@ def own_text(shipment: Shipment) -> Iterator[str]:
     """What its own Python and build files do with chips, and whose text that is."""
     subjects: dict[tuple[str, str, str, str], list[str]] = {}
     for place in shipment.own:
-        key = (place.does, " and ".join(place.chips), place.library, _older(place.lets_in))
+        key = (place.does, " and ".join(place.chips), place.library, cards(place.lets_in))
         subjects.setdefault(key, []).append(place.subject)
-    for (does, chips, library, older), names in subjects.items():
-        yield _OWN[does].format(chips=chips, library=library, older=older, names=listed(list(dict.fromkeys(names))))
-
-
-def _older(chips: Sequence[str]) -> str:
-    """Who gets in where another chip is turned away: without 8.9 it is a list of chips, and no lower generation's."""
-    if not chips or "8.9" in chips:
-        return "older chips get"
-    return f"{listed(chips)} {'gets' if len(chips) == 1 else 'get'}"
+    for (does, chips, library, others), names in subjects.items():
+        yield _OWN[does].format(chips=chips, library=library, others=others, names=listed(list(dict.fromkeys(names))))
 
 
 def needs(shipment: Shipment, asked: ChipSet) -> Iterator[tuple[bool, str]]:

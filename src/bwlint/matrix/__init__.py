@@ -63,8 +63,8 @@ def _chips(targets: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRows:
-    """The rows of a tree before they are told: `kept` tell chips apart, `alike` do not, `unasked` are the names of those
-    without a gate. `judge` has judged them in `world`."""
+    """The rows of a tree before they are told: `kept` tell chips apart, `alike` do not, `unasked` have no
+    gate. `judge` has judged them in `world`."""
 
     world: Linked
     judge: Cells

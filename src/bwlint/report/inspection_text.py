@@ -27,7 +27,7 @@ from bwlint.report.snippet import Paint
 
 MOST_LINES = 8
 """Of one kind below a table; the rest is counted."""
-_OWN = {"out": "turned away", "build": "not built for", "made": "built for", "in": "let in"}
+_OWN = {"out": "turned away", "build": "not built for", "made": "built for", "in": "let in", "fault": "affected"}
 _LEAST_COST = 1_000_000
 """Bytes of PTX from which on it is said what they cost: below, starting takes as long."""
 
