@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from bwlint.chips.devices import Chip
 from bwlint.chips.devices import chip as chip_of
 from bwlint.chips.products import products
-from bwlint.chips.wording import listed
 from bwlint.chips.targets import letters, without_series
+from bwlint.chips.wording import listed
 
 
 def card(chip: Chip, said: Iterable[str] = ()) -> str:

@@ -71,7 +71,7 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
         pieces = inspection_json.pieces(inspection, how, options["kernels"])
         if options["form"] == "json":
             return pieces
-        return html.page("inspection", pieces, html.of_inspection(inspection, how))
+        return html.page("inspection", pieces, html.of_inspection(inspection, how, found.sentences))
     if options["form"] == "sarif":
         from bwlint.report import sarif
 

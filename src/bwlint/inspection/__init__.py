@@ -14,7 +14,7 @@ from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.operations import operations
 from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, Flaw, Inspection, OwnPlace, Shipment
 from bwlint.chips import ChipSet, group, parse_targets
-from bwlint.chips.hosts import ARM
+from bwlint.chips.hosts import ARM, X86
 from bwlint.inspection.answers import answer, parts
 from bwlint.inspection.metadata import PROJECT, Metadata
 from bwlint.inspection.origins import Origin, origins
@@ -102,7 +102,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
     skipped: list[Skipped] = []
     failures: list[str] = []
     told: list[str] = []
-    platforms = request.platforms or ((ARM,) if asked <= group("arm-hosts") else ())
+    platforms = request.platforms or _hosts(asked)
     allowance = Allowance()
     with ExitStack() as stack:
         scratch = scratch_folder(stack)
@@ -132,6 +132,11 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
         each.name for each in shipments if each.unread and not (each.libraries or each.others or each.compiles)
     )
     return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged, tuple(told))
+
+
+def _hosts(asked: ChipSet) -> tuple[str, ...]:
+    """The machine whose wheels are fetched for chips that are in no other; empty for all."""
+    return (ARM,) if asked <= group("arm-hosts") else (X86,) if asked <= group("x86-hosts") else ()
 
 
 def _with_parts(
