@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -434,11 +435,18 @@ def test_rules_lists_all() -> None:
 
 @pytest.mark.parametrize("text", ["family-split", "BW101", "bw101"])
 def test_explain_a_rule(text: str) -> None:
-    out = invoke("explain", text).stdout
+    out = invoke("explain", "--full", text).stdout
     assert out.startswith("BW101 family-split\n")
     assert "# bwlint: ignore[family-split] reason" in out
     titles = ["Reported", "A note", "Silent", "Bad", "Good", "Confirm", "Fix", "Suppress", "Sources"]
     assert [line.partition(":")[0] for line in out.split("\n") if line.partition(":")[0] in titles] == titles
+
+
+def test_the_gist_of_a_rule() -> None:
+    out = invoke("explain", "family-split").stdout
+    titles = [title for title in re.findall(r"^([A-Z]\w+)(?::|$)", out, re.MULTILINE) if title != "BW101"]
+    assert titles == ["Confirm", "Fix", "Suppress", "Bad", "Good"]
+    assert out.endswith("bwlint explain --full family-split lists what is reported, what is not, and the sources.\n")
 
 
 def test_version() -> None:

@@ -30,7 +30,8 @@ a.whl (manylinux_2_28_aarch64): answer 1
 file         CUDA  containers  9.0  12.0  12.1
 pkg/all.so   12.9           1    ?   all   all
 pkg/core.so  12.9           7    ?   4/7  none
-all: every container has a cubin for the chip; none: no container runs; ?: not judged; 4/7: 4 of 7 containers run
+all: every container has a cubin for the chip; none: no container runs; ?: not judged; 4/7: 4 of 7 containers run;
+container: the kernels of one source file
 12.0: RTX 5090, RTX PRO 6000; 12.1: GB10, DGX Spark
 
 12.0  pkg/core.so: 4 of 7 containers run, 2 by JIT; 2 of the other 3 are for other chips; only 90a (2 of 3)

@@ -242,3 +242,22 @@ def test_what_takes_too_long_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [one["reason"] for one in document["skipped"]] == [
         "its own code was not checked: takes more than 0.05 seconds to read"
     ]
+
+
+PARTED = b"""\
+import torch
+
+
+def launch(kernel):
+    if torch.cuda.get_device_capability() == (12, 0):
+        return kernel[(1,)]()
+    return None
+"""
+
+
+def test_what_check_reports_is_told(tmp_path: Path) -> None:
+    name = tmp_path / "x-1.0-py3-none-any.whl"
+    answer, own = told(name, wheel({**ALL, "x/a.py": PARTED}))
+    assert "bwlint check finds faults for 12.0 in its own code (launch)" in answer
+    assert own == [("fault", "x/a.py:5")]
+    assert CliRunner().invoke(app, ["inspect", str(name)]).stderr == "bwlint: built code: no findings\n"

@@ -32,9 +32,9 @@ def all_rules() -> str:
     return "".join(f"{line}\n" for line in aligned(rows))
 
 
-def rule(text: str) -> str:
-    """The rule of a code or name. Raises ValueError."""
-    return rule_text.plain(catalog.lookup(text))
+def rule(text: str, *, full: bool) -> str:
+    """The rule of a code or name, `full` with all that it reports. Raises ValueError."""
+    return rule_text.plain(catalog.lookup(text), full=full)
 
 
 def gate(text: str) -> str:
