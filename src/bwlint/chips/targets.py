@@ -102,8 +102,7 @@ def known_targets(names: Iterable[str]) -> Iterator[Target]:
 @cache
 def _names() -> str:
     """What may be written for a target."""
-    sold = ((one.name, one.card or next(iter(one.products), "")) for one in all_chips())
-    known = ", ".join(f"{name} ({card})" if card else name for name, card in sold)
+    known = ", ".join(f"{one.name} ({one.card or one.products[0]})" for one in all_chips() if one.products)
     return f"write a card, its number, or a target such as sm_120a: {known}"
 
 

@@ -35,6 +35,8 @@ from bwlint.sources.pypi import PREFIX, SourceError
 from bwlint.sources.scratch import scratch_folder
 
 DEFAULT_TARGETS = ("12.0", "12.1")
+# For these chips alone, wheels of other machines are not fetched.
+_HOSTS = (("arm-hosts", ARM), ("x86-hosts", X86))
 # That many images of one folder are told as one library.
 _MANY = 12
 _STATIC = ".a"
@@ -102,7 +104,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
     skipped: list[Skipped] = []
     failures: list[str] = []
     told: list[str] = []
-    platforms = request.platforms or _hosts(asked)
+    platforms = request.platforms or tuple(host for name, host in _HOSTS if asked <= group(name))
     allowance = Allowance()
     with ExitStack() as stack:
         scratch = scratch_folder(stack)
@@ -132,11 +134,6 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
         each.name for each in shipments if each.unread and not (each.libraries or each.others or each.compiles)
     )
     return Inspected(inspection, scanned, severity, fail_on, tuple(failures), unjudged, tuple(told))
-
-
-def _hosts(asked: ChipSet) -> tuple[str, ...]:
-    """The machine whose wheels are fetched for chips that are in no other; empty for all."""
-    return (ARM,) if asked <= group("arm-hosts") else (X86,) if asked <= group("x86-hosts") else ()
 
 
 def _with_parts(

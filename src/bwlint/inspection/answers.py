@@ -91,13 +91,8 @@ def own_text(shipment: Shipment) -> Iterator[str]:
     """What its own Python and build files do with chips, and whose text that is."""
     subjects: dict[tuple[str, str, str, str], list[str]] = {}
     for place in shipment.own:
-        key = (
-            place.does,
-            " and ".join(place.chips),
-            place.library,
-            f" and takes {cards(place.lets_in)}" if place.lets_in else "",
-        )
-        subjects.setdefault(key, []).append(place.subject)
+        takes = f" and takes {cards(place.lets_in)}" if place.lets_in else ""
+        subjects.setdefault((place.does, " and ".join(place.chips), place.library, takes), []).append(place.subject)
     for (does, chips, library, takes), names in subjects.items():
         yield _OWN[does].format(chips=chips, library=library, takes=takes, names=listed(list(dict.fromkeys(names))))
 

@@ -108,26 +108,19 @@ def _phrase(shipment: Shipment, chip: Chip, its: str) -> str:
         return main
     if needed and main.startswith(_RUNS):
         return f"runs on {its} with another build of what it needs: {needed[0][1]}"
-    own = tuple(replace(one, chips=("it",), lets_in=()) for one in shipment.own if chip.name in one.chips)
+    own = [replace(one, chips=("it",), lets_in=()) for one in shipment.own if chip.name in one.chips]
     if shipment.built and any(one.does == "made" for one in own):
         main = f"{main.partition(': ')[0]}, but its own build makes code for it"
-    bad = {"out", "build", "in"} if main.startswith(_RUNS) else {"out", "build", "in", "fault"}
-    troubles = (
-        *own_text(replace(shipment, own=tuple(one for one in own if one.does in bad))),
-        *(text for _, text in needed),
-        *called(shipment, asked),
-        *parts_text(shipment),
-    )
-    return _with_trouble(main, troubles[0]) if troubles else main
-
-
-def _with_trouble(main: str, trouble: str) -> str:
-    """A verdict with what does not fit it in place of its reason; what runs in part has a reason."""
+    # What check finds beside code that is known to run does not stop it.
+    no_trouble = ("made", "fault") if main.startswith(_RUNS) else ("made",)
+    bad = replace(shipment, own=tuple(one for one in own if one.does not in no_trouble))
+    others = (*(text for _, text in needed), *called(shipment, asked), *parts_text(shipment))
+    trouble = next(iter((*own_text(bad), *others)), "")
     verdict = main.partition(": ")[0]
-    if not verdict.startswith(_RUNS):
-        return f"{verdict}; {trouble}"
-    if "in part" in verdict or "but" in verdict:
+    if not trouble or (main.startswith(_RUNS) and ("in part" in verdict or "but" in verdict)):
         return main
+    if not main.startswith(_RUNS):
+        return f"{verdict}; {trouble}"
     return f"{verdict}{', in' if 'JIT' in verdict else ' in'} part: {trouble}"
 
 
@@ -136,9 +129,8 @@ def _main(shipment: Shipment, chip: Chip, its: str) -> str:
         lacking, _, how = shipment.built.partition(": ")
         where = lacking.removeprefix(_NO_WHEEL).removeprefix(" for ")
         none = f"{_NO_WHEEL} for {its}{f' on {where}' if where else ''}"
-        return f"has {none if lacking.startswith(_NO_WHEEL) else f'no ready code for {its}'}: {how}" + (
-            "" if shipment.compiles else f"; {of_sources(shipment)}"
-        )
+        of = "" if shipment.compiles else f"; {of_sources(shipment)}"
+        return f"has {none if lacking.startswith(_NO_WHEEL) else f'no ready code for {its}'}: {how}{of}"
     if shipment.compilers:
         return _compiling(shipment, chip, its)
     if shipment.libraries:
@@ -150,14 +142,11 @@ def _main(shipment: Shipment, chip: Chip, its: str) -> str:
         return text.replace("{}", its) + why
     if shipment.compiles:
         return f"compiles its kernels on {its} at run time ({', '.join(shipment.compiles)}) and has no ready code"
-    wheel = f" in its {shipment.machine} wheel" if shipment.machine else ""
     none = without_code(shipment)
-    of_its_own = " of its own" if parts(shipment) else ""
-    return (
-        f"has no device code{of_its_own} for {its}{wheel}"
-        if none == "no device code"
-        else f"is unknown on {its}: {none}"
-    )
+    if none != "no device code":
+        return f"is unknown on {its}: {none}"
+    wheel = f" in its {shipment.machine} wheel" if shipment.machine else ""
+    return f"has no device code{' of its own' if parts(shipment) else ''} for {its}{wheel}"
 
 
 def _compiling(shipment: Shipment, chip: Chip, its: str) -> str:
